@@ -1,0 +1,57 @@
+# Needs only make, Python >= 3.10 with pip, and a network that pip may use. Settings of pip itself (index, cache,
+# proxy, a CPU-only build of torch) are pip's: environment variables PIP_* or pip.conf.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+TREE := build/tree/ontodex
+FOLDERS := encoders engine errors geometry graph indexers trainers
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check format bench tree clean
+
+help: ## Show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+
+install: $(VENV)/.installed ## Create .venv and install ontodex in it, editable, with pinned dependencies
+
+demo: install ## Build a small index and ask it questions
+	$(BIN)/ontodex demo
+
+test: install tree ## Run all tests and the examples of README.md and the docstrings
+	$(BIN)/pytest --doctest-modules --doctest-glob='*.md' tests $(TREE) README.md $(ARGS)
+
+check: install tree ## Lint, format, types, import layers; changes nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	MYPYPATH=$(dir $(TREE)) $(BIN)/mypy -p ontodex
+	PYTHONPATH=$(dir $(TREE)) $(BIN)/lint-imports
+
+format: install ## Sort imports, format, and mend what ruff can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed-bench ## Measure the papers' tables and the peers (ARGS="--help" lists them)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+clean: ## Remove .venv, built files and caches
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# torch comes first, alone, at its pinned version: nothing that follows can bring in another build of it.
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "ontodex needs Python 3.10 or newer, $(PYTHON) is " + sys.version)'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install -q -c constraints.txt 'pip>=22' setuptools torch
+	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[demo,dev]'
+	@touch $@
+
+$(VENV)/.installed-bench: $(VENV)/.installed
+	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[bench]'
+	@touch $@
+
+# The root folders under their import names, for tools that read files instead of importing them.
+tree:
+	@mkdir -p $(TREE)
+	@find $(TREE) -type l ! -exec test -e {} \; -delete
+	@ln -sfn $(addprefix ../../../,$(filter-out api/__pycache__,$(wildcard api/*)) $(FOLDERS)) $(TREE)/

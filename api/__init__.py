@@ -1,0 +1,1 @@
+"""Search and completion engine for knowledge graphs and ontologies."""

@@ -1,0 +1,34 @@
+"""Which device to compute on, and what it is good at."""
+
+from __future__ import annotations
+
+from ontodex.errors import SettingsError
+
+__all__ = ["choose_device", "has_bfloat16"]
+
+
+def choose_device(device: str = "auto") -> str:
+    """Return a torch device: the GPU if there is one and ``device`` is ``"auto"``, else what was asked for.
+
+    Raises:
+        SettingsError: If ``device`` is no torch device, or is not to be had on this machine.
+    """
+    import torch
+
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except Exception as error:
+        raise SettingsError(f"device: expected auto, cpu or a GPU that is there, found {device!r} ({error})") from None
+    return device
+
+
+def has_bfloat16(device: str) -> bool:
+    """Tell whether the device multiplies bfloat16 matrices natively."""
+    import torch
+
+    if device.startswith("cuda"):
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    supports = (getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"))
+    return device == "cpu" and any(check() for check in supports if check is not None)

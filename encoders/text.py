@@ -1,0 +1,172 @@
+"""Text to unit vectors: a pretrained sentence encoder, each text once, by length, in bfloat16 where that is native."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.encoders.device import choose_device, has_bfloat16
+from ontodex.encoders.locate import DEFAULT_ENCODER, files_of, fingerprint, locate
+from ontodex.errors import EncoderError
+
+if TYPE_CHECKING:
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+__all__ = ["TextEncoder", "load_sentence_transformer"]
+
+CHUNK = 4096
+"""Texts that are tokenised together and arranged by their number of tokens."""
+
+TOKENS_PER_BATCH = {"cpu": 1024, "cuda": 65536, "mps": 8192}
+"""Tokens, padding included, in one forward pass: enough to fill the device, few enough to stay in its caches."""
+
+
+def load_sentence_transformer(folder: Path, device: str) -> SentenceTransformer:
+    """Load a sentence-transformers or Hugging Face folder without progress bars, pickles or code from the folder.
+
+    Raises:
+        EncoderError: If the folder does not hold a model in safetensors.
+    """
+    import transformers
+    from sentence_transformers import SentenceTransformer
+
+    transformers.utils.logging.disable_progress_bar()
+    try:
+        return SentenceTransformer(
+            str(folder),
+            device=device,
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs={"use_safetensors": True},
+        )
+    except Exception as error:
+        raise EncoderError(
+            f"{folder}: expected a sentence-transformers or Hugging Face model with model.safetensors, "
+            f"found one that does not load ({type(error).__name__}: {error})"
+        ) from error
+
+
+class TextEncoder:
+    """A text encoder for inference.
+
+    Args:
+        folder: A sentence-transformers or Hugging Face folder.
+        device: ``"auto"``, ``"cpu"``, ``"cuda"`` or another torch device.
+
+    Raises:
+        EncoderError: If the folder is no encoder.
+
+    Example:
+        >>> encoder = TextEncoder.load()
+        >>> encoder.encode(["a cat", "a cat"]).shape
+        (2, 384)
+    """
+
+    def __init__(self, folder: Path, device: str = "auto") -> None:
+        self.folder = folder
+        self.device = choose_device(device)
+        self._model = load_sentence_transformer(folder, self.device)
+        self._model.eval()
+        dim = self._model.get_embedding_dimension()
+        if dim is None:
+            raise EncoderError(f"{folder}: expected a model with one vector per text, found one without a dimension")
+        self.dim: int = dim
+        self._reads_tokens = callable(getattr(self._model[0], "tokenizer", None)) and hasattr(self._model[0], "model")
+        if self._reads_tokens and has_bfloat16(self.device):
+            import torch
+
+            self._model[0].to(torch.bfloat16)
+
+    @classmethod
+    def load(cls, name: str | Path = DEFAULT_ENCODER, device: str = "auto") -> TextEncoder:
+        """Load an encoder by path or by name; see :func:`~ontodex.encoders.locate.locate`."""
+        return cls(locate(str(name)), device)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the weights, the tokenizer and the settings (hex, 128 bits)."""
+        return fingerprint(self.folder)
+
+    def save(self, folder: Path) -> None:
+        """Copy the encoder as it was loaded."""
+        for relative in files_of(self.folder):
+            (folder / relative).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(self.folder / relative, folder / relative)
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return unit vectors, ``float32`` of shape (texts, dim)."""
+        vectors = np.empty((len(texts), self.dim), dtype=np.float32)
+        for positions, found in self.stream(texts):
+            vectors[positions] = found
+        return vectors
+
+    def stream(self, texts: Sequence[str], done: int = 0) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """Yield (positions, vectors) in chunks, equal texts encoded once, the same chunks for the same texts.
+
+        Args:
+            texts: What to encode.
+            done: Number of chunks to pass over, because an earlier run has them.
+
+        Yields:
+            Positions in ``texts``, ``int64`` of shape (n,), and their unit vectors, ``float32`` of shape (n, dim).
+        """
+        order = sorted(range(len(texts)), key=lambda position: (len(texts[position]), texts[position]))
+        starts = [0]
+        for start in range(CHUNK, len(order), CHUNK):
+            at = max(start, starts[-1] + 1)
+            while at < len(order) and texts[order[at]] == texts[order[at - 1]]:
+                at += 1
+            starts.append(at)
+        chunks = [order[start:end] for start, end in zip(starts, [*starts[1:], len(order)], strict=True) if start < end]
+        for chunk in chunks[done:]:
+            unique = list(dict.fromkeys(texts[position] for position in chunk))
+            rows = {text: row for row, text in enumerate(unique)}
+            vectors = self._encode_unique(unique)
+            yield (
+                np.array(chunk, dtype=np.int64),
+                vectors if len(unique) == len(chunk) else vectors[[rows[texts[position]] for position in chunk]],
+            )
+
+    def _encode_unique(self, texts: list[str]) -> NDArray[np.float32]:
+        import torch
+
+        if not self._reads_tokens:
+            found = self._model.encode(texts, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False)
+            return np.asarray(found, dtype=np.float32)
+        tokens = self._model[0].tokenizer(texts, truncation=True, max_length=self._model.max_seq_length or 512)
+        lengths = np.array([len(ids) for ids in tokens["input_ids"]])
+        vectors = np.empty((len(texts), self.dim), dtype=np.float32)
+        with torch.inference_mode():
+            for rows in _batches(lengths, TOKENS_PER_BATCH.get(self.device.split(":")[0], 1024)):
+                inputs = {name: [column[row] for row in rows] for name, column in tokens.items()}
+                vectors[rows] = self._forward(inputs).cpu().numpy()
+        return vectors
+
+    def _forward(self, inputs: dict[str, list[Any]]) -> torch.Tensor:
+        import torch
+
+        features: dict[str, Any] = dict(self._model[0].tokenizer.pad(inputs, return_tensors="pt"))
+        features = {name: tensor.to(self.device) for name, tensor in features.items()}
+        features = self._model[0](features)
+        features["token_embeddings"] = features["token_embeddings"].float()
+        for module in list(self._model)[1:]:
+            features = module(features)
+        return torch.nn.functional.normalize(features["sentence_embedding"].float(), dim=-1)
+
+
+def _batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
+    """Yield rows of like length, no batch of more than ``budget`` tokens with its padding."""
+    order = np.argsort(lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        end = start + 1
+        while end < len(order) and lengths[order[end]] * (end + 1 - start) <= budget:
+            end += 1
+        yield order[start:end]
+        start = end

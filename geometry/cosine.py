@@ -1,0 +1,47 @@
+"""The cosine space: unit vectors, scored by their inner product."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["score_pairs", "unit"]
+
+Floats = NDArray[np.floating]
+
+
+def unit(vectors: Floats) -> NDArray[np.float32]:
+    """Scale vectors to length one; a zero vector stays zero.
+
+    Args:
+        vectors: Any floats of shape (..., dim).
+
+    Returns:
+        ``float32`` of the same shape.
+
+    Example:
+        >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+        [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    wide = np.asarray(vectors, dtype=np.float64)
+    length = np.linalg.norm(wide, axis=-1, keepdims=True)
+    return (wide / np.where(length > 0, length, 1.0)).astype(np.float32)
+
+
+def score_pairs(queries: Floats, items: Floats) -> NDArray[np.float64]:
+    """Score each query with its own items, in float64: the same pair has the same score in every batch.
+
+    Args:
+        queries: Unit vectors of shape (queries, dim).
+        items: Unit vectors of shape (queries, items, dim).
+
+    Returns:
+        Cosines in [-1, 1], ``float64`` of shape (queries, items), up to the rounding of the unit vectors.
+
+    Example:
+        >>> score_pairs(np.array([[1.0, 0.0]]), np.array([[[0.6, 0.8], [1.0, 0.0]]])).tolist()
+        [[0.6, 1.0]]
+    """
+    # einsum adds in one fixed order; a matrix product's depends on the shapes, and equal vectors would not tie.
+    wide = np.asarray(items, dtype=np.float64)
+    return np.asarray(np.einsum("qd,qnd->qn", np.asarray(queries, dtype=np.float64), wide))

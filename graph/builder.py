@@ -1,0 +1,148 @@
+"""How a reader makes a graph: declare entities and relations, add triples, build."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.errors import ReadError
+from ontodex.graph.columns import NestedTextColumn, TextColumn
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+
+__all__ = ["GraphBuilder", "readable", "unique_triples"]
+
+
+def readable(identifier: str) -> str:
+    """Make words of an identifier that has no label.
+
+    >>> readable("http://x.org/onto#hasPart"), readable("_derivationally_related_form"), readable("schema:worksFor")
+    ('has part', 'derivationally related form', 'works for')
+    >>> readable("HP:0001166")
+    'HP:0001166'
+    """
+    local = identifier.rstrip("/#").rsplit("#", 1)[-1].rsplit("/", 1)[-1]
+    local = local.rsplit(":", 1)[-1] or identifier
+    if not any(c.isalpha() for c in local):
+        return identifier
+    words = "".join(f" {c.lower()}" if c.isupper() and p.islower() else c for p, c in zip(" " + local, local))  # noqa: B905
+    return " ".join(words.replace("_", " ").split()) or identifier
+
+
+def unique_triples(triples: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return triples in (head, relation, tail) order, each once; shapes (n, 3).
+
+    >>> unique_triples(np.array([[1, 0, 2], [0, 0, 1], [1, 0, 2]], dtype=np.int32)).tolist()
+    [[0, 0, 1], [1, 0, 2]]
+    """
+    ordered: NDArray[np.int32] = triples[np.lexsort((triples[:, 2], triples[:, 1], triples[:, 0]))]
+    new = np.ones(len(ordered), dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    unique: NDArray[np.int32] = ordered[new]
+    return unique
+
+
+class GraphBuilder:
+    """Collects what a source says and makes a :class:`KnowledgeGraph` of it.
+
+    Entities and relations come into being when they are first named, in that order; what is said of one later adds to
+    it: the first label and definition stay, synonyms are joined.
+
+    Args:
+        source: Where the graph comes from, for messages.
+
+    Example:
+        >>> builder = GraphBuilder("by hand")
+        >>> _ = builder.entity("ex:dog", label="dog", synonyms=["domestic dog"])
+        >>> builder.triple("ex:dog", "is_a", "ex:animal")
+        >>> builder.build()
+        KnowledgeGraph('by hand': 2 entities, 1 relations, 1 triples)
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.prefixes: dict[str, str] = {}
+        self._rows: dict[str, int] = {}
+        self._labels: list[str] = []
+        self._definitions: list[str] = []
+        self._synonyms: list[dict[str, None]] = []
+        self._relations: dict[str, int] = {}
+        self._relation_labels: list[str] = []
+        self._triples = {split: array("i") for split in ("train", "valid", "test")}
+
+    def __contains__(self, entity: str) -> bool:
+        return entity in self._rows
+
+    def entity(self, identifier: str, label: str = "", synonyms: Iterable[str] = (), definition: str = "") -> int:
+        """Declare an entity, or say more of one; return its row."""
+        row = self._rows.setdefault(identifier, len(self._rows))
+        if row == len(self._labels):
+            self._labels.append("")
+            self._definitions.append("")
+            self._synonyms.append({})
+        self._labels[row] = self._labels[row] or " ".join(label.split())
+        self._definitions[row] = self._definitions[row] or " ".join(definition.split())
+        for synonym in synonyms:
+            if words := " ".join(synonym.split()):
+                self._synonyms[row][words] = None
+        return row
+
+    def relation(self, identifier: str, label: str = "") -> int:
+        """Declare a relation, or give it a label; return its number."""
+        number = self._relations.setdefault(identifier, len(self._relations))
+        if number == len(self._relation_labels):
+            self._relation_labels.append("")
+        self._relation_labels[number] = self._relation_labels[number] or " ".join(label.split())
+        return number
+
+    def relation_ids(self) -> tuple[str, ...]:
+        """Return the relations named so far."""
+        return tuple(self._relations)
+
+    def triple(self, head: str, relation: str, tail: str, split: str = "train") -> None:
+        """Add a triple; ``split`` is ``train`` for what is known, ``valid`` or ``test`` for what is held out."""
+        rows, relations = self._rows, self._relations
+        head_row, number, tail_row = rows.get(head), relations.get(relation), rows.get(tail)
+        if head_row is None or number is None or tail_row is None:
+            head_row, number, tail_row = self.entity(head), self.relation(relation), self.entity(tail)
+        self._triples[split].extend((head_row, number, tail_row))
+
+    def build(self, *, prefixes: Mapping[str, str] | None = None, skipped: int = 0) -> KnowledgeGraph:
+        """Make the graph: triples sorted and unique, names in place of missing labels.
+
+        Raises:
+            ReadError: If nothing was declared.
+        """
+        if not self._rows:
+            raise ReadError(
+                "expected at least one entity, found none; is the file empty, or of another format?", self.source
+            )
+        labels = [label or readable(identifier) for identifier, label in zip(self._rows, self._labels, strict=True)]
+        relation_labels = [
+            label or readable(name) for name, label in zip(self._relations, self._relation_labels, strict=True)
+        ]
+        known = self._sorted("train")
+        return KnowledgeGraph(
+            ids=TextColumn.of(self._rows),
+            labels=TextColumn.of(labels),
+            synonyms=NestedTextColumn.of(
+                [name for name in names if name != label] for names, label in zip(self._synonyms, labels, strict=True)
+            ),
+            definitions=TextColumn.of(self._definitions),
+            relation_ids=TextColumn.of(self._relations),
+            relation_labels=TextColumn.of(relation_labels),
+            heads=np.ascontiguousarray(known[:, 0]),
+            relations=np.ascontiguousarray(known[:, 1]),
+            tails=np.ascontiguousarray(known[:, 2]),
+            valid=self._sorted("valid"),
+            test=self._sorted("test"),
+            prefixes=MappingProxyType({**self.prefixes, **(prefixes or {})}),
+            source=self.source,
+            skipped=skipped,
+        )
+
+    def _sorted(self, split: str) -> NDArray[np.int32]:
+        return unique_triples(np.frombuffer(self._triples[split], dtype=np.int32).reshape(-1, 3))

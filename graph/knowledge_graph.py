@@ -1,0 +1,246 @@
+"""The knowledge graph: immutable, in columns."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.errors import GraphError, UnknownRelation, nearest
+from ontodex.graph.columns import NestedTextColumn, TextColumn
+from ontodex.graph.hierarchy import Hierarchy
+from ontodex.graph.names import NameIndex, NameKind, normalise
+from ontodex.graph.prefixes import contract
+
+__all__ = ["KnowledgeGraph", "no_triples"]
+
+HIERARCHY_NAMES = frozenset(
+    ("is a", "isa", "subclassof", "sub class of", "subclass of", "hypernym", "instance hypernym", "broader")
+)
+
+
+def no_triples() -> NDArray[np.int32]:
+    """Return an empty array of triples, ``int32`` of shape (0, 3)."""
+    return np.zeros((0, 3), dtype=np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class KnowledgeGraph:
+    """Entities, relations and triples, as columns of text and of integers.
+
+    An entity is the number of its row; ``ids[row]`` is its CURIE or IRI. Triples are unique and sorted by
+    (head, relation, tail); the other orders are views made on first use. Made by :func:`ontodex.read` or by a
+    :class:`~ontodex.graph.GraphBuilder`.
+
+    Attributes:
+        ids: CURIE, IRI or name of each entity, unique.
+        labels: Label of each entity; the id where the source has none.
+        synonyms: Other names of each entity.
+        definitions: Definition of each entity, or an empty string.
+        relation_ids: Identifier of each relation, unique.
+        relation_labels: What each relation reads like, as "has phenotype".
+        heads: Head of each known triple, ``int32`` of shape (triples,).
+        relations: Relation of each known triple, likewise.
+        tails: Tail of each known triple, likewise.
+        valid: Triples held out for validation, ``int32`` of shape (n, 3): head, relation, tail.
+        test: Triples held out for testing, likewise.
+        prefixes: IRI namespace of each CURIE prefix.
+        source: Where the graph was read from.
+        skipped: How many faulty parts of the source were left out.
+    """
+
+    ids: TextColumn
+    labels: TextColumn
+    synonyms: NestedTextColumn
+    definitions: TextColumn
+    relation_ids: TextColumn
+    relation_labels: TextColumn
+    heads: NDArray[np.int32]
+    relations: NDArray[np.int32]
+    tails: NDArray[np.int32]
+    valid: NDArray[np.int32] = field(default_factory=no_triples)
+    test: NDArray[np.int32] = field(default_factory=no_triples)
+    prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    source: str = ""
+    skipped: int = 0
+
+    @property
+    def n_entities(self) -> int:
+        """Number of entities."""
+        return len(self.ids)
+
+    @property
+    def n_relations(self) -> int:
+        """Number of relations, inverses not counted."""
+        return len(self.relation_ids)
+
+    @property
+    def n_triples(self) -> int:
+        """Number of known triples, those held out not counted."""
+        return len(self.heads)
+
+    @property
+    def triples(self) -> NDArray[np.int32]:
+        """Known triples in (head, relation, tail) order, ``int32`` of shape (triples, 3)."""
+        return np.stack([self.heads, self.relations, self.tails], axis=1)
+
+    def __repr__(self) -> str:
+        held_out = f", {len(self.valid)} + {len(self.test)} held out" if len(self.valid) + len(self.test) else ""
+        return (
+            f"KnowledgeGraph({self.source!r}: {self.n_entities:,} entities, {self.n_relations:,} relations, "
+            f"{self.n_triples:,} triples{held_out})"
+        )
+
+    # Views of the triples -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def by_tail(self) -> NDArray[np.int64]:
+        """Positions of the triples in (tail, relation, head) order."""
+        return np.lexsort((self.heads, self.relations, self.tails))
+
+    @cached_property
+    def by_relation(self) -> NDArray[np.int64]:
+        """Positions of the triples in (relation, head, tail) order."""
+        return np.lexsort((self.tails, self.heads, self.relations))
+
+    @cached_property
+    def _sorted_tails(self) -> NDArray[np.int32]:
+        ordered: NDArray[np.int32] = self.tails[self.by_tail]
+        return ordered
+
+    def outgoing(self, entity: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return (relations, tails) of the triples that ``entity`` is the head of."""
+        span = slice(*np.searchsorted(self.heads, np.array([entity, entity + 1], dtype=np.int32)))
+        return self.relations[span], self.tails[span]
+
+    def incoming(self, entity: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return (relations, heads) of the triples that ``entity`` is the tail of."""
+        ends = np.searchsorted(self._sorted_tails, np.array([entity, entity + 1], dtype=np.int32))
+        span = self.by_tail[slice(*ends)]
+        return self.relations[span], self.heads[span]
+
+    def tails_of(self, head: int, relation: int) -> NDArray[np.int32]:
+        """Return the known tails of ``head`` and ``relation``, ascending."""
+        relations, tails = self.outgoing(head)
+        found: NDArray[np.int32] = tails[relations == relation]
+        return found
+
+    def heads_of(self, relation: int, tail: int) -> NDArray[np.int32]:
+        """Return the known heads of ``relation`` and ``tail``, ascending."""
+        relations, heads = self.incoming(tail)
+        found: NDArray[np.int32] = heads[relations == relation]
+        return found
+
+    def relations_between(self, head: int, tail: int) -> NDArray[np.int32]:
+        """Return the known relations from ``head`` to ``tail``, ascending."""
+        relations, tails = self.outgoing(head)
+        found: NDArray[np.int32] = relations[tails == tail]
+        return found
+
+    def neighbours(self, entity: int) -> NDArray[np.int32]:
+        """Return the entities linked to ``entity`` in either direction, ascending, without itself."""
+        linked = np.union1d(self.outgoing(entity)[1], self.incoming(entity)[1])
+        others: NDArray[np.int32] = linked[linked != entity].astype(np.int32)
+        return others
+
+    # Names --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def names(self) -> NameIndex:
+        """Entities by id, label and synonym."""
+
+        def every_name() -> Iterator[tuple[str, int, NameKind]]:
+            for row, name in enumerate(self.ids):
+                yield name, row, NameKind.ID
+            for row, name in enumerate(self.labels):
+                yield name, row, NameKind.LABEL
+            owners = np.repeat(np.arange(self.n_entities), np.diff(self.synonyms.rows)).tolist()
+            for row, name in zip(owners, self.synonyms.strings, strict=True):
+                yield name, row, NameKind.SYNONYM
+
+        return NameIndex.of(every_name())
+
+    def find(self, name: str) -> tuple[int, NameKind] | None:
+        """Return (row, kind of name) of the entity with this CURIE, IRI, label or synonym, or ``None``.
+
+        Several bearers of one name: an id goes before a label, a label before a synonym, then the lower row.
+        """
+        for candidate in dict.fromkeys((name, contract(name, self.prefixes))):
+            wanted = normalise(candidate)
+            for row, kind in self.names.lookup(candidate):
+                if any(normalise(known) == wanted for known in self._names_of(row, kind)):
+                    return row, kind
+        return None
+
+    def _names_of(self, row: int, kind: NameKind) -> tuple[str, ...]:
+        if kind is NameKind.ID:
+            return (self.ids[row],)
+        return (self.labels[row],) if kind is NameKind.LABEL else self.synonyms[row]
+
+    def find_relation(self, name: str) -> int | None:
+        """Return the number of the relation with this CURIE, IRI or label, or ``None``."""
+        wanted = {normalise(name), normalise(contract(name, self.prefixes))}
+        for column in (self.relation_ids, self.relation_labels):
+            for number, known in enumerate(column):
+                if normalise(known) in wanted:
+                    return number
+        return None
+
+    # Hierarchy ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def hierarchy_relations(self) -> tuple[int, ...]:
+        """Relations that lead from a child to its parent, known by their names (is a, subClassOf, hypernym, …)."""
+        found = []
+        for number, (identifier, label) in enumerate(zip(self.relation_ids, self.relation_labels, strict=True)):
+            local = identifier.rsplit("#", 1)[-1].rsplit("/", 1)[-1].rsplit(":", 1)[-1]
+            if HIERARCHY_NAMES & {normalise(identifier), normalise(local), normalise(label)}:
+                found.append(number)
+        return tuple(found)
+
+    def hierarchy(self, relation: str | None = None, *, on_cycle: str = "raise") -> Hierarchy:
+        """Return the is-a hierarchy of the graph.
+
+        Args:
+            relation: The relation from child to parent; by default every relation named like one.
+            on_cycle: ``"raise"``, or ``"drop"`` to leave out the links that close a circle.
+
+        Raises:
+            GraphError: If the graph has no such relation.
+            CycleError: If the links run in a circle and ``on_cycle`` is ``"raise"``.
+        """
+        if relation is None:
+            chosen = self.hierarchy_relations
+            if not chosen:
+                raise GraphError(
+                    f"{self.source}: expected a relation such as is_a or rdfs:subClassOf, found "
+                    f"{', '.join(self.relation_labels[:8]) or 'no relations'}; name the one that leads to the parent"
+                )
+        else:
+            number = self.find_relation(relation)
+            if number is None:
+                raise UnknownRelation(f"no relation {relation!r}{nearest(relation, self.relation_labels)}")
+            chosen = (number,)
+        links = np.isin(self.relations, chosen)
+        return Hierarchy(self.heads[links], self.tails[links], ids=self.ids, on_cycle=on_cycle)
+
+    # Identity -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of everything the graph says (hex, 128 bits)."""
+        digest = hashlib.blake2b(digest_size=16)
+        for column in (
+            *(self.ids, self.labels, self.definitions, self.synonyms.strings),
+            *(self.relation_ids, self.relation_labels),
+        ):
+            digest.update(column.offsets.tobytes())
+            digest.update(column.data.tobytes())
+        for array in (self.synonyms.rows, self.heads, self.relations, self.tails, self.valid, self.test):
+            digest.update(array.tobytes())
+        return digest.hexdigest()

@@ -1,0 +1,78 @@
+"""From a name to the entities that bear it: a sorted table of hashes, small enough to map from a file."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["NameIndex", "NameKind", "normalise"]
+
+
+class NameKind(IntEnum):
+    """What a name is to the entity that bears it; the lower binds the stronger."""
+
+    ID = 0
+    LABEL = 1
+    SYNONYM = 2
+
+
+def normalise(name: str) -> str:
+    """Fold case, width, underscores and runs of white space, so that spellings of one name meet.
+
+    >>> normalise("Has_Phenotype  ") == normalise("has phenotype")
+    True
+    """
+    return " ".join(unicodedata.normalize("NFKC", name).replace("_", " ").casefold().split())
+
+
+def _hash(normalised: str) -> int:
+    return int.from_bytes(hashlib.blake2b(normalised.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+
+
+@dataclass(frozen=True, eq=False)
+class NameIndex:
+    """Rows by the hash of their normalised names.
+
+    Attributes:
+        hashes: Sorted hashes, ``uint64`` of shape (names,).
+        rows: Entity row of each name, ``int32`` of shape (names,).
+        kinds: :class:`NameKind` of each name, ``uint8`` of shape (names,).
+    """
+
+    hashes: NDArray[np.uint64]
+    rows: NDArray[np.int32]
+    kinds: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, names: Iterable[tuple[str, int, NameKind]]) -> NameIndex:
+        """Index (name, row, kind) triples; empty names are left out."""
+        hashes: list[int] = []
+        rows: list[int] = []
+        kinds: list[int] = []
+        for name, row, kind in names:
+            if key := normalise(name):
+                hashes.append(_hash(key))
+                rows.append(row)
+                kinds.append(int(kind))
+        hash_array = np.array(hashes, dtype=np.uint64)
+        row_array = np.array(rows, dtype=np.int32)
+        kind_array = np.array(kinds, dtype=np.uint8)
+        order = np.lexsort((row_array, kind_array, hash_array))
+        return cls(hash_array[order], row_array[order], kind_array[order])
+
+    def lookup(self, name: str) -> Iterator[tuple[int, NameKind]]:
+        """Yield (row, kind) of every entity whose name hashes alike, strongest kind first."""
+        key = normalise(name)
+        if not key:
+            return
+        wanted = np.uint64(_hash(key))
+        start = int(np.searchsorted(self.hashes, wanted, side="left"))
+        while start < len(self.hashes) and self.hashes[start] == wanted:
+            yield int(self.rows[start]), NameKind(int(self.kinds[start]))
+            start += 1

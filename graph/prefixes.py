@@ -1,0 +1,68 @@
+"""CURIEs and IRIs: ``HP:0001166`` and ``http://purl.obolibrary.org/obo/HP_0001166`` are one name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+__all__ = ["WELL_KNOWN", "contract", "expand", "looks_like_identifier"]
+
+OBO = "http://purl.obolibrary.org/obo/"
+
+WELL_KNOWN: Mapping[str, str] = {
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "schema": "https://schema.org/",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+}
+
+_OBO_IRI = re.compile(re.escape(OBO) + r"([A-Za-z][A-Za-z0-9]*)_([A-Za-z0-9]+)$")
+_OBO_CURIE = re.compile(r"([A-Za-z][A-Za-z0-9]*):([A-Za-z0-9]+)$")
+_IDENTIFIER = re.compile(r"(?:[a-z][a-z0-9+.-]*://\S+|[A-Za-z_][\w.-]*:[\w./#-]+)$")
+
+
+def contract(iri: str, prefixes: Mapping[str, str]) -> str:
+    """Return the CURIE of ``iri`` by the longest namespace that fits, or ``iri`` as it is.
+
+    >>> contract("http://purl.obolibrary.org/obo/HP_0001166", {})
+    'HP:0001166'
+    >>> contract("https://schema.org/Person", {"schema": "https://schema.org/"})
+    'schema:Person'
+    """
+    iri = iri.strip().removeprefix("<").removesuffix(">")
+    if "://" not in iri:
+        return iri
+    if match := _OBO_IRI.match(iri):
+        return f"{match[1]}:{match[2]}"
+    fits = [(len(space), prefix) for prefix, space in prefixes.items() if space and iri.startswith(space)]
+    for length, prefix in sorted(fits, reverse=True):
+        local = iri[length:]
+        if local and not re.search(r"[/#?\s]", local):
+            return f"{prefix}:{local}"
+    return iri
+
+
+def expand(curie: str, prefixes: Mapping[str, str]) -> str | None:
+    """Return the IRI of ``curie``, or ``None`` if its prefix is not known and it is no OBO identifier.
+
+    >>> expand("HP:0001166", {})
+    'http://purl.obolibrary.org/obo/HP_0001166'
+    """
+    if "://" in curie:
+        return curie
+    prefix, colon, local = curie.partition(":")
+    if colon and prefix in prefixes:
+        return prefixes[prefix] + local
+    if match := _OBO_CURIE.match(curie):
+        return f"{OBO}{match[1]}_{match[2]}"
+    return None
+
+
+def looks_like_identifier(name: str) -> bool:
+    """Tell whether ``name`` is written like a CURIE or an IRI rather than like words.
+
+    >>> looks_like_identifier("HP:0001166"), looks_like_identifier("trouble falling asleep")
+    (True, False)
+    """
+    return bool(_IDENTIFIER.match(name.strip()))

@@ -1,0 +1,107 @@
+"""Reading a graph from files, folders and objects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ontodex.errors import ReadError, SettingsError, nearest
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.readers.folders import read_splits
+from ontodex.graph.readers.formats import format_of
+from ontodex.graph.readers.memory import read_frame, read_networkx
+from ontodex.graph.readers.obo import read_obo
+from ontodex.graph.readers.obographs import read_obographs
+from ontodex.graph.readers.problems import Problems, ReadWarning
+from ontodex.graph.readers.rdf import RDF_FORMATS, read_rdf, read_rdflib
+from ontodex.graph.readers.tables import read_table
+from ontodex.graph.readers.wordnet import is_wordnet, read_wordnet
+
+__all__ = ["FORMATS", "ReadWarning", "read"]
+
+FORMATS = ("table", "obo", *RDF_FORMATS, "obographs", "splits", "wordnet")
+
+
+def read(source: Any, *, on_error: str = "warn", format: str | None = None) -> KnowledgeGraph:
+    """Read a knowledge graph or an ontology.
+
+    Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as
+    head, relation, tail, or three columns without one), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD)
+    and OBO-graph JSON. A folder holds train, valid and test, with names and definitions beside them, or a WordNet
+    database. Nothing is ever fetched: imports are left out.
+
+    Args:
+        source: Path of a file or folder, or an rdflib graph, a networkx graph or a data frame.
+        on_error: What to do about faulty parts: ``"raise"`` stops at the first, ``"warn"`` leaves them out and gives
+            one :class:`ReadWarning` at the end, ``"skip"`` leaves them out silently; ``graph.skipped`` counts them.
+            A document that cannot be read past a fault (Turtle, RDF/XML, JSON-LD) is an error in any case.
+        format: Name of the format, where content and suffix do not tell it.
+
+    Raises:
+        ReadError: If the source cannot be read, holds nothing, or is faulty and ``on_error`` is ``"raise"``.
+        SettingsError: If ``on_error`` or ``format`` is unknown.
+
+    Example:
+        >>> import networkx
+        >>> pets = networkx.MultiDiGraph()
+        >>> _ = pets.add_edge("dog", "animal", key="is_a")
+        >>> read(pets)
+        KnowledgeGraph('MultiDiGraph': 2 entities, 1 relations, 1 triples)
+    """
+    is_path = isinstance(source, str | Path)
+    if format is not None and format not in FORMATS:
+        hint = nearest(format, FORMATS)
+        raise SettingsError(f"format: expected one of {', '.join(FORMATS)}, found {format!r}{hint}")
+    if format is not None and not is_path:
+        raise SettingsError(f"format: expected None for a source in memory, found {format!r}")
+    name = str(source) if is_path else type(source).__name__
+    builder, problems = GraphBuilder(name), Problems(on_error, name)
+    if is_path:
+        _read_path(Path(source), builder, problems, format)
+    else:
+        _read_object(source, builder, problems)
+    try:
+        graph = builder.build(skipped=problems.count)
+    except ReadError as error:
+        if problems.count:
+            raise ReadError(f"nothing could be read; {problems.summary()}", name) from None
+        raise error from None
+    problems.finish()
+    return graph
+
+
+def _read_path(path: Path, builder: GraphBuilder, problems: Problems, format: str | None) -> None:
+    if not path.exists():
+        raise ReadError("expected a file or a folder, found nothing of this name; check the path", str(path))
+    if path.is_dir():
+        if format == "wordnet" or (format is None and is_wordnet(path)):
+            read_wordnet(path, builder, problems)
+        else:
+            read_splits(path, builder, problems)
+        return
+    format = format or format_of(path)
+    if format in RDF_FORMATS:
+        read_rdf(path, format, builder, problems)
+    elif format == "table":
+        read_table(path, builder, problems)
+    elif format == "obo":
+        read_obo(path, builder, problems)
+    elif format == "obographs":
+        read_obographs(path, builder, problems)
+    else:
+        raise ReadError(f"expected a folder for the format {format!r}, found a file", str(path))
+
+
+def _read_object(source: Any, builder: GraphBuilder, problems: Problems) -> None:
+    if hasattr(source, "namespaces") and hasattr(source, "triples"):
+        read_rdflib(source, builder)
+    elif hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "is_multigraph"):
+        read_networkx(source, builder, problems)
+    elif hasattr(source, "columns") and hasattr(source, "iloc" if hasattr(source, "iloc") else "schema"):
+        read_frame(source, builder, problems)
+    else:
+        raise ReadError(
+            "expected a path, an rdflib graph, a networkx graph or a data frame, found an object of another kind",
+            type(source).__name__,
+        )

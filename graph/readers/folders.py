@@ -1,0 +1,64 @@
+"""Folders: benchmark splits with the texts beside them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ontodex.errors import ReadError
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.readers.files import plain_name
+from ontodex.graph.readers.problems import Problems
+from ontodex.graph.readers.tables import read_table
+from ontodex.graph.readers.texts import DESCRIPTIONS, read_entity_text, read_relation_text
+
+__all__ = ["read_splits", "split_files"]
+
+SPLITS = {"train": "train", "valid": "valid", "dev": "valid", "val": "valid", "test": "test"}
+SPLIT_NAME = re.compile(r"(?:.*[-_.])?(train|valid|dev|val|test)\.(?:txt|tsv|csv)$")
+
+
+def split_files(folder: Path) -> dict[str, Path]:
+    """Return the files of train, valid and test that a folder holds.
+
+    Raises:
+        ReadError: If one split has several files.
+    """
+    found: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and (match := SPLIT_NAME.match(plain_name(path))):
+            split = SPLITS[match[1]]
+            if split in found:
+                both = f"{found[split].name} and {path.name}"
+                raise ReadError(f"expected one file of the {split} split, found {both}; remove one", str(folder))
+            found[split] = path
+    return found
+
+
+def read_splits(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read train, valid and test, and the names, definitions and relation texts beside them.
+
+    ``entity_text.tsv`` and ``relation2text.txt`` declare what they name, in their order; the text files of SimKGC and
+    KG-BERT, which often cover more than one set, only describe what the triples name.
+
+    Raises:
+        ReadError: If there is no training split.
+    """
+    files = split_files(folder)
+    if "train" not in files:
+        raise ReadError(
+            "expected a folder with train.txt (.tsv, .csv, .gz) and perhaps valid and test, or a WordNet dict folder "
+            "with data.noun, found neither",
+            str(folder),
+        )
+    texts = {plain_name(path): path for path in sorted(folder.iterdir()) if path.is_file()}
+    if "entity_text.tsv" in texts:
+        read_entity_text(texts["entity_text.tsv"], builder, problems)
+    if "relation2text.txt" in texts:
+        read_relation_text(texts["relation2text.txt"], builder, problems)
+    for split in ("train", "valid", "test"):
+        if split in files:
+            read_table(files[split], builder, problems, split)
+    for name, describe in DESCRIPTIONS.items():
+        if name in texts:
+            describe(texts[name], builder, problems)

@@ -1,0 +1,89 @@
+"""Which format a file has, by its first bytes and its suffix."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ontodex.errors import ReadError
+from ontodex.graph.readers.files import head_of, plain_name
+
+__all__ = ["format_of"]
+
+SUFFIXES = {
+    ".csv": "table",
+    ".tsv": "table",
+    ".txt": "table",
+    ".tab": "table",
+    ".obo": "obo",
+    ".ttl": "turtle",
+    ".turtle": "turtle",
+    ".nt": "ntriples",
+    ".ntriples": "ntriples",
+    ".nq": "nquads",
+    ".nquads": "nquads",
+    ".trig": "trig",
+    ".rdf": "rdfxml",
+    ".owl": "rdfxml",
+    ".xml": "rdfxml",
+    ".jsonld": "jsonld",
+}
+LINE_RDF = re.compile(
+    rb"(?:<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+(?:<[^<>\s]*>|_:\S+|\".*?\"\S*)\s*(<[^<>\s]*>|_:\S+)?\s*\.\s*$"
+)
+TURTLE = re.compile(rb"^\s*(?:@prefix|@base|prefix\s+\S*:\s*<|base\s*<)", re.IGNORECASE | re.MULTILINE)
+OBO = re.compile(rb"^(?:format-version:|ontology:\s|\[(?:Term|Typedef|Instance)\]\s*$)", re.MULTILINE)
+UNSUPPORTED = (
+    (re.compile(rb"^\s*(?:Prefix\(|Ontology\()", re.MULTILINE), "OWL functional syntax"),
+    (re.compile(rb"^\s*(?:Prefix:|Ontology:)\s", re.MULTILINE), "OWL Manchester syntax"),
+    (re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s"), "OWL/XML"),
+)
+
+
+def format_of(path: Path) -> str:
+    """Return the name of the format of a file.
+
+    Raises:
+        ReadError: If the file is empty, or its format is unknown or not supported.
+    """
+    head = head_of(path)
+    if not head.strip():
+        raise ReadError("expected a graph or an ontology, found an empty file", str(path))
+    suffix = SUFFIXES.get(Path(plain_name(path)).suffix)
+    body = b"\n".join(line for line in head.splitlines() if not line.lstrip().startswith((b"#", b"!")))
+    for pattern, name in UNSUPPORTED:
+        if suffix != "table" and pattern.search(body):
+            raise ReadError(
+                f"expected RDF or OBO, found {name}, which is not supported; "
+                "convert it with ROBOT (robot convert) to RDF/XML or OBO",
+                str(path),
+            )
+    found = _by_content(head.lstrip(), body, suffix)
+    if found is None:
+        raise ReadError(
+            "expected triples (TSV, CSV), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD) "
+            f"or OBO-graph JSON, found something else ({head[:24]!r}…); name the format with format=",
+            str(path),
+        )
+    return found
+
+
+def _by_content(head: bytes, body: bytes, suffix: str | None) -> str | None:
+    if head.startswith((b"<!", b"<?")) or re.match(rb"<(?:[\w-]+:)?RDF[\s>]", head):
+        return "rdfxml"
+    if head.startswith((b"{", b"[")) and not re.match(rb"\[(?:Term|Typedef|Instance)\]|\[\s*(?:a\s|<|\])", head):
+        return "jsonld" if suffix == "jsonld" or re.search(rb'"@(?:context|graph|id|type)"', head) else "obographs"
+    if suffix in ("turtle", "ntriples", "nquads", "trig", "obo"):
+        return suffix
+    if OBO.search(body) and b"\t" not in body.split(b"\n", 1)[0]:
+        return "obo"
+    if TURTLE.search(body):
+        return "trig"
+    first = next((line for line in body.splitlines() if line.strip()), b"")
+    if match := LINE_RDF.match(first.strip()):
+        return "nquads" if match[1] else "ntriples"
+    if sum(byte < 9 for byte in head[:1024]) > 8:
+        return None
+    if first.count(b"\t") >= 2 or first.count(b",") >= 2 or suffix == "table":
+        return "table"
+    return None

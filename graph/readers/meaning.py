@@ -1,0 +1,71 @@
+"""What RDF statements say: an ontology of classes, or plain data."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from ontodex.graph.builder import GraphBuilder, readable
+from ontodex.graph.readers import vocabulary as rdf
+from ontodex.graph.readers.ontology import Ontology
+from ontodex.graph.readers.statements import Statements
+
+__all__ = ["interpret"]
+
+NO_FACTS = tuple(rdf.OWL + name for name in ("imports", "versionIRI", "priorVersion", "backwardCompatibleWith"))
+CHECKED = (rdf.OWL, rdf.RDF, rdf.RDFS)
+
+
+def interpret(statements: Statements, builder: GraphBuilder) -> None:
+    """Add what the statements say to ``builder``: as an ontology if there are subclasses, else as plain data."""
+    builder.prefixes.update(statements.all_prefixes())
+    ontology = Ontology(statements)
+    is_ontology = bool(ontology.classes) and ontology.has_subclasses
+    if is_ontology:
+        triples, entities = ontology.triples(), ontology.classes
+    else:
+        triples, entities = _data(statements)
+    names = statements.curies()
+    used = {end for head, _, tail in triples for end in (head, tail)}
+    for number in sorted(used.union(entities)):
+        builder.entity(
+            names[number], statements.label(number), statements.synonyms(number), statements.definition(number)
+        )
+    for number in sorted({relation for _, relation, _ in triples}):
+        builder.relation(names[number], _relation_label(statements, number, is_ontology))
+    for head, relation, tail in triples:
+        builder.triple(names[head], names[relation], names[tail])
+
+
+def _relation_label(statements: Statements, number: int, is_ontology: bool) -> str:
+    """Return the label of a property; ontologies such as Schema.org label it by its camel-case name."""
+    label = statements.label(number)
+    if not label and statements.terms[number] == rdf.SUBCLASS:
+        return "is a"
+    return readable(label) if is_ontology and re.fullmatch(r"\w+", label) else label
+
+
+def _data(statements: Statements) -> tuple[list[tuple[int, int, int]], set[int]]:
+    """Return (triples, further entities) of plain data: every link between IRIs that is no declaration."""
+    links = statements.links
+    terms = statements.terms
+    blank = np.array([term.startswith("_:") for term in terms])
+    skip = list(statements.deprecated)
+    kept = links[~(blank[links[:, 0]] | blank[links[:, 2]] | np.isin(links[:, [0, 2]], skip).any(axis=1))]
+    kept = kept[~np.isin(kept[:, 1], list(statements.numbers(NO_FACTS)))]
+    vocabulary = np.array([term.startswith(CHECKED) for term in terms])
+    kinds = list(statements.numbers([rdf.TYPE]))
+    declares = np.isin(kept[:, 1], kinds) & vocabulary[kept[:, 2]]
+    declared = set(
+        links[np.isin(links[:, 1], kinds) & np.isin(links[:, 2], list(statements.numbers(rdf.PROPERTIES))), 0].tolist()
+    )
+    facts = kept[~declares]
+    narrower = np.isin(facts[:, 1], list(statements.numbers([rdf.SKOS + "narrower"])))
+    if narrower.any():
+        facts = facts.copy()
+        facts[narrower] = facts[narrower][:, ::-1]
+        facts[narrower, 1] = statements.number(rdf.SKOS + "broader")
+    predicates = set(links[:, 1].tolist())
+    alone = {number for number in statements.named if not blank[number]} - predicates - declared - set(skip)
+    return [(h, r, t) for h, r, t in facts.tolist()], alone

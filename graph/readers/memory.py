@@ -1,0 +1,57 @@
+"""Graphs that are in memory already: networkx and data frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ontodex.errors import ReadError
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.readers.problems import Problems
+from ontodex.graph.readers.tables import triple_columns
+
+__all__ = ["read_frame", "read_networkx"]
+
+
+def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None:
+    """Read a networkx graph.
+
+    The relation of an edge is its attribute ``relation``, or its key. Nodes may have ``label``, ``definition`` and
+    ``synonyms``; the graph attributes ``relations`` (labels by relation) and ``prefixes`` are read too.
+    """
+    builder.prefixes.update(graph.graph.get("prefixes") or {})
+    for relation, label in (graph.graph.get("relations") or {}).items():
+        builder.relation(str(relation), str(label))
+    for node, data in graph.nodes(data=True):
+        synonyms = data.get("synonyms") or ()
+        builder.entity(
+            str(node),
+            label=str(data.get("label") or data.get("name") or ""),
+            synonyms=[synonyms] if isinstance(synonyms, str) else [str(synonym) for synonym in synonyms],
+            definition=str(data.get("definition") or ""),
+        )
+    edges = graph.edges(keys=True, data=True) if graph.is_multigraph() else graph.edges(data=True)
+    for head, tail, *key, data in edges:
+        relation = data.get("relation") or next((name for name in key if isinstance(name, str)), None)
+        if relation is None:
+            problems.report(f"expected an attribute 'relation' or a text key, found none on the edge {head} - {tail}")
+        else:
+            builder.triple(str(head), str(relation), str(tail))
+
+
+def read_frame(frame: Any, builder: GraphBuilder, problems: Problems) -> None:
+    """Read the head, relation and tail columns of a pandas or polars frame, or its first three.
+
+    Raises:
+        ReadError: If there are fewer than three columns.
+    """
+    names = [str(name) for name in frame.columns]
+    if len(names) < 3:
+        raise ReadError(f"expected columns head, relation and tail, found {', '.join(names)}", builder.source)
+    chosen = triple_columns(names) or (0, 1, 2)
+    columns = [frame[frame.columns[at]].to_list() for at in chosen]
+    for row, cells in enumerate(zip(*columns, strict=True)):
+        head, relation, tail = ("" if cell is None or cell != cell else str(cell).strip() for cell in cells)
+        if head and relation and tail:
+            builder.triple(head, relation, tail)
+        else:
+            problems.report(f"expected head, relation and tail, found an empty cell in row {row}")

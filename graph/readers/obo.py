@@ -1,0 +1,214 @@
+"""OBO 1.4, parsed by fastobo in pieces, so that one bad line costs one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import fastobo
+
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.prefixes import contract
+from ontodex.graph.readers.files import lines_of
+from ontodex.graph.readers.problems import Problems
+
+__all__ = ["read_obo"]
+
+PIECE = 1000
+FAULTS = (SyntaxError, ValueError, TypeError)
+QUOTED = re.compile(r'def: "(?:[^"\\]|\\.)*"(?=\s*\[)')
+ESCAPE = re.compile(r"\\(.)")
+
+
+@dataclass
+class Stanza:
+    """The lines of one frame, with their numbers."""
+
+    lines: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def number(self) -> int:
+        """Line that the frame starts on."""
+        return self.lines[0][0]
+
+    @property
+    def text(self) -> str:
+        """The frame as it stands in the file."""
+        return "".join(f"{line}\n" for _, line in self.lines)
+
+
+@dataclass
+class Term:
+    """What the frames of one id say of it."""
+
+    number: int
+    label: str = ""
+    definition: str = ""
+    synonyms: list[str] = field(default_factory=list)
+    links: list[tuple[str, str]] = field(default_factory=list)
+    genus: list[str] = field(default_factory=list)
+    obsolete: bool = False
+
+
+def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read terms and instances, and is_a, relationship and the differentiae of intersection_of as triples.
+
+    The genus of an intersection is taken as parent of a term that states none. Obsolete terms and what links to them
+    are left out. Frames of one id are merged and links to terms without a frame are kept; both count as problems.
+    """
+    stanzas = _stanzas(lines_of(path, problems))
+    _read_header(next(stanzas, Stanza()), builder, problems, str(path))
+    terms: dict[str, Term] = {}
+    relations: dict[str, str] = {}
+    for stanza, frame in _frames(stanzas, problems, str(path)):
+        identifier = _name(frame.id, builder)
+        if isinstance(frame, fastobo.typedef.TypedefFrame):
+            relations.setdefault(identifier, "")
+            relations[identifier] = relations[identifier] or next((c.name for c in frame if c.raw_tag() == "name"), "")
+            continue
+        if identifier in terms:
+            first = terms[identifier].number
+            message = f"expected each id once, found {identifier} again (first in line {first}); the two were merged"
+            problems.report(message, stanza.number, str(path))
+        _collect(frame, terms.setdefault(identifier, Term(stanza.number)), builder)
+    _declare(terms, relations, builder, problems, str(path))
+
+
+def _declare(
+    terms: dict[str, Term], relations: dict[str, str], builder: GraphBuilder, problems: Problems, source: str
+) -> None:
+    for identifier, term in terms.items():
+        if not term.obsolete:
+            builder.entity(identifier, term.label, term.synonyms, term.definition)
+    dangling: set[str] = set()
+    for identifier, term in terms.items():
+        if term.obsolete:
+            continue
+        stated = any(relation == "is_a" for relation, _ in term.links)
+        parents = [] if stated else [("is_a", genus) for genus in term.genus]
+        for relation, target in (*term.links, *parents):
+            if target in terms and terms[target].obsolete:
+                continue
+            if target not in terms and target not in dangling:
+                dangling.add(target)
+                message = f"expected a frame of {target}, found only a link to it; it is kept without a label"
+                problems.report(message, term.number, source)
+            builder.relation(relation, relations.get(relation, ""))
+            builder.triple(identifier, relation, target)
+
+
+def _collect(frame: Any, term: Term, builder: GraphBuilder) -> None:
+    for clause in frame:
+        tag = clause.raw_tag()
+        if tag == "name":
+            term.label = term.label or clause.name
+        elif tag == "def":
+            term.definition = term.definition or str(clause.definition)
+        elif tag == "synonym":
+            term.synonyms.append(clause.synonym.desc)
+        elif tag == "is_a":
+            term.links.append(("is_a", _name(clause.term, builder)))
+        elif tag == "relationship":
+            term.links.append((_name(clause.typedef, builder), _name(clause.term, builder)))
+        elif tag == "intersection_of":
+            if clause.typedef is None:
+                term.genus.append(_name(clause.term, builder))
+            else:
+                term.links.append((_name(clause.typedef, builder), _name(clause.term, builder)))
+        elif tag == "is_obsolete":
+            term.obsolete = term.obsolete or bool(clause.obsolete)
+
+
+def _name(identifier: Any, builder: GraphBuilder) -> str:
+    return contract(ESCAPE.sub(r"\1", str(identifier)), builder.prefixes)
+
+
+def _stanzas(lines: Iterable[tuple[int, str]]) -> Iterator[Stanza]:
+    """Yield the header, which may be empty, and then each frame."""
+    stanza = Stanza()
+    for number, line in lines:
+        if line.startswith("["):
+            yield stanza
+            stanza = Stanza()
+        if line.strip():
+            stanza.lines.append((number, _as_term(line)))
+    yield stanza
+
+
+def _as_term(line: str) -> str:
+    """Write a line of an instance as one of a term: fastobo knows instances, but not what is in them."""
+    if line.startswith("[Instance]"):
+        return line.replace("Instance", "Term", 1)
+    return line.replace("instance_of:", "relationship: instance_of", 1) if line.startswith("instance_of:") else line
+
+
+def _read_header(header: Stanza, builder: GraphBuilder, problems: Problems, source: str) -> None:
+    for number, line in header.lines:
+        try:
+            clauses = list(fastobo.loads(line + "\n", threads=1).header)
+        except FAULTS as error:
+            problems.report(f"expected a header clause of OBO 1.4, found {line[:60]!r} ({_why(error)})", number, source)
+            continue
+        for clause in clauses:
+            if clause.raw_tag() == "idspace":
+                builder.prefixes[str(clause.prefix)] = str(clause.url)
+
+
+def _frames(stanzas: Iterator[Stanza], problems: Problems, source: str) -> Iterator[tuple[Stanza, Any]]:
+    piece: list[Stanza] = []
+    for stanza in stanzas:
+        piece.append(stanza)
+        if len(piece) == PIECE:
+            yield from _parse(piece, problems, source)
+            piece = []
+    yield from _parse(piece, problems, source)
+
+
+def _parse(piece: list[Stanza], problems: Problems, source: str) -> Iterator[tuple[Stanza, Any]]:
+    """Parse many frames at once; where that fails, halve them until the bad ones are alone."""
+    try:
+        frames = list(fastobo.loads("\n".join(stanza.text for stanza in piece)))
+        if len(frames) == len(piece):
+            yield from zip(piece, frames, strict=True)
+            return
+    except FAULTS:
+        pass
+    if len(piece) > 1:
+        yield from _parse(piece[: len(piece) // 2], problems, source)
+        yield from _parse(piece[len(piece) // 2 :], problems, source)
+    elif piece:
+        yield from _mend(piece[0], problems, source)
+
+
+def _mend(stanza: Stanza, problems: Problems, source: str) -> Iterator[tuple[Stanza, Any]]:
+    """Parse a frame clause by clause and leave the bad ones out; of a definition, only its references where it can."""
+    start = stanza.lines[0][1]
+    identity = next((line for _, line in stanza.lines[1:] if line.startswith("id:")), "")
+    kept = f"{start}\n{identity}\n"
+    try:
+        fastobo.loads(kept, threads=1)
+    except FAULTS as error:
+        message = (
+            f"expected a frame with an id, found {start!r} with {identity!r} ({_why(error)}); the frame is left out"
+        )
+        problems.report(message, stanza.number, source)
+        return
+    head = kept
+    for number, line in stanza.lines[1:]:
+        if line == identity:
+            continue
+        try:
+            fastobo.loads(f"{head}{line}\n", threads=1)
+            kept += f"{line}\n"
+        except FAULTS as error:
+            problems.report(f"expected an OBO clause, found {line[:80]!r} ({_why(error)})", number, source)
+            if quoted := QUOTED.match(line):
+                kept += f"{quoted[0]} []\n"
+    yield stanza, next(iter(fastobo.loads(kept, threads=1)))
+
+
+def _why(error: Exception) -> str:
+    return str(error.args[0] if error.args else error).splitlines()[0]

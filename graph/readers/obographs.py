@@ -1,0 +1,89 @@
+"""OBO-graph JSON: ``{"graphs": [{"nodes": [...], "edges": [...]}]}``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ontodex.errors import ReadError
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.prefixes import contract
+from ontodex.graph.readers.files import opened
+from ontodex.graph.readers.problems import Problems
+
+__all__ = ["read_obographs"]
+
+
+def read_obographs(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read classes, individuals, edges and existential restrictions; deprecated nodes and their edges are left out.
+
+    Raises:
+        ReadError: If the file is no JSON, or JSON of another kind.
+    """
+    with opened(path) as stream:
+        try:
+            document = json.load(stream)
+        except (ValueError, RecursionError) as error:
+            line = getattr(error, "lineno", None)
+            raise ReadError(f"expected JSON, found a fault ({error}); nothing was read", str(path), line) from None
+    if not isinstance(document, dict) or not isinstance(document.get("graphs"), list):
+        raise ReadError(
+            'expected OBO-graph JSON with "graphs", or JSON-LD with "@context", found other JSON', str(path)
+        )
+    for graph in document["graphs"]:
+        if isinstance(graph, dict):
+            _read_graph(graph, builder, problems)
+        else:
+            problems.report(f"expected a graph object, found {str(graph)[:60]!r}")
+
+
+def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems) -> None:
+    out: set[str] = set()
+    for node in _listed(graph, "nodes", problems):
+        try:
+            identifier = contract(str(node["id"]), builder.prefixes)
+            meta = node.get("meta") or {}
+            if node.get("type") == "PROPERTY":
+                builder.relation(identifier, str(node.get("lbl") or ""))
+                out.add(identifier)
+            elif meta.get("deprecated"):
+                out.add(identifier)
+            else:
+                builder.entity(
+                    identifier,
+                    label=str(node.get("lbl") or ""),
+                    synonyms=[str(synonym["val"]) for synonym in meta.get("synonyms") or []],
+                    definition=str((meta.get("definition") or {}).get("val") or ""),
+                )
+        except (KeyError, TypeError, AttributeError):
+            problems.report(f"expected a node with an id, found {str(node)[:80]!r}")
+    for head, relation, tail in _edges(graph, problems):
+        ends = [contract(name, builder.prefixes) for name in (head, tail)]
+        if not out.intersection(ends):
+            name = contract(relation, builder.prefixes)
+            builder.relation(name, "is a" if name == "is_a" else "")
+            builder.triple(ends[0], name, ends[1])
+
+
+def _edges(graph: dict[str, Any], problems: Problems) -> Iterator[tuple[str, str, str]]:
+    for edge in _listed(graph, "edges", problems):
+        try:
+            yield str(edge["sub"]), str(edge["pred"]), str(edge["obj"])
+        except (KeyError, TypeError):
+            problems.report(f"expected an edge with sub, pred and obj, found {str(edge)[:80]!r}")
+    for axiom in _listed(graph, "logicalDefinitionAxioms", problems):
+        try:
+            for restriction in axiom.get("restrictions") or []:
+                yield str(axiom["definedClassId"]), str(restriction["propertyId"]), str(restriction["fillerId"])
+        except (KeyError, TypeError, AttributeError):
+            problems.report(f"expected a logical definition, found {str(axiom)[:80]!r}")
+
+
+def _listed(graph: dict[str, Any], key: str, problems: Problems) -> list[Any]:
+    entries = graph.get(key) or []
+    if isinstance(entries, list):
+        return entries
+    problems.report(f"expected a list of {key}, found {str(entries)[:60]!r}")
+    return []

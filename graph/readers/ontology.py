@@ -1,0 +1,154 @@
+"""The ontology in RDF statements: classes, what they are subclasses of, and how they are related."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+import numpy as np
+
+from ontodex.graph.readers import vocabulary as rdf
+from ontodex.graph.readers.statements import Statements
+
+__all__ = ["Ontology"]
+
+Triples = list[tuple[int, int, int]]
+VOCABULARY = (rdf.OWL, rdf.RDF, rdf.RDFS)
+NO_LINKS = (*VOCABULARY, rdf.OBO_IN_OWL)
+
+
+class Ontology:
+    """Triples between the named classes and individuals of an ontology.
+
+    * a named superclass: (class, ``rdfs:subClassOf``, superclass);
+    * an existential restriction, stated of the class or in an intersection or equivalence: (class, property, filler);
+      the other named parts of such an intersection are the parents of a class that has none;
+    * domain and range of a property: (domain, property, range);
+    * an individual's type, and any other link between classes, individuals and concepts.
+
+    Args:
+        statements: What the file says.
+    """
+
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
+        self._links = statements.links
+        self._subclass = statements.number(rdf.SUBCLASS)
+        self._type = statements.number(rdf.TYPE)
+        self._broader = statements.number(rdf.SKOS + "broader")
+        self._out = statements.deprecated | {
+            number for number, term in enumerate(statements.terms) if term.startswith((*VOCABULARY, "_:"))
+        }
+
+    def _pairs(self, *predicates: str) -> list[tuple[int, int]]:
+        wanted = list(self._statements.numbers(predicates))
+        return [(s, o) for s, _, o in self._links[np.isin(self._links[:, 1], wanted)].tolist()]
+
+    def _is_named(self, number: int) -> bool:
+        return number not in self._out
+
+    def _typed(self, kinds: Iterable[str]) -> set[int]:
+        wanted = self._statements.numbers(kinds)
+        return {s for s, kind in self._pairs(rdf.TYPE) if kind in wanted and self._is_named(s)}
+
+    @cached_property
+    def has_subclasses(self) -> bool:
+        """Whether anything is a subclass of anything."""
+        return bool((self._links[:, 1] == self._subclass).any())
+
+    @cached_property
+    def classes(self) -> set[int]:
+        """Named classes; the ends of a subclass link count if any class is declared."""
+        declared = self._typed(rdf.CLASSES)
+        linked = {end for pair in self._pairs(rdf.SUBCLASS) for end in pair if self._is_named(end)}
+        return declared | linked if declared else set()
+
+    @cached_property
+    def _properties(self) -> set[int]:
+        return self._typed(rdf.PROPERTIES) - self.classes
+
+    @cached_property
+    def _entities(self) -> set[int]:
+        individuals = {s for s, kind in self._pairs(rdf.TYPE) if kind in self.classes and self._is_named(s)}
+        others = self._typed((rdf.OWL + "NamedIndividual", rdf.SKOS + "Concept"))
+        return (self.classes | individuals | others) - self._properties
+
+    @cached_property
+    def _parts(self) -> dict[str, dict[int, int]]:
+        """Object of each structural predicate, by the blank node that has it."""
+        names = ("onProperty", "someValuesFrom", "intersectionOf", "unionOf")
+        predicates = {name: rdf.OWL + name for name in names} | {name: rdf.RDF + name for name in ("first", "rest")}
+        return {name: dict(self._pairs(predicate)) for name, predicate in predicates.items()}
+
+    def _members(self, start: int) -> Iterator[int]:
+        seen: set[int] = set()
+        while start in self._parts["first"] and start not in seen:
+            seen.add(start)
+            yield self._parts["first"][start]
+            start = self._parts["rest"].get(start, start)
+
+    def _conjuncts(self, node: int, depth: int = 0) -> Iterator[tuple[int, int]]:
+        """Yield (relation, class) of everything that a class expression says of its members."""
+        parts = self._parts
+        if node in self.classes:
+            yield self._subclass, node
+        elif node in parts["onProperty"]:
+            relation, filler = parts["onProperty"][node], parts["someValuesFrom"].get(node, -1)
+            if filler in self.classes and self._is_named(relation):
+                yield relation, filler
+        elif node in parts["intersectionOf"] and depth < 20:
+            for member in self._members(parts["intersectionOf"][node]):
+                yield from self._conjuncts(member, depth + 1)
+
+    def triples(self) -> Triples:
+        """Return (head, relation, tail), as numbers of the statements."""
+        return [*self._subsumptions(), *self._expressions(), *self._schema(), *self._others()]
+
+    def _subsumptions(self) -> Iterator[tuple[int, int, int]]:
+        for child, parent in self._pairs(rdf.SUBCLASS):
+            if child in self.classes and parent in self.classes and child != parent:
+                yield child, self._subclass, parent
+
+    def _expressions(self) -> Iterator[tuple[int, int, int]]:
+        with_parent = {child for child, _, _ in self._subsumptions()}
+        for child, node in self._pairs(rdf.SUBCLASS, rdf.OWL + "equivalentClass"):
+            if child not in self.classes or node in self.classes:
+                continue
+            for relation, target in self._conjuncts(node):
+                if target != child and not (relation == self._subclass and child in with_parent):
+                    yield child, relation, target
+        for child, start in self._pairs(rdf.OWL + "intersectionOf"):
+            if child in self.classes:
+                for member in self._members(start):
+                    for relation, target in self._conjuncts(member):
+                        if target != child and not (relation == self._subclass and child in with_parent):
+                            yield child, relation, target
+
+    def _named_ends(self, node: int) -> list[int]:
+        members = self._members(self._parts["unionOf"][node]) if node in self._parts["unionOf"] else [node]
+        return [member for member in members if member in self.classes]
+
+    def _schema(self) -> Iterator[tuple[int, int, int]]:
+        ranges: dict[int, list[int]] = defaultdict(list)
+        for relation, node in self._pairs(*rdf.RANGES):
+            ranges[relation].extend(self._named_ends(node))
+        for relation, node in self._pairs(*rdf.DOMAINS):
+            if self._is_named(relation) and not self._statements.terms[relation].startswith(NO_LINKS):
+                for domain in self._named_ends(node):
+                    yield from ((domain, relation, target) for target in ranges[relation])
+
+    def _others(self) -> Iterator[tuple[int, int, int]]:
+        narrower = self._statements.numbers([rdf.SKOS + "narrower"])
+        ignored = {
+            number
+            for number in set(self._links[:, 1].tolist())
+            if number != self._type and self._statements.terms[number].startswith(NO_LINKS)
+        }
+        ends = list(self._entities)
+        within = np.isin(self._links[:, 0], ends) & np.isin(self._links[:, 2], ends)
+        for head, relation, tail in self._links[within].tolist():
+            if relation in narrower:
+                yield tail, self._broader, head
+            elif relation not in ignored:
+                yield head, relation, tail

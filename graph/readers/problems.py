@@ -1,0 +1,67 @@
+"""What happens when part of a source is faulty."""
+
+from __future__ import annotations
+
+import warnings
+
+from ontodex.errors import ReadError, SettingsError
+
+__all__ = ["ON_ERROR", "Problems", "ReadWarning"]
+
+ON_ERROR = ("raise", "warn", "skip")
+SHOWN = 5
+
+
+class ReadWarning(UserWarning):
+    """Parts of a source were faulty and were left out."""
+
+
+class Problems:
+    """Collects the faulty parts of a source, or stops at the first.
+
+    Args:
+        policy: ``"raise"`` stops at the first faulty part, ``"warn"`` leaves them out and warns once at the end,
+            ``"skip"`` leaves them out silently.
+        source: Name of the source, for messages.
+
+    Raises:
+        SettingsError: If the policy is unknown.
+
+    Example:
+        >>> problems = Problems("skip", "pets.tsv")
+        >>> problems.report("expected 3 columns, found 2", line=7)
+        >>> problems.count, problems.first
+        (1, ['pets.tsv:7: expected 3 columns, found 2'])
+    """
+
+    def __init__(self, policy: str, source: str) -> None:
+        if policy not in ON_ERROR:
+            raise SettingsError(f"on_error: expected one of {', '.join(map(repr, ON_ERROR))}, found {policy!r}")
+        self.policy = policy
+        self.source = source
+        self.count = 0
+        self.first: list[str] = []
+
+    def report(self, message: str, line: int | None = None, source: str | None = None) -> None:
+        """Take note of one faulty part that was left out.
+
+        Raises:
+            ReadError: If the policy is ``"raise"``.
+        """
+        error = ReadError(message, source or self.source, line)
+        if self.policy == "raise":
+            raise error
+        self.count += 1
+        if len(self.first) < SHOWN:
+            self.first.append(str(error))
+
+    def summary(self) -> str:
+        """Return the number of faulty parts and the first few of them, one a line."""
+        more = f"\n  and {self.count - len(self.first)} more" if self.count > len(self.first) else ""
+        return f"{self.count} faulty part(s):\n  " + "\n  ".join(self.first) + more
+
+    def finish(self) -> None:
+        """Warn once of everything reported, if the policy is ``"warn"``."""
+        if self.count and self.policy == "warn":
+            text = f'{self.source}: {self.summary()}\non_error="raise" stops at the first, "skip" says nothing'
+            warnings.warn(text, ReadWarning, stacklevel=3)

@@ -1,0 +1,135 @@
+"""RDF from files, by pyoxigraph, and from rdflib graphs."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, BinaryIO
+
+import pyoxigraph as ox
+
+from ontodex.errors import ReadError
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.readers.files import opened
+from ontodex.graph.readers.meaning import interpret
+from ontodex.graph.readers.problems import Problems
+from ontodex.graph.readers.statements import Statements
+from ontodex.graph.readers.xml_guard import GuardedXml
+
+__all__ = ["RDF_FORMATS", "read_rdf", "read_rdflib"]
+
+RDF_FORMATS: Mapping[str, ox.RdfFormat] = MappingProxyType(
+    {
+        "turtle": ox.RdfFormat.TURTLE,
+        "trig": ox.RdfFormat.TRIG,
+        "ntriples": ox.RdfFormat.N_TRIPLES,
+        "nquads": ox.RdfFormat.N_QUADS,
+        "rdfxml": ox.RdfFormat.RDF_XML,
+        "jsonld": ox.RdfFormat.JSON_LD,
+    }
+)
+BLOCK = 10_000
+
+
+def read_rdf(path: Path, format: str, builder: GraphBuilder, problems: Problems) -> None:
+    """Read an RDF file. Nothing that it imports or names is fetched.
+
+    N-Triples and N-Quads go on after a bad line. The other formats cannot be read past a fault, and half an ontology
+    must not pass for a whole one: there a fault is an error whatever the policy.
+
+    Args:
+        path: The file.
+        format: A key of :data:`RDF_FORMATS`.
+        builder: Takes what is read.
+        problems: Takes bad lines.
+
+    Raises:
+        ReadError: At a fault that cannot be read past, or an entity declaration that looks hostile.
+    """
+    statements = Statements()
+    with opened(path) as stream:
+        if format in ("ntriples", "nquads"):
+            _read_lines(stream, statements, problems, str(path))
+        else:
+            _read_document(stream, path, RDF_FORMATS[format], statements)
+    interpret(statements, builder)
+
+
+def read_rdflib(graph: Any, builder: GraphBuilder) -> None:
+    """Read an rdflib Graph, ConjunctiveGraph or Dataset."""
+    statements = Statements()
+    statements.prefixes = {str(prefix): str(space) for prefix, space in graph.namespaces()}
+    for subject, predicate, target, *context in graph:
+        if hasattr(target, "language"):
+            statements.literal(_rdflib_name(subject), str(predicate), str(target), target.language or "")
+        else:
+            name = str(context[0]) if context and context[0] is not None else ""
+            statements.link(_rdflib_name(subject), str(predicate), _rdflib_name(target), name)
+    interpret(statements, builder)
+
+
+def _rdflib_name(node: Any) -> str:
+    return f"_:{node}" if type(node).__name__ == "BNode" else str(node)
+
+
+def _add(quads: Iterable[Any], statements: Statements) -> None:
+    named, blank, literal = ox.NamedNode, ox.BlankNode, ox.Literal
+    for quad in quads:
+        subject, target = quad.subject, quad.object
+        if isinstance(subject, named):
+            name = subject.value
+        elif isinstance(subject, blank):
+            name = f"_:{subject.value}"
+        else:
+            continue
+        if isinstance(target, literal):
+            statements.literal(name, quad.predicate.value, target.value, target.language or "")
+        elif isinstance(target, named | blank):
+            end = target.value if isinstance(target, named) else f"_:{target.value}"
+            graph = quad.graph_name
+            statements.link(name, quad.predicate.value, end, graph.value if isinstance(graph, named | blank) else "")
+
+
+def _read_document(stream: BinaryIO, path: Path, format: ox.RdfFormat, statements: Statements) -> None:
+    source: Any = GuardedXml(stream, path) if format == ox.RdfFormat.RDF_XML else stream
+    parser = ox.parse(source, format=format, base_iri=f"file:///{path.name.replace(' ', '%20')}")
+    try:
+        _add(parser, statements)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        with opened(path) as whole:
+            lines = sum(1 for _ in whole)
+        left = f"{lines - line + 1} of {lines} lines were not read" if line else "the rest was not read"
+        message = f"expected {format.name}, found a fault ({error.args[0]}); {left}. Mend the line and read again"
+        raise ReadError(message, str(path), line) from None
+    statements.prefixes.update(parser.prefixes)
+    if isinstance(source, GuardedXml):
+        statements.prefixes.update(source.prefixes)
+
+
+def _read_lines(stream: BinaryIO, statements: Statements, problems: Problems, source: str) -> None:
+    """Read N-Triples or N-Quads in blocks of lines; a block with a fault is read line by line."""
+    start = 1
+    while block := list(islice(stream, BLOCK)):
+        joined = b"".join(block)
+        try:
+            if b"\0" in joined:
+                raise ValueError("a NUL byte")
+            _add(list(ox.parse(joined, format=ox.RdfFormat.N_QUADS)), statements)
+        except (SyntaxError, ValueError):
+            _read_each(block, start, statements, problems, source)
+        start += len(block)
+
+
+def _read_each(block: list[bytes], start: int, statements: Statements, problems: Problems, source: str) -> None:
+    for number, line in enumerate(block, start=start):
+        try:
+            if b"\0" in line:
+                raise ValueError("a NUL byte")
+            _add(list(ox.parse(io.BytesIO(line), format=ox.RdfFormat.N_QUADS)), statements)
+        except (SyntaxError, ValueError) as error:
+            shown = line[:60].decode("utf-8", "replace").strip()
+            problems.report(f"expected a statement, found {shown!r} ({error.args[0]})", number, source)

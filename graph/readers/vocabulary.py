@@ -1,0 +1,48 @@
+"""The IRIs that readers and writers of RDF know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ontodex.graph.prefixes import OBO, WELL_KNOWN
+
+OWL, RDF, RDFS, SKOS = (WELL_KNOWN[prefix] for prefix in ("owl", "rdf", "rdfs", "skos"))
+OBO_IN_OWL = "http://www.geneontology.org/formats/oboInOwl#"
+DCT = "http://purl.org/dc/terms/"
+SHACL = "http://www.w3.org/ns/shacl#"
+SCHEMA = ("https://schema.org/", "http://schema.org/")
+OURS = "urn:ontodex:"
+"""Where ids that are no IRI live in RDF, percent-encoded."""
+
+TYPE = RDF + "type"
+SUBCLASS = RDFS + "subClassOf"
+PREDICTIONS = OURS + "Predictions"
+"""Class of the named graphs that hold predictions, which are never read as known."""
+
+LABELS = (RDFS + "label", SKOS + "prefLabel", *(space + "name" for space in SCHEMA))
+SYNONYMS = (SKOS + "altLabel", *(f"{OBO_IN_OWL}has{scope}Synonym" for scope in ("Exact", "Related", "Broad", "Narrow")))
+DEFINITIONS = (
+    OBO + "IAO_0000115",
+    SKOS + "definition",
+    RDFS + "comment",
+    *(space + "description" for space in SCHEMA),
+    DCT + "description",
+)
+CLASSES = (OWL + "Class", RDFS + "Class")
+PROPERTIES = (
+    RDF + "Property",
+    *(OWL + kind for kind in ("ObjectProperty", "DatatypeProperty", "AnnotationProperty", "TransitiveProperty")),
+    *(OWL + kind for kind in ("SymmetricProperty", "FunctionalProperty", "OntologyProperty")),
+)
+DOMAINS = (RDFS + "domain", *(space + "domainIncludes" for space in SCHEMA))
+RANGES = (RDFS + "range", *(space + "rangeIncludes" for space in SCHEMA))
+
+NAMING: Mapping[str, tuple[str, int]] = MappingProxyType(
+    {
+        predicate: (kind, rank)
+        for kind, predicates in (("label", LABELS), ("synonym", SYNONYMS), ("definition", DEFINITIONS))
+        for rank, predicate in enumerate(predicates)
+    }
+)
+"""What each naming predicate gives, and its rank among those that give the same."""

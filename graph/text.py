@@ -1,0 +1,105 @@
+"""The text that stands for an entity or a relation, made in one place."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ontodex.errors import SettingsError
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+
+__all__ = ["TextSettings", "entity_texts", "relation_texts"]
+
+
+@dataclass(frozen=True)
+class TextSettings:
+    """What goes into the text of an entity.
+
+    Attributes:
+        synonyms: At most this many synonyms.
+        definition: Whether the definition is in.
+        neighbours: At most this many labels of linked entities, where there is room.
+        max_words: The text is cut after this many words.
+
+    Raises:
+        SettingsError: If a number is negative, or ``max_words`` is 0.
+    """
+
+    synonyms: int = 3
+    definition: bool = True
+    neighbours: int = 0
+    max_words: int = 50
+
+    def __post_init__(self) -> None:
+        if self.synonyms < 0 or self.neighbours < 0 or self.max_words < 1:
+            raise SettingsError(
+                f"expected synonyms and neighbours of at least 0 and max_words of at least 1, found {self}"
+            )
+
+
+DEFAULT = TextSettings()
+
+
+def entity_texts(
+    graph: KnowledgeGraph, settings: TextSettings = DEFAULT, rows: Sequence[int] | None = None
+) -> list[str]:
+    """Return "label (synonym; synonym): definition" of each entity.
+
+    A definition that starts with the label goes on without it, and neighbours are labels of entities linked by known
+    triples, in the order of their ids, after a space: the rules of SimKGC (Wang et al. 2022).
+
+    Args:
+        graph: Where the entities are.
+        settings: What goes in.
+        rows: Rows of the entities wanted; all by default.
+
+    Example:
+        >>> from ontodex.graph import GraphBuilder
+        >>> builder = GraphBuilder("pets")
+        >>> _ = builder.entity("ex:dog", "dog", ["hound"], "dog that barks")
+        >>> entity_texts(builder.build())
+        ['dog (hound): that barks']
+    """
+    chosen: Iterable[int] = range(graph.n_entities) if rows is None else [int(row) for row in rows]
+    if rows is None:
+        columns: Iterable[tuple[str, tuple[str, ...], str]] = zip(
+            graph.labels, _every_synonyms(graph), graph.definitions, strict=True
+        )
+    else:
+        columns = ((graph.labels[row], graph.synonyms[row], graph.definitions[row]) for row in chosen)
+    texts = []
+    for row, (label, synonyms, definition) in zip(chosen, columns, strict=True):
+        words = _text(label, synonyms[: settings.synonyms], definition if settings.definition else "").split()
+        if settings.neighbours and len(words) < settings.max_words:
+            near = sorted((graph.ids[other], graph.labels[other]) for other in graph.neighbours(row).tolist())
+            words += [word for _, name in near[: settings.neighbours] for word in name.split()]
+        texts.append(" ".join(words[: settings.max_words]))
+    return texts
+
+
+def relation_texts(graph: KnowledgeGraph) -> list[str]:
+    """Return the label of each relation, and then "inverse " and the label of each: twice as many texts as relations.
+
+    Example:
+        >>> from ontodex.graph import GraphBuilder
+        >>> builder = GraphBuilder("pets")
+        >>> builder.triple("dog", "is_a", "animal")
+        >>> relation_texts(builder.build())
+        ['is a', 'inverse is a']
+    """
+    labels = list(graph.relation_labels)
+    return labels + [f"inverse {label}" for label in labels]
+
+
+def _every_synonyms(graph: KnowledgeGraph) -> Iterable[tuple[str, ...]]:
+    strings = list(graph.synonyms.strings)
+    bounds = graph.synonyms.rows.tolist()
+    return (tuple(strings[start:end]) for start, end in itertools.pairwise(bounds))
+
+
+def _text(label: str, synonyms: Sequence[str], definition: str) -> str:
+    if definition.startswith(label) and not definition[len(label) : len(label) + 1].isalnum():
+        definition = definition[len(label) :].strip()
+    named = f"{label} ({'; '.join(synonyms)})" if synonyms else label
+    return f"{named}: {definition}" if definition else named

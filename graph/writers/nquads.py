@@ -1,0 +1,114 @@
+"""The graph as N-Quads, with predictions in a named graph of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pyoxigraph as ox
+
+from ontodex.errors import UnknownEntity, UnknownRelation
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.prefixes import contract, expand
+from ontodex.graph.readers import vocabulary as rdf
+from ontodex.graph.writers.atomic import replacing
+
+__all__ = ["write_nquads"]
+
+Prediction = tuple[str, str, str, float]
+IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\x00-\x20<>\"{}|^`\\]+$")
+XSD_DOUBLE = ox.NamedNode("http://www.w3.org/2001/XMLSchema#double")
+
+
+def write_nquads(
+    graph: KnowledgeGraph,
+    path: str | Path,
+    predictions: Iterable[Prediction] = (),
+    *,
+    predictions_graph: str = rdf.OURS + "predictions",
+) -> None:
+    """Write known triples, names and definitions to the default graph, and predictions to a named graph.
+
+    Each prediction is a triple of the named graph, with an ``rdf:Statement`` that gives its score
+    (``urn:ontodex:score``). The named graph is of type ``urn:ontodex:Predictions``, by which
+    :func:`ontodex.read` knows not to take it for fact. Held-out triples are not written. An id that is neither IRI nor
+    CURIE of a known prefix is percent-encoded under ``urn:ontodex:``. Prefixes are declared in SHACL.
+
+    Args:
+        graph: What is known.
+        path: The file to write.
+        predictions: (head id, relation id, tail id, score).
+        predictions_graph: IRI of the named graph.
+
+    Raises:
+        UnknownEntity: If a prediction is about an entity that the graph does not have.
+        UnknownRelation: If it has not the relation.
+        ValueError: If ``predictions_graph`` is no IRI.
+        OSError: If the place cannot be written to.
+    """
+    entities = {name: _node(name, graph) for name in graph.ids}
+    relations = {name: _node(name, graph) for name in graph.relation_ids}
+    place = ox.NamedNode(predictions_graph)
+    with replacing(Path(path)) as stream:
+        ox.serialize(_known(graph, entities, relations), stream, ox.RdfFormat.N_QUADS)
+        ox.serialize(_predicted(predictions, entities, relations, place), stream, ox.RdfFormat.N_QUADS)
+
+
+def _node(name: str, graph: KnowledgeGraph) -> ox.NamedNode:
+    iri = expand(name, graph.prefixes)
+    if iri is None or not IRI.match(iri) or contract(iri, graph.prefixes) != name:
+        iri = name if IRI.match(name) else rdf.OURS + quote(name, safe="")
+    return ox.NamedNode(iri)
+
+
+def _known(
+    graph: KnowledgeGraph, entities: dict[str, ox.NamedNode], relations: dict[str, ox.NamedNode]
+) -> Iterator[ox.Quad]:
+    for prefix, space in graph.prefixes.items():
+        owner = ox.NamedNode(f"{rdf.OURS}prefix/{quote(prefix, safe='')}")
+        yield ox.Quad(owner, ox.NamedNode(rdf.SHACL + "prefix"), ox.Literal(prefix))
+        yield ox.Quad(owner, ox.NamedNode(rdf.SHACL + "namespace"), ox.Literal(space))
+    label, synonym, definition = (
+        ox.NamedNode(name) for name in (rdf.RDFS + "label", rdf.SKOS + "altLabel", rdf.SKOS + "definition")
+    )
+    kind, prop = ox.NamedNode(rdf.TYPE), ox.NamedNode(rdf.RDF + "Property")
+    for name, text in zip(graph.relation_ids, graph.relation_labels, strict=True):
+        yield ox.Quad(relations[name], kind, prop)
+        yield ox.Quad(relations[name], label, ox.Literal(text))
+    for name, text, synonyms, meaning in zip(graph.ids, graph.labels, graph.synonyms, graph.definitions, strict=True):
+        node = entities[name]
+        yield ox.Quad(node, label, ox.Literal(text))
+        yield from (ox.Quad(node, synonym, ox.Literal(other)) for other in synonyms)
+        if meaning:
+            yield ox.Quad(node, definition, ox.Literal(meaning))
+    nodes, predicates = list(entities.values()), list(relations.values())
+    for head, relation, tail in graph.triples.tolist():
+        yield ox.Quad(nodes[head], predicates[relation], nodes[tail])
+
+
+def _predicted(
+    predictions: Iterable[Prediction],
+    entities: dict[str, ox.NamedNode],
+    relations: dict[str, ox.NamedNode],
+    place: ox.NamedNode,
+) -> Iterator[ox.Quad]:
+    kind = ox.NamedNode(rdf.TYPE)
+    parts = [ox.NamedNode(rdf.RDF + name) for name in ("subject", "predicate", "object")]
+    for number, (head, relation, tail, score) in enumerate(predictions):
+        for name in (head, tail):
+            if name not in entities:
+                raise UnknownEntity(f"expected predictions about entities of the graph, found {name!r}")
+        if relation not in relations:
+            raise UnknownRelation(f"expected predictions of relations of the graph, found {relation!r}")
+        triple = entities[head], relations[relation], entities[tail]
+        if number == 0:
+            yield ox.Quad(place, kind, ox.NamedNode(rdf.PREDICTIONS), place)
+        yield ox.Quad(*triple, place)
+        statement = ox.BlankNode(f"prediction{number}")
+        yield ox.Quad(statement, kind, ox.NamedNode(rdf.RDF + "Statement"), place)
+        for part, node in zip(parts, triple, strict=True):
+            yield ox.Quad(statement, part, node, place)
+        number_of_score = ox.Literal(repr(float(score)), datatype=XSD_DOUBLE)
+        yield ox.Quad(statement, ox.NamedNode(rdf.OURS + "score"), number_of_score, place)

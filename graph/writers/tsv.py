@@ -1,0 +1,95 @@
+"""Triples as TSV: one file, or a folder of splits with the texts beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.errors import GraphError
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.writers.atomic import replacing
+
+__all__ = ["write_tsv"]
+
+HEADER = ("head", "relation", "tail")
+
+
+def write_tsv(graph: KnowledgeGraph, path: str | Path) -> None:
+    """Write the graph as tab-separated files that :func:`ontodex.read` reads back.
+
+    A path with a suffix becomes one file of the known triples under the header head, relation, tail. A path without
+    one becomes a folder: ``train.tsv``, ``valid.tsv`` and ``test.tsv`` (where there are such), ``entity_text.tsv``
+    (id, label, synonyms parted by ``|``, definition) and ``relation2text.txt``. White space in a cell becomes one
+    space, and ``|`` in a synonym becomes ``/``.
+
+    Args:
+        graph: What to write.
+        path: A file such as ``pets.tsv``, or a folder.
+
+    Raises:
+        GraphError: If two ids are the same once their white space is cleaned, or an id is blank.
+        OSError: If the place cannot be written to.
+
+    Example:
+        >>> import tempfile
+        >>> from ontodex.graph import GraphBuilder, read
+        >>> builder = GraphBuilder("pets")
+        >>> builder.triple("dog", "is_a", "animal")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_tsv(builder.build(), f"{folder}/pets.tsv")
+        ...     read(f"{folder}/pets.tsv").n_triples
+        1
+    """
+    path = Path(path)
+    entities = _cleaned(graph.ids, "entity")
+    relations = _cleaned(graph.relation_ids, "relation")
+
+    def rows(triples: NDArray[np.int32]) -> Iterable[tuple[str, ...]]:
+        yield HEADER
+        for head, relation, tail in triples.tolist():
+            yield entities[head], relations[relation], entities[tail]
+
+    if path.suffix:
+        _write(path, rows(graph.triples))
+        return
+    path.mkdir(parents=True, exist_ok=True)
+    for split, triples in (("valid", graph.valid), ("test", graph.test)):
+        if len(triples):
+            _write(path / f"{split}.tsv", rows(triples))
+        else:
+            (path / f"{split}.tsv").unlink(missing_ok=True)
+    texts = zip(entities, graph.labels, graph.synonyms, graph.definitions, strict=True)
+    _write(
+        path / "entity_text.tsv",
+        [
+            ("id", "label", "synonyms", "definition"),
+            *(
+                (name, label, "|".join(s.replace("|", "/") for s in synonyms), text)
+                for name, label, synonyms, text in texts
+            ),
+        ],
+    )
+    _write(path / "relation2text.txt", zip(relations, graph.relation_labels, strict=True))
+    _write(path / "train.tsv", rows(graph.triples))
+
+
+def _cleaned(ids: Iterable[str], kind: str) -> list[str]:
+    cleaned = [_cell(name) for name in ids]
+    if len(set(cleaned)) < len(cleaned) or "" in cleaned:
+        seen: set[str] = set()
+        bad = next(name for name in cleaned if not name or name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise GraphError(f"expected {kind} ids that differ by more than white space, found {bad!r} twice or blank")
+    return cleaned
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("\0", " ").split())
+
+
+def _write(path: Path, rows: Iterable[Iterable[str]]) -> None:
+    with replacing(path) as stream:
+        for row in rows:
+            stream.write(("\t".join(map(_cell, row)) + "\n").encode())

@@ -1,0 +1,146 @@
+"""Arrays in LMDB: a few large values, mapped without a copy, each with its own checksum."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+import lmdb
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.errors import IndexDamaged
+
+__all__ = ["BlobInfo", "BlobReader", "BlobWriter", "checksum"]
+
+PAGE = 4096
+CHECKED_ON_OPEN = 64 * 1024
+"""Blobs up to this many bytes are compared with their checksum whenever they are read."""
+
+
+@dataclass(frozen=True)
+class BlobInfo:
+    """What the manifest knows of a blob: its type, shape, length in bytes and BLAKE2b checksum."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    bytes: int
+    blake2b: str
+
+
+def checksum(data: Any) -> str:
+    """Return the BLAKE2b checksum of a buffer (hex, 128 bits)."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+class BlobWriter:
+    """Writes arrays into a new LMDB file; one commit each, so that no more than one is in memory.
+
+    Args:
+        path: The file to make.
+        capacity: Bytes of all the arrays that will be put, more or less.
+    """
+
+    def __init__(self, path: Path, capacity: int) -> None:
+        size = (capacity + capacity // 4 + 64 * 1024 * 1024) // PAGE * PAGE
+        self._env = lmdb.open(str(path), subdir=False, map_size=size, lock=False, sync=False, metasync=False)
+        self.infos: dict[str, BlobInfo] = {}
+
+    def put(self, name: str, array: NDArray[Any]) -> None:
+        """Store one array under a name."""
+        flat = np.ascontiguousarray(array)
+        data = flat.reshape(-1).view(np.uint8).data
+        with self._env.begin(write=True) as transaction:
+            transaction.put(name.encode(), data)
+        self.infos[name] = BlobInfo(flat.dtype.str, tuple(flat.shape), flat.nbytes, checksum(data))
+
+    def close(self) -> None:
+        """Write everything through to the disk and close the file."""
+        self._env.sync(True)
+        self._env.close()
+
+
+class _Environment:
+    """An LMDB file mapped for reading; it lives as long as any array that looks into it."""
+
+    def __init__(self, path: Path) -> None:
+        self.lmdb = lmdb.open(str(path), subdir=False, readonly=True, lock=False, readahead=False, max_readers=1)
+        self.transaction = self.lmdb.begin(buffers=True)
+
+
+_environments: WeakValueDictionary[tuple[int, int], _Environment] = WeakValueDictionary()
+"""LMDB must not map one file twice in a process: readers of the same file share it."""
+
+
+class BlobReader:
+    """Arrays of an LMDB file, mapped: nothing is read before it is used.
+
+    Args:
+        path: The file.
+        infos: What the manifest says of each blob.
+
+    Raises:
+        IndexDamaged: If the file is no LMDB file.
+    """
+
+    def __init__(self, path: Path, infos: Mapping[str, BlobInfo]) -> None:
+        self.path = path
+        self.infos = infos
+        status = os.stat(path)
+        key = (status.st_dev, status.st_ino)
+        environment = _environments.get(key)
+        if environment is None:
+            try:
+                environment = _Environment(path)
+            except lmdb.Error as error:
+                raise IndexDamaged(f"{path}: expected an LMDB file, found damage ({error}); build the index anew") from None
+            _environments[key] = environment
+        self._environment = environment
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.infos
+
+    def get(self, name: str) -> NDArray[Any]:
+        """Return an array as a read-only view of the file.
+
+        Raises:
+            IndexDamaged: If it is not there, has another length, or is small and does not fit its checksum.
+        """
+        info = self.infos.get(name)
+        if info is None:
+            raise IndexDamaged(f"{self.path}: expected a blob {name!r}, found none in the manifest")
+        try:
+            found = self._environment.transaction.get(name.encode())
+        except lmdb.Error as error:
+            raise IndexDamaged(f"{self.path}: blob {name!r} cannot be read ({error}); build the index anew") from None
+        if found is None or len(found) != info.bytes:
+            size = "nothing" if found is None else f"{len(found):,} bytes"
+            raise IndexDamaged(f"{self.path}: blob {name!r}: expected {info.bytes:,} bytes, found {size}")
+        if info.bytes == 0:
+            return np.zeros(info.shape, dtype=info.dtype)
+        if info.bytes <= CHECKED_ON_OPEN and checksum(found) != info.blake2b:
+            raise IndexDamaged(f"{self.path}: blob {name!r} does not fit its checksum; build the index anew")
+        # numpy keeps `window` alive, and `window` the mapping: no array can outlive the file it looks into.
+        address = np.frombuffer(found, dtype=np.uint8).__array_interface__["data"][0]
+        window = (ctypes.c_char * info.bytes).from_address(address)
+        window._environment = self._environment  # type: ignore[attr-defined]
+        array = np.frombuffer(window, dtype=info.dtype).reshape(info.shape)
+        array.flags.writeable = False
+        return array
+
+    def damaged(self) -> Iterator[str]:
+        """Yield what is wrong with each blob that does not fit its checksum."""
+        for name, info in self.infos.items():
+            try:
+                array = self.get(name)
+            except IndexDamaged as error:
+                yield str(error)
+                continue
+            if info.bytes and checksum(array.reshape(-1).view(np.uint8).data) != info.blake2b:
+                yield f"{self.path}: blob {name!r} does not fit its checksum"

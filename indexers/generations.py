@@ -1,0 +1,144 @@
+"""Generations of an index: one writer makes the next, readers keep theirs, and ``CURRENT`` names the live one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from filelock import FileLock, Timeout
+
+from ontodex.errors import IndexDamaged, IndexFailure, IndexLocked
+from ontodex.indexers.manifest import NAME as MANIFEST
+
+try:
+    import fcntl
+except ImportError:  # Windows keeps files that are in use by itself.
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["current", "drop_old", "folder_of", "hold", "next_number", "publish", "sync_tree", "writer"]
+
+_FOLDER = re.compile(r"gen-(\d{6,})$")
+
+
+def folder_of(index: Path, generation: int) -> Path:
+    """Return the folder of a generation."""
+    return index / f"gen-{generation:06d}"
+
+
+def current(index: Path) -> int:
+    """Return the number of the live generation.
+
+    Raises:
+        IndexFailure: If there is no index.
+        IndexDamaged: If ``CURRENT`` does not name a generation.
+    """
+    try:
+        name = (index / "CURRENT").read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        found = "no such folder" if not index.exists() else "no CURRENT in it"
+        raise IndexFailure(f"{index}: expected an index, found {found}; make one with `ontodex build`") from None
+    match = _FOLDER.match(name)
+    if match is None:
+        raise IndexDamaged(f"{index / 'CURRENT'}: expected the name of a generation, found {name[:40]!r}")
+    return int(match[1])
+
+
+def next_number(index: Path) -> int:
+    """Return the number after the highest that was ever published or is live."""
+    numbers = [int(match[1]) for entry in index.iterdir() if (match := _FOLDER.match(entry.name))]
+    return max(numbers, default=0) + 1
+
+
+@contextlib.contextmanager
+def writer(index: Path) -> Iterator[None]:
+    """Be the one writer of an index.
+
+    Raises:
+        IndexLocked: If another process is; it is named.
+        IndexFailure: If the folder cannot be written.
+    """
+    owner = index / "WRITER"
+    lock = FileLock(index / "LOCK", timeout=0, is_singleton=False)
+    try:
+        index.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        with contextlib.suppress(OSError):
+            raise IndexLocked(f"{index}: process {owner.read_text()} is writing this index; wait for it to end") from None
+        raise IndexLocked(f"{index}: another process is writing this index; wait for it to end") from None
+    except OSError as error:
+        raise IndexFailure(f"{index}: expected a folder that can be written, found {error.strerror}") from None
+    try:
+        owner.write_text(str(os.getpid()))
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            owner.unlink()
+        lock.release()
+
+
+def hold(generation: Path) -> IO[bytes]:
+    """Keep a generation from being dropped until the returned file is closed.
+
+    Raises:
+        OSError: If the generation is gone.
+    """
+    file = (generation / MANIFEST).open("rb")
+    if fcntl is not None:
+        with contextlib.suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    return file
+
+
+def sync_tree(folder: Path) -> None:
+    """Write all files and folders below ``folder`` through to the disk."""
+    for path in [*folder.rglob("*"), folder]:
+        _sync(path)
+
+
+def publish(index: Path, built: Path, generation: int) -> None:
+    """Make a finished, synced build the live generation: rename it, then flip ``CURRENT``; each step is atomic."""
+    os.rename(built, folder_of(index, generation))
+    _sync(index)
+    flag = index / "CURRENT.tmp"
+    flag.write_text(folder_of(index, generation).name + "\n")
+    _sync(flag)
+    os.replace(flag, index / "CURRENT")
+    _sync(index)
+
+
+def drop_old(index: Path, keep: int) -> None:
+    """Remove published generations other than ``keep`` that no reader holds."""
+    for entry in index.iterdir():
+        match = _FOLDER.match(entry.name)
+        if match is None or int(match[1]) == keep or _is_held(entry):
+            continue
+        # Without its manifest a half-removed generation can never be taken for a whole one.
+        (entry / MANIFEST).unlink(missing_ok=True)
+        shutil.rmtree(entry, ignore_errors=True)
+
+
+def _is_held(generation: Path) -> bool:
+    if fcntl is None:
+        return False
+    try:
+        with (generation / MANIFEST).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,62 @@
+"""A graph as blobs, and back: the same columns, mapped instead of held."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.graph.columns import NestedTextColumn, TextColumn
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.names import NameIndex
+from ontodex.indexers.blobs import BlobReader
+
+__all__ = ["graph_blobs", "read_graph"]
+
+TEXTS = ("ids", "labels", "definitions", "relation_ids", "relation_labels")
+ARRAYS = ("heads", "relations", "tails", "valid", "test")
+NAMES = ("hashes", "rows", "kinds")
+
+
+def graph_blobs(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
+    """Return the arrays that hold a graph, by blob name."""
+    blobs: dict[str, NDArray[Any]] = {}
+    for name in TEXTS:
+        column: TextColumn = getattr(graph, name)
+        blobs[f"graph/{name}/data"], blobs[f"graph/{name}/offsets"] = column.data, column.offsets
+    blobs["graph/synonyms/data"] = graph.synonyms.strings.data
+    blobs["graph/synonyms/offsets"] = graph.synonyms.strings.offsets
+    blobs["graph/synonyms/rows"] = graph.synonyms.rows
+    for name in ARRAYS:
+        blobs[f"graph/{name}"] = getattr(graph, name)
+    for name in NAMES:
+        blobs[f"graph/names/{name}"] = getattr(graph.names, name)
+    blobs["graph/by_tail"] = graph.by_tail
+    return blobs
+
+
+def read_graph(blobs: BlobReader, about: dict[str, Any]) -> KnowledgeGraph:
+    """Return the graph of an index; its arrays are views of the file.
+
+    Args:
+        blobs: The store.
+        about: The manifest's ``graph`` entry: source, skipped, prefixes.
+    """
+
+    def column(name: str) -> TextColumn:
+        return TextColumn(blobs.get(f"graph/{name}/data"), blobs.get(f"graph/{name}/offsets"))
+
+    graph = KnowledgeGraph(
+        **{name: column(name) for name in TEXTS},
+        **{name: blobs.get(f"graph/{name}") for name in ARRAYS},
+        synonyms=NestedTextColumn(column("synonyms"), blobs.get("graph/synonyms/rows")),
+        prefixes=MappingProxyType(about["prefixes"]),
+        source=about["source"],
+        skipped=about["skipped"],
+    )
+    # What is costly to derive was stored; it fills the places of the cached properties.
+    vars(graph)["names"] = NameIndex(*(blobs.get(f"graph/names/{name}") for name in NAMES))
+    vars(graph)["by_tail"] = np.asarray(blobs.get("graph/by_tail"))
+    return graph

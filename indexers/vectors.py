@@ -1,0 +1,78 @@
+"""The vectors of a space: written chunk by chunk, read as a few mapped blobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.errors import IndexMismatch
+from ontodex.indexers.blobs import BlobReader, BlobWriter
+from ontodex.indexers.manifest import SpaceInfo
+
+__all__ = ["SHARD_BYTES", "Vectors", "write_vectors"]
+
+SHARD_BYTES = 64 * 1024 * 1024
+"""Size of one blob: what a build holds in memory at once."""
+
+
+class Vectors:
+    """All vectors of a space, read-only, ``float32`` of shape (n, dim), in one or more pieces.
+
+    Args:
+        shards: Pieces in row order, each of shape (rows, dim).
+
+    Example:
+        >>> vectors = Vectors([np.eye(2, dtype=np.float32), np.ones((1, 2), dtype=np.float32)])
+        >>> vectors[np.array([2, 0])].tolist()
+        [[1.0, 1.0], [1.0, 0.0]]
+    """
+
+    def __init__(self, shards: Sequence[NDArray[np.float32]]) -> None:
+        self.shards = list(shards)
+        self.starts = np.cumsum([0, *(len(shard) for shard in self.shards)])
+        self.dim = int(self.shards[0].shape[1])
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def __getitem__(self, rows: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Return copies of the given rows, of shape (*rows.shape, dim)."""
+        if len(self.shards) == 1:
+            return np.asarray(self.shards[0][rows])
+        wanted = np.asarray(rows)
+        found = np.empty((*wanted.shape, self.dim), dtype=np.float32)
+        owner = np.searchsorted(self.starts, wanted, side="right") - 1
+        for number in np.unique(owner):
+            here = owner == number
+            found[here] = self.shards[number][wanted[here] - self.starts[number]]
+        return found
+
+    def blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """Yield (first row, vectors) of each piece."""
+        yield from zip(self.starts[:-1].tolist(), self.shards, strict=True)
+
+    @classmethod
+    def read(cls, blobs: BlobReader, space: str, info: SpaceInfo) -> Vectors:
+        """Map the vectors of a space.
+
+        Raises:
+            IndexMismatch: If the store and the manifest name different numbers of rows or dimensions.
+        """
+        vectors = cls([blobs.get(f"{space}/vectors/{number}") for number in range(info.shards)])
+        if (len(vectors), vectors.dim) != (info.rows, info.dim):
+            raise IndexMismatch(
+                f"{blobs.path}: space {space!r}: the manifest names {info.rows:,} vectors of {info.dim} dimensions, "
+                f"the store holds {len(vectors):,} of {vectors.dim}; build the index anew"
+            )
+        return vectors
+
+
+def write_vectors(blobs: BlobWriter, space: str, vectors: NDArray[np.float32]) -> int:
+    """Store an array (which may be a mapped file) in pieces; return their number."""
+    step = max(1, SHARD_BYTES // (vectors.shape[1] * vectors.itemsize))
+    starts = range(0, max(1, len(vectors)), step)
+    for number, start in enumerate(starts):
+        blobs.put(f"{space}/vectors/{number}", np.array(vectors[start : start + step]))
+    return len(starts)

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from graph_strategies import says
+
+from ontodex.errors import ReadError
+from ontodex.graph import read
+
+
+def test_wn18rr_as_simkgc_has_it(write) -> None:
+    root = write(
+        "wn/train.txt", "00260881\t_hypernym\t00260622\n00260881\t_derivationally_related_form\t00260622\n"
+    ).parent
+    write("wn/valid.txt", "00260622\t_hypernym\t00260881\n")
+    write("wn/test.txt", "00260622\t_also_see\t00260881\n")
+    write(
+        "wn/wordnet-mlj12-definitions.txt",
+        "00260881\t__land_reform_NN_1\ta redistribution of land\n99999999\t__x_NN_1\ty\n",
+    )
+    graph = read(root, on_error="raise")
+    assert says(graph)["relations"] == {
+        "_hypernym": "hypernym",
+        "_derivationally_related_form": "derivationally related form",
+        "_also_see": "also see",
+    }
+    assert (graph.n_entities, graph.n_triples, len(graph.valid), len(graph.test)) == (2, 2, 1, 1)
+    assert (graph.labels[0], graph.definitions[0]) == ("land reform", "a redistribution of land")
+
+
+def test_fb15k237_as_simkgc_has_it(write) -> None:
+    relation = "/film/actor/film./film/performance/film"
+    root = write("fb/train.txt.gz", gzip.compress(f"/m/1\t{relation}\t/m/2\n".encode())).parent
+    write("fb/FB15k_mid2name.txt", "/m/1\tGary_Rydstrom\n/m/2\tToy_Story\n/m/3\tNot_here\n")
+    write("fb/FB15k_mid2description.txt", '/m/1\t"Gary \\"R\\" is\\na designer."@en\n')
+    graph = read(root, on_error="raise")
+    assert list(graph.labels) == ["Gary Rydstrom", "Toy Story"]
+    assert graph.definitions[0] == 'Gary "R" is a designer.'
+    assert graph.relation_labels[0] == "performance actor film"
+
+
+def test_kg_bert_layout(write) -> None:
+    root = write("kg/train.tsv", "a\tr_x\tb\n").parent
+    write("kg/dev.tsv", "b\tr_x\ta\n")
+    write("kg/entity2text.txt", "a\tthe first\nb\tthe second\n")
+    write("kg/entity2textlong.txt", "a\ta longer text\n")
+    write("kg/relation2text.txt", "r_x\trelated to\n")
+    graph = read(root, on_error="raise")
+    assert says(graph)["entities"] == {"a": ("the first", set(), "a longer text"), "b": ("the second", set(), "")}
+    assert (graph.relation_labels[0], len(graph.valid)) == ("related to", 1)
+
+
+def test_kg_bert_wordnet_names_carry_the_gloss(write) -> None:
+    root = write("wn/train.tsv", "00260881\t_hypernym\t00260622\n").parent
+    write("wn/entity2text.txt", "00260881\tland reform, a redistribution, of land\n")
+    graph = read(root)
+    assert (graph.labels[0], graph.definitions[0]) == ("land reform", "a redistribution, of land")
+
+
+def test_entity_text_by_its_header(write) -> None:
+    root = write("set/train.tsv", "m1\tr\tm2\n").parent
+    write(
+        "set/entity_text.tsv",
+        "mid\tname\tfirst sentence\twikidata_label\twikidata_description\tlemmas\n"
+        "m2\tTwo\t\tTwo things\tsecond\tdeux|zwei\nm1\tOne\tOne is first.\tOne\tfirst\t\nbad line\n",
+    )
+    graph = read(root, on_error="skip")
+    assert list(graph.ids) == ["m2", "m1"]
+    assert says(graph)["entities"] == {
+        "m2": ("Two", {"Two things", "deux", "zwei"}, "second"),
+        "m1": ("One", set(), "One is first."),
+    }
+    assert graph.skipped == 1
+
+
+def test_entity_text_needs_an_id_column(write) -> None:
+    root = write("set/train.tsv", "m1\tr\tm2\n").parent
+    write("set/entity_text.tsv", "m1\tone\n")
+    with pytest.raises(ReadError, match="expected a header with one of id"):
+        read(root, on_error="raise")
+
+
+def test_two_files_of_one_split(write) -> None:
+    write("set/train.tsv", "a\tr\tb\n")
+    with pytest.raises(ReadError, match=r"train\.tsv and train\.txt|train\.txt and train\.tsv"):
+        read(write("set/train.txt", "a\tr\tb\n").parent)
+
+
+def test_held_out_without_training(write) -> None:
+    with pytest.raises(ReadError, match="train"):
+        read(write("set/test.tsv", "a\tr\tb\n").parent)
+
+
+def test_original_wordnet_names(write) -> None:
+    root = write("wn/wordnet-mlj12-train.txt", "00000001\t_hypernym\t00000002\n").parent
+    write("wn/wordnet-mlj12-test.txt", "00000002\t_hypernym\t00000001\n")
+    graph = read(root)
+    assert (graph.n_triples, len(graph.test)) == (1, 1)
+
+
+WORDNET = (
+    "  1 This software and database is being provided\n"
+    "00001740 03 n 01 entity 0 001 ~ 00001930 n 0000 | that which is perceived\n"
+    "00001930 03 n 02 physical_entity 0 thing(p) 0 003 "
+    "@ 00001740 n 0000 + 00001740 v 0101 #p 09999999 n 0000 | an entity\n"
+)
+
+
+def test_a_wordnet_database(write) -> None:
+    root = write("dict/data.noun", WORDNET).parent
+    write("dict/data.verb", "00001740 29 v 01 breathe 0 000 01 + 02 00 | draw air\nno synset\n")
+    graph = read(root, on_error="skip")
+    assert says(graph)["entities"]["00001930-n"] == ("physical entity", {"thing"}, "an entity")
+    assert says(graph)["known"] == {
+        ("00001740-n", "hyponym", "00001930-n"),
+        ("00001930-n", "hypernym", "00001740-n"),
+        ("00001930-n", "derivationally_related_form", "00001740-v"),
+    }
+    assert says(graph)["relations"]["derivationally_related_form"] == "derivationally related form"
+    assert graph.skipped == 2
+    assert len(graph.hierarchy().links) == 1

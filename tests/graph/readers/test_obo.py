@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import pytest
+from graph_strategies import says
+
+from ontodex.errors import CycleError, ReadError
+from ontodex.graph import ReadWarning, read
+
+PETS = """format-version: 1.4
+idspace: ex http://example.org/ "examples"
+ontology: pets
+
+[Term]
+id: PET:1
+name: animal
+
+[Term]
+id: PET:2
+name: dog
+def: "An animal that \\"barks\\"." [PMID:1]
+synonym: "hound" EXACT []
+synonym: "Canis" BROAD LATIN []
+xref: OTHER:9
+is_a: PET:1 {source="x"} ! animal
+relationship: part_of PET:3 ! pack
+
+[Term]
+id: PET:3
+name: pack
+intersection_of: PET:1
+intersection_of: has_member PET:2
+
+[Term]
+id: PET:4
+name: old dog
+is_obsolete: true
+is_a: PET:1
+
+[Term]
+id: http://example.org/puppy
+name: puppy
+is_a: PET:4
+is_a: PET:2
+
+[Typedef]
+id: part_of
+name: is part of
+
+[Instance]
+id: PET:9
+name: Rex
+instance_of: PET:2
+"""
+
+
+def test_everything_that_is_read(write) -> None:
+    graph = read(write("pets.obo", PETS), on_error="raise")
+    said = says(graph)
+    assert said["known"] == {
+        ("PET:2", "is_a", "PET:1"),
+        ("PET:2", "part_of", "PET:3"),
+        ("PET:3", "has_member", "PET:2"),
+        ("PET:3", "is_a", "PET:1"),
+        ("ex:puppy", "is_a", "PET:2"),
+        ("PET:9", "instance_of", "PET:2"),
+    }
+    assert said["relations"] == {
+        "is_a": "is a",
+        "part_of": "is part of",
+        "has_member": "has member",
+        "instance_of": "instance of",
+    }
+    assert said["entities"]["PET:2"] == ("dog", {"hound", "Canis"}, 'An animal that "barks".')
+    assert "PET:4" not in said["entities"]
+    assert graph.prefixes["ex"] == "http://example.org/"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_bom_and_crlf(write, mark: str, end: str) -> None:
+    graph = read(write("pets.obo", mark + PETS.replace("\n", end)), on_error="raise")
+    assert graph.n_entities == 5
+
+
+FAULTS = {
+    "creation_date: yesterday": "expected an OBO clause, found 'creation_date",
+    'def: "An "unescaped" quote." []': "expected an OBO clause",
+    "is_a:": "expected an OBO clause",
+    "no clause at all": "expected an OBO clause",
+    "is_a: PET:77 ! not here": "expected a frame of PET:77",
+}
+
+
+@pytest.mark.parametrize("bad", FAULTS)
+def test_a_bad_line_costs_one_line(write, bad: str) -> None:
+    path = write("pets.obo", PETS.replace("xref: OTHER:9", bad))
+    with pytest.warns(ReadWarning, match="1 faulty"):
+        graph = read(path)
+    assert ("PET:2", "is_a", "PET:1") in says(graph)["known"]
+    assert graph.skipped == 1
+    with pytest.raises(ReadError, match=FAULTS[bad]) as error:
+        read(path, on_error="raise")
+    assert error.value.line == (9 if "PET:77" in bad else 15)
+
+
+def test_faults_in_many_places(write) -> None:
+    bad = PETS.replace("ontology: pets", "date: 99:99").replace("[Typedef]\nid: part_of", "[Typedef]\nid:")
+    bad += '\n[Term]\nid: PET:2\nname: dog again\nsynonym: "bow-wow" EXACT []\n\n[Term]\nname: nameless\n'
+    graph = read(write("pets.obo", bad.encode() + b"\n[Term]\nid: PET:10\nname: caf\xe9\n"), on_error="skip")
+    assert graph.skipped == 5
+    said = says(graph)
+    assert said["entities"]["PET:2"] == ("dog", {"hound", "Canis", "bow-wow"}, 'An animal that "barks".')
+    assert said["entities"]["PET:10"] == ("PET:10", set(), "")
+    assert said["relations"]["part_of"] == "part of"
+
+
+def test_a_reference_without_a_frame_is_kept(write) -> None:
+    graph = read(write("a.obo", "[Term]\nid: X:1\nname: one\nis_a: Y:2\nrelationship: r Y:2\n"), on_error="skip")
+    assert says(graph)["known"] == {("X:1", "is_a", "Y:2"), ("X:1", "r", "Y:2")}
+    assert (graph.labels[1], graph.skipped) == ("Y:2", 1)
+
+
+def test_a_circle_is_read_and_listed(write) -> None:
+    frames = "".join(f"[Term]\nid: X:{n}\nname: n{n}\nis_a: X:{(n + 1) % 3}\n\n" for n in range(3))
+    graph = read(write("a.obo", frames), on_error="raise")
+    with pytest.raises(CycleError, match="X:0 -> X:1 -> X:2 -> X:0"):
+        graph.hierarchy()
+
+
+def test_a_header_alone(write) -> None:
+    with pytest.raises(ReadError, match="at least one entity"):
+        read(write("a.obo", "format-version: 1.4\nontology: none\n"))
+
+
+def test_one_term(write) -> None:
+    graph = read(write("a.obo", "[Term]\nid: X:1\nname: one\n"))
+    assert (graph.n_entities, graph.n_triples) == (1, 0)
+
+
+def test_a_definition_outlives_its_references(write) -> None:
+    path = write("a.obo", '[Term]\nid: X:1\nname: one\ndef: "A \\"first\\" thing." [JA:Two Words, x\n')
+    graph = read(path, on_error="skip")
+    assert (graph.definitions[0], graph.skipped) == ('A "first" thing.', 1)

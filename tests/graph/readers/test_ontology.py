@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from graph_strategies import says
+
+from ontodex.graph import read
+
+PREFIXES = """@prefix ex: <http://example.org/> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@prefix obo: <http://purl.obolibrary.org/obo/> .
+@prefix schema: <https://schema.org/> .
+"""
+PETS = (
+    PREFIXES
+    + """
+ex:Animal a owl:Class ; rdfs:subClassOf owl:Thing ; rdfs:label "animal"@en .
+ex:Dog a owl:Class ; rdfs:subClassOf ex:Animal ,
+  [ a owl:Restriction ; owl:onProperty ex:hasPart ; owl:someValuesFrom ex:Tail ] ;
+  <http://purl.obolibrary.org/obo/IAO_0000115> "An animal that barks." ; owl:disjointWith ex:Cat ;
+  <http://www.geneontology.org/formats/oboInOwl#hasExactSynonym> "hound" .
+ex:Cat a owl:Class ; rdfs:subClassOf ex:Animal ,
+  [ a owl:Restriction ; owl:onProperty ex:hasPart ; owl:allValuesFrom ex:Dog ] .
+ex:Tail a owl:Class .
+ex:Pet a owl:Class ; owl:equivalentClass [ a owl:Class ; owl:intersectionOf ( ex:Animal
+  [ a owl:Restriction ; owl:onProperty ex:ownedBy ; owl:someValuesFrom ex:Person ] ) ] .
+ex:LapDog a owl:Class ; rdfs:subClassOf ex:Dog ; owl:equivalentClass [ owl:intersectionOf ( ex:Animal
+  [ a owl:Restriction ; owl:onProperty ex:ownedBy ; owl:someValuesFrom ex:Person ] ) ] .
+ex:Person a owl:Class .
+ex:Old a owl:Class ; rdfs:subClassOf ex:Dog ; owl:deprecated "true"^^xsd:boolean .
+ex:hasPart a owl:ObjectProperty ; rdfs:label "hasPart" .
+ex:ownedBy a owl:ObjectProperty ; rdfs:domain ex:Pet ; rdfs:range [ owl:unionOf ( ex:Person ex:Cat ) ] .
+ex:age a owl:DatatypeProperty ; rdfs:domain ex:Pet ; rdfs:range xsd:int .
+ex:rex a owl:NamedIndividual , ex:Dog ; ex:ownedBy ex:ann .
+ex:ann a ex:Person .
+ex:nobody a owl:NamedIndividual ; rdfs:label "nobody" .
+[] a owl:Axiom ; owl:annotatedSource ex:Dog ; owl:annotatedProperty rdfs:subClassOf ; owl:annotatedTarget ex:Animal .
+"""
+)
+
+
+def test_owl(write) -> None:
+    graph = read(write("pets.ttl", PETS), on_error="raise")
+    said = says(graph)
+    assert said["known"] == {
+        ("ex:Dog", "rdfs:subClassOf", "ex:Animal"),
+        ("ex:Cat", "rdfs:subClassOf", "ex:Animal"),
+        ("ex:LapDog", "rdfs:subClassOf", "ex:Dog"),
+        ("ex:Pet", "rdfs:subClassOf", "ex:Animal"),
+        ("ex:Dog", "ex:hasPart", "ex:Tail"),
+        ("ex:Pet", "ex:ownedBy", "ex:Person"),
+        ("ex:Pet", "ex:ownedBy", "ex:Cat"),
+        ("ex:LapDog", "ex:ownedBy", "ex:Person"),
+        ("ex:rex", "rdf:type", "ex:Dog"),
+        ("ex:ann", "rdf:type", "ex:Person"),
+        ("ex:rex", "ex:ownedBy", "ex:ann"),
+    }
+    assert said["entities"]["ex:Dog"] == ("Dog", {"hound"}, "An animal that barks.")
+    assert not {"ex:Old", "ex:nobody", "ex:hasPart", "owl:Thing"} & set(graph.ids)
+    assert said["relations"] == {
+        "rdfs:subClassOf": "is a",
+        "ex:hasPart": "has part",
+        "ex:ownedBy": "owned by",
+        "rdf:type": "type",
+    }
+    assert len(graph.hierarchy().links) == 4
+
+
+def test_schema_org(write) -> None:
+    graph = read(
+        write(
+            "schema.ttl",
+            PREFIXES
+            + """schema:Thing a rdfs:Class . schema:Person a rdfs:Class ; rdfs:subClassOf schema:Thing .
+schema:Organization a rdfs:Class ; rdfs:subClassOf schema:Thing .
+schema:DataType a rdfs:Class ; rdfs:subClassOf rdfs:Class .
+schema:Text a schema:DataType , rdfs:Class .
+schema:worksFor a rdf:Property ; rdfs:label "worksFor" ; schema:domainIncludes schema:Person ;
+  schema:rangeIncludes schema:Organization , schema:Text , xsd:string .
+""",
+        )
+    )
+    assert says(graph)["known"] == {
+        ("schema:Person", "rdfs:subClassOf", "schema:Thing"),
+        ("schema:Organization", "rdfs:subClassOf", "schema:Thing"),
+        ("schema:Text", "rdf:type", "schema:DataType"),
+        ("schema:Person", "schema:worksFor", "schema:Organization"),
+        ("schema:Person", "schema:worksFor", "schema:Text"),
+    }
+    assert says(graph)["relations"]["schema:worksFor"] == "works for"
+
+
+def test_a_list_that_bites_its_tail_ends(write) -> None:
+    graph = read(
+        write(
+            "a.ttl",
+            PREFIXES
+            + "ex:A a owl:Class ; rdfs:subClassOf ex:B ; owl:equivalentClass [ owl:intersectionOf _:l ] .\n"
+            + "_:l rdf:first ex:B ; rdf:rest _:l . ex:C owl:equivalentClass _:e . _:e owl:intersectionOf _:m .\n"
+            + "_:m rdf:first _:e ; rdf:rest _:m .",
+        )
+    )
+    assert graph.n_triples == 1

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import socket
+
+import pyoxigraph
+import pytest
+import rdflib
+from graph_strategies import says
+
+from ontodex.errors import ReadError
+from ontodex.graph import ReadWarning, read
+
+DATA = """@prefix ex: <http://example.org/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+ex:dog rdfs:label "Hund"@de, "dog"@en, "plain" ; skos:altLabel "hound"@en, "Köter"@de ; skos:definition "barks" .
+ex:cat rdfs:label "Katze"@de, "cat" ; rdfs:comment "chat"@fr .
+ex:dog ex:chases ex:cat ; ex:age 3 ; ex:knows [ ex:name "x" ] ; a ex:Animal .
+ex:chases a owl:ObjectProperty ; rdfs:label "runsAfter" .
+ex:old owl:deprecated true ; ex:chases ex:cat .
+ex:mouse rdfs:label "mouse"@en .
+<http://example.org/> a owl:Ontology ; owl:imports <http://127.0.0.1:9/never.owl> .
+"""
+SAID = {
+    "known": {("ex:dog", "ex:chases", "ex:cat"), ("ex:dog", "rdf:type", "ex:Animal")},
+    "entities": {
+        "ex:dog": ("dog", {"hound"}, "barks"),
+        "ex:cat": ("cat", set(), "chat"),
+        "ex:Animal": ("Animal", set(), ""),
+        "ex:mouse": ("mouse", set(), ""),
+    },
+    "relations": {"ex:chases": "runsAfter", "rdf:type": "type"},
+    "valid": set(),
+    "test": set(),
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("the reader went to the network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+
+
+def test_plain_data_in_turtle(write) -> None:
+    assert says(read(write("a.ttl", DATA), on_error="raise")) == SAID
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("a.nt", pyoxigraph.RdfFormat.N_TRIPLES),
+        ("a.nq", pyoxigraph.RdfFormat.N_QUADS),
+        ("a.trig", pyoxigraph.RdfFormat.TRIG),
+        ("a.rdf", pyoxigraph.RdfFormat.RDF_XML),
+        ("a.jsonld", pyoxigraph.RdfFormat.JSON_LD),
+        ("plain", pyoxigraph.RdfFormat.RDF_XML),
+        ("lines", pyoxigraph.RdfFormat.N_TRIPLES),
+    ],
+)
+def test_every_syntax_says_the_same(write, name: str, format: pyoxigraph.RdfFormat) -> None:
+    quads = (quad.triple for quad in pyoxigraph.parse(DATA, format=pyoxigraph.RdfFormat.TURTLE))
+    content = pyoxigraph.serialize(quads, format=format, prefixes={"ex": "http://example.org/"})
+    graph = read(write(name, content), on_error="raise")
+    long = {name.replace("ex:", "http://example.org/") for name in SAID["entities"]}
+    assert set(graph.ids) in (set(SAID["entities"]), long)
+    assert set(graph.labels) == {entry[0] for entry in SAID["entities"].values()}
+    assert graph.n_triples == 2
+
+
+def test_labels_are_those_that_rdflib_finds(write) -> None:
+    reference = rdflib.Graph().parse(data=DATA, format="turtle")
+    graph = read(write("a.ttl", DATA))
+    for name, label in zip(graph.ids, graph.labels, strict=True):
+        node = rdflib.URIRef(name.replace("ex:", "http://example.org/"))
+        found = {(text.language, str(text)) for text in reference.objects(node, rdflib.RDFS.label)}
+        for language in ("en", None, "de"):
+            if texts := {text for tag, text in found if tag == language}:
+                assert label in texts
+                break
+
+
+def test_named_graphs_are_read(write) -> None:
+    content = "<http://x.org/a> <http://x.org/r> <http://x.org/b> <http://x.org/g> .\n"
+    assert read(write("a.nq", content)).n_triples == 1
+
+
+@pytest.mark.parametrize("bad", [b"broken line", b'<http://x.org/a> <http://x.org/r> "\xff" .', b"<a> <b>\0 <c> ."])
+@pytest.mark.parametrize("name", ["a.nt", "a.nq"])
+def test_lines_go_on_after_a_fault(write, name: str, bad: bytes) -> None:
+    good = b"<http://x.org/a> <http://x.org/r> <http://x.org/%d> .\n"
+    path = write(name, good % 1 + bad + b"\n" + good % 2)
+    with pytest.warns(ReadWarning, match=f"{name}:2: expected a statement"):
+        graph = read(path)
+    assert (graph.n_triples, graph.skipped) == (2, 1)
+    with pytest.raises(ReadError) as error:
+        read(path, on_error="raise")
+    assert error.value.line == 2
+
+
+@pytest.mark.parametrize("policy", ["raise", "warn", "skip"])
+@pytest.mark.parametrize("name", ["a.ttl", "a.trig"])
+def test_half_a_document_never_passes_for_a_whole(write, name: str, policy: str) -> None:
+    path = write(name, DATA + "ex:a ex:b oops .\nex:b ex:c ex:d .\n")
+    with pytest.raises(ReadError, match="2 of 13 lines were not read") as error:
+        read(path, on_error=policy)
+    assert error.value.line == 12
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.ttl", DATA.encode().replace(b"barks", b"caf\xe9")),
+        (
+            "a.rdf",
+            b'<?xml version="1.0"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><open></rdf:RDF>',
+        ),
+        ("a.jsonld", b'{"@id": "http://x.org/a", "http://x.org/r": '),
+        ("a.jsonld", b'{"@context": "http://127.0.0.1:9/context", "@id": "http://x.org/a"}'),
+        ("a.json", b"[" * 100_000),
+        ("a.json", b'{"some": "json"}'),
+        ("a.json", b'{"graphs": [{"nodes": 1, "edges": {"sub": 2}}, 3]}'),
+    ],
+)
+def test_broken_documents(write, name: str, content: bytes) -> None:
+    with pytest.raises(ReadError):
+        read(write(name, content), on_error="skip")
+
+
+def test_skos(write) -> None:
+    graph = read(
+        write(
+            "a.ttl",
+            "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix ex: <http://x.org/> .\n"
+            'ex:dog skos:broader ex:pet ; skos:prefLabel "dog" . ex:pet skos:narrower ex:cat .',
+        )
+    )
+    assert says(graph)["known"] == {("ex:dog", "skos:broader", "ex:pet"), ("ex:cat", "skos:broader", "ex:pet")}
+    assert len(graph.hierarchy().links) == 2
+
+
+def test_relative_names_do_not_tell_where_the_file_lay(write) -> None:
+    assert read(write("my file.ttl", "<#a> <#r> <#b> .")).ids[0] == "file:///my%20file.ttl#a"
+
+
+def test_obographs(write) -> None:
+    content = """{"graphs": [{"nodes": [
+      {"id": "http://purl.obolibrary.org/obo/X_1", "lbl": "one", "type": "CLASS",
+       "meta": {"definition": {"val": "first"}, "synonyms": [{"pred": "hasExactSynonym", "val": "uno"}]}},
+      {"id": "http://purl.obolibrary.org/obo/X_2", "lbl": "two", "type": "CLASS"},
+      {"id": "http://purl.obolibrary.org/obo/X_3", "meta": {"deprecated": true}},
+      {"id": "http://purl.obolibrary.org/obo/BFO_0000050", "lbl": "part of", "type": "PROPERTY"}, {"lbl": "bad"}],
+     "edges": [
+      {"sub": "http://purl.obolibrary.org/obo/X_1", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_2"},
+      {"sub": "http://purl.obolibrary.org/obo/X_3", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_2"},
+      {"sub": "x"}],
+     "logicalDefinitionAxioms": [{"definedClassId": "http://purl.obolibrary.org/obo/X_1", "genusIds": [],
+      "restrictions": [{"propertyId": "http://purl.obolibrary.org/obo/BFO_0000050",
+                        "fillerId": "http://purl.obolibrary.org/obo/X_2"}]}]}]}"""
+    graph = read(write("a.json", content), on_error="skip")
+    assert says(graph)["entities"] == {"X:1": ("one", {"uno"}, "first"), "X:2": ("two", set(), "")}
+    assert says(graph)["known"] == {("X:1", "is_a", "X:2"), ("X:1", "BFO:0000050", "X:2")}
+    assert says(graph)["relations"]["BFO:0000050"] == "part of"
+    assert graph.skipped == 2

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from types import SimpleNamespace
+
+import networkx
+import pandas as pd
+import pytest
+import rdflib
+from graph_strategies import says
+
+from ontodex.errors import ReadError, SettingsError
+from ontodex.graph import ReadWarning, read
+
+TRIPLES = "dog\tis_a\tanimal\ncat\tis_a\tanimal\n"
+KNOWN = {("dog", "is_a", "animal"), ("cat", "is_a", "animal")}
+
+
+@pytest.mark.parametrize("values", [{"on_error": "ignore"}, {"format": "tvs"}, {"format": "turtel"}])
+def test_unknown_settings_name_the_known(write, values) -> None:
+    with pytest.raises(SettingsError, match=r"expected one of .*(warn|turtle)"):
+        read(write("a.tsv", TRIPLES), **values)
+
+
+def test_a_format_is_only_for_files() -> None:
+    with pytest.raises(SettingsError, match="in memory"):
+        read(networkx.MultiDiGraph(), format="obo")
+
+
+@pytest.mark.parametrize("policy", ["raise", "warn", "skip"])
+@pytest.mark.parametrize("content", [b"", b" \n\n", b"\xef\xbb\xbf", gzip.compress(b"")])
+def test_an_empty_file(write, content: bytes, policy: str) -> None:
+    with pytest.raises(ReadError, match="empty"):
+        read(write("a.tsv", content), on_error=policy)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x7fELF\x02\x01\x01" + bytes(200),
+        b"just some words\nand more\n",
+        b"PK\x03\x04" + bytes(100),
+        b"\x89PNG" + bytes(40),
+    ],
+)
+def test_an_unknown_format(write, content: bytes) -> None:
+    with pytest.raises(ReadError, match="found something else"):
+        read(write("a.bin", content))
+
+
+def test_missing_paths_and_wrong_folders(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="check the path"):
+        read(tmp_path / "none.obo")
+    with pytest.raises(ReadError, match=r"train\.txt"):
+        read(tmp_path)
+
+
+def test_a_file_for_a_folder_format(write) -> None:
+    with pytest.raises(ReadError, match="expected a folder"):
+        read(write("a.tsv", TRIPLES), format="wordnet")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "syntax"),
+    [
+        ("a.owl", "Prefix(:=<http://x.org/>)\nOntology(<http://x.org>\nSubClassOf(:a :b))\n", "functional"),
+        ("a.owl", "Prefix: x: <http://x.org/>\nOntology: <http://x.org>\nClass: x:a\n", "Manchester"),
+        ("a.owx", '<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#"></Ontology>', "OWL/XML"),
+    ],
+)
+def test_other_owl_syntaxes_are_named(write, name: str, content: str, syntax: str) -> None:
+    with pytest.raises(ReadError, match=f"{syntax}.*ROBOT"):
+        read(write(name, content))
+
+
+def test_gzip_is_known_by_content(write) -> None:
+    assert says(read(write("a.tsv", gzip.compress(TRIPLES.encode()))))["known"] == KNOWN
+    assert says(read(write("b.tsv.gz", gzip.compress(TRIPLES.encode()))))["known"] == KNOWN
+
+
+def test_a_cut_gzip_file_is_never_read_in_part(write) -> None:
+    whole = gzip.compress("".join(f"e{i}\tr\te{i * 7}\n" for i in range(50_000)).encode())
+    with pytest.raises(ReadError, match="damaged"):
+        read(write("a.tsv.gz", whole[: len(whole) // 2]), on_error="skip")
+
+
+def test_utf16_is_named(write) -> None:
+    with pytest.raises(ReadError, match="UTF-16"):
+        read(write("a.tsv", TRIPLES.encode("utf-16")))
+
+
+def test_content_goes_before_suffix(write) -> None:
+    assert read(write("a.txt", "format-version: 1.4\n\n[Term]\nid: X:1\nname: one\n")).labels[0] == "one"
+    turtle = "@prefix : <http://x.org/> .\n:a :near :b .\n"
+    assert read(write("a.owl", turtle)).n_triples == 1
+    assert read(write("plain", TRIPLES)).n_triples == 2
+    assert read(write("odd.dat", TRIPLES), format="table").n_triples == 2
+
+
+def test_one_warning_for_all_problems(write) -> None:
+    path = write("a.tsv", TRIPLES + "one\n" * 9)
+    with pytest.warns(ReadWarning) as caught:
+        graph = read(path)
+    assert (len(caught), graph.skipped, graph.n_triples) == (1, 9, 2)
+    text = str(caught[0].message)
+    assert "9 faulty part(s)" in text
+    assert f"{path}:3: expected 3 columns, found 1" in text
+    assert "and 4 more" in text
+    assert caught[0].filename == __file__
+    assert read(path, on_error="skip").skipped == 9
+    with pytest.raises(ReadError) as error:
+        read(path, on_error="raise")
+    assert (error.value.line, error.value.source) == (3, str(path))
+
+
+def test_nothing_but_faults_is_an_error(write) -> None:
+    with pytest.raises(ReadError, match="nothing could be read; 2 faulty"):
+        read(write("a.tsv", "one\ttwo\nthree\n"), on_error="skip")
+
+
+@pytest.mark.parametrize("made", [networkx.MultiDiGraph, networkx.DiGraph])
+def test_networkx(made: type[networkx.DiGraph]) -> None:
+    source = made()
+    source.add_node("dog", label="the dog", synonyms="hound", definition="barks")
+    source.add_edge("dog", "animal", relation="is_a")
+    source.add_edge("animal", "thing")
+    graph = read(source, on_error="skip")
+    assert says(graph)["known"] == {("dog", "is_a", "animal")}
+    assert says(graph)["entities"]["dog"] == ("the dog", {"hound"}, "barks")
+    assert graph.skipped == 1
+
+
+@pytest.mark.parametrize("names", [("head", "relation", "tail"), ("subject", "predicate", "object"), ("x", "y", "z")])
+def test_pandas(names: tuple[str, ...]) -> None:
+    rows = [("dog", "is_a", "animal"), ("cat", "is_a", "animal"), ("cat", None, "animal"), (float("nan"), "is_a", "x")]
+    graph = read(pd.DataFrame(rows, columns=names), on_error="skip")
+    assert says(graph)["known"] == KNOWN
+    assert graph.skipped == 2
+
+
+def test_frames_with_columns_in_any_order_or_too_few() -> None:
+    frame = pd.DataFrame({"tail": ["animal"], "weight": [1.0], "head": ["dog"], "relation": ["is_a"]})
+    assert says(read(frame))["known"] == {("dog", "is_a", "animal")}
+    with pytest.raises(ReadError, match="expected columns head, relation and tail"):
+        read(pd.DataFrame({"head": ["dog"]}))
+
+
+@pytest.mark.parametrize("made", [rdflib.Graph, rdflib.Dataset])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:rdflib")
+def test_rdflib(made: type[rdflib.Graph]) -> None:
+    source, space = made(), rdflib.Namespace("http://example.org/")
+    source.bind("ex", space)
+    source.add((space.dog, space.chases, space.cat))
+    source.add((space.dog, rdflib.RDFS.label, rdflib.Literal("Hund", lang="de")))
+    source.add((space.dog, rdflib.RDFS.label, rdflib.Literal("dog", lang="en")))
+    source.add((space.dog, space.has, rdflib.BNode()))
+    graph = read(source)
+    assert says(graph)["known"] == {("ex:dog", "ex:chases", "ex:cat")}
+    assert graph.labels[0] == "dog"
+
+
+def test_other_objects() -> None:
+    with pytest.raises(ReadError, match="another kind"):
+        read(SimpleNamespace())

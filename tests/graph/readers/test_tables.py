@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import gzip
+import random
+import tracemalloc
+
+import pytest
+from graph_strategies import says
+
+from ontodex.errors import ReadError
+from ontodex.graph import read
+from ontodex.graph.readers.tables import freebase_words
+
+KNOWN = {("ex:dog", "is_a", "ex:animal")}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.tsv", "ex:dog\tis_a\tex:animal"),
+        ("a.tsv", "head\trelation\ttail\nex:dog\tis_a\tex:animal\n"),
+        ("a.tsv", "id\tSubject\tPredicate\tObject\nx\tex:dog\tis_a\tex:animal\n"),
+        ("a.tsv", "child\trelation\tparent\nex:dog\tis_a\tex:animal\n"),
+        ("a.csv", "ex:dog,is_a,ex:animal\n"),
+        ("a.csv", 'head,relation,tail\n"ex:dog","is_a","ex:animal"\n'),
+        ("a.tsv", "\ufeffex:dog\tis_a\tex:animal\r\n\r\n"),
+        ("a.txt", " ex:dog \tis_a\tex:animal\nex:dog\tis_a\tex:animal\n"),
+    ],
+)
+def test_layouts(write, name: str, content: str) -> None:
+    graph = read(write(name, content), on_error="raise")
+    assert says(graph)["known"] == KNOWN
+    assert graph.relation_labels[0] == "is a"
+
+
+def test_quoted_commas(write) -> None:
+    assert says(read(write("a.csv", '"a, b",r,"say ""c"""\n')))["known"] == {("a, b", "r", 'say "c"')}
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (b"one\ttwo", "expected 3 columns, found 2"),
+        (b"a\tb\tc\td", "expected 3 columns, found 4"),
+        (b"a\t\tc", "empty cell"),
+        ("caf\u00e9\tr\tb".encode("latin-1"), "expected UTF-8, found byte 0xe9 in column 4"),
+        (b"a\0\tr\tb", "NUL byte"),
+    ],
+)
+def test_a_bad_line_is_left_out_and_named(write, bad: bytes, message: str) -> None:
+    path = write("a.tsv", b"a\tr\tb\n" + bad + b"\nb\tr\tc\n")
+    graph = read(path, on_error="skip")
+    assert says(graph)["known"] == {("a", "r", "b"), ("b", "r", "c")}
+    assert graph.skipped == 1
+    with pytest.raises(ReadError, match=message) as error:
+        read(path, on_error="raise")
+    assert error.value.line == 2
+
+
+def test_an_open_quote_in_csv_is_one_bad_line(write) -> None:
+    graph = read(write("a.csv", 'a,r,b\n"a,r,b\nb,r,c\n'), on_error="skip")
+    assert (graph.n_triples, graph.skipped) == (2, 1)
+
+
+def test_freebase_relations_are_put_in_words(write) -> None:
+    graph = read(write("a.tsv", "/m/1\t/people/person/place_of_birth\t/m/2\n"))
+    assert graph.relation_labels[0] == "place of birth person people"
+    assert freebase_words("/a/b./b/c") == "c b a"
+
+
+def test_many_triples_in_little_memory(write) -> None:
+    draw = random.Random(0)
+    rows = (
+        f"ex:{draw.randrange(60_000)}\tr{draw.randrange(20)}\tex:{draw.randrange(60_000)}\n" for _ in range(300_000)
+    )
+    path = write("a.tsv.gz", gzip.compress("".join(rows).encode(), 1))
+    tracemalloc.start()
+    try:
+        graph = read(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert graph.n_triples > 299_000
+    assert peak < 80e6

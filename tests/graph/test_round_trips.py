@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import networkx
+import pyoxigraph
+import pytest
+import rdflib
+from graph_strategies import graphs, says
+from hypothesis import given, settings
+
+from ontodex.errors import GraphError, UnknownEntity, UnknownRelation
+from ontodex.graph import GraphBuilder, KnowledgeGraph, read, to_networkx, write_nquads, write_tsv
+
+
+@settings(deadline=None, max_examples=60)
+@given(graphs(held_out=True))
+def test_a_folder_of_tsv_reads_back(graph: KnowledgeGraph) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        write_tsv(graph, Path(folder) / "set")
+        again = read(Path(folder) / "set", on_error="raise")
+    assert says(again) == says(graph)
+    assert list(again.ids) == list(graph.ids)
+
+
+@settings(deadline=None, max_examples=60)
+@given(graphs())
+def test_networkx_reads_back(graph: KnowledgeGraph) -> None:
+    again = read(to_networkx(graph), on_error="raise")
+    assert again.fingerprint == graph.fingerprint
+
+
+@settings(deadline=None, max_examples=60)
+@given(graphs())
+def test_nquads_read_back(graph: KnowledgeGraph) -> None:
+    head, tail = graph.ids[0], graph.ids[-1]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "graph.nq"
+        write_nquads(
+            graph, path, [(head, graph.relation_ids[0], tail, 0.5), (tail, graph.relation_ids[-1], head, 0.25)]
+        )
+        again = read(path, on_error="raise")
+    assert says(again) == says(graph)
+
+
+@pytest.fixture
+def pets() -> KnowledgeGraph:
+    builder = GraphBuilder("pets")
+    builder.prefixes["ex"] = "http://example.org/"
+    builder.entity("ex:dog", "dog", ["hound"], "An animal\nthat barks.")
+    builder.entity("wild cat", "cat")
+    builder.triple("ex:dog", "is_a", "ex:animal")
+    return builder.build()
+
+
+def test_one_file_of_triples(pets: KnowledgeGraph, tmp_path: Path) -> None:
+    write_tsv(pets, tmp_path / "pets.tsv")
+    assert (tmp_path / "pets.tsv").read_text() == "head\trelation\ttail\nex:dog\tis_a\tex:animal\n"
+    assert says(read(tmp_path / "pets.tsv"))["known"] == {("ex:dog", "is_a", "ex:animal")}
+
+
+def test_ids_that_would_meet_in_a_cell_are_refused(tmp_path: Path) -> None:
+    builder = GraphBuilder("odd")
+    builder.triple("a b", "r", "a\tb")
+    with pytest.raises(GraphError, match="'a b' twice"):
+        write_tsv(builder.build(), tmp_path / "odd.tsv")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.filterwarnings("ignore:Dataset:DeprecationWarning")  # rdflib 7.6 of itself
+def test_predictions_are_in_their_own_graph_with_scores(pets: KnowledgeGraph, tmp_path: Path) -> None:
+    path = tmp_path / "pets.nq"
+    write_nquads(pets, path, [("wild cat", "is_a", "ex:animal", 0.75)], predictions_graph="http://example.org/new")
+    dataset = rdflib.Dataset()
+    dataset.parse(path, format="nquads")
+    rows = list(
+        dataset.query(
+            "PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> SELECT ?s ?o ?v WHERE { "
+            "GRAPH <http://example.org/new> { ?s ?p ?o . ?x a rdf:Statement ; rdf:subject ?s ; rdf:predicate ?p ; "
+            "rdf:object ?o ; <urn:ontodex:score> ?v } }"
+        )
+    )
+    assert [(str(s), str(o), float(v)) for s, o, v in rows] == [
+        ("urn:ontodex:wild%20cat", "http://example.org/animal", 0.75)
+    ]
+    assert says(read(path)) == says(pets)
+
+
+def test_predictions_stay_apart_when_another_tool_reorders_the_file(pets: KnowledgeGraph, tmp_path: Path) -> None:
+    path = tmp_path / "pets.nq"
+    write_nquads(pets, path, [("wild cat", "is_a", "ex:animal", 0.75)])
+    quads = sorted(pyoxigraph.parse(path=path), key=str)
+    pyoxigraph.serialize(quads, path, pyoxigraph.RdfFormat.N_QUADS)
+    assert says(read(path))["known"] == {("ex:dog", "is_a", "ex:animal")}
+
+
+@pytest.mark.parametrize(
+    ("prediction", "error"),
+    [(("wild cat", "is_a", "bird", 1.0), UnknownEntity), (("wild cat", "eats", "ex:dog", 1.0), UnknownRelation)],
+)
+def test_a_prediction_of_unknown_things_leaves_no_file(
+    pets: KnowledgeGraph, tmp_path: Path, prediction: tuple[str, str, str, float], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        write_nquads(pets, tmp_path / "pets.nq", [prediction])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_networkx_carries_names(pets: KnowledgeGraph) -> None:
+    made = to_networkx(pets)
+    assert isinstance(made, networkx.MultiDiGraph)
+    assert made.nodes["ex:dog"] == {"label": "dog", "definition": "An animal that barks.", "synonyms": ["hound"]}
+    assert list(made.edges(keys=True)) == [("ex:dog", "ex:animal", "is_a")]
