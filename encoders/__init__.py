@@ -1,0 +1,1 @@
+"""Text to representation: text encoders and what stands on them."""

@@ -19,19 +19,10 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, settings_from
 from ontodex.geometry.projection import Factors
 
-__all__ = ["FOLDER", "HyperCL", "inverse"]
+__all__ = ["FOLDER", "HyperCL"]
 
 FOLDER = "hyper_cl"
 """Folder of the hypernetwork inside the folder of the text encoder."""
-
-
-def inverse(relation: str) -> str:
-    """Return the text of the inverse relation, by which heads are predicted as tails.
-
-    >>> inverse("has part")
-    'inverse has part'
-    """
-    return f"inverse {relation}"
 
 
 class HyperCL:
@@ -88,7 +79,15 @@ class HyperCL:
         """
         if folder.resolve() != self.text.folder.resolve():
             self.text.save(folder)
-        save_network(self.network, folder)
+        self.save_network(folder)
+
+    def save_network(self, folder: Path) -> None:
+        """Write the hypernetwork alone into the folder of a text encoder."""
+        (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+        settings = json.dumps(dataclasses.asdict(self.network.settings), indent=1)
+        (folder / FOLDER / "config.json").write_text(settings, encoding="utf-8")
+        tensors = {name: tensor.contiguous() for name, tensor in self.network.state_dict().items()}
+        save_file(tensors, folder / FOLDER / "model.safetensors")
 
     @property
     def fingerprint(self) -> str:
@@ -114,11 +113,3 @@ class HyperCL:
         """
         left, right = self.network(torch.from_numpy(self.text.encode(relations)))
         return left.numpy(), None if right is None else right.numpy()
-
-
-def save_network(network: HyperNetwork, folder: Path) -> None:
-    """Write a hypernetwork into the folder of its text encoder."""
-    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-    settings = json.dumps(dataclasses.asdict(network.settings), indent=1)
-    (folder / FOLDER / "config.json").write_text(settings, encoding="utf-8")
-    save_file({name: tensor.cpu() for name, tensor in network.state_dict().items()}, folder / FOLDER / "model.safetensors")

@@ -18,6 +18,8 @@ class HyperNetworkSettings:
 
     Attributes:
         dim: Length of an embedding.
+        condition: Length of the vector that a relation's embedding is reduced to before factors are made of it: it sets the
+            cost and the size of the hypernetwork, dim * rank * condition for each factor. The public code keeps ``dim``.
         rank: Rank of a projection, made as two factors; 0 for full rank, one matrix.
         projection: ``"residual"``, query = unit(h + h·W), which starts near the plain encoder and learns the difference;
             or ``"public"``, query = h·W without normalisation, from torch's default initial weights, as the
@@ -27,6 +29,7 @@ class HyperNetworkSettings:
     """
 
     dim: int
+    condition: int = 64
     rank: int = 32
     projection: str = "residual"
     width: int = 0
@@ -36,6 +39,8 @@ class HyperNetworkSettings:
             raise SettingsError(f"projection: expected 'residual' or 'public', found {self.projection!r}")
         if not 0 <= self.rank <= self.dim:
             raise SettingsError(f"rank: expected 0 to {self.dim} (the dimension), found {self.rank}")
+        if self.condition < 1:
+            raise SettingsError(f"condition: expected a length of at least 1, found {self.condition}")
         if self.width < 0:
             raise SettingsError(f"width: expected 0 or more hidden units, found {self.width}")
 
@@ -54,9 +59,9 @@ class HyperNetwork(nn.Module):
         super().__init__()
         self.settings = settings
         dim, rank = settings.dim, settings.rank
-        self.condition = nn.Linear(dim, dim)
-        self.left = nn.Linear(dim, dim * (rank or dim))
-        self.right = nn.Linear(dim, dim * rank) if rank else None
+        self.condition = nn.Linear(dim, settings.condition)
+        self.left = nn.Linear(settings.condition, dim * (rank or dim))
+        self.right = nn.Linear(settings.condition, dim * rank) if rank else None
         self.entity = (
             nn.Sequential(nn.Linear(dim, settings.width), nn.GELU(), nn.Linear(settings.width, dim))
             if settings.width
@@ -68,11 +73,11 @@ class HyperNetwork(nn.Module):
     def _start_near_identity(self) -> None:
         """Start from projections of a small, known size, so that h + h·W is h at first, however deep the rank."""
         dim = self.settings.dim
-        nn.init.eye_(self.condition.weight)
+        nn.init.orthogonal_(self.condition.weight)
         nn.init.zeros_(self.condition.bias)
         for layer in (self.left, self.right):
             if layer is not None:
-                nn.init.normal_(layer.weight, std=0.3 / dim**0.5)
+                nn.init.normal_(layer.weight, std=0.3 / self.settings.condition**0.5)
                 nn.init.normal_(layer.bias, std=0.05 if self.right is not None else 0.05 / dim**0.5)
         if self.entity is not None:
             nn.init.zeros_(self.entity[-1].weight)
@@ -113,10 +118,10 @@ class HyperNetwork(nn.Module):
         left, right = self(relations)
         order = torch.argsort(which, stable=True)
         counts = torch.bincount(which, minlength=len(relations)).tolist()
-        moved = []
-        for number, group in enumerate(heads[order].split(counts)):
-            along = group @ left[number]
-            moved.append(along if right is None else along @ right[number])
+        # unbind, not an index each: the gradient of an index is as large as all factors together.
+        moved = [group @ factor for group, factor in zip(heads[order].split(counts), left.unbind(), strict=True)]
+        if right is not None:
+            moved = [along @ factor for along, factor in zip(moved, right.unbind(), strict=True)]
         projected = torch.cat(moved)[torch.argsort(order)]
         if self.settings.projection == "public":
             return projected

@@ -1,0 +1,1 @@
+"""Index to answers: predict, search, place; filters, exact re-ranking, ranking metrics."""

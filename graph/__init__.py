@@ -7,7 +7,7 @@ from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.prefixes import contract, expand
 from ontodex.graph.readers import ReadWarning, read
 from ontodex.graph.splits import split
-from ontodex.graph.text import TextSettings, entity_texts, relation_texts
+from ontodex.graph.text import TextSettings, entity_texts, inverse_text, relation_texts
 from ontodex.graph.writers import to_networkx, write_nquads, write_tsv
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "contract",
     "entity_texts",
     "expand",
+    "inverse_text",
     "merge",
     "read",
     "relation_texts",

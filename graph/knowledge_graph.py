@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ontodex.errors import GraphError, UnknownRelation, nearest
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.hierarchy import Hierarchy
-from ontodex.graph.names import NameIndex, NameKind, normalise
-from ontodex.graph.prefixes import contract
+from ontodex.graph.names import NameIndex, NameKind, normalise, spellings
+from ontodex.graph.prefixes import contract, local_name
 
 __all__ = ["KnowledgeGraph", "no_triples"]
 
@@ -168,14 +168,23 @@ class KnowledgeGraph:
     def find(self, name: str) -> tuple[int, NameKind] | None:
         """Return (row, kind of name) of the entity with this CURIE, IRI, label or synonym, or ``None``.
 
-        Several bearers of one name: an id goes before a label, a label before a synonym, then the lower row.
+        Several bearers of one name: an id goes before a label, a label before a synonym, then the one in more triples,
+        then the lower row.
         """
         for candidate in dict.fromkeys((name, contract(name, self.prefixes))):
             wanted = normalise(candidate)
-            for row, kind in self.names.lookup(candidate):
-                if any(normalise(known) == wanted for known in self._names_of(row, kind)):
-                    return row, kind
+            bearers = [
+                (kind, -self._degree(row), row)
+                for row, kind in self.names.lookup(candidate)
+                if any(wanted in spellings(known) for known in self._names_of(row, kind))
+            ]
+            if bearers:
+                kind, _, row = min(bearers)
+                return row, kind
         return None
+
+    def _degree(self, entity: int) -> int:
+        return len(self.outgoing(entity)[1]) + len(self.incoming(entity)[1])
 
     def _names_of(self, row: int, kind: NameKind) -> tuple[str, ...]:
         if kind is NameKind.ID:
@@ -183,11 +192,12 @@ class KnowledgeGraph:
         return (self.labels[row],) if kind is NameKind.LABEL else self.synonyms[row]
 
     def find_relation(self, name: str) -> int | None:
-        """Return the number of the relation with this CURIE, IRI or label, or ``None``."""
+        """Return the number of the relation with this CURIE, IRI, label or local name, or ``None``."""
         wanted = {normalise(name), normalise(contract(name, self.prefixes))}
-        for column in (self.relation_ids, self.relation_labels):
+        columns = (self.relation_ids, self.relation_labels, map(local_name, self.relation_ids))
+        for column in columns:
             for number, known in enumerate(column):
-                if normalise(known) in wanted:
+                if not wanted.isdisjoint(spellings(known)):
                     return number
         return None
 
@@ -198,8 +208,7 @@ class KnowledgeGraph:
         """Relations that lead from a child to its parent, known by their names (is a, subClassOf, hypernym, …)."""
         found = []
         for number, (identifier, label) in enumerate(zip(self.relation_ids, self.relation_labels, strict=True)):
-            local = identifier.rsplit("#", 1)[-1].rsplit("/", 1)[-1].rsplit(":", 1)[-1]
-            if HIERARCHY_NAMES & {normalise(identifier), normalise(local), normalise(label)}:
+            if HIERARCHY_NAMES & {normalise(identifier), normalise(local_name(identifier)), normalise(label)}:
                 found.append(number)
         return tuple(found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NameIndex", "NameKind", "normalise"]
+__all__ = ["NameIndex", "NameKind", "normalise", "spellings"]
 
 
 class NameKind(IntEnum):
@@ -29,6 +30,18 @@ def normalise(name: str) -> str:
     True
     """
     return " ".join(unicodedata.normalize("NFKC", name).replace("_", " ").casefold().split())
+
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """Return the forms under which a name is looked up: as it is, and with its camel case taken apart.
+
+    >>> spellings("LocalBusiness")
+    ('localbusiness', 'local business')
+    """
+    return tuple(dict.fromkeys((normalise(name), normalise(_CAMEL.sub(" ", name)))))
 
 
 def _hash(normalised: str) -> int:
@@ -56,10 +69,11 @@ class NameIndex:
         rows: list[int] = []
         kinds: list[int] = []
         for name, row, kind in names:
-            if key := normalise(name):
-                hashes.append(_hash(key))
-                rows.append(row)
-                kinds.append(int(kind))
+            for key in spellings(name):
+                if key:
+                    hashes.append(_hash(key))
+                    rows.append(row)
+                    kinds.append(int(kind))
         hash_array = np.array(hashes, dtype=np.uint64)
         row_array = np.array(rows, dtype=np.int32)
         kind_array = np.array(kinds, dtype=np.uint8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["WELL_KNOWN", "contract", "expand", "looks_like_identifier"]
+__all__ = ["WELL_KNOWN", "contract", "expand", "local_name", "looks_like_identifier"]
 
 OBO = "http://purl.obolibrary.org/obo/"
 
@@ -57,6 +57,15 @@ def expand(curie: str, prefixes: Mapping[str, str]) -> str | None:
     if match := _OBO_CURIE.match(curie):
         return f"{OBO}{match[1]}_{match[2]}"
     return None
+
+
+def local_name(identifier: str) -> str:
+    """Return what comes after the namespace of a CURIE or an IRI.
+
+    >>> local_name("schema:worksFor"), local_name("http://x.org/onto#hasPart")
+    ('worksFor', 'hasPart')
+    """
+    return identifier.rstrip("/#").rsplit("#", 1)[-1].rsplit("/", 1)[-1].rsplit(":", 1)[-1]
 
 
 def looks_like_identifier(name: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ontodex.errors import SettingsError
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 
-__all__ = ["TextSettings", "entity_texts", "relation_texts"]
+__all__ = ["TextSettings", "entity_texts", "inverse_text", "relation_texts"]
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,15 @@ def entity_texts(
     return texts
 
 
+def inverse_text(relation: str) -> str:
+    """Return the text of the inverse of a relation, by which heads are predicted as tails.
+
+    >>> inverse_text("has part")
+    'inverse has part'
+    """
+    return f"inverse {relation}"
+
+
 def relation_texts(graph: KnowledgeGraph) -> list[str]:
     """Return the label of each relation, and then "inverse " and the label of each: twice as many texts as relations.
 
@@ -89,7 +98,7 @@ def relation_texts(graph: KnowledgeGraph) -> list[str]:
         ['is a', 'inverse is a']
     """
     labels = list(graph.relation_labels)
-    return labels + [f"inverse {label}" for label in labels]
+    return labels + [inverse_text(label) for label in labels]
 
 
 def _every_synonyms(graph: KnowledgeGraph) -> Iterable[tuple[str, ...]]:

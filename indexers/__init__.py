@@ -1,0 +1,1 @@
+"""Graph and encoders to an index on disk, and back."""

@@ -37,7 +37,7 @@ class SpaceInfo:
         dim: Length of a vector.
         rows: Number of vectors.
         shards: Number of blobs that the vectors are in.
-        encoder: Folder of the encoder below ``encoders/``.
+        vectors: Name below which the vectors are stored; spaces may share them.
         recall: Share of the exact ten nearest that the candidates of the FAISS structure hold, where there is one.
     """
 
@@ -45,7 +45,7 @@ class SpaceInfo:
     dim: int
     rows: int
     shards: int
-    encoder: str
+    vectors: str
     recall: float | None = None
 
 

@@ -1,0 +1,1 @@
+"""Losses, batches and training runs that produce encoders."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,13 +33,14 @@ class HyperCLTraining:
     Attributes:
         tune: ``"frozen"`` trains the hypernetwork on fixed embeddings (a minute or two without a GPU), ``"full"`` trains
             the text encoder with it.
-        steps: Number of batches.
+        steps: Number of batches; 0 for twenty passes over the triples, but at least 100 and at most 600 batches.
         queries: Most queries (head, relation) in a batch, inverses counted.
         entities: Entities encoded in a batch, with ``tune="full"``.
         negatives: Further candidates of each query: random entities if frozen, the last batches' entities if not.
         rate: Learning rate of the hypernetwork.
         encoder_rate: Learning rate of the text encoder.
         rank: Rank of the projections; 0 for full rank.
+        condition: Length of the vector that a relation is reduced to; 0 for the encoder's, as in the public code.
         projection: ``"residual"`` or ``"public"``, see :class:`~ontodex.encoders.hypernetwork.HyperNetworkSettings`.
         width: Hidden units of the entity layer over a frozen encoder; 0 for none.
         margin: Additive margin.
@@ -50,13 +51,14 @@ class HyperCLTraining:
     """
 
     tune: str = "frozen"
-    steps: int = 600
+    steps: int = 0
     queries: int = 1024
     entities: int = 1024
     negatives: int = 1024
     rate: float = 2e-3
     encoder_rate: float = 1e-4
     rank: int = 32
+    condition: int = 64
     projection: str = "residual"
     width: int = 1024
     margin: float = 0.02
@@ -97,6 +99,9 @@ def train_hyper_cl(
         TrainingError: If the graph has no triples, or the loss is no number.
     """
     settings = settings or HyperCLTraining()
+    if settings.steps == 0:
+        passes = -(-20 * 2 * graph.n_triples // settings.queries)
+        settings = replace(settings, steps=min(600, max(100, passes)))
     frozen = settings.tune == "frozen"
     batches = LinkBatches(
         graph,
@@ -108,7 +113,15 @@ def train_hyper_cl(
     )
     torch.manual_seed(settings.seed)
     width = settings.width if frozen else 0
-    network = HyperNetwork(HyperNetworkSettings(encoder.dim, min(settings.rank, encoder.dim), settings.projection, width))
+    network = HyperNetwork(
+        HyperNetworkSettings(
+            dim=encoder.dim,
+            condition=settings.condition or encoder.dim,
+            rank=min(settings.rank, encoder.dim),
+            projection=settings.projection,
+            width=width,
+        )
+    )
     loss = LinkLoss(settings.margin, settings.temperature)
     if frozen:
         vectors = encoder.encode(entity_texts(graph, texts)) if embeddings is None else embeddings

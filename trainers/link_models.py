@@ -111,6 +111,11 @@ class TunedLinkModel(LinkModel):
     ) -> None:
         super().__init__(network, loss)
         self.encoder = encoder
+        for module in encoder.modules():
+            if isinstance(module, nn.Dropout):  # drawing masks took a fifth of a step, for a few passes over the texts
+                module.p = 0.0
+        if encoder.device.type == "cpu":  # torch's fused attention has no fast backward pass there: half the speed
+            encoder[0].model.set_attn_implementation("eager")
         self._tokens = self._tokenise(entities, max_tokens)
         self._relation_tokens = self._tokenise(relations, max_tokens)
         dim = network.settings.dim

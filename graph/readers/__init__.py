@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ontodex.errors import ReadError, SettingsError, nearest
 from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.columns import TextColumn
+from ontodex.graph.edit import merge
 from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.prefixes import contract, expand
 from ontodex.graph.readers.folders import read_splits
 from ontodex.graph.readers.formats import format_of
 from ontodex.graph.readers.memory import read_frame, read_networkx
@@ -23,36 +28,52 @@ __all__ = ["FORMATS", "ReadWarning", "read"]
 FORMATS = ("table", "obo", *RDF_FORMATS, "obographs", "splits", "wordnet")
 
 
-def read(source: Any, *, on_error: str = "warn", format: str | None = None) -> KnowledgeGraph:
-    """Read a knowledge graph or an ontology.
+def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = None) -> KnowledgeGraph:
+    """Read a knowledge graph or an ontology, from one source or several.
 
     Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as
     head, relation, tail, or three columns without one), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD)
     and OBO-graph JSON. A folder holds train, valid and test, with names and definitions beside them, or a WordNet
     database. Nothing is ever fetched: imports are left out.
 
+    Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
+    :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has.
+
     Args:
         source: Path of a file or folder, or an rdflib graph, a networkx graph or a data frame.
+        more: Further sources.
         on_error: What to do about faulty parts: ``"raise"`` stops at the first, ``"warn"`` leaves them out and gives
-            one :class:`ReadWarning` at the end, ``"skip"`` leaves them out silently; ``graph.skipped`` counts them.
-            A document that cannot be read past a fault (Turtle, RDF/XML, JSON-LD) is an error in any case.
-        format: Name of the format, where content and suffix do not tell it.
+            one :class:`ReadWarning` a source at the end, ``"skip"`` leaves them out silently; ``graph.skipped`` counts
+            them. A document that cannot be read past a fault (Turtle, RDF/XML, JSON-LD) is an error in any case.
+        format: Name of the format of all sources, where content and suffix do not tell it.
 
     Raises:
-        ReadError: If the source cannot be read, holds nothing, or is faulty and ``on_error`` is ``"raise"``.
+        ReadError: If a source cannot be read, holds nothing, or is faulty and ``on_error`` is ``"raise"``.
         SettingsError: If ``on_error`` or ``format`` is unknown.
 
     Example:
         >>> import networkx
-        >>> pets = networkx.MultiDiGraph()
-        >>> _ = pets.add_edge("dog", "animal", key="is_a")
-        >>> read(pets)
-        KnowledgeGraph('MultiDiGraph': 2 entities, 1 relations, 1 triples)
+        >>> pets, wild = networkx.MultiDiGraph(), networkx.MultiDiGraph()
+        >>> _ = pets.add_edge("dog", "animal", key="is_a"), wild.add_edge("wolf", "animal", key="is_a")
+        >>> read(pets, wild)
+        KnowledgeGraph('MultiDiGraph + MultiDiGraph': 3 entities, 1 relations, 2 triples)
     """
-    is_path = isinstance(source, str | Path)
     if format is not None and format not in FORMATS:
         hint = nearest(format, FORMATS)
         raise SettingsError(f"format: expected one of {', '.join(FORMATS)}, found {format!r}{hint}")
+    graph, problems = _read_one(source, on_error, format)
+    found = [problems]
+    for other in more:
+        part, problems = _read_one(other, on_error, format)
+        graph = replace(merge(graph, _renamed(part, graph)), source=f"{graph.source} + {part.source}")
+        found.append(problems)
+    for problems in found:
+        problems.finish()
+    return graph
+
+
+def _read_one(source: Any, on_error: str, format: str | None) -> tuple[KnowledgeGraph, Problems]:
+    is_path = isinstance(source, str | Path)
     if format is not None and not is_path:
         raise SettingsError(f"format: expected None for a source in memory, found {format!r}")
     name = str(source) if is_path else type(source).__name__
@@ -62,13 +83,29 @@ def read(source: Any, *, on_error: str = "warn", format: str | None = None) -> K
     else:
         _read_object(source, builder, problems)
     try:
-        graph = builder.build(skipped=problems.count)
+        return builder.build(skipped=problems.count), problems
     except ReadError as error:
         if problems.count:
             raise ReadError(f"nothing could be read; {problems.summary()}", name) from None
         raise error from None
-    problems.finish()
-    return graph
+
+
+def _renamed(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
+    """Return ``part`` with its ids as ``graph`` would write them: one prefix may mean two namespaces, or two one."""
+    new = {p: n for p, n in part.prefixes.items() if p not in graph.prefixes and n not in graph.prefixes.values()}
+    prefixes = {**new, **graph.prefixes}
+    written = {*graph.ids, *graph.relation_ids}
+
+    def name(old: str) -> str:
+        iri = expand(old, part.prefixes)
+        return old if iri is None else iri if iri in written else contract(iri, prefixes)
+
+    return replace(
+        part,
+        ids=TextColumn.of(map(name, part.ids)),
+        relation_ids=TextColumn.of(map(name, part.relation_ids)),
+        prefixes=MappingProxyType(new),
+    )
 
 
 def _read_path(path: Path, builder: GraphBuilder, problems: Problems, format: str | None) -> None:

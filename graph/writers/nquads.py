@@ -15,7 +15,7 @@ from ontodex.graph.prefixes import contract, expand
 from ontodex.graph.readers import vocabulary as rdf
 from ontodex.graph.writers.atomic import replacing
 
-__all__ = ["write_nquads"]
+__all__ = ["predictions_as_nquads", "write_nquads"]
 
 Prediction = tuple[str, str, str, float]
 IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\x00-\x20<>\"{}|^`\\]+$")
@@ -54,6 +54,27 @@ def write_nquads(
     with replacing(Path(path)) as stream:
         ox.serialize(_known(graph, entities, relations), stream, ox.RdfFormat.N_QUADS)
         ox.serialize(_predicted(predictions, entities, relations, place), stream, ox.RdfFormat.N_QUADS)
+
+
+def predictions_as_nquads(
+    graph: KnowledgeGraph, predictions: Iterable[Prediction], predictions_graph: str = rdf.OURS + "predictions"
+) -> str:
+    """Return predictions alone, as :func:`write_nquads` writes them.
+
+    Raises:
+        UnknownEntity: If a prediction is about an entity that the graph does not have.
+        UnknownRelation: If it has not the relation.
+    """
+    chosen = list(predictions)
+    entities = {name: _node(name, graph) for head, _, tail, _ in chosen for name in (head, tail) if _has(graph, name)}
+    relations = {name: _node(name, graph) for name in graph.relation_ids}
+    quads = _predicted(chosen, entities, relations, ox.NamedNode(predictions_graph))
+    return ox.serialize(quads, format=ox.RdfFormat.N_QUADS).decode()
+
+
+def _has(graph: KnowledgeGraph, name: str) -> bool:
+    found = graph.find(name)
+    return found is not None and graph.ids[found[0]] == name
 
 
 def _node(name: str, graph: KnowledgeGraph) -> ox.NamedNode:

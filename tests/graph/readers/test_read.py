@@ -8,10 +8,11 @@ import networkx
 import pandas as pd
 import pytest
 import rdflib
-from graph_strategies import says
+from graph_strategies import graphs, says
+from hypothesis import given, settings
 
 from ontodex.errors import ReadError, SettingsError
-from ontodex.graph import ReadWarning, read
+from ontodex.graph import KnowledgeGraph, ReadWarning, merge, read, to_networkx
 
 TRIPLES = "dog\tis_a\tanimal\ncat\tis_a\tanimal\n"
 KNOWN = {("dog", "is_a", "animal"), ("cat", "is_a", "animal")}
@@ -163,3 +164,63 @@ def test_rdflib(made: type[rdflib.Graph]) -> None:
 def test_other_objects() -> None:
     with pytest.raises(ReadError, match="another kind"):
         read(SimpleNamespace())
+
+
+ONTOLOGY = (
+    'format-version: 1.4\n\n[Term]\nid: X:1\nname: one\ndef: "first" []\n\n[Term]\nid: X:2\nname: two\nis_a: X:1\n'
+)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_ontology_and_annotations_make_one_graph(write, order: int) -> None:
+    ontology, folder = write("x.obo", ONTOLOGY), write("notes/train.tsv", "D:1\thas\tX:1\n").parent
+    write("notes/entity_text.tsv", "id\tlabel\nD:1\tdisease\n")
+    sources = [ontology, str(folder)][::order]
+    graph = read(*sources, on_error="raise")
+    assert says(graph)["known"] == {("X:2", "is_a", "X:1"), ("D:1", "has", "X:1")}
+    assert says(graph)["entities"] == {
+        "X:1": ("one", set(), "first"),
+        "X:2": ("two", set(), ""),
+        "D:1": ("disease", set(), ""),
+    }
+    assert graph.source == f"{sources[0]} + {sources[1]}"
+    assert next(iter(graph.ids)) == ("X:1" if order == 1 else "D:1")
+
+
+@settings(deadline=None, max_examples=40)
+@given(graphs(), graphs())
+def test_reading_two_is_merging_two(one: KnowledgeGraph, two: KnowledgeGraph) -> None:
+    parts = to_networkx(one), to_networkx(two)
+    assert says(read(*parts)) == says(merge(read(parts[0]), read(parts[1])))
+
+
+def test_entities_meet_by_iri_whatever_the_prefixes(write) -> None:
+    one = write("one.ttl", "@prefix : <http://a.org/> . @prefix ex: <http://b.org/> . :dog :near ex:cat .")
+    two = write("two.ttl", "@prefix : <http://b.org/> . @prefix ex: <http://c.org/> . :cat :near ex:dog .")
+    table = write("three.tsv", "http://c.org/dog\tlike\thttp://a.org/dog\nex:cat\tlike\thttp://d.org/e#f\n")
+    graph = read(one, two, table)
+    assert says(graph)["known"] == {
+        (":dog", ":near", "ex:cat"),
+        ("ex:cat", "ex:near", "http://c.org/dog"),
+        ("http://c.org/dog", "like", ":dog"),
+        ("ex:cat", "like", "http://d.org/e#f"),
+    }
+    assert (graph.prefixes[""], graph.prefixes["ex"]) == ("http://a.org/", "http://b.org/")
+    by_iri = read(
+        write("iris.tsv", "http://a.org/dog\tlike\thttp://purl.obolibrary.org/obo/X_1\n"), one, write("x.obo", ONTOLOGY)
+    )
+    assert set(by_iri.ids) == {"http://a.org/dog", "http://purl.obolibrary.org/obo/X_1", "ex:cat", "X:2"}
+    assert by_iri.labels[1] == "one"
+
+
+def test_faults_are_told_source_by_source(write) -> None:
+    one, two = write("one.tsv", TRIPLES + "x\n"), write("two.tsv", TRIPLES + "y\nz\n")
+    with pytest.warns(ReadWarning) as caught:
+        graph = read(one, two)
+    assert [str(entry.message).split(": ")[0] for entry in caught] == [str(one), str(two)]
+    assert {entry.filename for entry in caught} == {__file__}
+    assert graph.skipped == 3
+    with pytest.raises(ReadError, match=r"empty\.tsv"):
+        read(one, write("empty.tsv", ""), on_error="skip")
+    with pytest.raises(SettingsError, match="in memory"):
+        read(one, networkx.MultiDiGraph(), format="table")

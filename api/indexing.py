@@ -1,0 +1,161 @@
+"""From a graph to an engine in one call."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontodex.engine.engine import Engine
+from ontodex.graph import KnowledgeGraph, TextSettings, merge, read
+from ontodex.graph import remove as remove_entities
+from ontodex.indexers.index import Index
+
+if TYPE_CHECKING:
+    from ontodex.encoders.hyper_cl import HyperCL
+    from ontodex.encoders.text import TextEncoder
+    from ontodex.indexers.build import LinkTrainer
+    from ontodex.trainers.hyper_cl import HyperCLTraining
+
+__all__ = ["add", "build", "open", "remove"]
+
+
+def build(
+    source: Any,
+    path: str | Path,
+    *,
+    encoders: Sequence[str | Path] = (),
+    train: bool = True,
+    training: HyperCLTraining | None = None,
+    texts: TextSettings | None = None,
+    device: str = "auto",
+    quiet: bool = False,
+) -> Engine:
+    """Build an index of a graph, and open it.
+
+    Where there is an index already, a new generation takes its place; what it has encoded is not encoded again, and its
+    readers are not disturbed.
+
+    Args:
+        source: A graph, or anything that :func:`ontodex.read` reads.
+        path: Folder of the index.
+        encoders: Folders or names of encoders. A Hyper-CL encoder takes the relations, any other text encoder the texts;
+            by default all-MiniLM-L6-v2, and projections trained for this graph.
+        train: Train projections for the graph's relations, on its known triples, unless a Hyper-CL encoder is given.
+        training: How to train.
+        texts: How an entity's text is built.
+        device: ``"auto"``, ``"cpu"``, ``"cuda"`` or another torch device.
+        quiet: Show no progress on stderr.
+
+    Raises:
+        ReadError: If the source cannot be read.
+        EncoderError: If an encoder cannot be loaded.
+        IndexLocked: If another process is writing the index.
+        IndexFailure: If the folder cannot be written.
+    """
+    from ontodex.indexers.build import build_index
+    from ontodex.trainers.hyper_cl import HyperCLTraining
+
+    graph = source if isinstance(source, KnowledgeGraph) else read(source)
+    text, link = _load(encoders, device)
+    training = training or HyperCLTraining()
+    trains = train and link is None and graph.n_triples > 0
+    build_index(
+        graph,
+        Path(path),
+        text=text,
+        link=link,
+        train=_trainer(training, quiet) if trains else None,
+        texts=texts or TextSettings(),
+        settings={"training": dataclasses.asdict(training) if trains else None},
+        quiet=quiet,
+    )
+    return Engine.open(path, device=device)
+
+
+def open(
+    path: str | Path, *, device: str = "auto", known: Iterable[KnowledgeGraph] = (), exact: bool = False
+) -> Engine:
+    """Open an index; see :class:`~ontodex.engine.engine.Engine` for the arguments.
+
+    Raises:
+        IndexFailure: If there is no index, or it is damaged, or was written by a newer version.
+    """
+    return Engine.open(path, device=device, known=known, exact=exact)
+
+
+def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
+    """Add the entities and triples of a source to an index, with the encoders that it has; only new texts are encoded.
+
+    Args:
+        source: A graph, or anything that :func:`ontodex.read` reads.
+        path: Folder of the index.
+        device: Where to encode.
+        quiet: Show no progress on stderr.
+    """
+    more = source if isinstance(source, KnowledgeGraph) else read(source)
+    return _rebuild(path, lambda graph: merge(graph, more), device, quiet)
+
+
+def remove(entities: Sequence[str], path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
+    """Remove entities, and the triples they are in, from an index.
+
+    Args:
+        entities: CURIEs, IRIs, labels or synonyms.
+        path: Folder of the index.
+        device: Where to encode texts that change with it.
+        quiet: Show no progress on stderr.
+
+    Raises:
+        UnknownEntity: If one is not in the index.
+    """
+    return _rebuild(path, lambda graph: remove_entities(graph, entities), device, quiet)
+
+
+def _rebuild(path: str | Path, change: Any, device: str, quiet: bool) -> Engine:
+    from ontodex.errors import settings_from
+    from ontodex.indexers.build import build_index
+
+    index = Index.open(Path(path), device)
+    texts = settings_from(TextSettings, index.manifest.settings["texts"], str(index.folder))
+    build_index(
+        change(index.graph),
+        Path(path),
+        text=index.text_encoder,
+        link=index.link_encoder if "link" in index.manifest.encoders else None,
+        texts=texts,
+        settings={"training": index.manifest.settings.get("training")},
+        quiet=quiet,
+    )
+    index.close()
+    return Engine.open(path, device=device)
+
+
+def _load(encoders: Sequence[str | Path], device: str) -> tuple[TextEncoder, HyperCL | None]:
+    from ontodex.encoders.hyper_cl import HyperCL
+    from ontodex.encoders.locate import DEFAULT_ENCODER, locate
+    from ontodex.encoders.text import TextEncoder
+    from ontodex.errors import SettingsError
+
+    folders = [locate(str(name)) for name in encoders]
+    links = [folder for folder in folders if HyperCL.is_at(folder)]
+    texts = [folder for folder in folders if folder not in links] or [locate(DEFAULT_ENCODER)]
+    if len(links) > 1 or len(texts) > 1:
+        raise SettingsError("encoders: expected at most one text encoder and one Hyper-CL encoder, found more")
+    text = TextEncoder(texts[0], device)
+    if not links:
+        return text, None
+    link = HyperCL.load(links[0], device=device)
+    if link.text.fingerprint == text.fingerprint:
+        link = HyperCL(text, link.network)
+    return text, link
+
+
+def _trainer(training: HyperCLTraining, quiet: bool) -> LinkTrainer:
+    def train(graph: KnowledgeGraph, text: TextEncoder, embeddings: Any, folder: Path) -> HyperCL:
+        from ontodex.trainers.hyper_cl import train_hyper_cl
+
+        return train_hyper_cl(graph, folder, encoder=text, settings=training, embeddings=embeddings, quiet=quiet)
+
+    return train

@@ -1,0 +1,136 @@
+"""What the engine answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, overload
+
+from ontodex.graph import KnowledgeGraph
+from ontodex.graph.writers.nquads import predictions_as_nquads
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Hit", "Hits", "Reading"]
+
+COLUMNS = ("id", "label", "score", "known")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a part of a question was read.
+
+    Attributes:
+        text: What was asked.
+        kind: ``"id"``, ``"label"``, ``"synonym"`` or ``"free text"``.
+        id: Identifier of the entity or relation; ``None`` for free text.
+        label: Its label; the text itself for free text.
+    """
+
+    text: str
+    kind: str
+    id: str | None
+    label: str
+
+    def __str__(self) -> str:
+        return f"{self.label} ({self.id}, by {self.kind})" if self.id is not None else f"“{self.text}” (free text)"
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One answer.
+
+    Attributes:
+        id: CURIE or IRI of the entity, or identifier of the relation.
+        label: Its label.
+        score: The higher the better; what it measures is said by the question's method.
+        known: Whether the graph, or another known source, says so already.
+    """
+
+    id: str
+    label: str
+    score: float
+    known: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Hits(Sequence[Hit]):
+    """The answers to one question, best first: a sequence of :class:`Hit` that prints as a table.
+
+    Attributes:
+        hits: The answers.
+        question: What was asked for, as ``"tails"``.
+        readings: How each part of the question was read.
+        method: What the scores mean.
+        took_ms: Time that the question took, its share of a batch's, in milliseconds.
+    """
+
+    hits: tuple[Hit, ...]
+    question: str
+    readings: dict[str, Reading]
+    method: str
+    took_ms: float
+    _graph: KnowledgeGraph = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: Any) -> Any:
+        return self.hits[index]
+
+    def __str__(self) -> str:
+        title = f"{self.question}: " + ", ".join(f"{role} = {reading}" for role, reading in self.readings.items())
+        lines = [title, f"by {self.method}, {self.took_ms:.1f} ms"]
+        width = max((len(hit.id) for hit in self.hits), default=0)
+        for rank, hit in enumerate(self.hits, 1):
+            lines.append(f"{rank:>4}  {hit.score:7.4f}  {'known' if hit.known else '     '}  {hit.id:<{width}}  {hit.label}")
+        return "\n".join(lines if self.hits else [*lines, "      nothing found"])
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``query``, ``method``, ``hits`` and ``took_ms`` as plain data."""
+        return {
+            "query": {"question": self.question, **{role: asdict(reading) for role, reading in self.readings.items()}},
+            "method": self.method,
+            "hits": [asdict(hit) for hit in self.hits],
+            "took_ms": round(self.took_ms, 3),
+        }
+
+    def to_json(self) -> str:
+        """Return one line of JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_tsv(self) -> str:
+        """Return a table with a header, cells separated by tabs."""
+        rows = [[hit.id, hit.label, f"{hit.score:.6f}", str(hit.known).lower()] for hit in self.hits]
+        return "\n".join("\t".join(" ".join(cell.split()) for cell in row) for row in [list(COLUMNS), *rows]) + "\n"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a data frame with the columns id, label, score and known."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(hit) for hit in self.hits], columns=list(COLUMNS))
+
+    @property
+    def triples(self) -> list[tuple[str, str, str, float]]:
+        """The answers as (head id, relation id, tail id, score); empty where a part of the question is free text."""
+        ids = {role: reading.id for role, reading in self.readings.items()}
+        missing = {"tails": "tail", "heads": "head", "relations": "relation"}.get(self.question)
+        if missing is None or None in ids.values():
+            return []
+        found = []
+        for hit in self.hits:
+            whole = {**ids, missing: hit.id}
+            found.append((str(whole["head"]), str(whole["relation"]), str(whole["tail"]), hit.score))
+        return found
+
+    def to_rdf(self) -> str:
+        """Return :attr:`triples` as N-Quads in a named graph of predictions, with their scores."""
+        return predictions_as_nquads(self._graph, self.triples)

@@ -1,0 +1,70 @@
+"""Triples that are known: those of the index, and those of any further sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.errors import SettingsError, nearest
+from ontodex.graph import KnowledgeGraph
+
+__all__ = ["CHOICES", "Known", "check_choice"]
+
+Rows = NDArray[np.int64]
+CHOICES = ("exclude", "include", "only")
+
+
+def check_choice(known: str) -> None:
+    """Refuse a value of ``known`` that there is not.
+
+    Raises:
+        SettingsError: If it is none of ``exclude``, ``include`` and ``only``.
+    """
+    if known not in CHOICES:
+        raise SettingsError(f"known: expected one of {', '.join(CHOICES)}, found {known!r}{nearest(known, CHOICES)}")
+
+
+class Known:
+    """Looks up known triples in several graphs at once, in the rows of the first.
+
+    Args:
+        graph: The graph of the index.
+        others: Further graphs; what they say of entities and relations that ``graph`` does not have is left out.
+    """
+
+    def __init__(self, graph: KnowledgeGraph, others: Iterable[KnowledgeGraph] = ()) -> None:
+        self._graph = graph
+        self._triples = [_in_rows_of(graph, other) for other in others]
+
+    def tails(self, head: int, relation: int) -> Rows:
+        """Return the known tails, ascending."""
+        found = [triples[(triples[:, 0] == head) & (triples[:, 1] == relation), 2] for triples in self._triples]
+        return _union([self._graph.tails_of(head, relation), *found])
+
+    def heads(self, relation: int, tail: int) -> Rows:
+        """Return the known heads, ascending."""
+        found = [triples[(triples[:, 1] == relation) & (triples[:, 2] == tail), 0] for triples in self._triples]
+        return _union([self._graph.heads_of(relation, tail), *found])
+
+    def relations(self, head: int, tail: int) -> Rows:
+        """Return the known relations, ascending."""
+        found = [triples[(triples[:, 0] == head) & (triples[:, 2] == tail), 1] for triples in self._triples]
+        return _union([self._graph.relations_between(head, tail), *found])
+
+
+def _union(parts: list[NDArray[np.int32]]) -> Rows:
+    return (np.unique(np.concatenate(parts)) if len(parts) > 1 else parts[0]).astype(np.int64)
+
+
+def _in_rows_of(graph: KnowledgeGraph, other: KnowledgeGraph) -> NDArray[np.int32]:
+    rows = {name: row for row, name in enumerate(graph.ids)}
+    numbers = {name: number for number, name in enumerate(graph.relation_ids)}
+    entity = np.array([rows.get(name, -1) for name in other.ids], dtype=np.int32)
+    relation = np.array([numbers.get(name, -1) for name in other.relation_ids], dtype=np.int32)
+    triples = np.concatenate([other.triples, other.valid, other.test])
+    if not len(triples):
+        return triples
+    moved = np.stack([entity[triples[:, 0]], relation[triples[:, 1]], entity[triples[:, 2]]], axis=1)
+    return moved[(moved >= 0).all(axis=1)]

@@ -1,0 +1,275 @@
+"""Making a generation of an index."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.encoders.hyper_cl import FOLDER as NETWORK
+from ontodex.encoders.hyper_cl import HyperCL
+from ontodex.encoders.locate import files_of
+from ontodex.encoders.text import TextEncoder
+from ontodex.errors import IndexFailure
+from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
+from ontodex.indexers import generations
+from ontodex.indexers.blobs import BlobWriter
+from ontodex.indexers.candidates import EXACT_UP_TO, make_candidates, measure_recall
+from ontodex.indexers.embed import Embeddings, embed, map_blocks, text_keys
+from ontodex.indexers.graph_blobs import graph_blobs
+from ontodex.indexers.index import STORE, Index
+from ontodex.indexers.manifest import FORMAT, FileInfo, Manifest, SpaceInfo, file_info
+from ontodex.indexers.vectors import Vectors, write_vectors
+
+__all__ = ["LinkTrainer", "build_index"]
+
+LinkTrainer = Callable[[KnowledgeGraph, TextEncoder, Embeddings, Path], HyperCL]
+"""Trains a Hyper-CL encoder on a graph, its text encoder and its entities' embeddings, into a folder."""
+
+TEXT, LINK = "text", "link"
+"""The two spaces: what texts mean, and which entities a relation leads to."""
+
+
+def build_index(
+    graph: KnowledgeGraph,
+    path: Path,
+    *,
+    text: TextEncoder,
+    link: HyperCL | None = None,
+    train: LinkTrainer | None = None,
+    texts: TextSettings = TextSettings(),  # noqa: B008 (frozen)
+    settings: dict[str, Any] | None = None,
+    quiet: bool = False,
+) -> int:
+    """Build the next generation of an index, publish it, and drop the old ones that nobody reads.
+
+    Entities whose text an earlier generation has encoded are not encoded again. An interrupted build goes on where it was,
+    if it is called again with the same arguments.
+
+    Args:
+        graph: What is known.
+        path: Folder of the index; made if it is not there.
+        text: Encoder of the text space.
+        link: Encoder of the link space; with ``None``, ``train`` makes one.
+        train: Trains an encoder of the link space, or ``None`` for an index without one.
+        texts: How an entity's text is built.
+        settings: What else the result depends on; written to the manifest.
+        quiet: Show no progress on stderr.
+
+    Returns:
+        The number of the generation.
+
+    Raises:
+        IndexLocked: If another process is writing the index.
+        IndexFailure: If the folder cannot be written, or holds something else.
+    """
+    if path.is_dir() and any(path.iterdir()) and not any((path / name).exists() for name in ("CURRENT", "LOCK")):
+        raise IndexFailure(f"{path}: expected an index or an empty folder, found other files; choose another name")
+    with generations.writer(path):
+        number = generations.next_number(path)
+        made = _Build(path, number, graph, text, texts, {"texts": dataclasses.asdict(texts), **(settings or {})}, quiet)
+        made.start(_job(graph, text, link, made.settings))
+        made.make(link, train)
+        generations.publish(path, made.folder, number)
+        generations.drop_old(path, keep=number)
+    return number
+
+
+@dataclass
+class _Build:
+    """One build, in a folder that is renamed once it is whole."""
+
+    path: Path
+    number: int
+    graph: KnowledgeGraph
+    text: TextEncoder
+    texts: TextSettings
+    settings: dict[str, Any]
+    quiet: bool
+    job: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        return self.path / f"gen-{self.number:06d}.tmp"
+
+    def start(self, job: str) -> None:
+        """Take over what an interrupted build of the same job has left; clear away any other."""
+        self.job = job
+        for left in self.path.glob("gen-*.tmp"):
+            if left != self.folder or _read_job(left) != job:
+                shutil.rmtree(left)
+        self.folder.mkdir(exist_ok=True)
+        (self.folder / "job.json").write_text(json.dumps({"job": job}))
+
+    def make(self, link: HyperCL | None, train: LinkTrainer | None) -> None:
+        """Write everything."""
+        names = entity_texts(self.graph, self.texts)
+        earlier = self._earlier()
+        with self._timed("encode"):
+            vectors = {TEXT: self._embed(TEXT, names, self.text, earlier)}
+        with self._timed("train"):
+            if link is None and train is not None:
+                link = self._trained(train, vectors[TEXT])
+        if link is not None:
+            with self._timed("encode"):
+                vectors[LINK] = self._link_vectors(link, vectors[TEXT], names, earlier)
+        with self._timed("store"):
+            self._store(names, vectors, link)
+        self._copy_encoders(link)
+        with self._timed("candidates"):
+            recall = self._candidates(vectors)
+        self._finish(vectors, link, recall)
+
+    @contextmanager
+    def _timed(self, what: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.seconds[what] = round(self.seconds.get(what, 0.0) + time.perf_counter() - start, 3)
+
+    def _earlier(self) -> Index | None:
+        with suppress(IndexFailure):
+            return Index.open(self.path)
+        return None
+
+    def _embed(self, space: str, names: list[str], encoder: TextEncoder, earlier: Index | None) -> Embeddings:
+        known = None
+        if earlier is not None and earlier.manifest.encoders.get(space, {}).get("text") == encoder.fingerprint:
+            known = (earlier.blobs.get(f"{space}/keys"), earlier.vectors(space))
+        return embed(names, encoder, self.folder / f"{space}.f32", known=known, quiet=self.quiet)
+
+    def _trained(self, train: LinkTrainer, vectors: Embeddings) -> HyperCL:
+        folder = self.folder / "trained"
+        if (folder / "done").exists():
+            return HyperCL.load(folder, self.text)
+        made = train(self.graph, self.text, vectors, folder)
+        (folder / "done").touch()
+        return made
+
+    def _link_vectors(
+        self, link: HyperCL, vectors: Embeddings, names: list[str], earlier: Index | None
+    ) -> Embeddings:
+        if link.text.fingerprint != self.text.fingerprint:
+            vectors = self._embed(LINK, names, link.text, earlier)
+        if link.network.entity is None:
+            return vectors
+        return map_blocks(vectors, self.folder / "entities.f32", link.entities)
+
+    def _store(self, names: list[str], vectors: dict[str, Embeddings], link: HyperCL | None) -> None:
+        arrays: dict[str, NDArray[Any]] = graph_blobs(self.graph)
+        for space in vectors:
+            arrays[f"{space}/keys"] = text_keys(names)
+        if link is not None:
+            left, right = link.factors(relation_texts(self.graph))
+            arrays["link/left"] = left
+            if right is not None:
+                arrays["link/right"] = right
+        stored = {id(array): array for array in vectors.values()}
+        size = sum(array.nbytes for array in (*arrays.values(), *stored.values()))
+        (self.folder / STORE).unlink(missing_ok=True)
+        writer = BlobWriter(self.folder / STORE, size)
+        try:
+            for name, array in arrays.items():
+                writer.put(name, array)
+            self._spaces = {}
+            for space, array in vectors.items():
+                same = [other for other, known in self._spaces.items() if vectors[other] is array]
+                shards = self._spaces[same[0]].shards if same else write_vectors(writer, space, array)
+                self._spaces[space] = SpaceInfo("cosine", array.shape[1], len(array), shards, same[0] if same else space)
+        finally:
+            writer.close()
+        self._blobs = writer.infos
+
+    def _copy_encoders(self, link: HyperCL | None) -> None:
+        folder = self.folder / "encoders"
+        shutil.rmtree(folder, ignore_errors=True)
+        self._place(self.text.folder, folder / TEXT)
+        if link is not None:
+            if link.text.fingerprint != self.text.fingerprint:
+                self._place(link.text.folder, folder / LINK)
+            link.save_network(folder / LINK)
+
+    def _place(self, source: Path, target: Path) -> None:
+        """Copy an encoder's files; link them where they are in this index already."""
+        own = source.resolve().is_relative_to(self.path.resolve())
+        for relative in files_of(source):
+            if relative.parts[0] == NETWORK:
+                continue
+            (target / relative).parent.mkdir(parents=True, exist_ok=True)
+            (os.link if own else shutil.copyfile)(source / relative, target / relative)
+
+    def _candidates(self, vectors: dict[str, Embeddings]) -> dict[str, float]:
+        recall = {}
+        for space, info in self._spaces.items():
+            if info.rows > EXACT_UP_TO and info.vectors == space:
+                whole = Vectors([vectors[space]])
+                index = make_candidates(whole)
+                import faiss
+
+                faiss.write_index(index, str(self.folder / f"{space}.faiss"))
+                recall[space] = measure_recall(index, whole)
+        return recall
+
+    def _finish(self, vectors: dict[str, Embeddings], link: HyperCL | None, recall: dict[str, float]) -> None:
+        encoders: dict[str, dict[str, Any]] = {TEXT: {"text": self.text.fingerprint}}
+        if link is not None:
+            encoders[LINK] = {"text": link.text.fingerprint, "network": link.fingerprint, "residual": link.residual}
+        vectors.clear()
+        for name in ("job.json", "text.json", "link.json", "text.f32", "link.f32", "entities.f32", f"{STORE}-lock"):
+            (self.folder / name).unlink(missing_ok=True)
+        shutil.rmtree(self.folder / "trained", ignore_errors=True)
+        graph = self.graph
+        files: dict[str, FileInfo] = {
+            file.relative_to(self.folder).as_posix(): file_info(file)
+            for file in sorted(self.folder.rglob("*"))
+            if file.is_file() and file.name != "manifest.json"
+        }
+        Manifest(
+            format=FORMAT,
+            generation=self.number,
+            version=version("ontodex"),
+            created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            graph={
+                "source": graph.source,
+                "skipped": graph.skipped,
+                "fingerprint": graph.fingerprint,
+                "prefixes": dict(graph.prefixes),
+                "entities": graph.n_entities,
+                "relations": graph.n_relations,
+                "triples": graph.n_triples,
+            },
+            spaces={
+                space: dataclasses.replace(info, recall=recall.get(info.vectors)) for space, info in self._spaces.items()
+            },
+            encoders=encoders,
+            settings=self.settings,
+            job=self.job,
+            files=files,
+            blobs=self._blobs,
+            seconds=self.seconds,
+        ).write(self.folder)
+        generations.sync_tree(self.folder)
+
+
+def _job(graph: KnowledgeGraph, text: TextEncoder, link: HyperCL | None, settings: dict[str, Any]) -> str:
+    parts = (FORMAT, graph.fingerprint, text.fingerprint, link.fingerprint if link else None, settings)
+    return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def _read_job(folder: Path) -> str | None:
+    with suppress(OSError, ValueError, KeyError):
+        return str(json.loads((folder / "job.json").read_text())["job"])
+    return None

@@ -1,0 +1,241 @@
+"""An index opened for reading."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ontodex.encoders.locate import fingerprint
+from ontodex.errors import IndexDamaged, IndexFailure, IndexMismatch
+from ontodex.geometry.projection import Factors
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.indexers import generations
+from ontodex.indexers.blobs import BlobReader
+from ontodex.indexers.graph_blobs import read_graph
+from ontodex.indexers.manifest import Manifest, file_info
+from ontodex.indexers.vectors import Vectors
+
+__all__ = ["STORE", "Index"]
+
+STORE = "store.mdb"
+
+
+class Index:
+    """One generation of an index, mapped; it stays as it is however many newer ones are published.
+
+    Made by :meth:`open`.
+
+    Attributes:
+        path: Folder of the index.
+        folder: Folder of the generation.
+        manifest: What the generation says of itself.
+        blobs: Its store.
+    """
+
+    def __init__(self, path: Path, folder: Path, manifest: Manifest, held: Any) -> None:
+        self.path = path
+        self.folder = folder
+        self.manifest = manifest
+        self._held = held
+        self._asked_device = "auto"
+        self.blobs = BlobReader(folder / STORE, manifest.blobs)
+
+    @classmethod
+    def open(cls, path: Path, device: str = "auto") -> Index:
+        """Open the live generation.
+
+        Lengths of all files are compared with the manifest before anything is mapped; checksums of large blobs are left
+        to :meth:`verify`.
+
+        Args:
+            path: Folder of the index.
+            device: Where encoders compute.
+
+        Raises:
+            IndexFailure: If there is no index.
+            IndexDamaged: If a file is missing or has another length.
+            IndexMismatch: If it was written by a newer version.
+        """
+        number = generations.current(path)
+        while True:
+            folder = generations.folder_of(path, number)
+            try:
+                held = generations.hold(folder)
+                break
+            except OSError as error:
+                latest = generations.current(path)  # a writer may have published and dropped between the two looks
+                if latest == number:
+                    raise IndexDamaged(f"{folder}: expected the live generation, found none ({error.strerror})") from None
+                number = latest
+        manifest = Manifest.read(folder)
+        for name, info in manifest.files.items():
+            file = folder / name
+            size = file.stat().st_size if file.is_file() else None
+            if size != info.bytes and not name.endswith(".faiss"):
+                found = "no such file" if size is None else f"{size:,} bytes"
+                raise IndexDamaged(f"{file}: expected {info.bytes:,} bytes, found {found}; build the index anew")
+        index = cls(path, folder, manifest, held)
+        index._asked_device = device
+        return index
+
+    def close(self) -> None:
+        """Let a writer drop this generation; arrays that were taken from it stay valid."""
+        self._held.close()
+
+    @cached_property
+    def device(self) -> str:
+        """Where encoders compute and vectors are searched.
+
+        ``"auto"`` asks torch for a GPU only if there is a driver: importing torch takes longer than many a question.
+        """
+        if self._asked_device == "cpu" or (self._asked_device == "auto" and not _has_gpu_driver()):
+            return "cpu"
+        from ontodex.encoders.device import choose_device
+
+        return choose_device(self._asked_device)
+
+    @cached_property
+    def graph(self) -> KnowledgeGraph:
+        """What is known; its arrays are views of the store."""
+        return read_graph(self.blobs, self.manifest.graph)
+
+    def vectors(self, space: str) -> Vectors:
+        """Return the vectors of a space.
+
+        Raises:
+            IndexMismatch: If the index has no such space, or store and manifest contradict each other.
+        """
+        if space not in self._vectors:
+            info = self.manifest.spaces.get(space)
+            if info is None:
+                raise IndexMismatch(f"{self.path}: no space {space!r}; it has {', '.join(self.manifest.spaces)}")
+            found = Vectors.read(self.blobs, info.vectors, info)
+            if len(found) != self.graph.n_entities:
+                raise IndexMismatch(f"{self.path}: {len(found):,} vectors of {self.graph.n_entities:,} entities")
+            self._vectors[space] = found
+        return self._vectors[space]
+
+    @cached_property
+    def _vectors(self) -> dict[str, Vectors]:
+        return {}
+
+    def projection(self, relation: int) -> Factors:
+        """Return the projection of a relation; those from R on are inverses."""
+        left = self.blobs.get("link/left")[relation]
+        return left, self.blobs.get("link/right")[relation] if "link/right" in self.blobs else None
+
+    @property
+    def residual(self) -> bool:
+        """Whether a projection is added to the head's vector, not put in its place."""
+        return bool(self.manifest.encoders["link"]["residual"])
+
+    @cached_property
+    def text_encoder(self) -> Any:
+        """The text space's encoder, loaded on first use.
+
+        Raises:
+            IndexMismatch: If it is not the one that the manifest names, or its dimension is another.
+        """
+        from ontodex.encoders.text import TextEncoder
+
+        folder = self.folder / "encoders" / "text"
+        self._expect_encoder("text", folder)
+        encoder = TextEncoder(folder, self.device)
+        if encoder.dim != self.manifest.spaces["text"].dim:
+            raise IndexMismatch(
+                f"{folder}: the index holds vectors of {self.manifest.spaces['text'].dim} dimensions, "
+                f"its encoder makes {encoder.dim}; build the index anew"
+            )
+        return encoder
+
+    @cached_property
+    def link_encoder(self) -> Any:
+        """The link space's encoder, loaded on first use.
+
+        Raises:
+            IndexMismatch: If the index has none, or it is not the one that the manifest names.
+        """
+        from ontodex.encoders.hyper_cl import HyperCL
+
+        if "link" not in self.manifest.encoders:
+            raise IndexMismatch(f"{self.path}: the index has no relation projections; build it with training")
+        folder = self.folder / "encoders" / "link"
+        own = self.manifest.encoders["link"]["text"] != self.manifest.encoders["text"]["text"]
+        encoder = HyperCL.load(folder, None if own else self.text_encoder, self.device)
+        if encoder.fingerprint != self.manifest.encoders["link"]["network"]:
+            raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
+        return encoder
+
+    def _expect_encoder(self, name: str, folder: Path) -> None:
+        if fingerprint(folder) != self.manifest.encoders[name]["text"]:
+            raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
+
+    def candidates(self, space: str) -> Any | None:
+        """Return the FAISS structure of a space, made anew if its file is missing or damaged; ``None`` for small ones."""
+        info = self.manifest.spaces[space]
+        if info.recall is None:
+            return None
+        if info.vectors not in self._candidates:
+            from ontodex.indexers.candidates import load_candidates, make_candidates
+
+            file = self.folder / f"{info.vectors}.faiss"
+            stated = self.manifest.files.get(file.name)
+            whole = file.is_file() and stated is not None and file.stat().st_size == stated.bytes
+            try:
+                found = load_candidates(file) if whole else make_candidates(self.vectors(space))
+            except RuntimeError:
+                found = make_candidates(self.vectors(space))
+            self._candidates[info.vectors] = found
+        return self._candidates[info.vectors]
+
+    @cached_property
+    def _candidates(self) -> dict[str, Any]:
+        return {}
+
+    def info(self) -> dict[str, Any]:
+        """Return what there is to know at a glance."""
+        manifest = self.manifest
+        return {
+            "path": str(self.path),
+            "format": manifest.format,
+            "generation": manifest.generation,
+            "ontodex": manifest.version,
+            "created": manifest.created,
+            "graph": {key: value for key, value in manifest.graph.items() if key != "prefixes"},
+            "spaces": {
+                name: {"geometry": info.geometry, "dim": info.dim, "rows": info.rows, "recall@10": info.recall}
+                for name, info in manifest.spaces.items()
+            },
+            "encoders": manifest.encoders,
+            "settings": manifest.settings,
+            "bytes": sum(info.bytes for info in manifest.files.values()),
+            "seconds": manifest.seconds,
+        }
+
+    def verify(self) -> list[str]:
+        """Compare every file and blob with its checksum; return what is wrong, nothing if all is well."""
+        problems = []
+        for name, info in self.manifest.files.items():
+            file = self.folder / name
+            if not file.is_file():
+                problems.append(f"{file}: missing")
+            elif file_info(file) != info:
+                cache = " (a cache: it is rebuilt when used)" if name.endswith(".faiss") else ""
+                problems.append(f"{file}: does not fit its checksum{cache}")
+        problems.extend(self.blobs.damaged())
+        for space in self.manifest.spaces:
+            try:
+                finite = all(bool(np.isfinite(block).all()) for _, block in self.vectors(space).blocks())
+            except IndexFailure as error:
+                problems.append(str(error))
+                continue
+            if not finite:
+                problems.append(f"{self.folder / STORE}: space {space!r} holds numbers that are not finite")
+        return problems
+
+
+def _has_gpu_driver() -> bool:
+    return Path("/dev/nvidiactl").exists() or Path("/dev/kfd").exists() or Path("/dev/dxg").exists()
