@@ -69,7 +69,9 @@ class HyperCL:
             network = HyperNetwork(settings_from(HyperNetworkSettings, content, str(folder / FOLDER / "config.json")))
             network.load_state_dict(load_file(folder / FOLDER / "model.safetensors"))
         except (OSError, ValueError, SafetensorError, RuntimeError) as error:
-            raise EncoderError(f"{folder}: expected a Hyper-CL encoder, found one that does not load: {error}") from error
+            raise EncoderError(
+                f"{folder}: expected a Hyper-CL encoder, found one that does not load: {error}"
+            ) from error
         return cls(text or TextEncoder(folder, device), network)
 
     def save(self, folder: Path) -> None:

@@ -45,6 +45,27 @@ class HyperNetworkSettings:
             raise SettingsError(f"width: expected 0 or more hidden units, found {self.width}")
 
 
+class EntityLayer(nn.Module):
+    """Adapts the embeddings of a frozen encoder: unit(e + layer(e)), at first e itself.
+
+    Args:
+        dim: Length of an embedding.
+        width: Hidden units.
+    """
+
+    def __init__(self, dim: int, width: int) -> None:
+        super().__init__()
+        self.inner = nn.Linear(dim, width)
+        self.outer = nn.Linear(width, dim)
+        nn.init.zeros_(self.outer.weight)
+        nn.init.zeros_(self.outer.bias)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Return unit vectors of shape (n, dim)."""
+        moved = self.outer(nn.functional.gelu(self.inner(vectors)))
+        return nn.functional.normalize(vectors + moved, dim=-1)
+
+
 class HyperNetwork(nn.Module):
     """Makes projections of relations, and applies them to heads.
 
@@ -62,11 +83,7 @@ class HyperNetwork(nn.Module):
         self.condition = nn.Linear(dim, settings.condition)
         self.left = nn.Linear(settings.condition, dim * (rank or dim))
         self.right = nn.Linear(settings.condition, dim * rank) if rank else None
-        self.entity = (
-            nn.Sequential(nn.Linear(dim, settings.width), nn.GELU(), nn.Linear(settings.width, dim))
-            if settings.width
-            else None
-        )
+        self.entity = EntityLayer(dim, settings.width) if settings.width else None
         if settings.projection == "residual":
             self._start_near_identity()
 
@@ -79,9 +96,6 @@ class HyperNetwork(nn.Module):
             if layer is not None:
                 nn.init.normal_(layer.weight, std=0.3 / self.settings.condition**0.5)
                 nn.init.normal_(layer.bias, std=0.05 if self.right is not None else 0.05 / dim**0.5)
-        if self.entity is not None:
-            nn.init.zeros_(self.entity[-1].weight)
-            nn.init.zeros_(self.entity[-1].bias)
 
     def forward(self, relations: Tensor) -> tuple[Tensor, Tensor | None]:
         """Make projections.
@@ -100,9 +114,7 @@ class HyperNetwork(nn.Module):
 
     def entities(self, vectors: Tensor) -> Tensor:
         """Pass embeddings through the entity layer: unit vectors of shape (n, dim)."""
-        if self.entity is None:
-            return vectors
-        return nn.functional.normalize(vectors + self.entity(vectors), dim=-1)
+        return vectors if self.entity is None else self.entity(vectors)
 
     def queries(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
         """Project each head by its relation; every relation's projection is made once.
@@ -119,7 +131,7 @@ class HyperNetwork(nn.Module):
         order = torch.argsort(which, stable=True)
         counts = torch.bincount(which, minlength=len(relations)).tolist()
         # unbind, not an index each: the gradient of an index is as large as all factors together.
-        moved = [group @ factor for group, factor in zip(heads[order].split(counts), left.unbind(), strict=True)]
+        moved = [group @ factor for group, factor in zip(torch.split(heads[order], counts), left.unbind(), strict=True)]
         if right is not None:
             moved = [along @ factor for along, factor in zip(moved, right.unbind(), strict=True)]
         projected = torch.cat(moved)[torch.argsort(order)]

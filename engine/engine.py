@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +14,11 @@ from numpy.typing import NDArray
 from ontodex.engine.hits import Hit, Hits, Reading
 from ontodex.engine.known import Known, Rows, check_choice
 from ontodex.engine.placing import children_of_text, parents_of_text
+from ontodex.engine.projector import Projector, vectors_of
 from ontodex.engine.resolve import Resolved, resolve_entity, resolve_relation
 from ontodex.engine.topk import Searcher
 from ontodex.errors import SettingsError
-from ontodex.geometry.cosine import score_pairs, unit
-from ontodex.geometry.projection import project
-from ontodex.graph import Hierarchy, KnowledgeGraph, inverse_text
+from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.indexers.index import Index
 
 __all__ = ["Engine"]
@@ -28,8 +26,6 @@ __all__ = ["Engine"]
 Floats = NDArray[np.float32]
 Scored = tuple[Rows, NDArray[np.float64]]
 
-PROJECTED = "the relation's projection (cosine)"
-AS_TEXT = "the text “head relation” (cosine; the index has no projections)"
 SIMILAR = "text similarity (cosine)"
 ASSERTED = "the asserted hierarchy"
 
@@ -50,6 +46,7 @@ class Engine:
         self.index = index
         self.graph = index.graph
         self._known = Known(self.graph, known)
+        self._projector = Projector(index)
         self._exact = exact
         self._searchers: dict[str, Searcher] = {}
 
@@ -115,18 +112,18 @@ class Engine:
         _check_k(k)
         start = time.perf_counter()
         pairs = [(resolve_entity(self.graph, head), resolve_entity(self.graph, tail)) for head, tail in questions]
-        heads, tails = (self._link_vectors([pair[side] for pair in pairs]) for side in (0, 1))
+        heads, tails = (self._projector.vectors([pair[side] for pair in pairs]) for side in (0, 1))
         answers = []
         for (head, tail), head_vector, tail_vector in zip(pairs, heads, tails, strict=True):
             true = self._known.relations(head.row, tail.row) if None not in (head.row, tail.row) else _none()  # type: ignore[arg-type]
-            scores = self._relation_scores(head_vector, tail_vector)
+            scores = self._projector.relation_scores(head_vector, tail_vector)
             rows = _chosen(np.arange(self.graph.n_relations), true, known)
             order = rows[np.lexsort((rows, -scores[rows]))][:k]
             hits = tuple(
                 Hit(self.graph.relation_ids[row], self.graph.relation_labels[row], float(scores[row]), row in true)
                 for row in order.tolist()
             )
-            answers.append((hits, {"head": head.reading, "tail": tail.reading}, self._link_method))
+            answers.append((hits, {"head": head.reading, "tail": tail.reading}, self._projector.method))
         return self._answers("relations", answers, start)
 
     # Search -------------------------------------------------------------------------------------------------------
@@ -170,19 +167,6 @@ class Engine:
 
     # How ----------------------------------------------------------------------------------------------------------
 
-    @property
-    def has_projections(self) -> bool:
-        """Whether the index holds projections of relations."""
-        return "link" in self.index.manifest.spaces
-
-    @property
-    def _link_space(self) -> str:
-        return "link" if self.has_projections else "text"
-
-    @property
-    def _link_method(self) -> str:
-        return PROJECTED if self.has_projections else AS_TEXT
-
     def searcher(self, space: str) -> Searcher:
         """Return the search of a space, set up on first use."""
         if space not in self._searchers:
@@ -207,13 +191,13 @@ class Engine:
         true = [
             self._true(entity.row, relation.row, backward) for entity, relation in zip(entities, relations, strict=True)
         ]
-        queries = self.link_queries(entities, relations, backward=backward)
-        found = self._ranked(self._link_space, queries, k, known, true)
+        queries = self._projector.queries(entities, relations, backward=backward)
+        found = self._ranked(self._projector.space, queries, k, known, true)
         answers = []
         for entity, relation, rows_true, scored in zip(entities, relations, true, found, strict=True):
             given = "tail" if backward else "head"
             readings = {given: entity.reading, "relation": relation.reading}
-            answers.append((self._hits(scored, rows_true), readings, self._link_method))
+            answers.append((self._hits(scored, rows_true), readings, self._projector.method))
         return self._answers(question, answers, start)
 
     def _true(self, entity: int | None, relation: int | None, backward: bool) -> Rows:
@@ -221,95 +205,21 @@ class Engine:
             return _none()
         return self._known.heads(relation, entity) if backward else self._known.tails(entity, relation)
 
-    def link_queries(
-        self, entities: Sequence[Resolved], relations: Sequence[Resolved], *, backward: bool = False
-    ) -> Floats:
-        """Return the query vectors of (entity, relation) pairs, ``float32`` of shape (pairs, dim).
-
-        Args:
-            entities: Heads; tails with ``backward``.
-            relations: One relation for each.
-            backward: Ask for heads: project by the inverse relation.
-        """
-        if not self.has_projections:
-            texts = [
-                f"{relation.reading.label} {entity.reading.label}"
-                if backward
-                else f"{entity.reading.label} {relation.reading.label}"
-                for entity, relation in zip(entities, relations, strict=True)
-            ]
-            return np.asarray(self.index.text_encoder.encode(texts))
-        vectors = self._link_vectors(entities)
-        queries = np.empty_like(vectors)
-        groups: dict[tuple[int | None, str], list[int]] = {}
-        for position, relation in enumerate(relations):
-            key = (relation.row, "" if relation.row is not None else relation.reading.text)
-            groups.setdefault(key, []).append(position)
-        for (number, text), positions in groups.items():
-            queries[positions] = project(
-                vectors[positions], self._factors(number, text, backward), residual=self.index.residual
-            )
-        return queries
-
-    def _factors(self, relation: int | None, text: str, backward: bool) -> tuple[Floats, Floats | None]:
-        if relation is not None:
-            return self.index.projection(relation + self.graph.n_relations * backward)
-        left, right = self.index.link_encoder.factors([inverse_text(text) if backward else text])
-        return left[0], None if right is None else right[0]
-
-    def _link_vectors(self, entities: Sequence[Resolved]) -> Floats:
-        """Return the vectors of entities in the link space, known ones from the store."""
-
-        def encode(texts: list[str]) -> Floats:
-            if not self.has_projections:
-                return np.asarray(self.index.text_encoder.encode(texts))
-            encoder = self.index.link_encoder
-            return np.asarray(encoder.entities(encoder.text.encode(texts)))
-
-        return self._vectors_of(self._link_space, entities, encode)
-
-    def _text_vectors(self, entities: Sequence[Resolved]) -> Floats:
-        return self._vectors_of("text", entities, lambda texts: np.asarray(self.index.text_encoder.encode(texts)))
-
-    def _vectors_of(self, space: str, entities: Sequence[Resolved], encode: Any) -> Floats:
-        stored = self.index.vectors(space)
-        vectors = np.empty((len(entities), stored.dim), dtype=np.float32)
-        known = [position for position, entity in enumerate(entities) if entity.row is not None]
-        unseen = [position for position, entity in enumerate(entities) if entity.row is None]
-        if known:
-            vectors[known] = stored[np.array([entities[position].row for position in known], dtype=np.int64)]
-        if unseen:
-            vectors[unseen] = encode([entities[position].reading.text for position in unseen])
-        return vectors
-
-    def _relation_scores(self, head: Floats, tail: Floats) -> NDArray[np.float64]:
-        """Score every relation: the mean cosine of forward and inverse prediction."""
-        count = self.graph.n_relations
-        if not self.has_projections:
-            texts = self.index.text_encoder.encode(list(self.graph.relation_labels))
-            return np.asarray(score_pairs(unit(tail - head)[None], texts[None])[0])
-        ways = []
-        for here, there, offset in ((head, tail, 0), (tail, head, count)):
-            left = self.index.blobs.get("link/left")[offset : offset + count]
-            moved = np.einsum("d,rdk->rk", here, left)
-            if "link/right" in self.index.blobs:
-                moved = np.einsum("rk,rkd->rd", moved, self.index.blobs.get("link/right")[offset : offset + count])
-            queries = unit(here + moved if self.index.residual else moved)
-            ways.append(score_pairs(there[None], queries[None])[0])
-        return np.asarray((ways[0] + ways[1]) / 2)
-
     def _ranked(self, space: str, queries: Floats, k: int, known: str, true: Sequence[Rows]) -> list[Scored]:
         searcher = self.searcher(space)
         if known == "only":
             return [searcher.among(query, rows, k) for query, rows in zip(queries, true, strict=True)]
         return searcher.top(queries, k, true if known == "exclude" else None)
 
+    def _text_vectors(self, entities: Sequence[Resolved]) -> Floats:
+        return vectors_of(self.index, "text", entities, lambda texts: np.asarray(self.index.text_encoder.encode(texts)))
+
     def _alike(self, question: str, texts: Sequence[str], k: int, *, itself: bool) -> list[Hits]:
         _check_k(k)
         start = time.perf_counter()
         read = [resolve_entity(self.graph, text) for text in texts]
         # A search is for the words; what is similar to an entity is asked of the entity itself, definition and all.
-        vectors = self._text_vectors([one if not itself or one.reading.kind == "id" else _as_text(one) for one in read])
+        vectors = self._text_vectors([_as_text(one) if itself and one.reading.kind != "id" else one for one in read])
         own = [_none() if one.row is None else np.array([one.row], dtype=np.int64) for one in read]
         found = self.searcher("text").top(vectors, k, own)
         answers = []
@@ -337,8 +247,10 @@ class Engine:
             parts += [] if known == "only" else [(rows[fresh], scores[fresh])]
             rows = np.concatenate([part[0] for part in parts])[:k]
             scores = np.concatenate([part[1] for part in parts])[:k]
-            by = f"{ASSERTED}, then the places of the most similar entities" if len(asserted) else (
-                "the places of the most similar entities"
+            by = (
+                f"{ASSERTED}, then the places of the most similar entities"
+                if len(asserted)
+                else ("the places of the most similar entities")
             )
             answers.append((self._hits((rows, scores), asserted), {"text": one.reading}, by))
         return self._answers(question, answers, start)

@@ -89,8 +89,9 @@ class Hits(Sequence[Hit]):
         lines = [title, f"by {self.method}, {self.took_ms:.1f} ms"]
         width = max((len(hit.id) for hit in self.hits), default=0)
         for rank, hit in enumerate(self.hits, 1):
-            lines.append(f"{rank:>4}  {hit.score:7.4f}  {'known' if hit.known else '     '}  {hit.id:<{width}}  {hit.label}")
-        return "\n".join(lines if self.hits else [*lines, "      nothing found"])
+            mark = "known" if hit.known else "     "
+            lines.append(f"{rank:>4}  {hit.score:7.4f}  {mark}  {hit.id:<{width}}  {hit.label}")
+        return _printable("\n".join(lines if self.hits else [*lines, "      nothing found"]))
 
     __repr__ = __str__
 
@@ -134,3 +135,8 @@ class Hits(Sequence[Hit]):
     def to_rdf(self) -> str:
         """Return :attr:`triples` as N-Quads in a named graph of predictions, with their scores."""
         return predictions_as_nquads(self._graph, self.triples)
+
+
+def _printable(text: str) -> str:
+    """Keep what a file may hold from steering a terminal."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in text)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,22 +17,31 @@ Rows = NDArray[np.int64]
 Found = list[tuple[Rows, NDArray[np.float64]]]
 """Rows and scores of the best items of each query, best first."""
 
-SPARE = 16
-"""Candidates beyond k: float32 may order near neighbours wrongly, the exact scores put them right."""
+PRODUCTS = 1 << 21
+"""Products that are computed at once: they stay in the processor's cache until they have been looked through."""
+
+BATCH = 512
+"""Queries that share one pass over the vectors."""
+
+ANSWERS = 1 << 20
+"""Answers that are collected at once: queries that ask for very many share their pass with fewer others."""
+
+PAIRS = 2048
+"""Pairs that are scored exactly at once."""
+
+CROWD = 1 << 22
+"""Pairs to be scored exactly, for all queries of a pass, above which they share it no more: where very many items tie."""
 
 SIZES = (32, 128, 512, 2048)
-"""Queries are searched together with those that need as many candidates."""
-
-BATCH = 256
-"""Queries whose candidates are re-scored at once."""
+"""Numbers of candidates to ask a FAISS structure for; whoever needs more has every item looked at."""
 
 
 class Searcher:
     """Searches the vectors of one space.
 
-    Every answer equals that of a float64 pass over all vectors: candidates come from float32 products, are scored in
-    float64, and are taken only if no other item can be better by the bound on float32 rounding. With ``approximate`` only
-    the candidates of a FAISS structure are looked at.
+    Every answer equals that of a float64 pass over all vectors: float32 products, with the bound on their rounding, tell
+    which few items can be among the best, and these are scored in float64. With ``approximate`` only the candidates of a
+    FAISS structure are looked at.
 
     Args:
         vectors: Unit vectors.
@@ -46,8 +54,9 @@ class Searcher:
     def __init__(self, vectors: Vectors, device: str = "cpu", approximate: Any | None = None) -> None:
         self.vectors = vectors
         self.approximate = approximate
-        # |float32 product - true product| of unit vectors is at most dim * 2**-24, however the sum is ordered.
-        self._doubt = vectors.dim * 2.0**-24
+        # |float32 product - true product| of unit vectors is at most dim * 2**-24, however the sum is ordered. An item is
+        # passed over if it is below the k-th best by two of these, and one more for the rounding of lengths and bounds.
+        self._doubt = np.float32(3 * vectors.dim * 2.0**-24)
         self._on_device = None
         if device != "cpu":
             import torch
@@ -62,78 +71,29 @@ class Searcher:
             k: How many; fewer are returned where there are not as many.
             exclude: Rows that each query must not return.
         """
-        left_out = exclude if exclude is not None else [np.zeros(0, dtype=np.int64)] * len(queries)
-        over = self.OVERFETCH * k if self.approximate is not None else k + SPARE
-        needed = np.array([over + len(rows) for rows in left_out])
+        left_out = list(exclude) if exclude is not None else [np.zeros(0, dtype=np.int64)] * len(queries)
+        queries = np.ascontiguousarray(queries, dtype=np.float32)
         found: Found = [(np.zeros(0, dtype=np.int64), np.zeros(0))] * len(queries)
         floor = 0
-        for size in SIZES:
+        needed = np.array([self.OVERFETCH * k + len(rows) for rows in left_out])
+        for size in SIZES if self.approximate is not None else ():
             group = np.flatnonzero((needed > floor) & (needed <= size))
-            for start in range(0, len(group), BATCH):
-                self._from_candidates(queries, group[start : start + BATCH], size, k, left_out, found)
+            for part in _parts(group, BATCH):
+                self._answer(queries, part, k, left_out, found, fetch=size)
             floor = size
-        for query in np.flatnonzero(needed > floor):
-            found[query] = self._from_all(queries[query], k, left_out[query])
+        k = min(k, len(self.vectors))
+        if k < 1:
+            return found
+        for part in _parts(np.flatnonzero(needed > floor), max(1, min(BATCH, ANSWERS // k))):
+            self._answer(queries, part, k, left_out, found)
         return found
 
     def among(self, query: NDArray[np.float32], rows: Rows, k: int) -> tuple[Rows, NDArray[np.float64]]:
         """Return the ``k`` best of the given rows."""
-        scores = score_pairs(query[None], self.vectors[rows][None])[0] if len(rows) else np.zeros(0)
-        return _best(np.asarray(rows, dtype=np.int64), scores, k)
-
-    def _from_candidates(
-        self, queries: NDArray[np.float32], group: Rows, size: int, k: int, exclude: Sequence[Rows], found: Found
-    ) -> None:
-        fetch = min(size, len(self.vectors))
-        rows, scores = self._candidates(np.ascontiguousarray(queries[group]), fetch)
-        for at, query in enumerate(group):
-            if len(exclude[query]):
-                scores[at, np.isin(rows[at], exclude[query])] = -np.inf
-        scores[rows < 0] = -np.inf
-        keep = min(k + SPARE, fetch) if self.approximate is None else fetch
-        order = np.argsort(-scores, axis=1, kind="stable")[:, :keep]
-        rows, rough = np.take_along_axis(rows, order, axis=1), np.take_along_axis(scores, order, axis=1)
-        exact = score_pairs(queries[group], self.vectors[np.maximum(rows, 0)])
-        exact[np.isneginf(rough)] = -np.inf
-        whole = fetch == len(self.vectors)
-        for at, query in enumerate(group):
-            best_rows, best_scores = _best(rows[at], exact[at], k)
-            # Whatever was not fetched scores at most the last candidate's rough score plus the doubt.
-            sure = whole and keep == fetch
-            sure = sure or (len(best_scores) == k and best_scores[-1] > rough[at, -1] + 2 * self._doubt)
-            if self.approximate is None and not sure:
-                best_rows, best_scores = self._from_all(queries[query], k, exclude[query])
-            found[query] = (best_rows, best_scores)
-
-    def _candidates(self, queries: NDArray[np.float32], fetch: int) -> tuple[Rows, NDArray[np.float32]]:
-        if self.approximate is not None:
-            scores, rows = self.approximate.search(queries, fetch)
-            return rows, scores
-        if self._on_device is not None:
-            import torch
-
-            top = torch.topk(torch.from_numpy(queries).to(self._on_device) @ self._on_device.T, fetch)
-            return top.indices.cpu().numpy(), top.values.cpu().numpy()
-        parts = [
-            (found, ids + start)
-            for start, block in self.vectors.blocks()
-            for found, ids in [faiss.knn(queries, block, min(fetch, len(block)), metric=faiss.METRIC_INNER_PRODUCT)]
-        ]
-        scores, rows = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
-        if len(parts) > 1:
-            best = np.argpartition(-scores, fetch - 1, axis=1)[:, :fetch]
-            scores, rows = np.take_along_axis(scores, best, axis=1), np.take_along_axis(rows, best, axis=1)
-        return rows, scores
-
-    def _from_all(self, query: NDArray[np.float32], k: int, exclude: Rows) -> tuple[Rows, NDArray[np.float64]]:
-        """Score every item; look exactly at all that may be among the best."""
-        rough = self.products(query[None])[0]
-        rough[exclude] = -np.inf
-        k = min(k, len(rough) - len(np.unique(exclude)))
-        if k <= 0:
-            return np.zeros(0, dtype=np.int64), np.zeros(0)
-        limit = np.partition(rough, len(rough) - k)[len(rough) - k] - 2 * self._doubt
-        return self.among(query, np.flatnonzero(rough >= limit), k)
+        wanted = np.asarray(rows, dtype=np.int64)
+        return _best_of_each(
+            wanted, self._exact(query[None], np.zeros_like(wanted), wanted), np.zeros_like(wanted), 1, k
+        )[0]
 
     def products(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the inner products of queries with all items, ``float32`` of shape (queries, items)."""
@@ -143,9 +103,121 @@ class Searcher:
             return (torch.from_numpy(queries).to(self._on_device) @ self._on_device.T).cpu().numpy()
         return np.concatenate([queries @ block.T for _, block in self.vectors.blocks()], axis=1)
 
+    def _answer(
+        self, queries: NDArray[np.float32], group: Rows, k: int, exclude: Sequence[Rows], found: Found, fetch: int = 0
+    ) -> None:
+        """Answer some of the queries."""
+        asked = queries[group]
+        owners = np.repeat(np.arange(len(group)), [len(exclude[query]) for query in group])
+        rows = np.concatenate([np.asarray(exclude[query], dtype=np.int64) for query in group])
+        if fetch:
+            pairs = self._looked_up(asked, fetch, owners, rows)
+        elif self._on_device is not None:
+            pairs = self._likely_on_device(asked, k, owners, rows)
+        else:
+            pairs = self._likely(asked, k, owners, rows)
+        if pairs is None:
+            for half in np.array_split(group, 2):
+                self._answer(queries, half, k, exclude, found)
+            return
+        owners, rows = pairs
+        best = _best_of_each(rows, self._exact(asked, owners, rows), owners, len(group), k)
+        for query, answer in zip(group.tolist(), best, strict=True):
+            found[query] = answer
 
-def _best(rows: Rows, scores: NDArray[np.float64], k: int) -> tuple[Rows, NDArray[np.float64]]:
-    """Return the k best, equal scores in row order, excluded ones left out."""
-    order = np.lexsort((rows, -scores))[:k]
-    order = order[~np.isneginf(scores[order])]
-    return rows[order].astype(np.int64), scores[order]
+    def _likely(self, queries: NDArray[np.float32], k: int, owners: Rows, rows: Rows) -> tuple[Rows, Rows] | None:
+        """Return (query, row) of every item that may be among the best, the given pairs left out; ``None`` for a crowd."""
+        order = np.argsort(rows, kind="stable")
+        owners, rows = owners[order], rows[order]
+        best = np.full((len(queries), k), -np.inf, dtype=np.float32)
+        floor = np.full(len(queries), -np.inf, dtype=np.float32)
+        likely: list[tuple[Rows, Rows, NDArray[np.float32]]] = []
+        for start, products in self._blocks_of_products(queries):
+            width = products.shape[1]
+            here = slice(*np.searchsorted(rows, (start, start + width)))
+            products[owners[here], rows[here] - start] = -np.inf
+            new = np.flatnonzero(np.isneginf(floor))
+            if len(new) and width > k:
+                floor[new] = np.partition(products[new], width - k, axis=1)[:, width - k] - self._doubt
+            places = np.flatnonzero(products > floor[:, None])
+            if not len(places):
+                continue
+            query = places // width
+            scores = products.reshape(-1)[places]
+            likely.append((query, places - query * width + start, scores))
+            _raise(best, query, scores)
+            floor = np.maximum(floor, best.min(axis=1) - self._doubt)
+            if len(queries) > 1 and sum(len(part[0]) for part in likely) > CROWD:
+                return None
+        query, row, scores = (np.concatenate(part) for part in zip(*likely, strict=True)) if likely else (_NO, _NO, _NO)
+        kept = scores > floor[query]
+        return query[kept], row[kept]
+
+    def _blocks_of_products(self, queries: NDArray[np.float32]) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """Yield (first row, products), in memory that is used again for the next."""
+        step = max(1024, PRODUCTS // len(queries))
+        room = np.empty(len(queries) * min(step, len(self.vectors)), dtype=np.float32)
+        for first, block in self.vectors.blocks():
+            for start in range(0, len(block), step):
+                piece = block[start : start + step]
+                products = room[: len(queries) * len(piece)].reshape(len(queries), len(piece))
+                yield first + start, np.matmul(queries, piece.T, out=products)
+
+    def _likely_on_device(self, queries: NDArray[np.float32], k: int, owners: Rows, rows: Rows) -> tuple[Rows, Rows]:
+        import torch
+
+        assert self._on_device is not None
+        device = self._on_device.device
+        products = torch.from_numpy(queries).to(device) @ self._on_device.T
+        products[torch.from_numpy(owners).to(device), torch.from_numpy(rows).to(device)] = -torch.inf
+        floor = torch.topk(products, k).values[:, -1:] - float(self._doubt)
+        query, row = torch.nonzero(products > floor, as_tuple=True)
+        return query.cpu().numpy(), row.cpu().numpy()
+
+    def _looked_up(self, queries: NDArray[np.float32], fetch: int, owners: Rows, rows: Rows) -> tuple[Rows, Rows]:
+        """Return (query, row) of the candidates of the FAISS structure, the given pairs left out."""
+        assert self.approximate is not None
+        _, found = self.approximate.search(queries, min(fetch, len(self.vectors)))
+        query, column = np.nonzero(found >= 0)
+        row = found[query, column]
+        count = len(self.vectors)
+        kept = ~np.isin(query * count + row, owners * count + rows)
+        return query[kept], row[kept]
+
+    def _exact(self, queries: NDArray[np.float32], owners: Rows, rows: Rows) -> NDArray[np.float64]:
+        scores = np.empty(len(rows))
+        for start in range(0, len(rows), PAIRS):
+            part = slice(start, start + PAIRS)
+            scores[part] = score_pairs(queries[owners[part]], self.vectors[rows[part]][:, None])[:, 0]
+        return scores
+
+
+_NO = np.zeros(0, dtype=np.int64)
+
+
+def _parts(group: Rows, size: int) -> Iterator[Rows]:
+    for start in range(0, len(group), size):
+        yield group[start : start + size]
+
+
+def _raise(best: NDArray[np.float32], query: Rows, scores: NDArray[np.float32]) -> None:
+    """Let further scores of queries, in ascending order of the query, into the best k scores of each."""
+    k = best.shape[1]
+    order = np.lexsort((-scores, query))
+    rank = np.arange(len(query)) - np.searchsorted(query, query)
+    touched, at = np.unique(query, return_inverse=True)
+    fresh = np.full((len(touched), k), -np.inf, dtype=np.float32)
+    good = rank < k
+    fresh[at[good], rank[good]] = scores[order][good]
+    best[touched] = np.partition(np.concatenate([best[touched], fresh], axis=1), k, axis=1)[:, k:]
+
+
+def _best_of_each(rows: Rows, scores: NDArray[np.float64], owners: Rows, queries: int, k: int) -> Found:
+    """Return the k best of each query, equal scores in row order."""
+    order = np.lexsort((rows, -scores, owners))
+    rows, scores = rows[order], scores[order]
+    bounds = np.searchsorted(owners[order], np.arange(queries + 1)).tolist()
+    return [
+        (rows[start : min(end, start + k)], scores[start : min(end, start + k)])
+        for start, end in zip(bounds, bounds[1:], strict=False)
+    ]

@@ -42,6 +42,7 @@ def score_pairs(queries: Floats, items: Floats) -> NDArray[np.float64]:
         >>> score_pairs(np.array([[1.0, 0.0]]), np.array([[[0.6, 0.8], [1.0, 0.0]]])).tolist()
         [[0.6, 1.0]]
     """
-    # einsum adds in one fixed order; a matrix product's depends on the shapes, and equal vectors would not tie.
-    wide = np.asarray(items, dtype=np.float64)
-    return np.asarray(np.einsum("qd,qnd->qn", np.asarray(queries, dtype=np.float64), wide))
+    # einsum adds along contiguous rows (of up to 8192 numbers, its buffer) in one fixed order; a matrix product's order
+    # depends on the shapes, and equal vectors would not tie.
+    left, right = (np.ascontiguousarray(side, dtype=np.float64) for side in (queries, items))
+    return np.asarray(np.einsum("qd,qnd->qn", left, right))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ import lmdb
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.errors import IndexDamaged
+from ontodex.errors import IndexDamaged, IndexFailure
 
 __all__ = ["BlobInfo", "BlobReader", "BlobWriter", "checksum"]
 
@@ -53,11 +54,18 @@ class BlobWriter:
         self.infos: dict[str, BlobInfo] = {}
 
     def put(self, name: str, array: NDArray[Any]) -> None:
-        """Store one array under a name."""
+        """Store one array under a name.
+
+        Raises:
+            IndexFailure: If it cannot be written, as on a full disk.
+        """
         flat = np.ascontiguousarray(array)
         data = flat.reshape(-1).view(np.uint8).data
-        with self._env.begin(write=True) as transaction:
-            transaction.put(name.encode(), data)
+        try:
+            with self._env.begin(write=True) as transaction:
+                transaction.put(name.encode(), data)
+        except lmdb.Error as error:
+            raise IndexFailure(f"{self._env.path()}: blob {name!r} cannot be written ({error})") from None
         self.infos[name] = BlobInfo(flat.dtype.str, tuple(flat.shape), flat.nbytes, checksum(data))
 
     def close(self) -> None:
@@ -77,6 +85,8 @@ class _Environment:
 _environments: WeakValueDictionary[tuple[int, int], _Environment] = WeakValueDictionary()
 """LMDB must not map one file twice in a process: readers of the same file share it."""
 
+_opening = threading.Lock()
+
 
 class BlobReader:
     """Arrays of an LMDB file, mapped: nothing is read before it is used.
@@ -94,13 +104,15 @@ class BlobReader:
         self.infos = infos
         status = os.stat(path)
         key = (status.st_dev, status.st_ino)
-        environment = _environments.get(key)
-        if environment is None:
-            try:
-                environment = _Environment(path)
-            except lmdb.Error as error:
-                raise IndexDamaged(f"{path}: expected an LMDB file, found damage ({error}); build the index anew") from None
-            _environments[key] = environment
+        with _opening:
+            environment = _environments.get(key)
+            if environment is None:
+                try:
+                    environment = _Environment(path)
+                except lmdb.Error as error:
+                    message = f"{path}: expected an LMDB file, found damage ({error}); build the index anew"
+                    raise IndexDamaged(message) from None
+                _environments[key] = environment
         self._environment = environment
 
     def __contains__(self, name: str) -> bool:
@@ -130,13 +142,17 @@ class BlobReader:
         address = np.frombuffer(found, dtype=np.uint8).__array_interface__["data"][0]
         window = (ctypes.c_char * info.bytes).from_address(address)
         window._environment = self._environment  # type: ignore[attr-defined]
-        array = np.frombuffer(window, dtype=info.dtype).reshape(info.shape)
-        array.flags.writeable = False
+        try:
+            array = np.frombuffer(memoryview(window).toreadonly(), dtype=info.dtype).reshape(info.shape)
+        except (ValueError, TypeError) as error:
+            raise IndexDamaged(f"{self.path}: blob {name!r} is no array of {info.shape} {info.dtype} ({error})") from None
         return array
 
-    def damaged(self) -> Iterator[str]:
-        """Yield what is wrong with each blob that does not fit its checksum."""
+    def damaged(self, prefix: str = "") -> Iterator[str]:
+        """Yield what is wrong with each blob that does not fit its checksum, of those named ``prefix``…."""
         for name, info in self.infos.items():
+            if not name.startswith(prefix):
+                continue
             try:
                 array = self.get(name)
             except IndexDamaged as error:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.hyper_cl import FOLDER as NETWORK
 from ontodex.encoders.hyper_cl import HyperCL
-from ontodex.encoders.locate import files_of
+from ontodex.encoders.locate import files_of, fingerprint
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexFailure
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
@@ -81,9 +81,14 @@ def build_index(
     with generations.writer(path):
         number = generations.next_number(path)
         made = _Build(path, number, graph, text, texts, {"texts": dataclasses.asdict(texts), **(settings or {})}, quiet)
-        made.start(_job(graph, text, link, made.settings))
-        made.make(link, train)
-        generations.publish(path, made.folder, number)
+        try:
+            made.start(_job(graph, text, link, made.settings))
+            made.make(link, train)
+            generations.publish(path, made.folder, number)
+        except OSError as error:
+            raise IndexFailure(
+                f"{path}: the index cannot be written ({error}); the next build goes on from here"
+            ) from error
         generations.drop_old(path, keep=number)
     return number
 
@@ -118,15 +123,16 @@ class _Build:
     def make(self, link: HyperCL | None, train: LinkTrainer | None) -> None:
         """Write everything."""
         names = entity_texts(self.graph, self.texts)
-        earlier = self._earlier()
-        with self._timed("encode"):
-            vectors = {TEXT: self._embed(TEXT, names, self.text, earlier)}
-        with self._timed("train"):
-            if link is None and train is not None:
-                link = self._trained(train, vectors[TEXT])
-        if link is not None:
+        with self._earlier() as earlier:
             with self._timed("encode"):
-                vectors[LINK] = self._link_vectors(link, vectors[TEXT], names, earlier)
+                known = self._known(earlier, TEXT, "text", self.text.fingerprint)
+                vectors = {TEXT: embed(names, self.text, self.folder / "text.f32", known=known, quiet=self.quiet)}
+            with self._timed("train"):
+                if link is None and train is not None:
+                    link = self._trained(train, vectors[TEXT])
+            if link is not None:
+                with self._timed("encode"):
+                    vectors[LINK] = self._link_vectors(link, vectors[TEXT], names, earlier)
         with self._timed("store"):
             self._store(names, vectors, link)
         self._copy_encoders(link)
@@ -140,30 +146,44 @@ class _Build:
         yield
         self.seconds[what] = round(self.seconds.get(what, 0.0) + time.perf_counter() - start, 3)
 
-    def _earlier(self) -> Index | None:
+    @contextmanager
+    def _earlier(self) -> Iterator[Index | None]:
+        """Open the live generation for what it has encoded, if there is one that can be read."""
+        index = None
         with suppress(IndexFailure):
-            return Index.open(self.path)
-        return None
+            index = Index.open(self.path)
+        try:
+            yield index
+        finally:
+            if index is not None:
+                index.close()
 
-    def _embed(self, space: str, names: list[str], encoder: TextEncoder, earlier: Index | None) -> Embeddings:
-        known = None
-        if earlier is not None and earlier.manifest.encoders.get(space, {}).get("text") == encoder.fingerprint:
-            known = (earlier.blobs.get(f"{space}/keys"), earlier.vectors(space))
-        return embed(names, encoder, self.folder / f"{space}.f32", known=known, quiet=self.quiet)
+    def _known(
+        self, earlier: Index | None, space: str, encoder: str, fingerprint: str
+    ) -> tuple[NDArray[np.bytes_], Vectors] | None:
+        """Return the keys and vectors that the same encoder has made for an earlier generation, if they are whole."""
+        if earlier is None or earlier.manifest.encoders.get(space, {}).get(encoder) != fingerprint:
+            return None
+        with suppress(IndexFailure):
+            stored = f"{earlier.manifest.spaces[space].vectors}/vectors/"
+            if not any(earlier.blobs.damaged(stored)) and not any(earlier.blobs.damaged(f"{space}/keys")):
+                return earlier.blobs.get(f"{space}/keys"), earlier.vectors(space)
+        return None
 
     def _trained(self, train: LinkTrainer, vectors: Embeddings) -> HyperCL:
         folder = self.folder / "trained"
         if (folder / "done").exists():
-            return HyperCL.load(folder, self.text)
+            own = fingerprint(folder) != self.text.fingerprint
+            return HyperCL.load(folder, None if own else self.text, self.text.device)
         made = train(self.graph, self.text, vectors, folder)
         (folder / "done").touch()
         return made
 
-    def _link_vectors(
-        self, link: HyperCL, vectors: Embeddings, names: list[str], earlier: Index | None
-    ) -> Embeddings:
+    def _link_vectors(self, link: HyperCL, vectors: Embeddings, names: list[str], earlier: Index | None) -> Embeddings:
         if link.text.fingerprint != self.text.fingerprint:
-            vectors = self._embed(LINK, names, link.text, earlier)
+            known = self._known(earlier, LINK, "network", link.fingerprint)
+            file = self.folder / "link.f32"
+            return embed(names, link.text, file, known=known, finish=link.entities, quiet=self.quiet)
         if link.network.entity is None:
             return vectors
         return map_blocks(vectors, self.folder / "entities.f32", link.entities)
@@ -188,7 +208,9 @@ class _Build:
             for space, array in vectors.items():
                 same = [other for other, known in self._spaces.items() if vectors[other] is array]
                 shards = self._spaces[same[0]].shards if same else write_vectors(writer, space, array)
-                self._spaces[space] = SpaceInfo("cosine", array.shape[1], len(array), shards, same[0] if same else space)
+                self._spaces[space] = SpaceInfo(
+                    "cosine", array.shape[1], len(array), shards, same[0] if same else space
+                )
         finally:
             writer.close()
         self._blobs = writer.infos
@@ -252,7 +274,8 @@ class _Build:
                 "triples": graph.n_triples,
             },
             spaces={
-                space: dataclasses.replace(info, recall=recall.get(info.vectors)) for space, info in self._spaces.items()
+                space: dataclasses.replace(info, recall=recall.get(info.vectors))
+                for space, info in self._spaces.items()
             },
             encoders=encoders,
             settings=self.settings,
@@ -270,6 +293,6 @@ def _job(graph: KnowledgeGraph, text: TextEncoder, link: HyperCL | None, setting
 
 
 def _read_job(folder: Path) -> str | None:
-    with suppress(OSError, ValueError, KeyError):
+    with suppress(OSError, ValueError, KeyError, TypeError):
         return str(json.loads((folder / "job.json").read_text())["job"])
     return None

@@ -50,7 +50,9 @@ def measure_recall(index: Any, vectors: Vectors, k: int = 10, over: int = 10, qu
     best: list[NDArray[np.int64]] = []
     scores: list[NDArray[np.float32]] = []
     for start, block in vectors.blocks():
-        found, ids = faiss.knn(sample, np.ascontiguousarray(block), min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
+        found, ids = faiss.knn(
+            sample, np.ascontiguousarray(block), min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT
+        )
         best.append(ids + start)
         scores.append(found)
     all_ids, all_scores = np.concatenate(best, axis=1), np.concatenate(scores, axis=1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from ontodex.encoders.text import TextEncoder
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.vectors import Vectors, release
 
 __all__ = ["Embeddings", "embed", "map_blocks", "text_keys"]
 
@@ -33,6 +35,7 @@ def embed(
     file: Path,
     *,
     known: tuple[NDArray[np.bytes_], Vectors] | None = None,
+    finish: Callable[[Embeddings], Embeddings] | None = None,
     quiet: bool = False,
 ) -> Embeddings:
     """Encode texts into a raw float32 file, going on where an interrupted call stopped.
@@ -41,23 +44,30 @@ def embed(
         texts: One text per entity.
         encoder: The encoder.
         file: The file to make; a journal beside it says how far it is.
-        known: Keys and vectors of texts that the same encoder has encoded before, in an earlier generation.
+        known: Keys and vectors of texts that the same encoder has encoded (and ``finish`` has passed) in an earlier
+            generation.
+        finish: What each block of embeddings passes before it is stored; it keeps the shape.
         quiet: Show no progress on stderr.
 
     Returns:
         The vectors as a map of the file, of shape (texts, dim).
     """
     journal = file.with_suffix(".json")
-    done = json.loads(journal.read_text())["chunks"] if journal.exists() else -1
-    vectors = np.memmap(file, dtype=np.float32, mode="r+" if done >= 0 else "w+", shape=(len(texts), encoder.dim))
-    missing = _copy_known(texts, known, vectors, copy=done < 0) if known else np.arange(len(texts))
-    _note(journal, vectors, max(done, 0))
+    rows, places = _known_rows(texts, known[0]) if known else (np.zeros(0, dtype=np.int64),) * 2
+    missing = np.setdiff1d(np.arange(len(texts)), rows)
+    done = _done(journal, file, len(missing))
+    vectors = _map(file, (len(texts), encoder.dim), new=done is None)
+    if done is None and known:
+        for start in range(0, len(rows), 16384):
+            vectors[rows[start : start + 16384]] = known[1][places[start : start + 16384]]
+    done = done or 0
+    _note(journal, vectors, done, len(missing))
     wanted = [texts[row] for row in missing.tolist()]
-    chunks = encoder.stream(wanted, done=max(done, 0))
+    chunks = encoder.stream(wanted, done=done)
     with tqdm(total=len(wanted), desc="encoding", unit="text", file=sys.stderr, disable=quiet or not wanted) as bar:
-        for number, (positions, found) in enumerate(chunks, start=max(done, 0) + 1):
-            vectors[missing[positions]] = found
-            _note(journal, vectors, number)
+        for number, (positions, found) in enumerate(chunks, start=done + 1):
+            vectors[missing[positions]] = found if finish is None else finish(found)
+            _note(journal, vectors, number, len(missing))
             bar.update(len(positions))
         bar.update(bar.total - bar.n)
     return vectors
@@ -67,33 +77,52 @@ def map_blocks(
     source: Embeddings, file: Path, function: Callable[[Embeddings], Embeddings], rows: int = 16384
 ) -> Embeddings:
     """Apply a function to blocks of rows, into another raw float32 file of the same shape."""
-    made = np.memmap(file, dtype=np.float32, mode="w+", shape=source.shape)
+    made = _map(file, source.shape, new=True)
     for start in range(0, len(source), rows):
         made[start : start + rows] = function(np.array(source[start : start + rows]))
+        release(source)
     return made
 
 
-def _copy_known(
-    texts: Sequence[str], known: tuple[NDArray[np.bytes_], Vectors], vectors: Embeddings, *, copy: bool
-) -> NDArray[np.int64]:
-    """Fill in the vectors of texts that were encoded before; return the rows that are missing."""
-    keys, earlier = known
+def _map(file: Path, shape: tuple[int, ...], *, new: bool) -> Embeddings:
+    """Map a raw float32 file; a new one takes its room at once: a full disk kills who writes to a map."""
+    if new:
+        with file.open("wb") as made:
+            size = int(np.prod(shape)) * 4
+            try:
+                os.posix_fallocate(made.fileno(), 0, size)
+            except AttributeError:  # no such call on macOS and Windows
+                pass
+            except OSError as error:
+                if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
+                    raise
+            made.truncate(size)
+    return np.memmap(file, dtype=np.float32, mode="r+", shape=shape)
+
+
+def _known_rows(texts: Sequence[str], keys: NDArray[np.bytes_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of texts that were encoded before, and where each of them is."""
     order = np.argsort(keys)
     wanted = text_keys(texts)
-    places = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
-    found = keys[order[places]] == wanted
-    if copy:
-        rows = np.flatnonzero(found)
-        for start in range(0, len(rows), 16384):
-            block = rows[start : start + 16384]
-            vectors[block] = earlier[order[places[block]]]
-    return np.flatnonzero(~found)
+    places = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+    rows = np.flatnonzero(keys[places] == wanted)
+    return rows, places[rows]
 
 
-def _note(journal: Path, vectors: Embeddings, chunks: int) -> None:
+def _done(journal: Path, file: Path, texts: int) -> int | None:
+    """Return how many chunks of so many texts an interrupted call has done; ``None`` if there was none."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        left = json.loads(journal.read_text())
+        if left["texts"] == texts and file.exists():
+            return int(left["chunks"])
+    return None
+
+
+def _note(journal: Path, vectors: Embeddings, chunks: int, texts: int) -> None:
     """Say that so many chunks are on the disk, once they are."""
     assert isinstance(vectors, np.memmap)
     vectors.flush()
+    release(vectors)
     flag = journal.with_suffix(".tmp")
-    flag.write_text(json.dumps({"chunks": chunks}))
+    flag.write_text(json.dumps({"chunks": chunks, "texts": texts}))
     os.replace(flag, journal)

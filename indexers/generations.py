@@ -69,12 +69,15 @@ def writer(index: Path) -> Iterator[None]:
         lock.acquire()
     except Timeout:
         with contextlib.suppress(OSError):
-            raise IndexLocked(f"{index}: process {owner.read_text()} is writing this index; wait for it to end") from None
+            raise IndexLocked(
+                f"{index}: process {owner.read_text()} is writing this index; wait for it to end"
+            ) from None
         raise IndexLocked(f"{index}: another process is writing this index; wait for it to end") from None
     except OSError as error:
         raise IndexFailure(f"{index}: expected a folder that can be written, found {error.strerror}") from None
     try:
-        owner.write_text(str(os.getpid()))
+        with contextlib.suppress(OSError):  # on a full disk the lock holds as well, only without a name
+            owner.write_text(str(os.getpid()))
         yield
     finally:
         with contextlib.suppress(OSError):

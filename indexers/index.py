@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ class Index:
         self.path = path
         self.folder = folder
         self.manifest = manifest
-        self._held = held
+        self._release = weakref.finalize(self, held.close)
         self._asked_device = "auto"
         self.blobs = BlobReader(folder / STORE, manifest.blobs)
 
@@ -68,22 +69,23 @@ class Index:
             except OSError as error:
                 latest = generations.current(path)  # a writer may have published and dropped between the two looks
                 if latest == number:
-                    raise IndexDamaged(f"{folder}: expected the live generation, found none ({error.strerror})") from None
+                    raise IndexDamaged(
+                        f"{folder}: expected the live generation, found none ({error.strerror})"
+                    ) from None
                 number = latest
-        manifest = Manifest.read(folder)
-        for name, info in manifest.files.items():
-            file = folder / name
-            size = file.stat().st_size if file.is_file() else None
-            if size != info.bytes and not name.endswith(".faiss"):
-                found = "no such file" if size is None else f"{size:,} bytes"
-                raise IndexDamaged(f"{file}: expected {info.bytes:,} bytes, found {found}; build the index anew")
-        index = cls(path, folder, manifest, held)
+        try:
+            manifest = Manifest.read(folder)
+            _check_lengths(folder, manifest)
+            index = cls(path, folder, manifest, held)
+        except BaseException:
+            held.close()
+            raise
         index._asked_device = device
         return index
 
     def close(self) -> None:
-        """Let a writer drop this generation; arrays that were taken from it stay valid."""
-        self._held.close()
+        """Let a writer drop this generation, now and not when the last reference goes; arrays from it stay valid."""
+        self._release()
 
     @cached_property
     def device(self) -> str:
@@ -235,6 +237,15 @@ class Index:
             if not finite:
                 problems.append(f"{self.folder / STORE}: space {space!r} holds numbers that are not finite")
         return problems
+
+
+def _check_lengths(folder: Path, manifest: Manifest) -> None:
+    for name, info in manifest.files.items():
+        file = folder / name
+        size = file.stat().st_size if file.is_file() else None
+        if size != info.bytes and not name.endswith(".faiss"):
+            found = "no such file" if size is None else f"{size:,} bytes"
+            raise IndexDamaged(f"{file}: expected {info.bytes:,} bytes, found {found}; build the index anew")
 
 
 def _has_gpu_driver() -> bool:

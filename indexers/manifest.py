@@ -83,7 +83,7 @@ class Manifest:
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             stated = content.pop("blake2b")
-        except (OSError, ValueError, KeyError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise IndexDamaged(f"{path}: expected the manifest of an index, found none ({error})") from None
         if isinstance(content.get("format"), int) and content["format"] > FORMAT:
             raise IndexMismatch(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -11,9 +12,9 @@ from ontodex.errors import IndexMismatch
 from ontodex.indexers.blobs import BlobReader, BlobWriter
 from ontodex.indexers.manifest import SpaceInfo
 
-__all__ = ["SHARD_BYTES", "Vectors", "write_vectors"]
+__all__ = ["SHARD_BYTES", "Vectors", "release", "write_vectors"]
 
-SHARD_BYTES = 64 * 1024 * 1024
+SHARD_BYTES = 32 * 1024 * 1024
 """Size of one blob: what a build holds in memory at once."""
 
 
@@ -74,5 +75,16 @@ def write_vectors(blobs: BlobWriter, space: str, vectors: NDArray[np.float32]) -
     step = max(1, SHARD_BYTES // (vectors.shape[1] * vectors.itemsize))
     starts = range(0, max(1, len(vectors)), step)
     for number, start in enumerate(starts):
-        blobs.put(f"{space}/vectors/{number}", np.array(vectors[start : start + step]))
+        blobs.put(f"{space}/vectors/{number}", vectors[start : start + step])
+        release(vectors)
     return len(starts)
+
+
+def release(vectors: NDArray[np.float32]) -> None:
+    """Let the pages of a mapped file go: they stay in the file, and come back when they are looked at.
+
+    Does nothing to an array that is no map of a whole file, and where the system cannot.
+    """
+    pages = getattr(vectors, "_mmap", None)
+    if isinstance(pages, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        pages.madvise(mmap.MADV_DONTNEED)

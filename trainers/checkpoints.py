@@ -64,7 +64,8 @@ def last_checkpoint(folder: Path, settings: Mapping[str, Any]) -> str | None:
     about = folder / "settings.json"
     content = json.dumps(dict(settings), sort_keys=True)
     if about.exists() and about.read_text(encoding="utf-8") == content:
-        return get_last_checkpoint(str(folder))
+        last: str | None = get_last_checkpoint(str(folder))  # type: ignore[no-untyped-call]
+        return last
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     about.write_text(content, encoding="utf-8")

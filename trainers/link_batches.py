@@ -152,7 +152,8 @@ class LinkBatches:
         counts = self._starts[members + 1] - self._starts[members]
         offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         outgoing = self._triples[np.repeat(self._starts[members], counts) + offsets]
-        return outgoing[inside[outgoing[:, 2]]]
+        kept: Ints = outgoing[inside[outgoing[:, 2]]]
+        return kept
 
     def _draw_neighbours(self, epoch: int) -> Ints:
         """Order all entities so that graph neighbours stand together, from random starts; groups in random order."""
@@ -172,4 +173,6 @@ class LinkBatches:
                 group.extend(taken.tolist())
                 at += 1
             groups.append(group)
-        return np.array([row for number in rng.permutation(len(groups)).tolist() for row in groups[number]], dtype=np.int64)
+        return np.array(
+            [row for number in rng.permutation(len(groups)).tolist() for row in groups[number]], dtype=np.int64
+        )

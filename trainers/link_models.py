@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -11,8 +10,9 @@ from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 
-from ontodex.errors import TrainingError
 from ontodex.encoders.hypernetwork import HyperNetwork
+from ontodex.encoders.text import forward_tokens
+from ontodex.errors import TrainingError
 from ontodex.trainers.link_batches import LinkBatch
 from ontodex.trainers.link_loss import LinkLoss
 
@@ -54,7 +54,9 @@ class LinkModel(nn.Module):
         tails, masked = torch.from_numpy(batch.tails).to(device), torch.from_numpy(batch.masked).to(device)
         loss = self.loss(scores, tails, masked)
         if not torch.isfinite(loss):
-            raise TrainingError(f"the loss became {loss.item()}; lower the learning rates (the last checkpoint is kept)")
+            raise TrainingError(
+                f"the loss became {loss.item()}; lower the learning rates (the last checkpoint is kept)"
+            )
         return {"loss": loss}
 
 
@@ -115,7 +117,7 @@ class TunedLinkModel(LinkModel):
             if isinstance(module, nn.Dropout):  # drawing masks took a fifth of a step, for a few passes over the texts
                 module.p = 0.0
         if encoder.device.type == "cpu":  # torch's fused attention has no fast backward pass there: half the speed
-            encoder[0].model.set_attn_implementation("eager")
+            encoder.transformers_model.set_attn_implementation("eager")  # type: ignore[union-attr]
         self._tokens = self._tokenise(entities, max_tokens)
         self._relation_tokens = self._tokenise(relations, max_tokens)
         dim = network.settings.dim
@@ -131,18 +133,13 @@ class TunedLinkModel(LinkModel):
 
     def _encode(self, tokens: list[NDArray[np.int32]]) -> Tensor:
         order = np.argsort([len(ids) for ids in tokens], kind="stable")
-        pieces = [self._forward([tokens[row] for row in rows]) for rows in np.array_split(order, self.PIECES) if len(rows)]
+        device = str(self.loss.log_inverse.device)
+        pieces = [
+            forward_tokens(self.encoder, {"input_ids": [tokens[row].tolist() for row in rows]}, device)
+            for rows in np.array_split(order, self.PIECES)
+            if len(rows)
+        ]
         return torch.cat(pieces)[torch.from_numpy(np.argsort(order))]
-
-    def _forward(self, tokens: list[NDArray[np.int32]]) -> Tensor:
-        device = self.loss.log_inverse.device
-        inputs = self.encoder.tokenizer.pad({"input_ids": [ids.tolist() for ids in tokens]}, return_tensors="pt")
-        features: dict[str, Any] = {name: tensor.to(device) for name, tensor in inputs.items()}
-        features = self.encoder[0](features)
-        features["token_embeddings"] = features["token_embeddings"].float()
-        for module in list(self.encoder)[1:]:
-            features = module(features)
-        return nn.functional.normalize(features["sentence_embedding"], dim=-1)
 
     def embed_entities(self, batch: LinkBatch) -> Tensor:
         """Encode the batch's own entities; take the further ones as they were last seen."""

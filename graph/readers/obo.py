@@ -133,7 +133,7 @@ def _stanzas(lines: Iterable[tuple[int, str]]) -> Iterator[Stanza]:
         if line.startswith("["):
             yield stanza
             stanza = Stanza()
-        if line.strip():
+        if line.strip() and not line.lstrip().startswith("!"):  # fastobo knows comments only after a clause
             stanza.lines.append((number, _as_term(line)))
     yield stanza
 
@@ -148,7 +148,7 @@ def _as_term(line: str) -> str:
 def _read_header(header: Stanza, builder: GraphBuilder, problems: Problems, source: str) -> None:
     for number, line in header.lines:
         try:
-            clauses = list(fastobo.loads(line + "\n", threads=1).header)
+            clauses = list(_loads(line + "\n").header)
         except FAULTS as error:
             problems.report(f"expected a header clause of OBO 1.4, found {line[:60]!r} ({_why(error)})", number, source)
             continue
@@ -170,7 +170,7 @@ def _frames(stanzas: Iterator[Stanza], problems: Problems, source: str) -> Itera
 def _parse(piece: list[Stanza], problems: Problems, source: str) -> Iterator[tuple[Stanza, Any]]:
     """Parse many frames at once; where that fails, halve them until the bad ones are alone."""
     try:
-        frames = list(fastobo.loads("\n".join(stanza.text for stanza in piece)))
+        frames = list(_loads("\n".join(stanza.text for stanza in piece), threads=0))
         if len(frames) == len(piece):
             yield from zip(piece, frames, strict=True)
             return
@@ -189,7 +189,7 @@ def _mend(stanza: Stanza, problems: Problems, source: str) -> Iterator[tuple[Sta
     identity = next((line for _, line in stanza.lines[1:] if line.startswith("id:")), "")
     kept = f"{start}\n{identity}\n"
     try:
-        fastobo.loads(kept, threads=1)
+        _loads(kept)
     except FAULTS as error:
         message = (
             f"expected a frame with an id, found {start!r} with {identity!r} ({_why(error)}); the frame is left out"
@@ -201,13 +201,23 @@ def _mend(stanza: Stanza, problems: Problems, source: str) -> Iterator[tuple[Sta
         if line == identity:
             continue
         try:
-            fastobo.loads(f"{head}{line}\n", threads=1)
+            _loads(f"{head}{line}\n")
             kept += f"{line}\n"
         except FAULTS as error:
             problems.report(f"expected an OBO clause, found {line[:80]!r} ({_why(error)})", number, source)
             if quoted := QUOTED.match(line):
                 kept += f"{quoted[0]} []\n"
-    yield stanza, next(iter(fastobo.loads(kept, threads=1)))
+    yield stanza, next(iter(_loads(kept)))
+
+
+def _loads(text: str, threads: int = 1) -> Any:
+    """Parse with fastobo; its panics, which are no ``Exception``, become a ``ValueError``."""
+    try:
+        return fastobo.loads(text, threads=threads)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise ValueError(f"the parser failed: {error}") from None
 
 
 def _why(error: Exception) -> str:

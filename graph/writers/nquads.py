@@ -69,7 +69,7 @@ def predictions_as_nquads(
     entities = {name: _node(name, graph) for head, _, tail, _ in chosen for name in (head, tail) if _has(graph, name)}
     relations = {name: _node(name, graph) for name in graph.relation_ids}
     quads = _predicted(chosen, entities, relations, ox.NamedNode(predictions_graph))
-    return ox.serialize(quads, format=ox.RdfFormat.N_QUADS).decode()
+    return (ox.serialize(quads, format=ox.RdfFormat.N_QUADS) or b"").decode()
 
 
 def _has(graph: KnowledgeGraph, name: str) -> bool:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import fastobo
 import pytest
 from graph_strategies import says
 
 from ontodex.errors import CycleError, ReadError
 from ontodex.graph import ReadWarning, read
+from ontodex.graph.readers.obo import _loads
 
 PETS = """format-version: 1.4
 idspace: ex http://example.org/ "examples"
@@ -141,3 +143,36 @@ def test_a_definition_outlives_its_references(write) -> None:
     path = write("a.obo", '[Term]\nid: X:1\nname: one\ndef: "A \\"first\\" thing." [JA:Two Words, x\n')
     graph = read(path, on_error="skip")
     assert (graph.definitions[0], graph.skipped) == ('A "first" thing.', 1)
+
+
+def test_lines_that_are_comments_alone_are_passed_over(write) -> None:
+    commented = "! first of all\n" + PETS.replace("name: dog\n", "  ! within a frame\nname: dog ! at the end\n\t! x\n")
+    commented = commented.replace("id: PET:3\n", "! before the id\nid: PET:3\n") + "! at last\n"
+    read_plain, read_commented = (
+        read(write(f"{n}.obo", text), on_error="raise") for n, text in enumerate([PETS, commented])
+    )
+    assert says(read_commented) == says(read_plain)
+
+
+def test_a_panic_of_the_parser_costs_one_line(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    class PanicException(BaseException):  # what pyo3 raises, by name: it cannot be imported
+        pass
+
+    parse = fastobo.loads
+
+    def loads(text: str, threads: int = 0) -> object:
+        if "OTHER:9" in text:
+            raise PanicException("entered unreachable code")
+        return parse(text, threads=threads)
+
+    monkeypatch.setattr(fastobo, "loads", loads)
+    path = write("pets.obo", PETS)
+    graph = read(path, on_error="skip")
+    assert (graph.n_entities, graph.skipped) == (5, 1)
+    with pytest.raises(
+        ReadError, match=r"pets\.obo:15: expected an OBO clause, found 'xref: OTHER:9' \(the parser failed"
+    ):
+        read(path, on_error="raise")
+    monkeypatch.setattr(fastobo, "loads", parse)
+    with pytest.raises(ValueError, match="the parser failed"):
+        _loads("[Term]\nid: X:1\n! a comment\n")

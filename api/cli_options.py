@@ -1,0 +1,28 @@
+"""Options that several commands share, so that they are called and explained alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["Also", "Batch", "Device", "IndexPath", "Json", "K", "KnownChoice", "OnError", "Quiet", "Rdf", "Seed", "Tsv"]
+
+IndexPath = Annotated[Path, typer.Argument(help="Folder of the index.")]
+K = Annotated[int, typer.Option("-k", help="How many answers.", min=1)]
+KnownChoice = Annotated[str, typer.Option(help="Known answers: exclude, include (marked) or only.")]
+Also = Annotated[
+    list[Path] | None, typer.Option(help="A file whose triples count as known too; may be given more than once.")
+]
+Batch = Annotated[
+    Path | None,
+    typer.Option(help="A file of questions, one a line, parts separated by tabs; - for stdin. Answers are JSON lines."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Tsv = Annotated[bool, typer.Option("--tsv", help="Print a table with tabs.")]
+Rdf = Annotated[bool, typer.Option("--rdf", help="Print N-Quads: predictions in a named graph, with scores.")]
+OnError = Annotated[str, typer.Option(help="Faulty parts of a file: raise, warn (leave out, count) or skip.")]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]
+Seed = Annotated[int, typer.Option(help="Seed of all random draws.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]

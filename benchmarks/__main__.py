@@ -1,0 +1,78 @@
+"""``python -m benchmarks NAME``: measure, print JSON to stdout, keep the record, and renew the tables."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.record import make_record, write_record
+from benchmarks.tables import write_readme
+
+BENCHMARKS = {
+    "retrieval": "exact top-10 against FAISS and PyKEEN, opening, memory, size on disk",
+    "encode": "building an index against SentenceTransformer.encode: speed, equality, flat memory",
+    "kgc": "link prediction on WN18RR and FB15k-237, end to end (needs --data)",
+    "tables": "write benchmarks/README.md from the records, measure nothing",
+}
+NEED_NO_DATA = ("retrieval", "encode")
+
+
+def parser_of(name: str | None) -> argparse.ArgumentParser:
+    """Return the command line of a benchmark, or the one that lists them all."""
+    listing = "\n".join(f"  {key:<10} {what}" for key, what in BENCHMARKS.items())
+    parser = argparse.ArgumentParser(
+        prog=f"python -m benchmarks {name or '[NAME]'}",
+        description=BENCHMARKS[name] if name else f"names:\n{listing}\n\nWithout a name: all that need no data.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    if name is None:
+        parser.add_argument("name", nargs="?", choices=list(BENCHMARKS), metavar="NAME", help="one of the above")
+    data = os.environ.get("ONTODEX_DATA")
+    parser.add_argument(
+        "--data", type=Path, default=Path(data) if data else None, help="folder of benchmark data (or $ONTODEX_DATA)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="default %(default)s")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs; keeps no record")
+    return parser
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run what was asked for; 1 if a goal is missed is not an error, 2 is wrong usage."""
+    if arguments and arguments[0] in BENCHMARKS:
+        names, rest = [arguments[0]], arguments[1:]
+    else:
+        parser_of(None).parse_args(arguments)
+        names, rest = list(NEED_NO_DATA), arguments
+    for name in names:
+        if name == "tables":
+            parser_of(name).parse_args(rest)
+        else:
+            _measure(name, rest)
+    print(f"wrote {write_readme()}", file=sys.stderr)
+    return 0
+
+
+def _measure(name: str, rest: Sequence[str]) -> None:
+    module = importlib.import_module(f"benchmarks.{name}")
+    parser = parser_of(name)
+    module.add_options(parser)
+    options = parser.parse_args(rest)
+    command = " ".join(["python -m benchmarks", name, *rest])
+    for measured in module.run(options):
+        if options.quick:
+            measured.goals.clear()  # they are for real sizes
+        record = make_record(measured, command)
+        print(json.dumps(record, ensure_ascii=False))
+        for figure, goal in record["goals"].items():
+            print(f"{'met   ' if goal['met'] else 'MISSED'} {measured.name}: {figure}", file=sys.stderr)
+        if not options.quick:
+            print(f"wrote {write_record(record)}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

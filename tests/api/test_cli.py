@@ -1,0 +1,104 @@
+"""The command line, as a process."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from ontodex.graph import read, write_tsv
+
+
+def ontodex(*arguments, stdin=""):
+    """Run the command line; return (exit status, stdout, stderr)."""
+    done = subprocess.run(
+        [sys.executable, "-c", "from ontodex.cli import main; main()", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_from_a_file_to_answers(tmp_path, tiny_encoder, small_graph):
+    write_tsv(small_graph, tmp_path / "farm")
+    index = tmp_path / "farm.odx"
+    status, out, err = ontodex("build", tmp_path / "farm", "-o", index, "--encoder", tiny_encoder, "--device", "cpu")
+    assert (status, out) == (0, ""), err
+    assert "training" in err
+    status, out, _ = ontodex("info", index)
+    assert (status, json.loads(out)["graph"]["entities"]) == (0, small_graph.n_entities)
+    status, out, _ = ontodex("eval", "kgc", index, tmp_path / "farm")
+    assert status == 0
+    assert 0 < json.loads(out)["tail.mrr"] <= 1
+    status, out, _ = ontodex("verify", index)
+    assert (status, "whole" in out) == (0, True)
+    (tmp_path / "new.tsv").write_text("ex:dog\tex:eats\tex:bone\n")
+    assert ontodex("add", index, tmp_path / "new.tsv", "-q")[0] == 0
+    status, out, _ = ontodex("tails", index, "dog", "eats", "--known", "only", "--tsv")
+    assert (status, "ex:bone\tbone" in out) == (0, True)
+    assert ontodex("remove", index, "ex:bone", "-q")[0] == 0
+    assert ontodex("export", index, "-o", tmp_path / "out.nq")[0] == 0
+    assert read(tmp_path / "out.nq").n_entities == small_graph.n_entities
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ("tails", "dog", "eats"),
+        ("heads", "eats", "dog"),
+        ("relations", "dog", "farm"),
+        ("search", "ex:dog"),
+        ("similar", "dog"),
+        ("parents", "dog"),
+        ("children", "place"),
+    ],
+)
+def test_every_question_answers_in_json(small_index, question):
+    command, *parts = question
+    status, out, err = ontodex(command, small_index, *parts, "-k", "2", "--json", "--device", "cpu")
+    assert (status, err) == (0, "")
+    answer = json.loads(out)
+    assert set(answer) == {"query", "method", "hits", "took_ms"}
+    assert [set(hit) for hit in answer["hits"]] == [{"id", "label", "score", "known"}] * 2
+
+
+def test_a_file_of_questions_gives_json_lines(small_index):
+    status, out, _ = ontodex("tails", small_index, "--queries", "-", "-k", "1", stdin="dog\teats\ncat\tlives in\n")
+    assert status == 0
+    assert [json.loads(line)["query"]["head"]["id"] for line in out.splitlines()] == ["ex:dog", "ex:cat"]
+
+
+def test_predictions_as_rdf(small_index):
+    status, out, _ = ontodex("tails", small_index, "dog", "eats", "--rdf", "-k", "1")
+    assert (status, "<http://example.org/dog> <http://example.org/eats>" in out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "says"),
+    [
+        (("tails", "INDEX", "dog", "eats", "-k", "0"), 2, "-k"),
+        (("tails", "INDEX", "dog"), 2, "--queries"),
+        (("tails", "INDEX", "dog", "eats", "--known", "onyl"), 2, "did you mean 'only'"),
+        (("tails", "INDEX", "dog", "eats", "--json", "--tsv"), 2, "one of"),
+        (("tails", "INDEX", "ex:dgo", "eats"), 1, "ex:dog"),
+        (("search", "NOWHERE", "dog"), 1, "ontodex build"),
+        (("build", "NOWHERE", "-o", "x.odx"), 1, "NOWHERE"),
+        (("demo", "--graph", "hop"), 2, "did you mean 'hpo'"),
+        (("frobnicate",), 2, "No such command"),
+    ],
+)
+def test_failures_say_what_to_do_on_stderr(small_index, tmp_path, arguments, status, says):
+    found = ontodex(*(small_index if part == "INDEX" else part for part in arguments))
+    assert found[0] == status
+    assert found[1] == ""
+    assert says in found[2]
+    assert "Traceback" not in found[2]
+
+
+def test_a_bad_line_among_the_questions_is_named(small_index, tmp_path):
+    (tmp_path / "questions.tsv").write_text("dog\teats\ncat\n")
+    status, _, err = ontodex("tails", small_index, "--queries", tmp_path / "questions.tsv")
+    assert (status, "questions.tsv:2" in err) == (2, True)

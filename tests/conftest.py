@@ -1,0 +1,151 @@
+"""What the tests of several folders share: a text encoder, a graph and an index, all real and all tiny."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ontodex.graph import GraphBuilder, KnowledgeGraph
+
+TAME = ["dog", "cat", "cow", "horse", "sheep", "goat", "pig", "hen", "duck", "goose"]
+WILD = ["mouse", "rat", "hare", "fox", "wolf", "bear", "deer", "seal", "whale", "bat"]
+ANIMALS = [*TAME, *WILD]
+PLACES = ["farm", "field", "forest", "river", "sea", "house", "barn", "city"]
+WORDS = [
+    "a",
+    "an",
+    "the",
+    "is",
+    "in",
+    "of",
+    "that",
+    "kind",
+    "lives",
+    "eats",
+    "animal",
+    "place",
+    "thing",
+    "wild",
+    "tame",
+]
+
+
+def make_tiny_encoder(folder: Path, seed: int = 0, dim: int = 32) -> Path:
+    """Write a sentence-transformers folder: BERT of two layers with random weights, WordPiece, mean pooling."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    letters = [chr(code) for code in range(33, 127)] + list("äöüßéèñç日本語中文αβγ")
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    words = dict.fromkeys([*special, *letters, *(f"##{letter}" for letter in letters), *ANIMALS, *PLACES, *WORDS])
+    pieces = {word: number for number, word in enumerate(words)}
+    tokenizer = Tokenizer(models.WordPiece(pieces, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+        model_max_length=64,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        bert = BertModel(
+            BertConfig(
+                vocab_size=len(pieces),
+                hidden_size=dim,
+                num_hidden_layers=2,
+                num_attention_heads=2,
+                intermediate_size=2 * dim,
+                max_position_embeddings=64,
+                initializer_range=0.3,
+            )
+        )
+    plain = folder / "plain"
+    bert.save_pretrained(plain, safe_serialization=True)
+    fast.save_pretrained(plain)
+    words_to_vectors = Transformer(str(plain), max_seq_length=64)
+    SentenceTransformer(modules=[words_to_vectors, Pooling(dim, "mean")], device="cpu").save(
+        str(folder / "encoder"), create_model_card=False
+    )
+    shutil.rmtree(plain)
+    return folder / "encoder"
+
+
+def make_small_graph() -> KnowledgeGraph:
+    """Sixty entities (twenty kinds of animal, twenty animals, eight places, …), three relations."""
+    builder = GraphBuilder("farm")
+    builder.prefixes["ex"] = "http://example.org/"
+    for relation, label in (("is_a", "is a"), ("ex:livesIn", "lives in"), ("ex:eats", "eats")):
+        builder.relation(relation, label)
+    builder.entity("ex:thing", "thing", definition="whatever there is")
+    builder.entity("ex:animal", "animal", ["beast", "creature"], "a thing that lives and eats")
+    builder.entity("ex:place", "place", ["site"], "where things are")
+    for name in ("wild", "tame"):
+        builder.entity(f"ex:{name}", f"{name} animal", definition=f"an animal that is {name}")
+    for name in PLACES:
+        builder.entity(f"ex:{name}", name, definition=f"a place, the {name}")
+        builder.triple(f"ex:{name}", "is_a", "ex:place")
+    for number, name in enumerate(ANIMALS):
+        kind, place = ("tame" if name in TAME else "wild"), PLACES[number % len(PLACES)]
+        builder.entity(f"ex:{name}", name, [f"common {name}", f"{name}s"], f"a {kind} animal that lives in a {place}")
+        builder.triple(f"ex:{name}", "is_a", f"ex:{kind}")
+        builder.triple(f"ex:{name}", "ex:livesIn", f"ex:{place}")
+        builder.triple(f"ex:{name}", "ex:eats", f"ex:{ANIMALS[(number * 7 + 3) % len(ANIMALS)]}")
+    for number, name in enumerate(ANIMALS):
+        builder.entity(f"ex:young-{name}", f"young {name}")
+        builder.triple(f"ex:young-{name}", "is_a", f"ex:{name}")
+        builder.triple(f"ex:young-{name}", "ex:livesIn", f"ex:{PLACES[(number + 3) % len(PLACES)]}", "test")
+    for name in ("wild", "tame"):
+        builder.triple(f"ex:{name}", "is_a", "ex:animal")
+    for name in ("animal", "place"):
+        builder.triple(f"ex:{name}", "is_a", "ex:thing")
+    for number in range(7):
+        builder.entity(f"ex:n{number}", f"thing {number}")
+    return builder.build()
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a real text encoder of 32 dimensions; not to be changed."""
+    return make_tiny_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture(scope="session")
+def other_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of another text encoder, of 16 dimensions."""
+    return make_tiny_encoder(tmp_path_factory.mktemp("other"), seed=1, dim=16)
+
+
+@pytest.fixture(scope="session")
+def small_graph() -> KnowledgeGraph:
+    """A graph of sixty entities and three relations, is_a among them."""
+    return make_small_graph()
+
+
+@pytest.fixture(scope="session")
+def small_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, small_graph: KnowledgeGraph) -> Path:
+    """Index of the small graph with projections, trained for five steps; not to be changed."""
+    import ontodex
+
+    path = tmp_path_factory.mktemp("index") / "farm.odx"
+    training = ontodex.HyperCLTraining(steps=5, queries=32, negatives=8, rank=4, condition=8, width=16)
+    ontodex.build(small_graph, path, encoders=[tiny_encoder], training=training, device="cpu", quiet=True).close()
+    return path
+
+
+@pytest.fixture
+def own_index(tmp_path: Path, small_index: Path) -> Path:
+    """Copy of the small index, for one test to do with as it likes."""
+    return Path(shutil.copytree(small_index, tmp_path / "farm.odx"))

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ontodex.encoders.hyper_cl import HyperCL
+from ontodex.encoders.hypernetwork import HyperNetwork, HyperNetworkSettings
+from ontodex.encoders.text import TextEncoder
+from ontodex.errors import EncoderError, SettingsError
+from ontodex.geometry.projection import project
+
+RELATIONS = ["lives in", "eats", "a relation that no graph has"]
+
+
+@pytest.fixture(scope="module")
+def text(tiny_encoder: Path) -> TextEncoder:
+    return TextEncoder(tiny_encoder, "cpu")
+
+
+def network(seed: int = 0, **settings: object) -> HyperNetwork:
+    torch.manual_seed(seed)
+    made = HyperNetwork(HyperNetworkSettings(**settings))  # type: ignore[arg-type]
+    for parameter in made.parameters():  # away from the near-identity start
+        torch.nn.init.normal_(parameter, std=0.3)
+    return made.eval()
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    dim=st.integers(1, 10),
+    rank=st.integers(0, 10),
+    condition=st.integers(1, 6),
+    projection=st.sampled_from(["residual", "public"]),
+    relations=st.integers(1, 4),
+    heads=st.integers(1, 9),
+    seed=st.integers(0, 2**31),
+)
+def test_queries_are_products_with_the_dense_projection(
+    dim: int, rank: int, condition: int, projection: str, relations: int, heads: int, seed: int
+) -> None:
+    made = network(seed, dim=dim, rank=min(rank, dim), condition=condition, projection=projection).double()
+    generator = torch.Generator().manual_seed(seed)
+    texts = torch.nn.functional.normalize(torch.randn(relations, dim, generator=generator).double(), dim=-1)
+    vectors = torch.nn.functional.normalize(torch.randn(heads, dim, generator=generator).double(), dim=-1)
+    which = torch.randint(relations, (heads,), generator=generator)  # some relations may have no head at all
+    with torch.no_grad():
+        left, right = made(texts)
+        found = made.queries(vectors, texts, which)
+    if min(rank, dim):
+        assert right is not None
+        assert (left.shape, right.shape) == ((relations, dim, min(rank, dim)), (relations, min(rank, dim), dim))
+    else:
+        assert (left.shape, right) == ((relations, dim, dim), None)
+    dense = left if right is None else left @ right
+    for head, relation, query in zip(vectors, which.tolist(), found, strict=True):
+        condition_vector = made.condition.weight @ texts[relation] + made.condition.bias
+        by_hand = (made.left.weight @ condition_vector + made.left.bias).reshape(dim, -1)
+        if made.right is not None:
+            by_hand = by_hand @ (made.right.weight @ condition_vector + made.right.bias).reshape(-1, dim)
+        torch.testing.assert_close(by_hand.detach(), dense[relation])
+        moved = head @ dense[relation]
+        wanted = moved if projection == "public" else torch.nn.functional.normalize(head + moved, dim=-1)
+        torch.testing.assert_close(query, wanted)
+
+
+@pytest.mark.parametrize("shape", [{"rank": 4}, {"rank": 0}, {"rank": 4, "projection": "public"}, {"width": 8}])
+def test_what_was_saved_is_loaded(text: TextEncoder, tmp_path: Path, shape: dict[str, object]) -> None:
+    made = HyperCL(text, network(dim=32, condition=8, **shape))
+    made.save(tmp_path / "model")
+    assert HyperCL.is_at(tmp_path / "model")
+    assert not HyperCL.is_at(text.folder)
+    loaded = HyperCL.load(tmp_path / "model", device="cpu")
+    assert loaded.network.settings == made.network.settings
+    assert loaded.residual is (shape.get("projection") != "public")
+    assert loaded.fingerprint == made.fingerprint
+    assert loaded.text.fingerprint == text.fingerprint  # the hypernetwork beside it is no part of the text encoder
+    vectors = text.encode(["dog", "cat"])
+    assert (loaded.entities(vectors) == made.entities(vectors)).all()
+    for found, wanted in zip(loaded.factors(RELATIONS), made.factors(RELATIONS), strict=True):
+        assert (found is None) == (wanted is None) == False or np.array_equal(found, wanted)  # noqa: E712
+    for path in (tmp_path / "model").rglob("*"):
+        assert path.suffix not in (".bin", ".pt", ".pkl")
+
+
+def test_the_engine_and_the_network_project_alike(text: TextEncoder) -> None:
+    made = HyperCL(text, network(dim=32, condition=8, rank=4))
+    left, right = made.factors(RELATIONS)
+    assert right is not None
+    heads = text.encode(["dog", "cat", "a farm"])
+    with torch.no_grad():
+        wanted = made.network.queries(
+            torch.from_numpy(heads), torch.from_numpy(text.encode(RELATIONS)), torch.tensor([1, 0, 1])
+        )
+    for head, relation, query in zip(heads, [1, 0, 1], wanted.numpy(), strict=True):
+        found = project(head[None], (left[relation], right[relation]), residual=True)[0]
+        np.testing.assert_allclose(found, query, atol=1e-5)
+
+
+def test_a_fresh_residual_network_hardly_moves_a_head() -> None:
+    for rank in (0, 1, 32, 64):
+        torch.manual_seed(0)
+        made = HyperNetwork(HyperNetworkSettings(dim=64, rank=rank))
+        heads = torch.nn.functional.normalize(torch.randn(50, 64), dim=-1)
+        relations = torch.nn.functional.normalize(torch.randn(5, 64), dim=-1)
+        with torch.no_grad():
+            queries = made.queries(heads, relations, torch.arange(50) % 5)
+        assert (heads * queries).sum(-1).min() > 0.8
+        assert torch.allclose(made.entities(heads), heads)
+
+
+def test_sentence_transformers_loads_it_as_the_plain_text_encoder(text: TextEncoder, tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    HyperCL(text, network(dim=32, condition=8, rank=4)).save(tmp_path)
+    plain, ours = (
+        SentenceTransformer(str(path), device="cpu", local_files_only=True) for path in (text.folder, tmp_path)
+    )
+    texts = ["a dog", "", "lives in the farm"]
+    assert (plain.encode(texts, show_progress_bar=False) == ours.encode(texts, show_progress_bar=False)).all()
+
+
+def test_a_network_for_another_dimension(text: TextEncoder) -> None:
+    with pytest.raises(EncoderError, match="expects embeddings of 16 dimensions, the text encoder makes 32"):
+        HyperCL(text, network(dim=16, rank=4))
+
+
+@pytest.fixture
+def saved(text: TextEncoder, tmp_path: Path) -> Path:
+    HyperCL(text, network(dim=32, condition=8, rank=4)).save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def edit(folder: Path, **changes: object) -> None:
+    path = folder / "hyper_cl" / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def test_an_unknown_setting_names_the_nearest(saved: Path, text: TextEncoder) -> None:
+    edit(saved, rnk=3)
+    with pytest.raises(EncoderError, match=r"hyper_cl.config\.json: unknown setting 'rnk'; did you mean 'rank'"):
+        HyperCL.load(saved, text)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rank": 5},
+        {"rank": -1},
+        {"rank": "four"},
+        {"projection": "both"},
+        {"dim": 16, "rank": 4},
+        {"dim": None},
+        {"width": 4},
+    ],
+    ids=str,
+)
+def test_settings_that_do_not_fit_the_weights(saved: Path, text: TextEncoder, changes: dict[str, object]) -> None:
+    edit(saved, **changes)
+    with pytest.raises(EncoderError, match="expected a Hyper-CL encoder"):
+        HyperCL.load(saved, text)
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
+@pytest.mark.parametrize("content", [None, b"", b"{", b"[]", b"\xff" * 64])
+def test_a_damaged_file(saved: Path, text: TextEncoder, name: str, content: bytes | None) -> None:
+    path = saved / "hyper_cl" / name
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(EncoderError, match="expected a Hyper-CL encoder"):
+        HyperCL.load(saved, text)
+
+
+def test_a_text_encoder_of_another_dimension_beside_it(saved: Path, other_encoder: Path) -> None:
+    shutil.copytree(other_encoder, saved, dirs_exist_ok=True)
+    with pytest.raises(EncoderError, match="32 dimensions, the text encoder makes 16"):
+        HyperCL.load(saved, device="cpu")
+
+
+def test_settings_that_make_no_sense_are_refused() -> None:
+    for settings_, message in (
+        ({"projection": "residul"}, "projection: expected 'residual' or 'public'"),
+        ({"rank": 33}, r"rank: expected 0 to 32 \(the dimension\), found 33"),
+        ({"condition": 0}, "condition: expected"),
+        ({"width": -1}, "width: expected"),
+    ):
+        with pytest.raises(SettingsError, match=message):
+            HyperNetworkSettings(dim=32, **settings_)

@@ -1,0 +1,162 @@
+"""The engine against brute force over the index it answers from."""
+
+import numpy as np
+import pytest
+
+import ontodex
+from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation
+from ontodex.geometry.projection import project
+from ontodex.graph import GraphBuilder
+
+
+@pytest.fixture(scope="module")
+def engine(small_index):
+    with ontodex.open(small_index, device="cpu") as opened:
+        yield opened
+
+
+def brute_force(engine, row, relation):
+    """All entities by score, best first, as a float64 pass over all vectors has it."""
+    vectors = engine.index.vectors("link")[np.arange(engine.graph.n_entities)].astype(np.float64)
+    query = project(vectors[[row]].astype(np.float32), engine.index.projection(relation), residual=True)[0]
+    scores = vectors @ query.astype(np.float64)
+    return np.lexsort((np.arange(len(scores)), -scores.round(14))).tolist(), scores
+
+
+@pytest.mark.parametrize("known", ["exclude", "include", "only"])
+def test_tails_equal_brute_force(engine, known):
+    graph = engine.graph
+    row, relation = graph.find("dog")[0], graph.find_relation("lives in")
+    order, scores = brute_force(engine, row, relation)
+    true = set(graph.tails_of(row, relation).tolist())
+    wanted = [at for at in order if known == "include" or (at in true) == (known == "only")][:7]
+    hits = engine.tails("dog", "lives in", k=7, known=known)
+    assert [hit.id for hit in hits] == [graph.ids[at] for at in wanted]
+    assert [hit.score for hit in hits] == pytest.approx([scores[at] for at in wanted])
+    assert [hit.known for hit in hits] == [at in true for at in wanted]
+
+
+def test_heads_are_tails_of_the_inverse_relation(engine):
+    graph = engine.graph
+    row, relation = graph.find("farm")[0], graph.find_relation("lives in")
+    order, _ = brute_force(engine, row, relation + graph.n_relations)
+    true = set(graph.heads_of(relation, row).tolist())
+    wanted = [graph.ids[at] for at in order if at not in true][:5]
+    assert [hit.id for hit in engine.heads("lives in", "farm", k=5)] == wanted
+
+
+def test_every_way_to_name_an_entity_gives_one_answer(engine):
+    answers = [
+        [hit.id for hit in engine.tails(name, relation, k=5)]
+        for name in ("ex:dog", "http://example.org/dog", "dog", "DOG", "common dog")
+        for relation in ("lives in", "ex:livesIn", "livesIn")
+    ]
+    assert all(answer == answers[0] for answer in answers)
+    kinds = [engine.tails(name, "eats").readings["head"].kind for name in ("ex:dog", "dog", "common dog", "a big dog")]
+    assert kinds == ["id", "label", "synonym", "free text"]
+
+
+def test_an_unseen_head_and_an_unseen_relation_are_answered_from_their_texts(engine):
+    hits = engine.tails("a wild pig", "is afraid of", k=3)
+    assert len(hits) == 3
+    assert [reading.id for reading in hits.readings.values()] == [None, None]
+    other = engine.tails("a wild pig", "eats", k=3)
+    assert [hit.score for hit in hits] != [hit.score for hit in other]
+
+
+def test_unseen_relation_with_the_text_of_a_known_one_is_projected_alike(engine):
+    left, right = engine.index.link_encoder.factors(["lives in"])
+    stored = engine.index.projection(engine.graph.find_relation("lives in"))
+    np.testing.assert_allclose(left[0], stored[0], atol=2e-2)
+    np.testing.assert_allclose(right[0], stored[1], atol=2e-2)
+
+
+def test_batches_equal_single_questions(engine):
+    questions = [(name, "eats") for name in ("dog", "cat", "a tame bear", "whale")] + [("dog", "lives in")]
+    for (head, relation), hits in zip(questions, engine.tails_batch(questions, k=4), strict=True):
+        assert [hit.id for hit in hits] == [hit.id for hit in engine.tails(head, relation, k=4)]
+
+
+def test_relations_are_all_ranked_and_known_ones_marked(engine):
+    hits = engine.relations("dog", "farm")
+    assert {hit.id for hit in hits} == set(engine.graph.relation_ids)
+    assert [hit.id for hit in hits if hit.known] == ["ex:livesIn"]
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert "ex:livesIn" not in [hit.id for hit in engine.relations("dog", "farm", known="exclude")]
+
+
+def test_search_puts_the_bearer_of_the_name_first(engine):
+    assert engine.search("common hare", k=3)[0].id == "ex:hare"
+    assert engine.search("common hare", k=3)[0].score == 1.0
+    assert len({hit.id for hit in engine.search("hare", k=10)}) == 10
+
+
+def test_similar_leaves_the_entity_itself_out(engine):
+    assert "ex:hare" not in [hit.id for hit in engine.similar("hare", k=60)]
+    assert len(engine.similar("hare", k=1000)) == engine.graph.n_entities - 1
+
+
+def test_parents_and_children_say_what_is_asserted(engine):
+    hits = engine.parents("dog", k=5)
+    assert (hits[0].id, hits[0].known) == ("ex:tame", True)
+    assert "asserted hierarchy" in hits.method
+    assert not any(hit.known for hit in engine.parents("dog", k=5, known="exclude"))
+    assert [hit.id for hit in engine.parents("dog", k=5, known="only")] == ["ex:tame"]
+    assert {"ex:farm", "ex:city"} <= {hit.id for hit in engine.children("place", k=8, known="only")}
+    placed = engine.parents("a tame goose", k=5)
+    assert "asserted" not in placed.method
+    assert len(placed) == 5
+
+
+def test_extra_sources_count_as_known(small_index):
+    builder = GraphBuilder("more")
+    builder.triple("ex:dog", "ex:livesIn", "ex:sea")
+    builder.triple("ex:dog", "ex:livesIn", "ex:nowhere")
+    with ontodex.open(small_index, device="cpu", known=[builder.build()]) as engine:
+        assert "ex:sea" not in [hit.id for hit in engine.tails("dog", "lives in", k=100)]
+        assert {hit.id for hit in engine.tails("dog", "lives in", k=9, known="only")} == {"ex:farm", "ex:sea"}
+        assert {hit.id for hit in engine.heads("lives in", "sea", k=9, known="only")} >= {"ex:dog"}
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda e: e.tails("ex:dgo", "eats"), UnknownEntity, "ex:dog"),
+        (lambda e: e.tails("dog", "ex:eat"), UnknownRelation, "ex:eats"),
+        (lambda e: e.tails("dog", "eats", k=0), SettingsError, "at least 1"),
+        (lambda e: e.tails("dog", "eats", known="all"), SettingsError, "exclude"),
+        (lambda e: e.tails(" ", "eats"), SettingsError, "entity"),
+        (lambda e: e.heads("", "dog"), SettingsError, "relation"),
+        (lambda e: e.search("", k=3), SettingsError, "entity"),
+        (lambda e: e.parents("dog", known="onyl"), SettingsError, "only"),
+    ],
+)
+def test_bad_questions_are_refused_by_name(engine, call, error, says):
+    with pytest.raises(error, match=says):
+        call(engine)
+
+
+def test_more_answers_than_entities(engine):
+    assert len(engine.search("dog", k=10_000)) == engine.graph.n_entities
+
+
+def test_an_index_without_projections_reads_head_and_relation_as_a_text(tmp_path, tiny_encoder, small_graph):
+    with ontodex.build(
+        small_graph, tmp_path / "plain.odx", encoders=[tiny_encoder], train=False, device="cpu", quiet=True
+    ) as engine:
+        hits = engine.tails("dog", "lives in", k=3)
+        assert "no projections" in hits.method
+        assert len(engine.heads("lives in", "farm", k=3)) == 3
+        assert len(engine.relations("dog", "farm", k=2)) == 2
+
+
+def test_a_graph_of_one_entity(tmp_path, tiny_encoder):
+    builder = GraphBuilder("one")
+    builder.entity("ex:dog", "dog")
+    with ontodex.build(
+        builder.build(), tmp_path / "one.odx", encoders=[tiny_encoder], device="cpu", quiet=True
+    ) as engine:
+        assert [hit.id for hit in engine.search("a cat", k=5)] == ["ex:dog"]
+        assert len(engine.similar("dog")) == 0
+        assert "nothing found" in str(engine.parents("dog"))
+        assert len(engine.tails("dog", "eats")) == 1

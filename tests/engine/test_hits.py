@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyoxigraph as ox
+import pytest
+
+import ontodex
+from ontodex.engine.hits import Hit, Hits, Reading
+from ontodex.graph import KnowledgeGraph, read, write_nquads
+
+DOG = Reading("Dog", "label", "ex:dog", "dog")
+LIVES = Reading("lives in", "label", "ex:livesIn", "lives in")
+FREE = Reading("a “tame”\tbeast", "free text", None, "a “tame”\tbeast")
+
+
+@pytest.fixture
+def tails(small_graph: KnowledgeGraph) -> Hits:
+    hits = Hit("ex:farm", "farm", 0.75, True), Hit("ex:sea", "the\tsea\r\nside ", -0.125, False)
+    return Hits(hits, "tails", {"head": DOG, "relation": LIVES}, "cosine", 1.23456, small_graph)
+
+
+@pytest.fixture
+def search(small_graph: KnowledgeGraph) -> Hits:
+    return Hits((), "search", {"text": FREE}, "cosine", 0.5, small_graph)
+
+
+def test_a_sequence(tails: Hits, search: Hits) -> None:
+    assert (len(tails), tails[0].id, tails[-1].id, [hit.id for hit in tails[:1]]) == (
+        2,
+        "ex:farm",
+        "ex:sea",
+        ["ex:farm"],
+    )
+    assert [hit.known for hit in tails] == [True, False]
+    assert tails[0] in tails
+    assert not search
+
+
+def test_it_prints_as_a_table_and_says_how_it_was_read(tails: Hits, search: Hits) -> None:
+    lines = str(tails).splitlines()
+    assert lines[:2] == [
+        "tails: head = dog (ex:dog, by label), relation = lives in (ex:livesIn, by label)",
+        "by cosine, 1.2 ms",
+    ]
+    assert lines[2].split() == ["1", "0.7500", "known", "ex:farm", "farm"]
+    assert lines[3].split()[:3] == ["2", "-0.1250", "ex:sea"]
+    assert repr(tails) == str(tails)
+    assert "(free text)" in str(search)
+    assert str(search).endswith("nothing found")
+
+
+def test_json_is_one_line_with_the_documented_keys(tails: Hits, search: Hits) -> None:
+    line = tails.to_json()
+    assert "\n" not in line
+    said = json.loads(line)
+    assert list(said) == ["query", "method", "hits", "took_ms"]
+    assert said["query"] == {
+        "question": "tails",
+        "head": {"text": "Dog", "kind": "label", "id": "ex:dog", "label": "dog"},
+        "relation": {"text": "lives in", "kind": "label", "id": "ex:livesIn", "label": "lives in"},
+    }
+    assert said["hits"][0] == {"id": "ex:farm", "label": "farm", "score": 0.75, "known": True}
+    assert [list(hit) for hit in said["hits"]] == [["id", "label", "score", "known"]] * 2
+    assert said["took_ms"] == 1.235
+    assert json.loads(search.to_json())["query"]["text"]["text"] == "a “tame”\tbeast"
+    assert "“" in search.to_json()
+
+
+def test_tsv_keeps_a_hit_to_a_line_and_a_cell_to_a_column(tails: Hits, search: Hits) -> None:
+    assert [line.split("\t") for line in tails.to_tsv().split("\n")] == [
+        ["id", "label", "score", "known"],
+        ["ex:farm", "farm", "0.750000", "true"],
+        ["ex:sea", "the sea side", "-0.125000", "false"],
+        [""],
+    ]
+    assert search.to_tsv() == "id\tlabel\tscore\tknown\n"
+
+
+def test_pandas(tails: Hits, search: Hits) -> None:
+    frame = tails.to_pandas()
+    assert list(frame.columns) == list(search.to_pandas().columns) == ["id", "label", "score", "known"]
+    assert frame.to_dict("records")[0] == {"id": "ex:farm", "label": "farm", "score": 0.75, "known": True}
+    assert [str(kind) for kind in frame.dtypes[["score", "known"]]] == ["float64", "bool"]
+
+
+def test_triples_are_put_together_for_each_direction(small_graph: KnowledgeGraph, tails: Hits, search: Hits) -> None:
+    assert tails.triples == [("ex:dog", "ex:livesIn", "ex:farm", 0.75), ("ex:dog", "ex:livesIn", "ex:sea", -0.125)]
+    hits = (Hit("ex:cat", "cat", 0.5, False),)
+    heads = Hits(hits, "heads", {"tail": DOG, "relation": LIVES}, "cosine", 1.0, small_graph)
+    assert heads.triples == [("ex:cat", "ex:livesIn", "ex:dog", 0.5)]
+    relation = (Hit("is_a", "is a", 0.5, False),)
+    relations = Hits(relation, "relations", {"head": DOG, "tail": DOG}, "cosine", 1.0, small_graph)
+    assert relations.triples == [("ex:dog", "is_a", "ex:dog", 0.5)]
+    assert search.triples == []
+    free = Hits(hits, "heads", {"tail": FREE, "relation": LIVES}, "cosine", 1.0, small_graph)
+    assert (free.triples, free.to_rdf()) == ([], "")
+
+
+def test_rdf_reads_back(tails: Hits, small_graph: KnowledgeGraph, tmp_path: Path) -> None:
+    quads = list(ox.parse(tails.to_rdf(), format=ox.RdfFormat.N_QUADS))
+    names = {ox.NamedNode(f"http://example.org/{name}") for name in ("dog", "livesIn", "farm", "sea")}
+    stated = [quad for quad in quads if quad.predicate == ox.NamedNode("http://example.org/livesIn")]
+    assert {node for quad in stated for node in (quad.subject, quad.predicate, quad.object)} == names
+    assert {quad.graph_name for quad in quads} == {ox.NamedNode("urn:ontodex:predictions")}
+    scores = {float(quad.object.value) for quad in quads if quad.predicate == ox.NamedNode("urn:ontodex:score")}
+    assert scores == {0.75, -0.125}
+    # Beside the graph itself, predictions are not taken for fact.
+    path = tmp_path / "farm.nq"
+    write_nquads(small_graph, path)
+    path.write_text(path.read_text() + tails.to_rdf())
+    known = {(graph.ids[h], graph.ids[t]) for graph in [read(path)] for h, _, t in graph.triples.tolist()}
+    assert ("ex:dog", "ex:farm") in known
+    assert ("ex:dog", "ex:sea") not in known
+
+
+def test_answers_of_an_engine(small_index: Path) -> None:
+    with ontodex.open(small_index, device="cpu") as engine:
+        hits = engine.tails("dog", "lives in", k=5, known="include")
+        assert len(hits) == 5
+        assert len(list(ox.parse(hits.to_rdf(), format=ox.RdfFormat.N_QUADS))) == 1 + 6 * 5
+        assert [tuple(row) for row in hits.to_pandas().to_numpy()] == [
+            (hit.id, hit.label, hit.score, hit.known) for hit in hits
+        ]
+        assert engine.search("a wild beast").triples == []

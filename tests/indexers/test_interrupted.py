@@ -1,0 +1,200 @@
+"""Builds that are killed or run out of room: the index is the old one or the new one, and the next build goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ontodex
+from ontodex.encoders import text as text_encoder
+from ontodex.encoders.hyper_cl import HyperCL
+from ontodex.encoders.hypernetwork import HyperNetwork, HyperNetworkSettings
+from ontodex.encoders.text import TextEncoder
+from ontodex.graph import GraphBuilder, KnowledgeGraph, read, write_tsv
+from ontodex.indexers.build import _Build, build_index
+from ontodex.indexers.index import Index
+
+
+@pytest.fixture(scope="module")
+def new_graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another graph, as a file: what it says must come out the same in another process."""
+    builder = GraphBuilder("new")
+    for number in range(70):
+        builder.triple(f"animal {number % 7} wild {number}", "is_a", f"animal {number % 7}")
+    path = tmp_path_factory.mktemp("new") / "new.tsv"
+    write_tsv(builder.build(), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory, small_graph: KnowledgeGraph, tiny_encoder: Path) -> Path:
+    folder = tmp_path_factory.mktemp("interrupted")
+    old = folder / "old.odx"
+    ontodex.build(small_graph, old, encoders=[tiny_encoder], train=False, device="cpu", quiet=True).close()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def happened(workplace: Path, new_graph: Path, tiny_encoder: Path) -> dict[str, Any]:
+    script = Path(__file__).with_name("killed_builds.py")
+    done = subprocess.run(
+        [sys.executable, str(script), str(workplace), str(tiny_encoder), str(new_graph)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return dict(json.loads(done.stdout))
+
+
+def test_a_killed_build_leaves_the_old_index_or_the_new_one(
+    happened: dict[str, Any], small_graph: KnowledgeGraph, new_graph: Path
+) -> None:
+    old, new = small_graph.fingerprint, read(new_graph).fingerprint
+    assert happened["calls"] > 100
+    seen = set()
+    for one in happened["killed"]:
+        assert one["status"] == -9 or (one["status"], one["after"]["graph"]) == (0, new)  # done before its call came
+        assert one["after"]["problems"] == one["finally"]["problems"] == []
+        assert one["after"]["graph"] in (old, new)
+        seen.add(one["after"]["graph"])
+        assert (one["again"], one["finally"]["graph"]) == (0, new)
+        assert len([name for name in one["left"] if name.startswith("gen-")]) == 1, one["left"]
+    assert old in seen
+    assert len([one for one in happened["killed"] if one["status"] == -9]) > 7
+
+
+def test_a_full_disk_is_an_index_failure_and_leaves_the_old_index(
+    happened: dict[str, Any], small_graph: KnowledgeGraph
+) -> None:
+    for one in happened["full"]:
+        assert one["status"] == 7, one
+        assert one["after"] == {"graph": small_graph.fingerprint, "problems": []}
+        assert one["again"] == 0
+
+
+def test_an_interrupted_build_goes_on_where_it_was(
+    happened: dict[str, Any],
+    workplace: Path,
+    new_graph: Path,
+    tiny_encoder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    encoded: list[str],
+) -> None:
+    assert happened["chunks"] == -9
+    resumed = workplace / "resumed.odx"
+    assert [entry.name for entry in resumed.glob("gen-*")] == ["gen-000001.tmp"]
+    monkeypatch.setattr(text_encoder, "CHUNK", 8)
+    graph = read(new_graph)
+    with build(graph, resumed, tiny_encoder) as engine:
+        assert len(encoded) == graph.n_entities - 4 * 8
+        found = engine.index.vectors("text")[np.arange(graph.n_entities)]
+        assert engine.index.verify() == []
+    encoded.clear()
+    with build(graph, workplace / "whole.odx", tiny_encoder) as engine:
+        assert len(encoded) == graph.n_entities
+        assert np.array_equal(engine.index.vectors("text")[np.arange(graph.n_entities)], found)
+
+
+def test_an_interrupted_build_of_something_else_is_begun_anew(
+    happened: dict[str, Any], tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, encoded: list[str]
+) -> None:
+    left = tmp_path / "a.odx" / "gen-000001.tmp"
+    left.mkdir(parents=True)
+    (tmp_path / "a.odx" / "LOCK").touch()
+    for content in ('{"job": "another"}', "{", "[]", ""):
+        (left / "job.json").write_text(content)
+        (left / "text.json").write_text('{"chunks": 1, "texts": 60}')
+        (left / "junk").write_text("x")
+        interrupted(build, small_graph, tmp_path / "a.odx", tiny_encoder)
+        assert len(encoded) == 60
+        assert not (left / "junk").exists()
+        encoded.clear()
+
+
+@pytest.mark.parametrize("journal", ["", "{", "[]", '{"chunks": 1}', '{"chunks": 1, "texts": 59}'])
+def test_a_journal_that_says_nothing_or_of_other_texts_is_not_believed(
+    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, encoded: list[str], journal: str
+) -> None:
+    index = tmp_path / "a.odx"
+    interrupted(build, small_graph, index, tiny_encoder)
+    (index / "gen-000001.tmp" / "text.json").write_text(journal)
+    encoded.clear()
+    build(small_graph, index, tiny_encoder).close()
+    assert len(encoded) == 60
+
+
+def test_a_trained_encoder_with_a_text_encoder_of_its_own_is_taken_up_whole(
+    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, other_encoder: Path
+) -> None:
+    """As after ``tune="full"``: the text encoder that was trained is not the one that the index's texts are encoded by."""
+    trained = []
+
+    def train(graph: KnowledgeGraph, text: TextEncoder, embeddings: Any, folder: Path) -> HyperCL:
+        import torch
+
+        trained.append(folder)
+        TextEncoder(other_encoder, "cpu").save(folder)
+        torch.manual_seed(0)
+        made = HyperCL(TextEncoder(folder, "cpu"), HyperNetwork(HyperNetworkSettings(dim=16, rank=4)))
+        made.save(folder)
+        return made
+
+    def make(path: Path) -> np.ndarray:
+        build_index(small_graph, path, text=TextEncoder(tiny_encoder, "cpu"), train=train, quiet=True)
+        index = Index.open(path, "cpu")
+        assert index.verify() == []
+        vectors = index.vectors("link")[np.arange(60)]
+        assert index.link_encoder.text.fingerprint == TextEncoder(other_encoder, "cpu").fingerprint
+        assert np.allclose(index.link_encoder.factors(["is a"])[0][0], index.projection(0)[0], atol=1e-4)
+        index.close()
+        return vectors
+
+    whole = make(tmp_path / "whole.odx")
+    assert whole.shape == (60, 16)
+    interrupted(make, tmp_path / "resumed.odx")
+    assert np.array_equal(make(tmp_path / "resumed.odx"), whole)
+    assert len(trained) == 2
+
+
+def interrupted(action: Callable[..., object], *arguments: object) -> None:
+    """Build until everything is encoded and trained, and no further."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Build, "_store", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            action(*arguments)
+
+
+def build(graph: KnowledgeGraph, path: Path, encoder: Path) -> ontodex.Engine:
+    return ontodex.build(graph, path, encoders=[encoder], train=False, device="cpu", quiet=True)
+
+
+@pytest.fixture
+def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every text that is encoded."""
+    return count_encoded(monkeypatch)
+
+
+def count_encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    texts: list[str] = []
+    encode: Callable[..., Any] = TextEncoder._encode_unique
+
+    def counted(self: TextEncoder, unique: list[str]) -> Any:
+        texts.extend(unique)
+        return encode(self, unique)
+
+    monkeypatch.setattr(TextEncoder, "_encode_unique", counted)
+    return texts

@@ -1,0 +1,105 @@
+"""The README's Python and shell, run as they stand, on a small piece of the Human Phenotype Ontology."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ontodex
+from ontodex.demo_data import write_hpo
+from ontodex.graph import GraphBuilder, write_tsv
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+SECTION = README.split("## From a file to answers")[1]
+PYTHON = re.search(r"```python\n(.*?)```", SECTION, re.DOTALL)[1]
+SHELL = re.search(r"The same from the shell:\n\n```\n(.*?)```", SECTION, re.DOTALL)[1]
+GROWING = re.search(r"### Growing an index\n\n```\n(.*?)```", SECTION, re.DOTALL)[1]
+KEPT = ("Insomnia", "Arachnodactyly", "Marfan syndrome", "Gaucher disease", "FBN1", "Sleep onset insomnia")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with hp.obo and annotations/, as the README has them, cut to what is near the README's names."""
+    place = tmp_path_factory.mktemp("readme")
+    ontology, annotations = write_hpo(place / "whole")
+    graph = ontodex.read(ontology, annotations)
+    near = {graph.find(name)[0] for name in KEPT}
+    near |= {int(row) for entity in list(near) for row in graph.neighbours(entity)[:40]}
+    hierarchy = graph.hierarchy()
+    near |= {int(row) for entity in list(near) for row in hierarchy.ancestors(entity)}
+    terms = [graph.ids[row] for row in sorted(near)]
+    frames = re.split(r"\n(?=\[Term\])", ontology.read_text(encoding="utf-8"))
+    wanted = {term for term in terms if term.startswith("HP:")}
+    cut = [frames[0], *(frame for frame in frames[1:] if re.search(r"^id: (\S+)", frame, re.MULTILINE)[1] in wanted)]
+    (place / "hp.obo").write_text("\n".join(cut), encoding="utf-8")
+    builder = GraphBuilder("annotations")
+    for row in sorted(near):
+        if graph.ids[row] not in wanted:
+            builder.entity(graph.ids[row], graph.labels[row], graph.synonyms[row])
+    for head, relation, tail in graph.triples.tolist():
+        if head in near and tail in near and graph.relation_ids[relation] != "is_a":
+            builder.relation(graph.relation_ids[relation], graph.relation_labels[relation])
+            builder.triple(graph.ids[head], graph.relation_ids[relation], graph.ids[tail])
+    write_tsv(builder.build(), place / "annotations")
+    (place / "questions.tsv").write_text("Marfan syndrome\thas phenotype\n")
+    (place / "new-terms.obo").write_text(
+        "format-version: 1.4\n\n[Term]\nid: HP:9999999\nname: Trouble staying awake\nis_a: HP:0000118\n"
+    )
+    return place
+
+
+@pytest.fixture(scope="module")
+def asked(folder):
+    """What the README's Python leaves behind, and its answers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        names = {}
+        answers = []
+        for statement in PYTHON.split("\n"):
+            code = statement.split("  #")[0].strip()
+            if code.startswith("engine."):
+                answers.append(eval(code, names))
+            elif code:
+                exec(code, names)
+        names["engine"].close()
+    return answers
+
+
+@pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
+def test_the_python_answers(asked):
+    tails, heads, relations, search, similar, parents, children, batch = asked
+    assert len(tails) == 10
+    assert not any(hit.known for hit in tails)
+    assert heads.readings["tail"].label == "Arachnodactyly"
+    assert len(relations) == 4
+    assert any("nsomnia" in hit.label or "leep" in hit.label for hit in search[:3])
+    assert similar.readings["text"].label == "Insomnia"
+    assert parents.readings["text"].kind == "synonym"
+    assert any(hit.known for hit in parents)
+    assert any(hit.known for hit in children)
+    assert [len(hits) for hits in batch] == [10, 10]
+
+
+def test_the_shell_answers(asked, folder):
+    for line in (SHELL + GROWING).strip().splitlines():
+        command = shlex.split(line.split("  #")[0])
+        arguments, output = (command[: command.index(">")], command[-1]) if ">" in command else (command, None)
+        assert arguments[0] == "ontodex"
+        if arguments[1] == "build":
+            continue  # the Python has built the same index
+        done = subprocess.run(
+            [sys.executable, "-c", "from ontodex.cli import main; main()", *arguments[1:]],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+        if output:
+            (folder / output).write_text(done.stdout)
+    assert (folder / "answers.jsonl").read_text().startswith('{"query"')
+    assert "HP:9999999" in (folder / "hp.nq").read_text().replace("HP_", "HP:")

@@ -1,0 +1,149 @@
+"""Batches, loss and training runs of link prediction."""
+
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+
+import ontodex
+from ontodex.encoders.hyper_cl import HyperCL
+from ontodex.encoders.text import TextEncoder
+from ontodex.engine.ranking import evaluate_links
+from ontodex.errors import SettingsError, TrainingError
+from ontodex.graph import GraphBuilder, entity_texts, relation_texts
+from ontodex.indexers.vectors import Vectors
+from ontodex.trainers.checkpoints import ProgressOnStderr
+from ontodex.trainers.hyper_cl import train_hyper_cl
+from ontodex.trainers.link_batches import LinkBatches, both_directions
+from ontodex.trainers.link_loss import LinkLoss
+
+FULL = ontodex.HyperCLTraining(
+    tune="full", steps=8, queries=64, entities=24, negatives=48, rank=4, condition=8, save_every=4, encoder_rate=1e-3
+)
+
+
+@pytest.fixture(scope="module")
+def encoder(tiny_encoder):
+    return TextEncoder(tiny_encoder, "cpu")
+
+
+@pytest.mark.parametrize("entities", [0, 24])
+def test_batches_hold_true_triples_and_mask_exactly_the_other_true_tails(small_graph, entities):
+    graph = small_graph
+    true = {tuple(triple) for triple in both_directions(graph.triples, graph.n_relations).tolist()}
+    batches = LinkBatches(graph, steps=12, queries=20, entities=entities, negatives=48, seed=3)
+    for batch in batches:
+        assert len(np.unique(batch.entities)) == len(batch.entities)
+        masked = {tuple(pair) for pair in batch.masked.tolist()}
+        for query, (head, relation, tail) in enumerate(zip(batch.heads, batch.relations, batch.tails, strict=True)):
+            assert (batch.entities[head], relation, batch.entities[tail]) in true
+            assert max(head, tail) < batch.fresh
+            for column, entity in enumerate(batch.entities):
+                other = (batch.entities[head], relation, entity) in true and column != tail
+                assert ((query, column) in masked) == other
+
+
+def test_batches_are_the_same_for_a_seed_and_others_for_another(small_graph):
+    def drawn(seed):
+        batches = LinkBatches(small_graph, steps=5, queries=16, entities=24, negatives=24, seed=seed)
+        return [batches[step].entities.tolist() for step in (4, 0, 2)]
+
+    assert drawn(1) == drawn(1)
+    assert drawn(1) != drawn(2)
+
+
+def test_an_epoch_holds_every_triple_once(small_graph):
+    count = 2 * small_graph.n_triples
+    batches = LinkBatches(small_graph, steps=count // 8, queries=8, negatives=0)
+    seen = [
+        (batch.entities[head], relation, batch.entities[tail])
+        for batch in batches
+        for head, relation, tail in zip(batch.heads, batch.relations, batch.tails, strict=True)
+    ]
+    assert len(set(seen)) == len(seen) == count // 8 * 8
+
+
+def test_the_loss_is_the_cross_entropy_of_the_definition():
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.rand(5, 9, generator=generator)
+    tails, masked = torch.tensor([0, 3, 8, 1, 1]), torch.tensor([[0, 1], [0, 2], [4, 5]])
+    loss = LinkLoss(margin=0.1, temperature=0.2)(scores, tails, masked)
+    wanted = 0.0
+    for query in range(5):
+        left = [column for column in range(9) if [query, column] not in masked.tolist()]
+        gold = int(tails[query])
+        powers = {column: np.exp((float(scores[query, column]) - 0.1 * (column == gold)) / 0.2) for column in left}
+        wanted -= np.log(powers[gold] / sum(powers.values()))
+    assert loss.item() == pytest.approx(wanted / 5, rel=1e-5)
+
+
+def mrr(graph, made):
+    """Mean reciprocal rank on the triples that were learnt, as a graph that holds them out has it."""
+    from dataclasses import replace
+
+    vectors = Vectors([made.entities(made.text.encode(entity_texts(graph)))])
+    left, right = made.factors(relation_texts(graph))
+    held_out = replace(graph, test=graph.triples)
+    return evaluate_links(held_out, vectors, lambda number: (left[number], right[number]), residual=made.residual)[
+        "mrr"
+    ]
+
+
+@pytest.mark.parametrize("projection", ["residual", "public"])
+def test_training_on_a_frozen_encoder_learns_the_triples(tmp_path, encoder, small_graph, projection):
+    def trained(steps):
+        settings = ontodex.HyperCLTraining(
+            steps=steps, queries=64, negatives=64, rank=8, condition=16, width=64, projection=projection, rate=5e-3
+        )
+        return train_hyper_cl(small_graph, tmp_path / str(steps), encoder=encoder, settings=settings, quiet=True)
+
+    assert mrr(small_graph, trained(120)) > 2 * mrr(small_graph, trained(1))
+
+
+def test_training_the_whole_encoder_gives_a_plain_text_encoder_too(tmp_path, encoder, small_graph):
+    made = train_hyper_cl(small_graph, tmp_path / "model", encoder=encoder, settings=FULL, quiet=True)
+    assert not (tmp_path / "model" / "checkpoints").exists()
+    loaded = HyperCL.load(tmp_path / "model", device="cpu")
+    assert loaded.fingerprint == made.fingerprint
+    plain = SentenceTransformer(str(tmp_path / "model"), device="cpu").encode(["a wild dog"], normalize_embeddings=True)
+    assert float((plain @ loaded.text.encode(["a wild dog"]).T).item()) > 0.999
+    assert float((plain @ encoder.encode(["a wild dog"]).T).item()) < 0.9999
+
+
+def test_an_interrupted_run_goes_on_and_ends_like_an_uninterrupted_one(tmp_path, encoder, small_graph, monkeypatch):
+    whole = train_hyper_cl(small_graph, tmp_path / "whole", encoder=encoder, settings=FULL, quiet=True)
+    steps = []
+
+    def stop_at_six(self, args, state, control, **kwargs):
+        steps.append(state.global_step)
+        if state.global_step == 6 and steps.count(6) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ProgressOnStderr, "on_step_end", stop_at_six)
+    with pytest.raises(KeyboardInterrupt):
+        train_hyper_cl(small_graph, tmp_path / "cut", encoder=encoder, settings=FULL, quiet=True)
+    resumed = train_hyper_cl(small_graph, tmp_path / "cut", encoder=encoder, settings=FULL, quiet=True)
+    assert steps == [1, 2, 3, 4, 5, 6, 5, 6, 7, 8]
+    for name, tensor in whole.network.state_dict().items():
+        torch.testing.assert_close(resumed.network.state_dict()[name], tensor, atol=1e-4, rtol=1e-3)
+
+
+def test_a_loss_that_is_no_number_stops_the_run(tmp_path, encoder, small_graph):
+    settings = ontodex.HyperCLTraining(steps=40, queries=16, rate=float("inf"))
+    with pytest.raises(TrainingError, match="learning rate"):
+        train_hyper_cl(small_graph, tmp_path / "m", encoder=encoder, settings=settings, quiet=True)
+
+
+def test_a_graph_without_triples_cannot_be_learnt(tmp_path, encoder):
+    builder = GraphBuilder("none")
+    builder.entity("ex:dog", "dog")
+    with pytest.raises(TrainingError, match="triples"):
+        train_hyper_cl(builder.build(), tmp_path / "m", encoder=encoder, quiet=True)
+
+
+@pytest.mark.parametrize("wrong", [{"tune": "half"}, {"projection": "other", "steps": 1}, {"rank": -1, "steps": 1}])
+def test_settings_that_make_no_sense_are_refused(tmp_path, encoder, small_graph, wrong):
+    with pytest.raises(SettingsError, match=next(iter(wrong))):
+        train_hyper_cl(
+            small_graph, tmp_path / "m", encoder=encoder, settings=ontodex.HyperCLTraining(**wrong), quiet=True
+        )
