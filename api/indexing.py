@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from ontodex.engine.engine import Engine
 from ontodex.graph import KnowledgeGraph, TextSettings, merge, read
 from ontodex.graph import remove as remove_entities
-from ontodex.indexers.index import Index
 
 if TYPE_CHECKING:
     from ontodex.encoders.hyper_cl import HyperCL
@@ -94,8 +93,11 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
         device: Where to encode.
         quiet: Show no progress on stderr.
     """
+    from ontodex.indexers.update import update_index
+
     more = source if isinstance(source, KnowledgeGraph) else read(source)
-    return _rebuild(path, lambda graph: merge(graph, more), device, quiet)
+    update_index(Path(path), lambda graph: merge(graph, more), device=device, quiet=quiet)
+    return Engine.open(path, device=device)
 
 
 def remove(entities: Sequence[str], path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
@@ -110,25 +112,9 @@ def remove(entities: Sequence[str], path: str | Path, *, device: str = "auto", q
     Raises:
         UnknownEntity: If one is not in the index.
     """
-    return _rebuild(path, lambda graph: remove_entities(graph, entities), device, quiet)
+    from ontodex.indexers.update import update_index
 
-
-def _rebuild(path: str | Path, change: Any, device: str, quiet: bool) -> Engine:
-    from ontodex.errors import settings_from
-    from ontodex.indexers.build import build_index
-
-    index = Index.open(Path(path), device)
-    texts = settings_from(TextSettings, index.manifest.settings["texts"], str(index.folder))
-    build_index(
-        change(index.graph),
-        Path(path),
-        text=index.text_encoder,
-        link=index.link_encoder if "link" in index.manifest.encoders else None,
-        texts=texts,
-        settings={"training": index.manifest.settings.get("training")},
-        quiet=quiet,
-    )
-    index.close()
+    update_index(Path(path), lambda graph: remove_entities(graph, entities), device=device, quiet=quiet)
     return Engine.open(path, device=device)
 
 

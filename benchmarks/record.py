@@ -99,7 +99,7 @@ def make_record(measured: Measured, command: str) -> dict[str, Any]:
         "title": measured.title,
         "command": command,
         "commit": _git("rev-parse", "HEAD"),
-        "dirty": bool(_git("status", "--porcelain", "--untracked-files=no")),
+        "dirty": bool(_git("status", "--porcelain", "--", ".", ":!benchmarks/results", ":!benchmarks/README.md")),
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "seed": measured.seed,
         "machine": _machine(),

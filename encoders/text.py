@@ -160,6 +160,9 @@ def forward_tokens(model: SentenceTransformer, tokens: Mapping[str, Sequence[Any
 
     Returns:
         Unit vectors of shape (texts, dim).
+
+    Raises:
+        EncoderError: If the model makes no vector per text.
     """
     import torch
 
@@ -169,6 +172,8 @@ def forward_tokens(model: SentenceTransformer, tokens: Mapping[str, Sequence[Any
     features["token_embeddings"] = features["token_embeddings"].float()
     for module in list(model)[1:]:
         features = module(features)
+    if "sentence_embedding" not in features:
+        raise EncoderError("expected a model with one vector per text, found one without pooling; see its modules.json")
     return torch.nn.functional.normalize(features["sentence_embedding"].float(), dim=-1)
 
 

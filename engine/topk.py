@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -219,5 +220,5 @@ def _best_of_each(rows: Rows, scores: NDArray[np.float64], owners: Rows, queries
     bounds = np.searchsorted(owners[order], np.arange(queries + 1)).tolist()
     return [
         (rows[start : min(end, start + k)], scores[start : min(end, start + k)])
-        for start, end in zip(bounds, bounds[1:], strict=False)
+        for start, end in itertools.pairwise(bounds)
     ]

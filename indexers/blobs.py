@@ -145,7 +145,9 @@ class BlobReader:
         try:
             array = np.frombuffer(memoryview(window).toreadonly(), dtype=info.dtype).reshape(info.shape)
         except (ValueError, TypeError) as error:
-            raise IndexDamaged(f"{self.path}: blob {name!r} is no array of {info.shape} {info.dtype} ({error})") from None
+            raise IndexDamaged(
+                f"{self.path}: blob {name!r} is no array of {info.shape} {info.dtype} ({error})"
+            ) from None
         return array
 
     def damaged(self, prefix: str = "") -> Iterator[str]:

@@ -204,7 +204,7 @@ class _Build:
         try:
             for name, array in arrays.items():
                 writer.put(name, array)
-            self._spaces = {}
+            self._spaces: dict[str, SpaceInfo] = {}
             for space, array in vectors.items():
                 same = [other for other, known in self._spaces.items() if vectors[other] is array]
                 shards = self._spaces[same[0]].shards if same else write_vectors(writer, space, array)

@@ -27,7 +27,7 @@ def make_candidates(vectors: Vectors, seed: int = 0) -> Any:
         vectors: Unit vectors.
         seed: Seed of the sample that the cells are learnt from.
     """
-    cells = max(1, int(2 * len(vectors) ** 0.5))
+    cells = min(len(vectors), int(2 * len(vectors) ** 0.5))
     sample = np.random.default_rng(seed).choice(len(vectors), min(SAMPLE, len(vectors)), replace=False)
     quantizer = faiss.IndexFlatIP(vectors.dim)
     index = faiss.IndexIVFScalarQuantizer(

@@ -69,7 +69,7 @@ def embed(
             vectors[missing[positions]] = found if finish is None else finish(found)
             _note(journal, vectors, number, len(missing))
             bar.update(len(positions))
-        bar.update(bar.total - bar.n)
+        bar.update(len(wanted) - bar.n)
     return vectors
 
 

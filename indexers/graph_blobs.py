@@ -48,9 +48,10 @@ def read_graph(blobs: BlobReader, about: dict[str, Any]) -> KnowledgeGraph:
     def column(name: str) -> TextColumn:
         return TextColumn(blobs.get(f"graph/{name}/data"), blobs.get(f"graph/{name}/offsets"))
 
+    columns: dict[str, Any] = {name: column(name) for name in TEXTS}
+    columns |= {name: blobs.get(f"graph/{name}") for name in ARRAYS}
     graph = KnowledgeGraph(
-        **{name: column(name) for name in TEXTS},
-        **{name: blobs.get(f"graph/{name}") for name in ARRAYS},
+        **columns,
         synonyms=NestedTextColumn(column("synonyms"), blobs.get("graph/synonyms/rows")),
         prefixes=MappingProxyType(about["prefixes"]),
         source=about["source"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from benchmarks.record import KEYS, RESULTS, Goal, Measured, flat, make_record, write_record
 from benchmarks.tables import README, read_records, readme, write_readme
 

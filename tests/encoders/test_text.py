@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -70,17 +71,12 @@ def tiny(tiny_encoder: Path) -> TextEncoder:
 
 
 @pytest.fixture
-def forwarded(tiny: TextEncoder, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def forwarded(tiny: TextEncoder) -> Iterator[list[int]]:
     """Rows of each forward pass."""
     rows: list[int] = []
-    forward = tiny._forward
-
-    def counted(inputs: dict[str, list[list[int]]]) -> object:
-        rows.append(len(inputs["input_ids"]))
-        return forward(inputs)
-
-    monkeypatch.setattr(tiny, "_forward", counted)
-    return rows
+    hook = tiny._model[0].register_forward_pre_hook(lambda _, given: rows.append(len(given[0]["input_ids"])))
+    yield rows
+    hook.remove()
 
 
 def test_the_default_encoder_gives_the_vectors_of_sentence_transformers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,51 @@
+"""Changing the graph of an index, with the encoders that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from ontodex.errors import IndexLocked, settings_from
+from ontodex.graph import KnowledgeGraph, TextSettings
+from ontodex.indexers import generations
+from ontodex.indexers.build import build_index
+from ontodex.indexers.index import Index
+
+__all__ = ["update_index"]
+
+
+def update_index(
+    path: Path, change: Callable[[KnowledgeGraph], KnowledgeGraph], *, device: str = "auto", quiet: bool = False
+) -> int:
+    """Make a generation of a changed graph; only texts that are new are encoded.
+
+    Args:
+        path: Folder of the index.
+        change: From the graph of the index to the new one.
+        device: Where to encode.
+        quiet: Show no progress on stderr.
+
+    Returns:
+        The number of the generation.
+
+    Raises:
+        IndexFailure: If there is no index, or it cannot be written.
+        IndexLocked: If another process is writing the index.
+    """
+    index = Index.open(path, device)
+    try:
+        number = build_index(
+            change(index.graph),
+            path,
+            text=index.text_encoder,
+            link=index.link_encoder if "link" in index.manifest.encoders else None,
+            texts=settings_from(TextSettings, index.manifest.settings["texts"], str(index.folder)),
+            settings={"training": index.manifest.settings.get("training")},
+            quiet=quiet,
+        )
+    finally:
+        index.close()
+    with suppress(IndexLocked), generations.writer(path):
+        generations.drop_old(path, keep=generations.current(path))
+    return number
