@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 import ontodex
+from ontodex.cli_answers import answer, open_engine, singles
 from ontodex.cli_options import (
     Also,
     Batch,
     Device,
+    Format,
     IndexPath,
     Json,
     K,
@@ -47,7 +48,7 @@ Text = Annotated[
 ]
 Relation = Annotated[str | None, typer.Argument(help="A relation of the graph, or any text.", show_default=False)]
 Sources = Annotated[list[Path], typer.Argument(help="Files or folders: OBO, OWL, RDF, TSV, CSV, obographs, splits.")]
-Out = Annotated[Path, typer.Option("-o", "--output", help="Folder to write.", show_default=False)]
+Out = Annotated[Path, typer.Option("-o", "--output", help="Where to write.", show_default=False)]
 
 
 def main() -> None:
@@ -59,13 +60,26 @@ def main() -> None:
         _fail(error, 2)
     except (OntodexError, OSError) as error:
         _fail(error, 1)
-    except KeyboardInterrupt:
-        _fail("stopped; the same command goes on from here", 1)
 
 
 def _fail(message: object, code: int) -> None:
     print(f"ontodex: {message}", file=sys.stderr)  # noqa: T201
     sys.exit(code)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ontodex {ontodex.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Search and complete knowledge graphs and ontologies."""
 
 
 # Indexes --------------------------------------------------------------------------------------------------------------
@@ -80,6 +94,7 @@ def build(
     ] = None,
     train: Annotated[bool, typer.Option(help="Train projections for the graph's relations.")] = True,
     neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
+    format: Format = None,
     on_error: OnError = "warn",
     device: Device = "auto",
     seed: Seed = 0,
@@ -87,7 +102,7 @@ def build(
 ) -> None:
     """Build an index of a graph. Where there is one, only what is new is encoded, and readers are not disturbed."""
     engine = ontodex.build(
-        ontodex.read(*sources, on_error=on_error),
+        ontodex.read(*sources, on_error=on_error, format=format),
         output,
         encoders=encoder or (),
         train=train,
@@ -100,9 +115,17 @@ def build(
 
 
 @app.command()
-def add(index: IndexPath, sources: Sources, device: Device = "auto", quiet: Quiet = False) -> None:
+def add(
+    index: IndexPath,
+    sources: Sources,
+    format: Format = None,
+    on_error: OnError = "warn",
+    device: Device = "auto",
+    quiet: Quiet = False,
+) -> None:
     """Add the entities and triples of files to an index; only new texts are encoded."""
-    _say(f"{ontodex.add(ontodex.read(*sources), index, device=device, quiet=quiet)!r}", quiet)
+    more = ontodex.read(*sources, on_error=on_error, format=format)
+    _say(f"{ontodex.add(more, index, device=device, quiet=quiet)!r}", quiet)
 
 
 @app.command()
@@ -141,10 +164,14 @@ def verify(index: IndexPath) -> None:
 
 @app.command()
 def export(index: IndexPath, output: Out) -> None:
-    """Write the graph of an index to a folder of TSV files, or as N-Quads where OUTPUT ends in .nq."""
+    """Write the graph of an index: a folder of TSV files, one file of triples (.tsv), or N-Quads (.nq)."""
     from ontodex.graph import write_nquads, write_tsv
 
-    (write_nquads if output.suffix == ".nq" else write_tsv)(ontodex.open(index).graph, output)
+    writers = {"": write_tsv, ".tsv": write_tsv, ".nq": write_nquads}
+    if output.suffix not in writers:
+        raise SettingsError(f"{output}: expected a folder, or a file that ends in .tsv or .nq, found {output.suffix!r}")
+    with ontodex.open(index) as engine:
+        writers[output.suffix](engine.graph, output)
 
 
 # Questions ------------------------------------------------------------------------------------------------------------
@@ -157,8 +184,8 @@ def tails(
     device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank what HEAD may be linked to by RELATION."""
-    with _engine(index, device, also_known) as engine:
-        _answer((head, relation), queries, lambda asked: engine.tails_batch(asked, k, known), json, tsv, rdf)
+    with open_engine(index, device, also_known) as engine:
+        answer((head, relation), queries, lambda asked: engine.tails_batch(asked, k, known), json, tsv, rdf)
 
 
 @app.command()
@@ -168,8 +195,8 @@ def heads(
     device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank what may be linked to TAIL by RELATION."""
-    with _engine(index, device, also_known) as engine:
-        _answer((relation, tail), queries, lambda asked: engine.heads_batch(asked, k, known), json, tsv, rdf)
+    with open_engine(index, device, also_known) as engine:
+        answer((relation, tail), queries, lambda asked: engine.heads_batch(asked, k, known), json, tsv, rdf)
 
 
 @app.command()
@@ -179,8 +206,8 @@ def relations(
     device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank the relations that may lead from HEAD to TAIL."""
-    with _engine(index, device, also_known) as engine:
-        _answer((head, tail), queries, lambda asked: engine.relations_batch(asked, k, known), json, tsv, rdf)
+    with open_engine(index, device, also_known) as engine:
+        answer((head, tail), queries, lambda asked: engine.relations_batch(asked, k, known), json, tsv, rdf)
 
 
 @app.command()
@@ -189,8 +216,8 @@ def search(
     device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank all entities by how alike they are to TEXT."""
-    with _engine(index, device) as engine:
-        _answer((text,), queries, lambda asked: engine.search_batch([one for (one,) in asked], k), json, tsv)
+    with open_engine(index, device) as engine:
+        answer((text,), queries, lambda asked: engine.search_batch(singles(asked), k), json, tsv)
 
 
 @app.command()
@@ -199,8 +226,8 @@ def similar(
     device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank the other entities by how alike they are to an entity or a text."""
-    with _engine(index, device) as engine:
-        _answer((text,), queries, lambda asked: engine.similar_batch([one for (one,) in asked], k), json, tsv)
+    with open_engine(index, device) as engine:
+        answer((text,), queries, lambda asked: engine.similar_batch(singles(asked), k), json, tsv)
 
 
 @app.command()
@@ -209,8 +236,8 @@ def parents(
     json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank what is directly above an entity or a text."""
-    with _engine(index, device) as engine:
-        _answer((text,), queries, lambda asked: engine.parents_batch([one for (one,) in asked], k, known), json, tsv)
+    with open_engine(index, device) as engine:
+        answer((text,), queries, lambda asked: engine.parents_batch(singles(asked), k, known), json, tsv)
 
 
 @app.command()
@@ -219,63 +246,8 @@ def children(
     json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank what is directly below an entity or a text."""
-    with _engine(index, device) as engine:
-        _answer((text,), queries, lambda asked: engine.children_batch([one for (one,) in asked], k, known), json, tsv)
-
-
-def _engine(index: Path, device: str, also_known: list[Path] | None = None) -> ontodex.Engine:
-    return ontodex.open(index, device=device, known=[ontodex.read(source) for source in also_known or ()])
-
-
-def _answer(
-    parts: tuple[str | None, ...],
-    queries: Path | None,
-    ask: Callable[[Any], list[ontodex.Hits]],
-    json: bool,
-    tsv: bool,
-    rdf: bool = False,
-) -> None:
-    """Ask one question, or those of a file, and print the answers: a file's as JSON lines."""
-    if sum((json, tsv, rdf)) > 1:
-        raise SettingsError("expected one of --json, --tsv and --rdf, found more")
-    if queries is not None:
-        if any(part is not None for part in parts):
-            raise SettingsError("expected a question or a file of questions (--queries), found both")
-        for batch in _batches(_questions(queries, len(parts))):
-            for hits in ask(batch):
-                typer.echo(hits.to_tsv() if tsv else hits.to_rdf() if rdf else hits.to_json(), nl=not (tsv or rdf))
-        return
-    if any(part is None for part in parts):
-        raise SettingsError(f"expected {len(parts)} text(s) to ask about after INDEX, or --queries FILE, found fewer")
-    (hits,) = ask([parts])
-    typer.echo(
-        hits.to_json() if json else hits.to_tsv() if tsv else hits.to_rdf() if rdf else str(hits), nl=not (tsv or rdf)
-    )
-
-
-def _questions(queries: Path, columns: int) -> Iterator[tuple[str, ...]]:
-    lines = sys.stdin if str(queries) == "-" else queries.open(encoding="utf-8")
-    with lines:
-        for number, line in enumerate(lines, 1):
-            cells = tuple(cell.strip() for cell in line.rstrip("\r\n").split("\t"))
-            if cells == ("",):
-                continue
-            if len(cells) != columns or not all(cells):
-                raise SettingsError(
-                    f"{queries}:{number}: expected {columns} text(s) separated by tabs, found {line.rstrip()!r}"
-                )
-            yield cells
-
-
-def _batches(questions: Iterator[tuple[str, ...]], size: int = 512) -> Iterator[list[tuple[str, ...]]]:
-    batch: list[tuple[str, ...]] = []
-    for question in questions:
-        batch.append(question)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+    with open_engine(index, device) as engine:
+        answer((text,), queries, lambda asked: engine.children_batch(singles(asked), k, known), json, tsv)
 
 
 # Training and evaluation ----------------------------------------------------------------------------------------------
@@ -293,6 +265,8 @@ def train_hyper_cl(
     rank: Annotated[int, typer.Option(help="Rank of the projections; 0 for full rank.", min=0)] = 32,
     projection: Annotated[str, typer.Option(help="residual, or public as in the authors' code.")] = "residual",
     neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
+    format: Format = None,
+    on_error: OnError = "warn",
     device: Device = "auto",
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -304,10 +278,9 @@ def train_hyper_cl(
 
     settings = ontodex.HyperCLTraining(
         tune=tune, steps=steps, rank=rank, projection=projection, seed=seed,
-        condition=0 if projection == "public" else ontodex.HyperCLTraining.condition,
     )  # fmt: skip
     train(
-        ontodex.read(*data),
+        ontodex.read(*data, format=format, on_error=on_error),
         output,
         encoder=TextEncoder.load(encoder or DEFAULT_ENCODER, device),
         settings=settings,
@@ -322,7 +295,9 @@ def eval_kgc(
     model: Annotated[Path, typer.Argument(help="An index, or a Hyper-CL encoder.")],
     data: Sources,
     split: Annotated[str, typer.Option(help="test or valid")] = "test",
-    neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
+    neighbours: Annotated[
+        int | None, typer.Option(help="Names of linked entities in an entity's text; by default as trained.", min=0)
+    ] = None,
     device: Device = "auto",
 ) -> None:
     """Rank the tails and heads of held-out triples among all entities (filtered; ties at their mean rank)."""
@@ -330,7 +305,7 @@ def eval_kgc(
 
     from ontodex.evaluation import evaluate_kgc
 
-    texts = ontodex.TextSettings(neighbours=neighbours)
+    texts = None if neighbours is None else ontodex.TextSettings(neighbours=neighbours)
     typer.echo(json.dumps(evaluate_kgc(model, ontodex.read(*data), split=split, texts=texts, device=device)))
 
 

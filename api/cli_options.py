@@ -7,7 +7,21 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Also", "Batch", "Device", "IndexPath", "Json", "K", "KnownChoice", "OnError", "Quiet", "Rdf", "Seed", "Tsv"]
+__all__ = [
+    "Also",
+    "Batch",
+    "Device",
+    "Format",
+    "IndexPath",
+    "Json",
+    "K",
+    "KnownChoice",
+    "OnError",
+    "Quiet",
+    "Rdf",
+    "Seed",
+    "Tsv",
+]
 
 IndexPath = Annotated[Path, typer.Argument(help="Folder of the index.")]
 K = Annotated[int, typer.Option("-k", help="How many answers.", min=1)]
@@ -22,6 +36,7 @@ Batch = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Tsv = Annotated[bool, typer.Option("--tsv", help="Print a table with tabs.")]
 Rdf = Annotated[bool, typer.Option("--rdf", help="Print N-Quads: predictions in a named graph, with scores.")]
+Format = Annotated[str | None, typer.Option(help="Format of the files, where their content and suffix do not tell it.")]
 OnError = Annotated[str, typer.Option(help="Faulty parts of a file: raise, warn (leave out, count) or skip.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]
 Seed = Annotated[int, typer.Option(help="Seed of all random draws.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -32,7 +33,7 @@ class Question:
 
     def shell(self, index: Path) -> str:
         """Return the line of shell that asks it."""
-        return f"ontodex {self.method} {index} {' '.join(f'{part!r}' for part in self.arguments)} -k {self.k}"
+        return f"ontodex {self.method} {shlex.join([str(index), *self.arguments])} -k {self.k}"
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def run_demo(name: str, folder: Path, *, device: str = "auto", quiet: bool = Fal
     graph = ontodex.read(*sources)
     _print(f"{graph!r}\n")
     _print(f">>> engine = ontodex.build(graph, {str(index)!r})")
-    _print(f"  $ ontodex build {' '.join(map(str, sources))} -o {index}")
+    _print(f"  $ ontodex build {shlex.join(map(str, sources))} -o {shlex.quote(str(index))}")
     engine = ontodex.build(graph, index, device=device, quiet=quiet)
     seconds: dict[str, Any] = engine.index.manifest.seconds
     _print(", ".join(f"{what} {took:.0f} s" for what, took in seconds.items() if took >= 0.5) + "\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ontodex.engine.ranking import evaluate_links
-from ontodex.errors import IndexMismatch
+from ontodex.errors import IndexMismatch, settings_from
 from ontodex.geometry.projection import Factors
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 
@@ -26,7 +26,7 @@ def evaluate_kgc(
         model: An index of the graph, or a Hyper-CL encoder.
         graph: A graph with held-out triples.
         split: ``"test"`` or ``"valid"``.
-        texts: How an entity's text is built, where ``model`` is an encoder.
+        texts: How an entity's text is built, where ``model`` is an encoder; by default as in its training.
         device: Where to compute.
 
     Returns:
@@ -42,7 +42,8 @@ def evaluate_kgc(
     from ontodex.indexers.vectors import Vectors
 
     encoder = HyperCL.load(model, device=device)
-    vectors = Vectors([encoder.entities(encoder.text.encode(entity_texts(graph, texts or TextSettings())))])
+    texts = texts or settings_from(TextSettings, encoder.texts, str(model))
+    vectors = Vectors([encoder.entities(encoder.text.encode(entity_texts(graph, texts)))])
     left, right = encoder.factors(relation_texts(graph))
 
     def projection(relation: int) -> Factors:

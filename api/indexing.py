@@ -24,7 +24,7 @@ def build(
     source: Any,
     path: str | Path,
     *,
-    encoders: Sequence[str | Path] = (),
+    encoders: str | Path | Sequence[str | Path] = (),
     train: bool = True,
     training: HyperCLTraining | None = None,
     texts: TextSettings | None = None,
@@ -57,16 +57,18 @@ def build(
     from ontodex.trainers.hyper_cl import HyperCLTraining
 
     graph = source if isinstance(source, KnowledgeGraph) else read(source)
-    text, link = _load(encoders, device)
+    text, link = _load([encoders] if isinstance(encoders, str | Path) else encoders, device)
     training = training or HyperCLTraining()
+    if graph.hierarchy_relations:
+        graph.hierarchy(on_cycle="drop")  # says so if links run in a circle
     trains = train and link is None and graph.n_triples > 0
     build_index(
         graph,
         Path(path),
         text=text,
         link=link,
-        train=_trainer(training, quiet) if trains else None,
-        texts=texts or TextSettings(),
+        train=_trainer(training, texts, quiet) if trains else None,
+        texts=texts,
         settings={"training": dataclasses.asdict(training) if trains else None},
         quiet=quiet,
     )
@@ -100,7 +102,7 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
     return Engine.open(path, device=device)
 
 
-def remove(entities: Sequence[str], path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
+def remove(entities: str | Sequence[str], path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
     """Remove entities, and the triples they are in, from an index.
 
     Args:
@@ -114,7 +116,8 @@ def remove(entities: Sequence[str], path: str | Path, *, device: str = "auto", q
     """
     from ontodex.indexers.update import update_index
 
-    update_index(Path(path), lambda graph: remove_entities(graph, entities), device=device, quiet=quiet)
+    names = [entities] if isinstance(entities, str) else entities
+    update_index(Path(path), lambda graph: remove_entities(graph, names), device=device, quiet=quiet)
     return Engine.open(path, device=device)
 
 
@@ -134,14 +137,16 @@ def _load(encoders: Sequence[str | Path], device: str) -> tuple[TextEncoder, Hyp
         return text, None
     link = HyperCL.load(links[0], device=device)
     if link.text.fingerprint == text.fingerprint:
-        link = HyperCL(text, link.network)
+        link = HyperCL(text, link.network, link.texts)
     return text, link
 
 
-def _trainer(training: HyperCLTraining, quiet: bool) -> LinkTrainer:
+def _trainer(training: HyperCLTraining, texts: TextSettings | None, quiet: bool) -> LinkTrainer:
     def train(graph: KnowledgeGraph, text: TextEncoder, embeddings: Any, folder: Path) -> HyperCL:
         from ontodex.trainers.hyper_cl import train_hyper_cl
 
-        return train_hyper_cl(graph, folder, encoder=text, settings=training, embeddings=embeddings, quiet=quiet)
+        return train_hyper_cl(
+            graph, folder, encoder=text, settings=training, texts=texts, embeddings=embeddings, quiet=quiet
+        )
 
     return train

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.record import make_record, write_record
+from benchmarks.record import code_state, make_record, write_record
 from benchmarks.tables import write_readme
 
 BENCHMARKS = {
@@ -63,10 +63,11 @@ def _measure(name: str, rest: Sequence[str]) -> None:
     module.add_options(parser)
     options = parser.parse_args(rest)
     command = " ".join(["python -m benchmarks", name, *rest])
+    code = code_state()
     for measured in module.run(options):
         if options.quick:
             measured.goals.clear()  # they are for real sizes
-        record = make_record(measured, command)
+        record = make_record(measured, command, code)
         print(json.dumps(record, ensure_ascii=False))
         for figure, goal in record["goals"].items():
             print(f"{'met   ' if goal['met'] else 'MISSED'} {measured.name}: {figure}", file=sys.stderr)

@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-__all__ = ["KEYS", "RESULTS", "Goal", "Measured", "flat", "make_record", "write_record"]
+__all__ = ["KEYS", "RESULTS", "Goal", "Measured", "code_state", "flat", "make_record", "write_record"]
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -87,8 +87,19 @@ def flat(figures: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     return found
 
 
-def make_record(measured: Measured, command: str) -> dict[str, Any]:
+def code_state() -> dict[str, Any]:
+    """Return the commit, and whether files differ from it; asked before a run, for others may commit meanwhile."""
+    changed = _git("status", "--porcelain", "--", ".", ":!benchmarks/results", ":!benchmarks/README.md")
+    return {"commit": _git("rev-parse", "HEAD"), "dirty": bool(changed)}
+
+
+def make_record(measured: Measured, command: str, code: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the whole record: what was measured, and on what.
+
+    Args:
+        measured: What came out.
+        command: What was called.
+        code: :func:`code_state` when the run began; now by default.
 
     Raises:
         KeyError: If a goal is of a figure that there is not.
@@ -98,8 +109,7 @@ def make_record(measured: Measured, command: str) -> dict[str, Any]:
         "name": measured.name,
         "title": measured.title,
         "command": command,
-        "commit": _git("rev-parse", "HEAD"),
-        "dirty": bool(_git("status", "--porcelain", "--", ".", ":!benchmarks/results", ":!benchmarks/README.md")),
+        **(code or code_state()),
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "seed": measured.seed,
         "machine": _machine(),

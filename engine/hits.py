@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
+from ontodex.errors import SettingsError
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.writers.nquads import predictions_as_nquads
 
@@ -27,15 +28,19 @@ class Reading:
         kind: ``"id"``, ``"label"``, ``"synonym"`` or ``"free text"``.
         id: Identifier of the entity or relation; ``None`` for free text.
         label: Its label; the text itself for free text.
+        hint: For free text, which known name is spelt alike; else empty.
     """
 
     text: str
     kind: str
     id: str | None
     label: str
+    hint: str = ""
 
     def __str__(self) -> str:
-        return f"{self.label} ({self.id}, by {self.kind})" if self.id is not None else f"“{self.text}” (free text)"
+        if self.id is not None:
+            return f"{self.label} ({self.id}, by {self.kind})"
+        return f"“{self.text}” (free text{self.hint})"
 
 
 @dataclass(frozen=True)
@@ -121,16 +126,22 @@ class Hits(Sequence[Hit]):
 
     @property
     def triples(self) -> list[tuple[str, str, str, float]]:
-        """The answers as (head id, relation id, tail id, score); empty where a part of the question is free text."""
+        """The answers that are not known as predicted triples: (head id, relation id, tail id, score).
+
+        Raises:
+            SettingsError: If the question is not about triples, or a part of it is free text.
+        """
         ids = {role: reading.id for role, reading in self.readings.items()}
         missing = {"tails": "tail", "heads": "head", "relations": "relation"}.get(self.question)
-        if missing is None or None in ids.values():
-            return []
-        found = []
-        for hit in self.hits:
-            whole = {**ids, missing: hit.id}
-            found.append((str(whole["head"]), str(whole["relation"]), str(whole["tail"]), hit.score))
-        return found
+        if missing is None:
+            raise SettingsError(
+                f"expected an answer of tails, heads or relations to make triples of, found {self.question}"
+            )
+        for role, reading in self.readings.items():
+            if reading.id is None:
+                raise SettingsError(f"{role}: expected one of the graph to make triples of, found {reading}")
+        wholes = [({**ids, missing: hit.id}, hit.score) for hit in self.hits if not hit.known]
+        return [(str(ids["head"]), str(ids["relation"]), str(ids["tail"]), score) for ids, score in wholes]
 
     def to_rdf(self) -> str:
         """Return :attr:`triples` as N-Quads in a named graph of predictions, with their scores."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import SettingsError, nearest
-from ontodex.graph import KnowledgeGraph
+from ontodex.graph import KnowledgeGraph, ReadWarning
+from ontodex.graph.edit import aligned
 
 __all__ = ["CHOICES", "Known", "check_choice"]
 
@@ -31,7 +33,8 @@ class Known:
 
     Args:
         graph: The graph of the index.
-        others: Further graphs; what they say of entities and relations that ``graph`` does not have is left out.
+        others: Further graphs; entities and relations meet by CURIE or IRI, and what is said of others is left out,
+            with a :class:`~ontodex.graph.ReadWarning` if that is all of it.
     """
 
     def __init__(self, graph: KnowledgeGraph, others: Iterable[KnowledgeGraph] = ()) -> None:
@@ -59,6 +62,8 @@ def _union(parts: list[NDArray[np.int32]]) -> Rows:
 
 
 def _in_rows_of(graph: KnowledgeGraph, other: KnowledgeGraph) -> NDArray[np.int32]:
+    """Return all triples of ``other`` that can be said in ``graph``, ``int32`` of shape (n, 3)."""
+    other = aligned(other, graph)
     rows = {name: row for row, name in enumerate(graph.ids)}
     numbers = {name: number for number, name in enumerate(graph.relation_ids)}
     entity = np.array([rows.get(name, -1) for name in other.ids], dtype=np.int32)
@@ -67,4 +72,12 @@ def _in_rows_of(graph: KnowledgeGraph, other: KnowledgeGraph) -> NDArray[np.int3
     if not len(triples):
         return triples
     moved = np.stack([entity[triples[:, 0]], relation[triples[:, 1]], entity[triples[:, 2]]], axis=1)
-    return moved[(moved >= 0).all(axis=1)]
+    moved = moved[(moved >= 0).all(axis=1)]
+    if not len(moved):
+        warnings.warn(
+            f"none of the {len(triples):,} triples of {other.source} is about entities and relations of the index; "
+            "are its ids those of another source?",
+            ReadWarning,
+            stacklevel=2,
+        )
+    return moved

@@ -5,57 +5,40 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.topk import Searcher
 from ontodex.graph import Hierarchy
 
-__all__ = ["children_of_text", "parents_of_text"]
+__all__ = ["near_and_below", "parents_of_text"]
 
-Scored = tuple[NDArray[np.int64], NDArray[np.float64]]
+Rows = NDArray[np.int64]
 
 SHARPNESS = 20.0
-"""How much more a nearer neighbour's place counts: its vote is exp(SHARPNESS * cosine), of all votes."""
+"""How much more a nearer neighbour counts: the weight of its vote is exp(SHARPNESS * cosine)."""
 
 
-def parents_of_text(
-    hierarchy: Hierarchy | None, near: Scored, searcher: Searcher, vector: NDArray[np.float32]
-) -> Scored:
-    """Rank parents: each similar entity votes for its own parents and, with half a vote, for itself.
+def parents_of_text(hierarchy: Hierarchy, near: tuple[Rows, NDArray[np.float64]]) -> tuple[Rows, NDArray[np.float64]]:
+    """Rank parents: each similar entity has two votes for each of its own parents and one for itself.
 
     Args:
-        hierarchy: The asserted hierarchy; without one the similar entities are returned as they are.
+        hierarchy: The asserted hierarchy.
         near: The most similar entities and their cosines.
-        searcher: Not needed here; both functions are called alike.
-        vector: Likewise.
 
     Returns:
-        Rows, and their shares of the votes, best first.
+        Rows and their weighted share of three votes each, in (0, 1], best first.
     """
     rows, cosines = near
-    if hierarchy is None or not len(rows):
+    if not len(rows):
         return near
-    votes: dict[int, float] = {}
     weights = np.exp(SHARPNESS * (cosines - cosines.max()))
-    for row, weight in zip(rows.tolist(), (weights / weights.sum()).tolist(), strict=True):
+    votes: dict[int, float] = {}
+    for row, share in zip(rows.tolist(), (weights / weights.sum() / 3).tolist(), strict=True):
         for parent in hierarchy.parents(row).tolist():
-            votes[parent] = votes.get(parent, 0.0) + weight
-        votes[row] = votes.get(row, 0.0) + weight / 2
+            votes[parent] = votes.get(parent, 0.0) + 2 * share
+        votes[row] = votes.get(row, 0.0) + share
     ranked = sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))
-    return np.array([row for row, _ in ranked], dtype=np.int64), np.array([vote / 1.5 for _, vote in ranked])
+    return np.array([row for row, _ in ranked], dtype=np.int64), np.array([vote for _, vote in ranked])
 
 
-def children_of_text(
-    hierarchy: Hierarchy | None, near: Scored, searcher: Searcher, vector: NDArray[np.float32]
-) -> Scored:
-    """Rank children: the similar entities and what is directly below them, by cosine.
-
-    Args:
-        hierarchy: The asserted hierarchy; without one the similar entities are returned as they are.
-        near: The most similar entities and their cosines.
-        searcher: Scores the candidates.
-        vector: The text's vector, of shape (dim,).
-    """
-    if hierarchy is None or not len(near[0]):
-        return near
-    below = [hierarchy.children(row).astype(np.int64) for row in near[0].tolist()]
-    candidates = np.unique(np.concatenate([near[0], *below]))
-    return searcher.among(vector, candidates, len(candidates))
+def near_and_below(hierarchy: Hierarchy, near: Rows) -> Rows:
+    """Return similar entities and what is directly below them: what may be below a text, too."""
+    below = [hierarchy.children(row).astype(np.int64) for row in near.tolist()]
+    return np.unique(np.concatenate([near, *below]))

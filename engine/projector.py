@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,17 @@ class Projector:
         if self._trained:
             return "the relation's projection (cosine)"
         return "the text “head relation” (cosine; the index has no projections)"
+
+    @property
+    def relations_method(self) -> str:
+        """What the scores of relations mean."""
+        if self._trained:
+            return "the mean of the relation's projection and its inverse's (cosines)"
+        return "the difference of tail and head, against the relation's label (cosine; the index has no projections)"
+
+    @cached_property
+    def _labels(self) -> Floats:
+        return self._encode(list(self._index.graph.relation_labels))
 
     def queries(self, entities: Sequence[Resolved], relations: Sequence[Resolved], *, backward: bool = False) -> Floats:
         """Return the query of each (entity, relation) pair, ``float32`` of shape (pairs, dim).
@@ -79,8 +91,7 @@ class Projector:
         """
         index, count = self._index, self._index.graph.n_relations
         if not self._trained:
-            labels = self._encode(list(index.graph.relation_labels))
-            return np.asarray(score_pairs(unit(tail - head)[None], labels[None])[0])
+            return np.asarray(score_pairs(unit(tail - head)[None], self._labels[None])[0])
         both = np.zeros(count)
         for here, there, start in ((head, tail, 0), (tail, head, count)):
             moved = np.einsum("d,rdk->rk", here, index.blobs.get("link/left")[start : start + count])

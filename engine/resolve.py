@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ontodex.engine.hits import Reading
@@ -20,11 +21,16 @@ class Resolved:
     reading: Reading
 
 
-def resolve_entity(graph: KnowledgeGraph, text: str) -> Resolved:
+def resolve_entity(graph: KnowledgeGraph, text: str, *, any_text: bool = False) -> Resolved:
     """Read a CURIE, an IRI, a label, a synonym or free text.
 
+    Args:
+        graph: What is known.
+        text: What a user typed.
+        any_text: Take what looks like an unknown identifier for words.
+
     Raises:
-        UnknownEntity: If it is written like a CURIE or an IRI, and no entity has it.
+        UnknownEntity: If it is an IRI, or a CURIE with a prefix that the graph uses, and no entity has it.
         SettingsError: If it is empty.
     """
     _expect_words(text, "entity")
@@ -32,9 +38,10 @@ def resolve_entity(graph: KnowledgeGraph, text: str) -> Resolved:
     if found is not None:
         row, kind = found
         return Resolved(row, Reading(text, kind.name.lower(), graph.ids[row], graph.labels[row]))
-    if looks_like_identifier(text):
+    if not any_text and _is_identifier(text, graph.prefixes, graph.ids):
+        alike = (known for known in graph.ids if abs(len(known) - len(text)) <= 2)
         raise UnknownEntity(
-            f"{graph.source}: no entity {text!r}{nearest(text, graph.ids)}; give a CURIE, an IRI, a label, or words"
+            f"{graph.source}: no entity {text!r}{nearest(text, alike)}; give a CURIE, an IRI, a label, or words"
         )
     return Resolved(None, Reading(text, "free text", None, text))
 
@@ -43,19 +50,32 @@ def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
     """Read the identifier or label of a relation, or the text of one that the graph does not have.
 
     Raises:
-        UnknownRelation: If it is written like a CURIE or an IRI, and no relation has it.
+        UnknownRelation: If it is an IRI, or a CURIE with a prefix that relations use, and no relation has it.
         SettingsError: If it is empty.
     """
     _expect_words(text, "relation")
-    number = graph.find_relation(text)
-    if number is not None:
+    found = graph.find_relation(text)
+    if found is not None:
+        number, kind = found
         label = graph.relation_labels[number]
         identifier = graph.relation_ids[number]
-        kind = "label" if text.casefold() == label.casefold() else "id"
-        return Resolved(number, Reading(text, kind, identifier, label))
-    if looks_like_identifier(text):
-        raise UnknownRelation(f"{graph.source}: no relation {text!r}{nearest(text, graph.relation_ids)}")
-    return Resolved(None, Reading(text, "free text", None, text))
+        return Resolved(number, Reading(text, kind.name.lower(), identifier, label))
+    if _is_identifier(text, graph.prefixes, graph.relation_ids):
+        raise UnknownRelation(
+            f"{graph.source}: no relation {text!r}{nearest(text, graph.relation_ids)}; "
+            "give its identifier, its label, or words for a relation that the graph does not have"
+        )
+    return Resolved(None, Reading(text, "free text", None, text, nearest(text, graph.relation_labels, n=1)))
+
+
+def _is_identifier(text: str, prefixes: Mapping[str, str], ids: Iterable[str]) -> bool:
+    """Tell whether a text can only be meant as an identifier: an IRI, or a CURIE with a prefix in use."""
+    if "://" in text:
+        return looks_like_identifier(text)
+    prefix, colon, _ = text.partition(":")
+    if not colon or not looks_like_identifier(text):
+        return False
+    return prefix in prefixes or any(known.startswith(f"{prefix}:") for known in ids)
 
 
 def _expect_words(text: str, role: str) -> None:

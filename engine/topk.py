@@ -111,6 +111,7 @@ class Searcher:
         asked = queries[group]
         owners = np.repeat(np.arange(len(group)), [len(exclude[query]) for query in group])
         rows = np.concatenate([np.asarray(exclude[query], dtype=np.int64) for query in group])
+        pairs: tuple[Rows, Rows] | None
         if fetch:
             pairs = self._looked_up(asked, fetch, owners, rows)
         elif self._on_device is not None:
@@ -150,8 +151,11 @@ class Searcher:
             floor = np.maximum(floor, best.min(axis=1) - self._doubt)
             if len(queries) > 1 and sum(len(part[0]) for part in likely) > CROWD:
                 return None
-        query, row, scores = (np.concatenate(part) for part in zip(*likely, strict=True)) if likely else (_NO, _NO, _NO)
-        kept = scores > floor[query]
+        if not likely:
+            return _NO, _NO
+        queries_of, rows_of, scores_of = zip(*likely, strict=True)
+        query, row = np.concatenate(queries_of), np.concatenate(rows_of)
+        kept = np.concatenate(scores_of) > floor[query]
         return query[kept], row[kept]
 
     def _blocks_of_products(self, queries: NDArray[np.float32]) -> Iterator[tuple[int, NDArray[np.float32]]]:

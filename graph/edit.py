@@ -13,9 +13,9 @@ from ontodex.errors import GraphError, UnknownEntity, nearest
 from ontodex.graph.builder import readable, unique_triples
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.knowledge_graph import KnowledgeGraph
-from ontodex.graph.names import NameKind
+from ontodex.graph.prefixes import contract, expand, looks_like_identifier
 
-__all__ = ["merge", "remove"]
+__all__ = ["aligned", "merge", "remove"]
 
 Rows = NDArray[np.int32]
 
@@ -25,7 +25,7 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
 
     Entities and relations of ``graph`` keep their rows, new ones come after. Of one that both have, labels and
     definitions of ``graph`` stay (but for labels made of the id), synonyms are joined. A triple that either graph holds
-    out is held out, so that nothing leaks.
+    out is held out, so that nothing leaks. Entities and relations meet by CURIE or IRI, see :func:`aligned`.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -34,6 +34,7 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
         >>> list(merge(builder.build(), more.build()).ids)
         ['dog', 'animal', 'cat']
     """
+    other = aligned(other, graph)
     ids, rows = _joined(graph.ids, other.ids)
     relation_ids, numbers = _joined(graph.relation_ids, other.relation_ids)
     labels = _named(ids, graph.labels, other.labels, rows)
@@ -71,6 +72,44 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
     )
 
 
+def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
+    """Return ``part`` with its ids written as in ``graph``: a CURIE meets its IRI, whatever prefixes each has.
+
+    A CURIE whose prefix ``part`` does not declare is read with the prefixes of ``graph``. The prefixes of the result are
+    those that ``graph`` lacks.
+
+    Example:
+        >>> from ontodex.graph import GraphBuilder
+        >>> builder, more = GraphBuilder("pets"), GraphBuilder("more")
+        >>> builder.prefixes["ex"] = "http://example.org/"
+        >>> builder.triple("ex:dog", "is_a", "ex:animal"); more.triple("http://example.org/cat", "is_a", "ex:animal")
+        >>> list(aligned(more.build(), builder.build()).ids)
+        ['ex:cat', 'ex:animal']
+    """
+    new = {p: n for p, n in part.prefixes.items() if p not in graph.prefixes and n not in graph.prefixes.values()}
+    known, spaces = {**new, **graph.prefixes}, {**graph.prefixes, **part.prefixes}
+
+    def written(names: Sequence[str], own: Sequence[str], rest: Sequence[str]) -> TextColumn:
+        places, there = {**_by_iri(rest, graph), **_by_iri(own, graph)}, set(own)
+
+        def name(old: str) -> str:
+            iri = expand(old, spaces)
+            if iri is None or (old in there and expand(old, known) == iri):
+                return old
+            if iri in places:
+                return places[iri]
+            return old if "://" not in old and expand(old, known) == iri else contract(iri, known)
+
+        return TextColumn.of(map(name, names))
+
+    return dataclasses.replace(
+        part,
+        ids=written(part.ids, graph.ids, graph.relation_ids),
+        relation_ids=written(part.relation_ids, graph.relation_ids, graph.ids),
+        prefixes=MappingProxyType(new),
+    )
+
+
 def remove(graph: KnowledgeGraph, ids: Iterable[str]) -> KnowledgeGraph:
     """Return the graph without some entities and without the triples they are in.
 
@@ -78,18 +117,16 @@ def remove(graph: KnowledgeGraph, ids: Iterable[str]) -> KnowledgeGraph:
 
     Args:
         graph: The graph.
-        ids: CURIE or IRI of each entity to take out.
+        ids: CURIE, IRI, label or synonym of each entity to take out.
 
     Raises:
-        UnknownEntity: If there is no such entity; the nearest ids are named.
+        UnknownEntity: If there is no such entity (the nearest names are offered), or a name fits several equally well
+            (their ids are listed).
         GraphError: If nothing would be left.
     """
     keep = np.ones(graph.n_entities, dtype=bool)
     for name in ids:
-        found = graph.find(name)
-        if found is None or found[1] is not NameKind.ID:
-            raise UnknownEntity(f"no entity has the id {name!r}{nearest(name, graph.ids)}")
-        keep[found[0]] = False
+        keep[_only(graph, name)] = False
     if not keep.any():
         raise GraphError(f"{graph.source}: expected to leave at least one entity, found that all are to be removed")
     rows = np.flatnonzero(keep).tolist()
@@ -112,6 +149,26 @@ def remove(graph: KnowledgeGraph, ids: Iterable[str]) -> KnowledgeGraph:
         valid=kept(graph.valid),
         test=kept(graph.test),
     )
+
+
+def _only(graph: KnowledgeGraph, name: str) -> int:
+    """Return the one entity that is meant by a name."""
+    found = graph.find_all(name)
+    if found is None:
+        offered = graph.ids if looks_like_identifier(name) else dict.fromkeys(graph.labels)
+        raise UnknownEntity(f"{graph.source}: no entity {name!r}{nearest(name, offered)}")
+    rows, kind = found
+    if len(rows) > 1:
+        listed = ", ".join(graph.ids[row] for row in rows[:8]) + (", …" if len(rows) > 8 else "")
+        raise UnknownEntity(
+            f"{graph.source}: expected one entity, found {len(rows)} with the {kind.name.lower()} {name!r}: {listed}; "
+            "give the id of the one that is meant"
+        )
+    return rows[0]
+
+
+def _by_iri(names: Sequence[str], graph: KnowledgeGraph) -> dict[str, str]:
+    return {iri: name for name in names if (iri := expand(name, graph.prefixes)) is not None}
 
 
 def _joined(mine: Sequence[str], theirs: Sequence[str]) -> tuple[list[str], Rows]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 from ontodex.errors import GraphError, UnknownRelation, nearest
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.hierarchy import Hierarchy
-from ontodex.graph.names import NameIndex, NameKind, normalise, spellings
+from ontodex.graph.names import NameIndex, NameKind, normalise
+from ontodex.graph.notices import ReadWarning
 from ontodex.graph.prefixes import contract, local_name
 
 __all__ = ["KnowledgeGraph", "no_triples"]
@@ -168,20 +170,21 @@ class KnowledgeGraph:
     def find(self, name: str) -> tuple[int, NameKind] | None:
         """Return (row, kind of name) of the entity with this CURIE, IRI, label or synonym, or ``None``.
 
-        Several bearers of one name: an id goes before a label, a label before a synonym, then the one in more triples,
-        then the lower row.
+        Several bearers of one name: an id goes before a label, a label before a synonym; of one kind the exact spelling
+        before one in other case, then the one in more triples, then the lower row.
         """
-        for candidate in dict.fromkeys((name, contract(name, self.prefixes))):
-            wanted = normalise(candidate)
-            bearers = [
-                (kind, -self._degree(row), row)
-                for row, kind in self.names.lookup(candidate)
-                if any(wanted in spellings(known) for known in self._names_of(row, kind))
-            ]
-            if bearers:
-                kind, _, row = min(bearers)
-                return row, kind
-        return None
+        found = self.find_all(name)
+        if found is None:
+            return None
+        rows, kind = found
+        return rows[0] if len(rows) == 1 else min(rows, key=lambda row: (-self._degree(row), row)), kind
+
+    def find_all(self, name: str) -> tuple[list[int], NameKind] | None:
+        """Return the rows of all entities that this name fits as well as any, and the kind; see :meth:`find`."""
+        return self.names.strongest(self._spelt(name), self._names_of)
+
+    def _spelt(self, name: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((name, contract(name, self.prefixes))))
 
     def _degree(self, entity: int) -> int:
         return len(self.outgoing(entity)[1]) + len(self.incoming(entity)[1])
@@ -191,15 +194,34 @@ class KnowledgeGraph:
             return (self.ids[row],)
         return (self.labels[row],) if kind is NameKind.LABEL else self.synonyms[row]
 
-    def find_relation(self, name: str) -> int | None:
-        """Return the number of the relation with this CURIE, IRI, label or local name, or ``None``."""
-        wanted = {normalise(name), normalise(contract(name, self.prefixes))}
-        columns = (self.relation_ids, self.relation_labels, map(local_name, self.relation_ids))
-        for column in columns:
-            for number, known in enumerate(column):
-                if not wanted.isdisjoint(spellings(known)):
-                    return number
-        return None
+    @cached_property
+    def _relation_names(self) -> dict[NameKind, list[str]]:
+        """Names of the relations by kind; local names stand in the place of synonyms."""
+        ids = list(self.relation_ids)
+        return {
+            NameKind.ID: ids,
+            NameKind.LABEL: list(self.relation_labels),
+            NameKind.SYNONYM: [local_name(name) for name in ids],
+        }
+
+    @cached_property
+    def _relation_index(self) -> NameIndex:
+        return NameIndex.of(
+            (name, number, kind) for kind, names in self._relation_names.items() for number, name in enumerate(names)
+        )
+
+    def find_relation(self, name: str) -> tuple[int, NameKind] | None:
+        """Return (number, kind of name) of the relation with this CURIE, IRI, label or local name, or ``None``.
+
+        A local name is an id of a kind, but goes after a label; the rest is as for :meth:`find`, the lowest number first.
+        """
+        found = self._relation_index.strongest(
+            self._spelt(name), lambda number, kind: (self._relation_names[kind][number],)
+        )
+        if found is None:
+            return None
+        numbers, kind = found
+        return numbers[0], NameKind.LABEL if kind is NameKind.LABEL else NameKind.ID
 
     # Hierarchy ----------------------------------------------------------------------------------------------------
 
@@ -217,7 +239,8 @@ class KnowledgeGraph:
 
         Args:
             relation: The relation from child to parent; by default every relation named like one.
-            on_cycle: ``"raise"``, or ``"drop"`` to leave out the links that close a circle.
+            on_cycle: ``"raise"``, or ``"drop"`` to leave out the links that close a circle, with one
+                :class:`~ontodex.graph.ReadWarning` that counts them and names the first.
 
         Raises:
             GraphError: If the graph has no such relation.
@@ -231,12 +254,21 @@ class KnowledgeGraph:
                     f"{', '.join(self.relation_labels[:8]) or 'no relations'}; name the one that leads to the parent"
                 )
         else:
-            number = self.find_relation(relation)
-            if number is None:
+            found = self.find_relation(relation)
+            if found is None:
                 raise UnknownRelation(f"no relation {relation!r}{nearest(relation, self.relation_labels)}")
-            chosen = (number,)
+            chosen = (found[0],)
         links = np.isin(self.relations, chosen)
-        return Hierarchy(self.heads[links], self.tails[links], ids=self.ids, on_cycle=on_cycle)
+        hierarchy = Hierarchy(self.heads[links], self.tails[links], ids=self.ids, on_cycle=on_cycle)
+        if hierarchy.dropped:
+            child, parent = hierarchy.dropped[0]
+            warnings.warn(
+                f"{self.source}: expected a hierarchy without cycles, left out {len(hierarchy.dropped)} link(s) that "
+                f"close one, first {self.ids[child]} -> {self.ids[parent]}; mend the source",
+                ReadWarning,
+                stacklevel=2,
+            )
+        return hierarchy
 
     # Identity -----------------------------------------------------------------------------------------------------
 

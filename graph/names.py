@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -29,7 +29,8 @@ def normalise(name: str) -> str:
     >>> normalise("Has_Phenotype  ") == normalise("has phenotype")
     True
     """
-    return " ".join(unicodedata.normalize("NFKC", name).replace("_", " ").casefold().split())
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return " ".join(folded.replace("_", " ").split() or folded.split())
 
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -90,3 +91,26 @@ class NameIndex:
         while start < len(self.hashes) and self.hashes[start] == wanted:
             yield int(self.rows[start]), NameKind(int(self.kinds[start]))
             start += 1
+
+    def strongest(
+        self, spelt: Sequence[str], names_of: Callable[[int, NameKind], Sequence[str]]
+    ) -> tuple[list[int], NameKind] | None:
+        """Return the rows that bear a name in the strongest way there is, ascending, and that way.
+
+        Args:
+            spelt: The name, as a CURIE and an IRI of one thing; an exact spelling goes before a folded one, and an
+                earlier one before a later.
+            names_of: From a row and a kind to its names of that kind.
+        """
+        fits: dict[tuple[NameKind, int], set[int]] = {}
+        for name in spelt:
+            wanted = normalise(name)
+            for row, kind in self.lookup(name):
+                known = names_of(row, kind)
+                if any(wanted in spellings(other) for other in known):
+                    place = next((at for at, form in enumerate(spelt) if form in known), len(spelt))
+                    fits.setdefault((kind, place), set()).add(row)
+        if not fits:
+            return None
+        best = min(fits)
+        return sorted(fits[best]), best[0]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ontodex.errors import SettingsError
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 
-__all__ = ["TextSettings", "entity_texts", "inverse_text", "relation_texts"]
+__all__ = ["DEFAULT_TEXTS", "TextSettings", "entity_texts", "inverse_text", "relation_texts"]
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,11 @@ class TextSettings:
             )
 
 
-DEFAULT = TextSettings()
+DEFAULT_TEXTS = TextSettings()
+"""What goes into a text if nothing else is said."""
 
 
-def entity_texts(
-    graph: KnowledgeGraph, settings: TextSettings = DEFAULT, rows: Sequence[int] | None = None
-) -> list[str]:
+def entity_texts(graph: KnowledgeGraph, settings: TextSettings = DEFAULT_TEXTS) -> list[str]:
     """Return "label (synonym; synonym): definition" of each entity.
 
     A definition that starts with the label goes on without it, and neighbours are labels of entities linked by known
@@ -52,7 +51,6 @@ def entity_texts(
     Args:
         graph: Where the entities are.
         settings: What goes in.
-        rows: Rows of the entities wanted; all by default.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -61,15 +59,9 @@ def entity_texts(
         >>> entity_texts(builder.build())
         ['dog (hound): that barks']
     """
-    chosen: Iterable[int] = range(graph.n_entities) if rows is None else [int(row) for row in rows]
-    if rows is None:
-        columns: Iterable[tuple[str, tuple[str, ...], str]] = zip(
-            graph.labels, _every_synonyms(graph), graph.definitions, strict=True
-        )
-    else:
-        columns = ((graph.labels[row], graph.synonyms[row], graph.definitions[row]) for row in chosen)
     texts = []
-    for row, (label, synonyms, definition) in zip(chosen, columns, strict=True):
+    columns = zip(graph.labels, _every_synonyms(graph), graph.definitions, strict=True)
+    for row, (label, synonyms, definition) in enumerate(columns):
         words = _text(label, synonyms[: settings.synonyms], definition if settings.definition else "").split()
         if settings.neighbours and len(words) < settings.max_words:
             near = sorted((graph.ids[other], graph.labels[other]) for other in graph.neighbours(row).tolist())

@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +79,16 @@ class _Environment:
     """An LMDB file mapped for reading; it lives as long as any array that looks into it."""
 
     def __init__(self, path: Path) -> None:
-        self.lmdb = lmdb.open(str(path), subdir=False, readonly=True, lock=False, readahead=False, max_readers=1)
+        for patience in range(2000, -1, -1):
+            try:
+                self.lmdb = lmdb.open(
+                    str(path), subdir=False, readonly=True, lock=False, readahead=False, max_readers=1
+                )
+                break
+            except lmdb.Error as error:  # another thread is about to close it: out of the dictionary, not yet unmapped
+                if not patience or "already open" not in str(error):
+                    raise
+                time.sleep(0.001)
         self.transaction = self.lmdb.begin(buffers=True)
 
 

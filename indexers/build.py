@@ -16,14 +16,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.encoders.hyper_cl import FOLDER as NETWORK
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.locate import files_of, fingerprint
 from ontodex.encoders.text import TextEncoder
-from ontodex.errors import IndexFailure
+from ontodex.errors import IndexFailure, IndexMismatch, settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.indexers import generations
 from ontodex.indexers.blobs import BlobWriter
@@ -34,10 +34,10 @@ from ontodex.indexers.index import STORE, Index
 from ontodex.indexers.manifest import FORMAT, FileInfo, Manifest, SpaceInfo, file_info
 from ontodex.indexers.vectors import Vectors, write_vectors
 
-__all__ = ["LinkTrainer", "build_index"]
+__all__ = ["LinkTrainer", "build_generation", "build_index"]
 
 LinkTrainer = Callable[[KnowledgeGraph, TextEncoder, Embeddings, Path], HyperCL]
-"""Trains a Hyper-CL encoder on a graph, its text encoder and its entities' embeddings, into a folder."""
+"""Trains a Hyper-CL encoder on a graph, its text encoder and the embeddings of its entities' texts, into a folder."""
 
 TEXT, LINK = "text", "link"
 """The two spaces: what texts mean, and which entities a relation leads to."""
@@ -50,7 +50,7 @@ def build_index(
     text: TextEncoder,
     link: HyperCL | None = None,
     train: LinkTrainer | None = None,
-    texts: TextSettings = TextSettings(),  # noqa: B008 (frozen)
+    texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
     quiet: bool = False,
 ) -> int:
@@ -65,7 +65,7 @@ def build_index(
         text: Encoder of the text space.
         link: Encoder of the link space; with ``None``, ``train`` makes one.
         train: Trains an encoder of the link space, or ``None`` for an index without one.
-        texts: How an entity's text is built.
+        texts: How an entity's text is built; for the link space, where ``link`` says how it was trained, as that says.
         settings: What else the result depends on; written to the manifest.
         quiet: Show no progress on stderr.
 
@@ -75,22 +75,63 @@ def build_index(
     Raises:
         IndexLocked: If another process is writing the index.
         IndexFailure: If the folder cannot be written, or holds something else.
+        IndexMismatch: If it holds an index of a newer version.
     """
-    if path.is_dir() and any(path.iterdir()) and not any((path / name).exists() for name in ("CURRENT", "LOCK")):
+    if path.is_dir() and any(path.iterdir()) and not generations.is_index(path):
         raise IndexFailure(f"{path}: expected an index or an empty folder, found other files; choose another name")
     with generations.writer(path):
-        number = generations.next_number(path)
-        made = _Build(path, number, graph, text, texts, {"texts": dataclasses.asdict(texts), **(settings or {})}, quiet)
-        try:
+        return build_generation(
+            graph, path, text=text, link=link, train=train, texts=texts, settings=settings, quiet=quiet
+        )
+
+
+def build_generation(
+    graph: KnowledgeGraph,
+    path: Path,
+    *,
+    text: TextEncoder,
+    link: HyperCL | None = None,
+    train: LinkTrainer | None = None,
+    texts: TextSettings | None = None,
+    settings: dict[str, Any] | None = None,
+    quiet: bool = False,
+) -> int:
+    """Do as :func:`build_index`, as the one writer of the index (:func:`ontodex.indexers.generations.writer`)."""
+    texts = texts or TextSettings()
+    number = generations.next_number(path)
+    made = _Build(path, number, graph, text, texts, {"texts": dataclasses.asdict(texts), **(settings or {})}, quiet)
+    try:
+        with _live(path) as earlier:
             made.start(_job(graph, text, link, made.settings))
-            made.make(link, train)
-            generations.publish(path, made.folder, number)
-        except OSError as error:
-            raise IndexFailure(
-                f"{path}: the index cannot be written ({error}); the next build goes on from here"
-            ) from error
-        generations.drop_old(path, keep=number)
+            made.make(link, train, earlier)
+        generations.publish(path, made.folder, number)
+    except OSError as error:
+        raise IndexFailure(
+            f"{path}: the index cannot be written ({error}); the next build goes on from here"
+        ) from error
+    generations.drop_old(path, keep=number)
     return number
+
+
+@contextmanager
+def _live(path: Path) -> Iterator[Index | None]:
+    """Open the live generation for what it has encoded, if there is one that can be read.
+
+    Raises:
+        IndexMismatch: If it was written by a newer version: nothing is put in its place.
+    """
+    index = None
+    try:
+        index = Index.open(path)
+    except IndexMismatch:
+        raise
+    except IndexFailure:
+        pass
+    try:
+        yield index
+    finally:
+        if index is not None:
+            index.close()
 
 
 @dataclass
@@ -120,19 +161,19 @@ class _Build:
         self.folder.mkdir(exist_ok=True)
         (self.folder / "job.json").write_text(json.dumps({"job": job}))
 
-    def make(self, link: HyperCL | None, train: LinkTrainer | None) -> None:
+    def make(self, link: HyperCL | None, train: LinkTrainer | None, earlier: Index | None) -> None:
         """Write everything."""
-        names = entity_texts(self.graph, self.texts)
-        with self._earlier() as earlier:
+        names = {TEXT: entity_texts(self.graph, self.texts)}
+        with self._timed("encode"):
+            known = self._known(earlier, TEXT, "text", self.text.fingerprint)
+            vectors = {TEXT: embed(names[TEXT], self.text, self.folder / "text.f32", known=known, quiet=self.quiet)}
+        with self._timed("train"):
+            if link is None and train is not None:
+                link = self._trained(train, vectors[TEXT])
+        if link is not None:
             with self._timed("encode"):
-                known = self._known(earlier, TEXT, "text", self.text.fingerprint)
-                vectors = {TEXT: embed(names, self.text, self.folder / "text.f32", known=known, quiet=self.quiet)}
-            with self._timed("train"):
-                if link is None and train is not None:
-                    link = self._trained(train, vectors[TEXT])
-            if link is not None:
-                with self._timed("encode"):
-                    vectors[LINK] = self._link_vectors(link, vectors[TEXT], names, earlier)
+                names[LINK] = self._link_names(link, names[TEXT])
+                vectors[LINK] = self._link_vectors(link, vectors[TEXT], names, earlier)
         with self._timed("store"):
             self._store(names, vectors, link)
         self._copy_encoders(link)
@@ -145,18 +186,6 @@ class _Build:
         start = time.perf_counter()
         yield
         self.seconds[what] = round(self.seconds.get(what, 0.0) + time.perf_counter() - start, 3)
-
-    @contextmanager
-    def _earlier(self) -> Iterator[Index | None]:
-        """Open the live generation for what it has encoded, if there is one that can be read."""
-        index = None
-        with suppress(IndexFailure):
-            index = Index.open(self.path)
-        try:
-            yield index
-        finally:
-            if index is not None:
-                index.close()
 
     def _known(
         self, earlier: Index | None, space: str, encoder: str, fingerprint: str
@@ -174,24 +203,32 @@ class _Build:
         folder = self.folder / "trained"
         if (folder / "done").exists():
             own = fingerprint(folder) != self.text.fingerprint
-            return HyperCL.load(folder, None if own else self.text, self.text.device)
-        made = train(self.graph, self.text, vectors, folder)
-        (folder / "done").touch()
-        return made
+            made = HyperCL.load(folder, None if own else self.text, self.text.device)
+        else:
+            made = train(self.graph, self.text, vectors, folder)
+            (folder / "done").touch()
+        return HyperCL(made.text, made.network, dataclasses.asdict(self.texts))  # those that it was trained on
 
-    def _link_vectors(self, link: HyperCL, vectors: Embeddings, names: list[str], earlier: Index | None) -> Embeddings:
-        if link.text.fingerprint != self.text.fingerprint:
+    def _link_names(self, link: HyperCL, names: list[str]) -> list[str]:
+        """Return the texts of the link space: those that its encoder was trained on, or the text space's own."""
+        texts = settings_from(TextSettings, link.texts or self.settings["texts"], str(link.text.folder))
+        return names if texts == self.texts else entity_texts(self.graph, texts)
+
+    def _link_vectors(
+        self, link: HyperCL, vectors: Embeddings, names: dict[str, list[str]], earlier: Index | None
+    ) -> Embeddings:
+        if link.text.fingerprint != self.text.fingerprint or names[LINK] is not names[TEXT]:
             known = self._known(earlier, LINK, "network", link.fingerprint)
             file = self.folder / "link.f32"
-            return embed(names, link.text, file, known=known, finish=link.entities, quiet=self.quiet)
+            return embed(names[LINK], link.text, file, known=known, finish=link.entities, quiet=self.quiet)
         if link.network.entity is None:
             return vectors
         return map_blocks(vectors, self.folder / "entities.f32", link.entities)
 
-    def _store(self, names: list[str], vectors: dict[str, Embeddings], link: HyperCL | None) -> None:
+    def _store(self, names: dict[str, list[str]], vectors: dict[str, Embeddings], link: HyperCL | None) -> None:
         arrays: dict[str, NDArray[Any]] = graph_blobs(self.graph)
         for space in vectors:
-            arrays[f"{space}/keys"] = text_keys(names)
+            arrays[f"{space}/keys"] = text_keys(names[space])
         if link is not None:
             left, right = link.factors(relation_texts(self.graph))
             arrays["link/left"] = left
@@ -228,10 +265,11 @@ class _Build:
         """Copy an encoder's files; link them where they are in this index already."""
         own = source.resolve().is_relative_to(self.path.resolve())
         for relative in files_of(source):
-            if relative.parts[0] == NETWORK:
-                continue
             (target / relative).parent.mkdir(parents=True, exist_ok=True)
-            (os.link if own else shutil.copyfile)(source / relative, target / relative)
+            try:
+                (os.link if own else shutil.copyfile)(source / relative, target / relative)
+            except OSError:  # not every file system has hard links
+                shutil.copyfile(source / relative, target / relative)
 
     def _candidates(self, vectors: dict[str, Embeddings]) -> dict[str, float]:
         recall = {}
@@ -239,8 +277,6 @@ class _Build:
             if info.rows > EXACT_UP_TO and info.vectors == space:
                 whole = Vectors([vectors[space]])
                 index = make_candidates(whole)
-                import faiss
-
                 faiss.write_index(index, str(self.folder / f"{space}.faiss"))
                 recall[space] = measure_recall(index, whole)
         return recall
@@ -288,7 +324,8 @@ class _Build:
 
 
 def _job(graph: KnowledgeGraph, text: TextEncoder, link: HyperCL | None, settings: dict[str, Any]) -> str:
-    parts = (FORMAT, graph.fingerprint, text.fingerprint, link.fingerprint if link else None, settings)
+    linked = [link.fingerprint, link.texts] if link else None
+    parts = (FORMAT, graph.fingerprint, text.fingerprint, linked, settings)
     return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +11,10 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.manifest import FileInfo, file_info
+from ontodex.indexers.vectors import Vectors, release
 
-__all__ = ["EXACT_UP_TO", "load_candidates", "make_candidates", "measure_recall"]
+__all__ = ["EXACT_UP_TO", "load_candidates", "make_candidates", "measure_recall", "place"]
 
 EXACT_UP_TO = 200_000
 """Up to this many entities every one is scored: that is bound by memory alone and needs no tuning."""
@@ -36,7 +39,11 @@ def make_candidates(vectors: Vectors, seed: int = 0) -> Any:
     index.cp.niter = 10
     index.cp.seed = seed
     index.cp.min_points_per_centroid = 1
-    index.train(vectors[np.sort(sample)])
+    points = vectors[np.sort(sample)]
+    for shard in vectors.shards:
+        release(shard)
+    index.train(points)
+    del points
     for _, block in vectors.blocks():
         index.add(np.ascontiguousarray(block))
     index.nprobe = min(PROBES, cells)
@@ -61,9 +68,38 @@ def measure_recall(index: Any, vectors: Vectors, k: int = 10, over: int = 10, qu
     return float(np.mean([np.isin(wanted, got).mean() for wanted, got in zip(exact, candidates, strict=True)]))
 
 
-def load_candidates(path: Path) -> Any:
-    """Load a FAISS structure; on the GPU where faiss-gpu is installed and there is one."""
-    index = faiss.read_index(str(path))
-    if hasattr(faiss, "get_num_gpus") and faiss.get_num_gpus() > 0:
-        return faiss.index_cpu_to_all_gpus(index)
+def load_candidates(file: Path, stated: FileInfo | None, vectors: Vectors) -> Any:
+    """Load a FAISS structure; make it anew where its file is missing or not what the manifest says.
+
+    What was made anew takes the file's place if that can be written, and if it is the same to the last byte.
+
+    Args:
+        file: The file.
+        stated: What the manifest says of it.
+        vectors: What the structure is over.
+    """
+    if stated is not None and file.is_file() and file_info(file) == stated:
+        with suppress(RuntimeError):
+            return faiss.read_index(str(file))
+    index = make_candidates(vectors)
+    made = file.with_name(f"{file.name}.{os.getpid()}.tmp")
+    with suppress(OSError, RuntimeError):
+        faiss.write_index(index, str(made))
+        if file_info(made) == stated:
+            os.replace(made, file)
+    with suppress(OSError):
+        made.unlink()
     return index
+
+
+def place(index: Any, device: str) -> Any:
+    """Move a FAISS structure to where vectors are searched, if faiss-gpu is installed; else return it as it is.
+
+    Args:
+        index: A structure in main memory.
+        device: ``"cpu"``; ``"cuda"`` for all GPUs, ``"cuda:1"`` for that one; other devices have no FAISS.
+    """
+    kind, _, number = device.partition(":")
+    if kind != "cuda" or not faiss.get_num_gpus():
+        return index
+    return faiss.index_cpu_to_gpus_list(index, gpus=[int(number)] if number else None)

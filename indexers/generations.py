@@ -20,7 +20,7 @@ try:
 except ImportError:  # Windows keeps files that are in use by itself.
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["current", "drop_old", "folder_of", "hold", "next_number", "publish", "sync_tree", "writer"]
+__all__ = ["current", "drop_old", "folder_of", "hold", "is_index", "next_number", "publish", "sync_tree", "writer"]
 
 _FOLDER = re.compile(r"gen-(\d{6,})$")
 
@@ -46,6 +46,20 @@ def current(index: Path) -> int:
     if match is None:
         raise IndexDamaged(f"{index / 'CURRENT'}: expected the name of a generation, found {name[:40]!r}")
     return int(match[1])
+
+
+def is_index(folder: Path) -> bool:
+    """Tell whether a folder is an index, or was to become one.
+
+    Databases of other programs (LevelDB, RocksDB) have a ``CURRENT`` and a ``LOCK`` too: theirs names no generation.
+    """
+    if not (folder / "CURRENT").exists():
+        return (folder / "LOCK").exists()
+    try:
+        current(folder)
+    except IndexDamaged:
+        return False
+    return True
 
 
 def next_number(index: Path) -> int:

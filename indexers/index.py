@@ -176,21 +176,19 @@ class Index:
             raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
 
     def candidates(self, space: str) -> Any | None:
-        """Return the FAISS structure of a space, made anew if its file is missing or damaged; ``None`` for small ones."""
+        """Return the FAISS structure of a space, made anew if its file is missing or damaged; ``None`` for small ones.
+
+        It is on :attr:`device`.
+        """
         info = self.manifest.spaces[space]
         if info.recall is None:
             return None
         if info.vectors not in self._candidates:
-            from ontodex.indexers.candidates import load_candidates, make_candidates
+            from ontodex.indexers.candidates import load_candidates, place
 
             file = self.folder / f"{info.vectors}.faiss"
-            stated = self.manifest.files.get(file.name)
-            whole = file.is_file() and stated is not None and file.stat().st_size == stated.bytes
-            try:
-                found = load_candidates(file) if whole else make_candidates(self.vectors(space))
-            except RuntimeError:
-                found = make_candidates(self.vectors(space))
-            self._candidates[info.vectors] = found
+            found = load_candidates(file, self.manifest.files.get(file.name), self.vectors(space))
+            self._candidates[info.vectors] = place(found, self.device)
         return self._candidates[info.vectors]
 
     @cached_property

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
-from ontodex.errors import IndexLocked, settings_from
+from ontodex.errors import settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings
 from ontodex.indexers import generations
-from ontodex.indexers.build import build_index
+from ontodex.indexers.build import build_generation
 from ontodex.indexers.index import Index
 
 __all__ = ["update_index"]
@@ -19,6 +18,8 @@ def update_index(
     path: Path, change: Callable[[KnowledgeGraph], KnowledgeGraph], *, device: str = "auto", quiet: bool = False
 ) -> int:
     """Make a generation of a changed graph; only texts that are new are encoded.
+
+    From the reading of the graph to the new generation there is no other writer, so that no change is lost.
 
     Args:
         path: Folder of the index.
@@ -33,19 +34,20 @@ def update_index(
         IndexFailure: If there is no index, or it cannot be written.
         IndexLocked: If another process is writing the index.
     """
-    index = Index.open(path, device)
-    try:
-        number = build_index(
-            change(index.graph),
-            path,
-            text=index.text_encoder,
-            link=index.link_encoder if "link" in index.manifest.encoders else None,
-            texts=settings_from(TextSettings, index.manifest.settings["texts"], str(index.folder)),
-            settings={"training": index.manifest.settings.get("training")},
-            quiet=quiet,
-        )
-    finally:
-        index.close()
-    with suppress(IndexLocked), generations.writer(path):
-        generations.drop_old(path, keep=generations.current(path))
+    generations.current(path)  # to be a writer would make a folder where there is none
+    with generations.writer(path):
+        index = Index.open(path, device)
+        try:
+            number = build_generation(
+                change(index.graph),
+                path,
+                text=index.text_encoder,
+                link=index.link_encoder if "link" in index.manifest.encoders else None,
+                texts=settings_from(TextSettings, index.manifest.settings["texts"], str(index.folder)),
+                settings={"training": index.manifest.settings.get("training")},
+                quiet=quiet,
+            )
+        finally:
+            index.close()
+        generations.drop_old(path, keep=number)
     return number

@@ -51,8 +51,12 @@ class Vectors:
         return found
 
     def blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Yield (first row, vectors) of each piece."""
-        yield from zip(self.starts[:-1].tolist(), self.shards, strict=True)
+        """Yield (first row, vectors) in pieces of at most :data:`SHARD_BYTES`."""
+        step = max(1, SHARD_BYTES // (4 * self.dim))
+        for first, shard in zip(self.starts[:-1].tolist(), self.shards, strict=True):
+            for start in range(0, len(shard), step):
+                yield first + start, shard[start : start + step]
+                release(shard)
 
     @classmethod
     def read(cls, blobs: BlobReader, space: str, info: SpaceInfo) -> Vectors:
@@ -83,8 +87,8 @@ def write_vectors(blobs: BlobWriter, space: str, vectors: NDArray[np.float32]) -
 def release(vectors: NDArray[np.float32]) -> None:
     """Let the pages of a mapped file go: they stay in the file, and come back when they are looked at.
 
-    Does nothing to an array that is no map of a whole file, and where the system cannot.
+    Does nothing to other arrays, to a map that keeps its changes to itself, and where the system cannot.
     """
     pages = getattr(vectors, "_mmap", None)
-    if isinstance(pages, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+    if isinstance(pages, mmap.mmap) and getattr(vectors, "mode", "c") != "c" and hasattr(mmap, "MADV_DONTNEED"):
         pages.madvise(mmap.MADV_DONTNEED)

@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,14 @@ from tqdm import tqdm
 from transformers import TrainerCallback
 from transformers.trainer_utils import get_last_checkpoint
 
-__all__ = ["ProgressOnStderr", "last_checkpoint"]
+from ontodex.errors import TrainingError
+
+__all__ = ["CHECKPOINTS", "ProgressOnStderr", "clear_checkpoints", "expect_own", "last_checkpoint"]
+
+CHECKPOINTS = "checkpoints"
+"""Folder of the checkpoints inside the folder that a run writes."""
+
+SETTINGS = "settings.json"
 
 
 class ProgressOnStderr(TrainerCallback):
@@ -54,19 +62,54 @@ class ProgressOnStderr(TrainerCallback):
             self._bar.close()
 
 
-def last_checkpoint(folder: Path, settings: Mapping[str, Any]) -> str | None:
-    """Return the last checkpoint of an interrupted run with the same settings; clear away any other.
+def expect_own(folder: Path, own: bool) -> None:
+    """Refuse to write a trained encoder where other files are.
 
     Args:
-        folder: Where the run keeps its checkpoints.
-        settings: What must be the same for the run to go on.
+        folder: Where the run is to write.
+        own: Whether an encoder of that kind is there already, which may be replaced.
+
+    Raises:
+        TrainingError: If the folder is none, or holds neither such an encoder nor the checkpoints of a run.
     """
-    about = folder / "settings.json"
-    content = json.dumps(dict(settings), sort_keys=True)
-    if about.exists() and about.read_text(encoding="utf-8") == content:
-        last: str | None = get_last_checkpoint(str(folder))  # type: ignore[no-untyped-call]
-        return last
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    if folder.exists() and not folder.is_dir():
+        raise TrainingError(f"{folder}: expected a folder to write, found a file; choose another name")
+    if folder.is_dir() and any(folder.iterdir()) and not own and not (folder / CHECKPOINTS / SETTINGS).exists():
+        raise TrainingError(
+            f"{folder}: expected an empty folder, or what an earlier run has left, found other files; choose another name"
+        )
+
+
+def last_checkpoint(folder: Path, run: Mapping[str, Any]) -> str | None:
+    """Return the last checkpoint of an interrupted run that was the same; clear away those of another.
+
+    Args:
+        folder: Where the run keeps its checkpoints; made if it is not there.
+        run: What must be the same for the run to go on: settings, and fingerprints of what it reads.
+
+    Raises:
+        TrainingError: If the folder holds something else.
+    """
+    about = folder / SETTINGS
+    content = json.dumps(dict(run), sort_keys=True)
+    if about.exists():
+        if about.read_text(encoding="utf-8") == content:
+            last: str | None = get_last_checkpoint(str(folder))  # type: ignore[no-untyped-call]
+            return last
+        clear_checkpoints(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise TrainingError(
+            f"{folder}: expected checkpoints of ontodex, found other files; choose another output folder"
+        )
     about.write_text(content, encoding="utf-8")
     return None
+
+
+def clear_checkpoints(folder: Path) -> None:
+    """Remove the checkpoints of a run, and last what tells that they are one's own; nothing else."""
+    for checkpoint in folder.glob("checkpoint-*"):
+        shutil.rmtree(checkpoint)
+    (folder / SETTINGS).unlink(missing_ok=True)
+    with suppress(OSError):  # somebody keeps other files in it
+        folder.rmdir()

@@ -13,17 +13,41 @@ from numpy.typing import NDArray
 from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import HyperNetwork, HyperNetworkSettings
+from ontodex.encoders.locate import NETWORK
 from ontodex.encoders.text import TextEncoder, load_sentence_transformer
-from ontodex.errors import SettingsError
+from ontodex.errors import SettingsError, TrainingError
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
-from ontodex.trainers.checkpoints import ProgressOnStderr, last_checkpoint
+from ontodex.trainers.checkpoints import (
+    CHECKPOINTS,
+    ProgressOnStderr,
+    clear_checkpoints,
+    expect_own,
+    last_checkpoint,
+)
 from ontodex.trainers.link_batches import LinkBatches
 from ontodex.trainers.link_loss import LinkLoss
 from ontodex.trainers.link_models import FrozenLinkModel, LinkModel, TunedLinkModel
 
 __all__ = ["HyperCLTraining", "train_hyper_cl"]
 
-DEFAULT_TEXTS = TextSettings()
+_MODEL_FILES = (
+    *("*.safetensors", "*.safetensors.index.json", "*config*.json", "modules.json"),
+    *("*token*.json", "vocab.*", "merges.txt", "*.model"),
+)
+"""What a text encoder's folder holds besides its README."""
+
+_LEAST = {
+    "steps": 0,
+    "queries": 1,
+    "entities": 1,
+    "negatives": 0,
+    "rank": 0,
+    "condition": 0,
+    "width": 0,
+    "max_tokens": 3,
+    "save_every": 1,
+    "seed": 0,
+}
 
 
 @dataclass(frozen=True)
@@ -40,14 +64,18 @@ class HyperCLTraining:
         rate: Learning rate of the hypernetwork.
         encoder_rate: Learning rate of the text encoder.
         rank: Rank of the projections; 0 for full rank.
-        condition: Length of the vector that a relation is reduced to; 0 for the encoder's, as in the public code.
+        condition: Length of the vector that a relation is reduced to; 0 for the encoder's, as in the public code, which is
+            also what ``projection="public"`` takes by default. Otherwise 64.
         projection: ``"residual"`` or ``"public"``, see :class:`~ontodex.encoders.hypernetwork.HyperNetworkSettings`.
         width: Hidden units of the entity layer over a frozen encoder; 0 for none.
         margin: Additive margin.
         temperature: First value of the learnable temperature.
-        max_tokens: Texts are cut to this many tokens, with ``tune="full"``.
+        max_tokens: Texts are cut to this many tokens, the two that frame them counted, with ``tune="full"``.
         save_every: Steps between checkpoints, with ``tune="full"``.
         seed: Seed of weights and batches.
+
+    Raises:
+        SettingsError: If one makes no sense.
     """
 
     tune: str = "frozen"
@@ -58,7 +86,7 @@ class HyperCLTraining:
     rate: float = 2e-3
     encoder_rate: float = 1e-4
     rank: int = 32
-    condition: int = 64
+    condition: int | None = None
     projection: str = "residual"
     width: int = 1024
     margin: float = 0.02
@@ -70,6 +98,35 @@ class HyperCLTraining:
     def __post_init__(self) -> None:
         if self.tune not in ("frozen", "full"):
             raise SettingsError(f"tune: expected 'frozen' or 'full', found {self.tune!r}")
+        if self.projection not in ("residual", "public"):
+            raise SettingsError(f"projection: expected 'residual' or 'public', found {self.projection!r}")
+        for name, least in _LEAST.items():
+            found = getattr(self, name)
+            if (name, found) != ("condition", None) and not (isinstance(found, int) and found >= least):
+                raise SettingsError(f"{name}: expected a whole number of at least {least}, found {found!r}")
+        for name in ("rate", "encoder_rate", "temperature", "margin"):
+            found, zero = getattr(self, name), name == "margin"
+            if not isinstance(found, int | float) or not (found > 0 or (found == 0 and zero)):
+                raise SettingsError(
+                    f"{name}: expected a number {'of at least' if zero else 'above'} 0, found {found!r}"
+                )
+
+    def network(self, dim: int) -> HyperNetworkSettings:
+        """Return the shape of the hypernetwork over embeddings of ``dim`` dimensions.
+
+        Raises:
+            SettingsError: If the rank is above them.
+        """
+        condition = self.condition
+        if condition is None:
+            condition = 0 if self.projection == "public" else HyperNetworkSettings.condition
+        return HyperNetworkSettings(
+            dim=dim,
+            condition=condition or dim,
+            rank=self.rank,
+            projection=self.projection,
+            width=self.width if self.tune == "frozen" else 0,
+        )
 
 
 def train_hyper_cl(
@@ -78,17 +135,18 @@ def train_hyper_cl(
     *,
     encoder: TextEncoder,
     settings: HyperCLTraining | None = None,
-    texts: TextSettings = DEFAULT_TEXTS,
+    texts: TextSettings | None = None,
     embeddings: NDArray[np.float32] | None = None,
     quiet: bool = False,
 ) -> HyperCL:
     """Train projections for the relations of a graph, and write the encoder to ``folder``.
 
-    An interrupted run with ``tune="full"`` goes on from its last checkpoint, if it is called again with the same settings.
+    An interrupted run with ``tune="full"`` goes on from its last checkpoint, if it is called again with the same graph,
+    encoder and settings.
 
     Args:
         graph: Its known triples are learnt, in both directions; those held out are not looked at.
-        folder: Where the encoder is written.
+        folder: Where the encoder is written: a new or empty folder, or one that holds an earlier one, which it replaces.
         encoder: The text encoder to start from.
         settings: How to train.
         texts: How an entity's text is built.
@@ -96,9 +154,14 @@ def train_hyper_cl(
         quiet: Show no progress on stderr.
 
     Raises:
-        TrainingError: If the graph has no triples, or the loss is no number.
+        TrainingError: If the graph has no triples, the folder holds other files, or the loss is no number.
+        SettingsError: If the rank is above the encoder's dimensions.
     """
-    settings = settings or HyperCLTraining()
+    settings, texts = settings or HyperCLTraining(), texts or TextSettings()
+    shape = settings.network(encoder.dim)
+    expect_own(folder, HyperCL.is_at(folder))
+    if encoder.folder.resolve().is_relative_to(folder.resolve()):
+        raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found it in {folder}")
     if settings.steps == 0:
         passes = -(-20 * 2 * graph.n_triples // settings.queries)
         settings = replace(settings, steps=min(600, max(100, passes)))
@@ -112,16 +175,7 @@ def train_hyper_cl(
         seed=settings.seed,
     )
     torch.manual_seed(settings.seed)
-    width = settings.width if frozen else 0
-    network = HyperNetwork(
-        HyperNetworkSettings(
-            dim=encoder.dim,
-            condition=settings.condition or encoder.dim,
-            rank=min(settings.rank, encoder.dim),
-            projection=settings.projection,
-            width=width,
-        )
-    )
+    network = HyperNetwork(shape)
     loss = LinkLoss(settings.margin, settings.temperature)
     if frozen:
         vectors = encoder.encode(entity_texts(graph, texts)) if embeddings is None else embeddings
@@ -131,18 +185,37 @@ def train_hyper_cl(
         model = TunedLinkModel(
             network, loss, trained, entity_texts(graph, texts), relation_texts(graph), settings.max_tokens
         )
-    _run(model, batches, settings, folder / "checkpoints", encoder.device, quiet)
+    run = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
+    run["encoder"] = encoder.fingerprint
+    checkpoints = folder / CHECKPOINTS
+    _run(model, batches, settings, checkpoints, last_checkpoint(checkpoints, run), encoder.device, quiet)
+    _clear_model(folder)
     if not frozen:
         trained.save(str(folder), create_model_card=False)
         encoder = TextEncoder(folder, encoder.device)
-    made = HyperCL(encoder, network.cpu())
+    made = HyperCL(encoder, network.cpu(), asdict(texts))
     made.save(folder)
-    shutil.rmtree(folder / "checkpoints", ignore_errors=True)
+    clear_checkpoints(checkpoints)
     return made
 
 
+def _clear_model(folder: Path) -> None:
+    """Remove the encoder that is to be replaced: no file of it may be left among those of the new one."""
+    shutil.rmtree(folder / NETWORK, ignore_errors=True)
+    for place in (folder, *folder.glob("[0-9]_*")):  # 1_Pooling, 2_Normalize, …
+        for name in _MODEL_FILES:
+            for file in place.glob(name):
+                file.unlink()
+
+
 def _run(
-    model: LinkModel, batches: LinkBatches, settings: HyperCLTraining, checkpoints: Path, device: str, quiet: bool
+    model: LinkModel,
+    batches: LinkBatches,
+    settings: HyperCLTraining,
+    checkpoints: Path,
+    last: str | None,
+    device: str,
+    quiet: bool,
 ) -> None:
     from transformers import PrinterCallback, ProgressCallback, Trainer, TrainingArguments
 
@@ -184,4 +257,4 @@ def _run(
     )
     for callback in (PrinterCallback, ProgressCallback):
         trainer.remove_callback(callback)
-    trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints, asdict(settings)))
+    trainer.train(resume_from_checkpoint=last)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from ontodex.errors import ReadError, SettingsError, nearest
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.columns import TextColumn
 from ontodex.graph.edit import merge
 from ontodex.graph.knowledge_graph import KnowledgeGraph
-from ontodex.graph.prefixes import contract, expand
+from ontodex.graph.notices import ReadWarning
 from ontodex.graph.readers.folders import read_splits
 from ontodex.graph.readers.formats import format_of
 from ontodex.graph.readers.memory import read_frame, read_networkx
 from ontodex.graph.readers.obo import read_obo
 from ontodex.graph.readers.obographs import read_obographs
-from ontodex.graph.readers.problems import Problems, ReadWarning
+from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.rdf import RDF_FORMATS, read_rdf, read_rdflib
 from ontodex.graph.readers.tables import read_table
 from ontodex.graph.readers.wordnet import is_wordnet, read_wordnet
@@ -65,7 +63,7 @@ def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = N
     found = [problems]
     for other in more:
         part, problems = _read_one(other, on_error, format)
-        graph = replace(merge(graph, _renamed(part, graph)), source=f"{graph.source} + {part.source}")
+        graph = replace(merge(graph, part), source=f"{graph.source} + {part.source}")
         found.append(problems)
     for problems in found:
         problems.finish()
@@ -88,24 +86,6 @@ def _read_one(source: Any, on_error: str, format: str | None) -> tuple[Knowledge
         if problems.count:
             raise ReadError(f"nothing could be read; {problems.summary()}", name) from None
         raise error from None
-
-
-def _renamed(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
-    """Return ``part`` with its ids as ``graph`` would write them: one prefix may mean two namespaces, or two one."""
-    new = {p: n for p, n in part.prefixes.items() if p not in graph.prefixes and n not in graph.prefixes.values()}
-    prefixes = {**new, **graph.prefixes}
-    written = {*graph.ids, *graph.relation_ids}
-
-    def name(old: str) -> str:
-        iri = expand(old, part.prefixes)
-        return old if iri is None else iri if iri in written else contract(iri, prefixes)
-
-    return replace(
-        part,
-        ids=TextColumn.of(map(name, part.ids)),
-        relation_ids=TextColumn.of(map(name, part.relation_ids)),
-        prefixes=MappingProxyType(new),
-    )
 
 
 def _read_path(path: Path, builder: GraphBuilder, problems: Problems, format: str | None) -> None:

@@ -62,7 +62,8 @@ def format_of(path: Path) -> str:
     if found is None:
         raise ReadError(
             "expected triples (TSV, CSV), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD) "
-            f"or OBO-graph JSON, found something else ({head[:24]!r}…); name the format with format=",
+            f"or OBO-graph JSON, found something else ({head[:24]!r}…); "
+            "give format= in Python or --format on the command line",
             str(path),
         )
     return found

@@ -5,15 +5,12 @@ from __future__ import annotations
 import warnings
 
 from ontodex.errors import ReadError, SettingsError
+from ontodex.graph.notices import ReadWarning
 
-__all__ = ["ON_ERROR", "Problems", "ReadWarning"]
+__all__ = ["ON_ERROR", "Problems"]
 
 ON_ERROR = ("raise", "warn", "skip")
 SHOWN = 5
-
-
-class ReadWarning(UserWarning):
-    """Parts of a source were faulty and were left out."""
 
 
 class Problems:
@@ -63,5 +60,6 @@ class Problems:
     def finish(self) -> None:
         """Warn once of everything reported, if the policy is ``"warn"``."""
         if self.count and self.policy == "warn":
-            text = f'{self.source}: {self.summary()}\non_error="raise" stops at the first, "skip" says nothing'
+            advice = 'on_error="raise" (--on-error raise) stops at the first, "skip" says nothing'
+            text = f"{self.source}: {self.summary()}\n{advice}"
             warnings.warn(text, ReadWarning, stacklevel=3)

@@ -12,9 +12,23 @@ from ontodex.graph.readers.problems import Problems
 
 __all__ = ["freebase_words", "read_table", "rows_of", "triple_columns"]
 
-HEAD = ("head", "h", "subject", "subj", "s", "source", "start", "from", "child", "head_id", "subject_id")
-RELATION = ("relation", "r", "predicate", "pred", "p", "rel", "edge", "relationship", "property", "relation_id")
-TAIL = ("tail", "t", "object", "obj", "o", "target", "end", "to", "parent", "tail_id", "object_id")
+HEAD = (
+    "head",
+    "h",
+    "subject",
+    "subj",
+    "s",
+    "source",
+    "start",
+    "from",
+    "child",
+    "head_id",
+    "subject_id",
+    "entity1",
+    "node1",
+)
+RELATION = ("relation", "r", "predicate", "pred", "p", "rel", "edge", "relationship", "property", "relation_id", "type")
+TAIL = ("tail", "t", "object", "obj", "o", "target", "end", "to", "parent", "tail_id", "object_id", "entity2", "node2")
 
 
 def triple_columns(names: Sequence[str]) -> tuple[int, int, int] | None:

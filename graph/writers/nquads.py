@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,62 +20,43 @@ __all__ = ["predictions_as_nquads", "write_nquads"]
 
 Prediction = tuple[str, str, str, float]
 IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\x00-\x20<>\"{}|^`\\]+$")
+PLACE = ox.NamedNode(rdf.OURS + "predictions")
 XSD_DOUBLE = ox.NamedNode("http://www.w3.org/2001/XMLSchema#double")
 
 
-def write_nquads(
-    graph: KnowledgeGraph,
-    path: str | Path,
-    predictions: Iterable[Prediction] = (),
-    *,
-    predictions_graph: str = rdf.OURS + "predictions",
-) -> None:
+def write_nquads(graph: KnowledgeGraph, path: str | Path, predictions: Iterable[Prediction] = ()) -> None:
     """Write known triples, names and definitions to the default graph, and predictions to a named graph.
 
-    Each prediction is a triple of the named graph, with an ``rdf:Statement`` that gives its score
-    (``urn:ontodex:score``). The named graph is of type ``urn:ontodex:Predictions``, by which
+    Each prediction is a triple of the named graph ``urn:ontodex:predictions``, with an ``rdf:Statement`` that gives its
+    score (``urn:ontodex:score``). The named graph is of type ``urn:ontodex:Predictions``, by which
     :func:`ontodex.read` knows not to take it for fact. Held-out triples are not written. An id that is neither IRI nor
     CURIE of a known prefix is percent-encoded under ``urn:ontodex:``. Prefixes are declared in SHACL.
 
     Args:
         graph: What is known.
         path: The file to write.
-        predictions: (head id, relation id, tail id, score).
-        predictions_graph: IRI of the named graph.
+        predictions: (head id, relation id, tail id, score), ids as CURIEs or IRIs.
 
     Raises:
         UnknownEntity: If a prediction is about an entity that the graph does not have.
         UnknownRelation: If it has not the relation.
-        ValueError: If ``predictions_graph`` is no IRI.
         OSError: If the place cannot be written to.
     """
     entities = {name: _node(name, graph) for name in graph.ids}
     relations = {name: _node(name, graph) for name in graph.relation_ids}
-    place = ox.NamedNode(predictions_graph)
     with replacing(Path(path)) as stream:
         ox.serialize(_known(graph, entities, relations), stream, ox.RdfFormat.N_QUADS)
-        ox.serialize(_predicted(predictions, entities, relations, place), stream, ox.RdfFormat.N_QUADS)
+        ox.serialize(_predicted(graph, predictions), stream, ox.RdfFormat.N_QUADS)
 
 
-def predictions_as_nquads(
-    graph: KnowledgeGraph, predictions: Iterable[Prediction], predictions_graph: str = rdf.OURS + "predictions"
-) -> str:
-    """Return predictions alone, as :func:`write_nquads` writes them.
+def predictions_as_nquads(graph: KnowledgeGraph, predictions: Iterable[Prediction]) -> str:
+    """Return predictions alone, as :func:`write_nquads` writes them; the texts of several calls can be concatenated.
 
     Raises:
         UnknownEntity: If a prediction is about an entity that the graph does not have.
         UnknownRelation: If it has not the relation.
     """
-    chosen = list(predictions)
-    entities = {name: _node(name, graph) for head, _, tail, _ in chosen for name in (head, tail) if _has(graph, name)}
-    relations = {name: _node(name, graph) for name in graph.relation_ids}
-    quads = _predicted(chosen, entities, relations, ox.NamedNode(predictions_graph))
-    return (ox.serialize(quads, format=ox.RdfFormat.N_QUADS) or b"").decode()
-
-
-def _has(graph: KnowledgeGraph, name: str) -> bool:
-    found = graph.find(name)
-    return found is not None and graph.ids[found[0]] == name
+    return (ox.serialize(_predicted(graph, predictions), format=ox.RdfFormat.N_QUADS) or b"").decode()
 
 
 def _node(name: str, graph: KnowledgeGraph) -> ox.NamedNode:
@@ -109,27 +91,38 @@ def _known(
         yield ox.Quad(nodes[head], predicates[relation], nodes[tail])
 
 
-def _predicted(
-    predictions: Iterable[Prediction],
-    entities: dict[str, ox.NamedNode],
-    relations: dict[str, ox.NamedNode],
-    place: ox.NamedNode,
-) -> Iterator[ox.Quad]:
+def _predicted(graph: KnowledgeGraph, predictions: Iterable[Prediction]) -> Iterator[ox.Quad]:
     kind = ox.NamedNode(rdf.TYPE)
     parts = [ox.NamedNode(rdf.RDF + name) for name in ("subject", "predicate", "object")]
     for number, (head, relation, tail, score) in enumerate(predictions):
-        for name in (head, tail):
-            if name not in entities:
-                raise UnknownEntity(f"expected predictions about entities of the graph, found {name!r}")
-        if relation not in relations:
-            raise UnknownRelation(f"expected predictions of relations of the graph, found {relation!r}")
-        triple = entities[head], relations[relation], entities[tail]
+        subject, object_ = (_entity(graph, name) for name in (head, tail))
+        triple = subject, _relation(graph, relation), object_
         if number == 0:
-            yield ox.Quad(place, kind, ox.NamedNode(rdf.PREDICTIONS), place)
-        yield ox.Quad(*triple, place)
-        statement = ox.BlankNode(f"prediction{number}")
-        yield ox.Quad(statement, kind, ox.NamedNode(rdf.RDF + "Statement"), place)
+            yield ox.Quad(PLACE, kind, ox.NamedNode(rdf.PREDICTIONS), PLACE)
+        yield ox.Quad(*triple, PLACE)
+        said = repr((*(node.value for node in triple), float(score)))
+        statement = ox.BlankNode("prediction" + hashlib.blake2b(said.encode(), digest_size=16).hexdigest())
+        yield ox.Quad(statement, kind, ox.NamedNode(rdf.RDF + "Statement"), PLACE)
         for part, node in zip(parts, triple, strict=True):
-            yield ox.Quad(statement, part, node, place)
+            yield ox.Quad(statement, part, node, PLACE)
         number_of_score = ox.Literal(repr(float(score)), datatype=XSD_DOUBLE)
-        yield ox.Quad(statement, ox.NamedNode(rdf.OURS + "score"), number_of_score, place)
+        yield ox.Quad(statement, ox.NamedNode(rdf.OURS + "score"), number_of_score, PLACE)
+
+
+def _entity(graph: KnowledgeGraph, name: str) -> ox.NamedNode:
+    found = graph.find(name)
+    if found is None or not _is_id(graph.ids[found[0]], name, graph):
+        raise UnknownEntity(f"expected predictions about entities of the graph, found {name!r}")
+    return _node(graph.ids[found[0]], graph)
+
+
+def _relation(graph: KnowledgeGraph, name: str) -> ox.NamedNode:
+    found = graph.find_relation(name)
+    if found is None or not _is_id(graph.relation_ids[found[0]], name, graph):
+        raise UnknownRelation(f"expected predictions of relations of the graph, found {name!r}")
+    return _node(graph.relation_ids[found[0]], graph)
+
+
+def _is_id(identifier: str, name: str, graph: KnowledgeGraph) -> bool:
+    """Tell whether ``name`` is the identifier to the letter, as a CURIE or an IRI."""
+    return identifier in (name, contract(name, graph.prefixes))

@@ -102,3 +102,24 @@ def test_a_bad_line_among_the_questions_is_named(small_index, tmp_path):
     (tmp_path / "questions.tsv").write_text("dog\teats\ncat\n")
     status, _, err = ontodex("tails", small_index, "--queries", tmp_path / "questions.tsv")
     assert (status, "questions.tsv:2" in err) == (2, True)
+
+
+def test_a_question_without_an_answer_does_not_cost_the_others(small_index):
+    asked = "ex:dgo\teats\ndog\teats\n"
+    status, out, err = ontodex("tails", small_index, "--queries", "-", "-k", "1", stdin=asked)
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert (status, err) == (1, "")
+    assert "ex:dog" in lines[0]["error"]
+    assert lines[1]["query"]["head"]["id"] == "ex:dog"
+
+
+def test_questions_that_are_not_utf8_are_named(small_index, tmp_path):
+    (tmp_path / "questions.tsv").write_bytes("dog\teats\nhöhle\teats\n".encode("latin-1"))
+    status, _, err = ontodex("tails", small_index, "--queries", tmp_path / "questions.tsv")
+    assert (status, "questions.tsv" in err, "UTF-8" in err, "Traceback" in err) == (2, True, True, False)
+
+
+def test_the_version_and_a_suffix_that_nobody_writes(small_index, tmp_path):
+    assert ontodex("--version")[1].startswith("ontodex 0.")
+    status, _, err = ontodex("export", small_index, "-o", tmp_path / "farm.ttl")
+    assert (status, ".nq" in err, (tmp_path / "farm.ttl").exists()) == (2, True, False)

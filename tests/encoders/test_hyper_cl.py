@@ -72,13 +72,14 @@ def test_queries_are_products_with_the_dense_projection(
 
 @pytest.mark.parametrize("shape", [{"rank": 4}, {"rank": 0}, {"rank": 4, "projection": "public"}, {"width": 8}])
 def test_what_was_saved_is_loaded(text: TextEncoder, tmp_path: Path, shape: dict[str, object]) -> None:
-    made = HyperCL(text, network(dim=32, condition=8, **shape))
+    made = HyperCL(text, network(dim=32, condition=8, **shape), {"synonyms": 2, "definition": False})
     made.save(tmp_path / "model")
     assert HyperCL.is_at(tmp_path / "model")
     assert not HyperCL.is_at(text.folder)
     loaded = HyperCL.load(tmp_path / "model", device="cpu")
     assert loaded.network.settings == made.network.settings
     assert loaded.residual is (shape.get("projection") != "public")
+    assert loaded.texts == {"synonyms": 2, "definition": False}
     assert loaded.fingerprint == made.fingerprint
     assert loaded.text.fingerprint == text.fingerprint  # the hypernetwork beside it is no part of the text encoder
     vectors = text.encode(["dog", "cat"])
@@ -139,12 +140,31 @@ def saved(text: TextEncoder, tmp_path: Path) -> Path:
 
 def edit(folder: Path, **changes: object) -> None:
     path = folder / "hyper_cl" / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps({**content, "network": {**content["network"], **changes}}))
 
 
 def test_an_unknown_setting_names_the_nearest(saved: Path, text: TextEncoder) -> None:
     edit(saved, rnk=3)
     with pytest.raises(EncoderError, match=r"hyper_cl.config\.json: unknown setting 'rnk'; did you mean 'rank'"):
+        HyperCL.load(saved, text)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"network": {"dim": 32}, "text": {}}, "unknown setting 'text'; did you mean 'texts'"),
+        ({"texts": {}}, "network"),
+        ({"dim": 32}, "unknown setting 'dim'"),
+        (None, "does not load"),
+        ({"network": {"dim": 32}, "texts": 3}, "does not load"),
+        ({"network": None}, "does not load"),
+    ],
+    ids=str,
+)
+def test_other_contents_of_the_settings_file(saved: Path, text: TextEncoder, content: object, message: str) -> None:
+    (saved / "hyper_cl" / "config.json").write_text(json.dumps(content))
+    with pytest.raises(EncoderError, match=message):
         HyperCL.load(saved, text)
 
 

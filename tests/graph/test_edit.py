@@ -53,5 +53,54 @@ def test_an_unknown_id_names_the_nearest() -> None:
     builder.entity("ex:dog", "hound")
     with pytest.raises(UnknownEntity, match="did you mean 'ex:dog'"):
         remove(builder.build(), ["ex:dig"])
-    with pytest.raises(UnknownEntity):
-        remove(builder.build(), ["hound"])
+    with pytest.raises(UnknownEntity, match="did you mean 'hound'"):
+        remove(builder.build(), ["hounds"])
+
+
+def test_remove_takes_any_name_that_means_one_entity() -> None:
+    builder = GraphBuilder("pets")
+    builder.prefixes["ex"] = "http://example.org/"
+    builder.entity("ex:dog", "dog", ["hound"])
+    builder.entity("ex:Dog", "breed", ["kind"])
+    builder.entity("ex:cat", "cat", ["kind"])
+    builder.entity("ex:lion", "Cat")
+    graph = builder.build()
+    for name in ("ex:dog", "http://example.org/dog", "Hound", "dog"):
+        assert list(remove(graph, [name]).ids) == ["ex:Dog", "ex:cat", "ex:lion"]
+    assert list(remove(graph, ["Cat"]).ids) == ["ex:dog", "ex:Dog", "ex:cat"]  # spelt like one of them
+    for name, listed in (("CAT", "ex:cat, ex:lion"), ("kind", "ex:Dog, ex:cat"), ("EX:DOG", "ex:dog, ex:Dog")):
+        with pytest.raises(UnknownEntity, match=f"pets: expected one entity, found 2 .*: {listed}; give the id"):
+            remove(graph, [name])
+
+
+def test_merge_meets_by_iri_whatever_the_spelling() -> None:
+    one, two, bare = GraphBuilder("one"), GraphBuilder("two"), GraphBuilder("bare")
+    one.prefixes["ex"] = "http://example.org/"
+    two.prefixes |= {"x": "http://example.org/", "ex": "http://else.org/"}
+    one.triple("ex:dog", "ex:eats", "http://example.org/a/b")
+    two.triple("x:dog", "http://example.org/eats", "x:cat")
+    two.triple("ex:dog", "x:eats", "x:a/b")
+    bare.triple("ex:dog", "ex:eats", "ex:cat")
+    both = merge(merge(one.build(), two.build()), bare.build())
+    assert list(both.ids) == ["ex:dog", "http://example.org/a/b", "ex:cat", "http://else.org/dog"]
+    assert list(both.relation_ids) == ["ex:eats"]
+    assert says(both)["known"] == {
+        ("ex:dog", "ex:eats", "http://example.org/a/b"),
+        ("ex:dog", "ex:eats", "ex:cat"),
+        ("http://else.org/dog", "ex:eats", "http://example.org/a/b"),
+    }
+    by_iri = merge(bare.build(), one.build())
+    assert list(by_iri.ids) == ["ex:dog", "ex:cat", "http://example.org/a/b"]
+
+
+def test_merge_leaves_odd_curies_and_doubles_as_they_are() -> None:
+    builder = GraphBuilder("odd")
+    builder.prefixes["ex"] = "http://example.org/"
+    for name in ("ex:a/b", "ex:c", "http://example.org/c"):
+        builder.triple(name, "r", "ex:a/b")
+    graph = builder.build()
+    assert merge(graph, graph).fingerprint == graph.fingerprint
+    other = GraphBuilder("other")
+    other.prefixes["ex"] = "http://example.org/"
+    other.entity("ex:d/e")
+    assert merge(graph, other.build()).ids[-1] == "ex:d/e"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import warnings
+
 import networkx
 import numpy as np
 import pytest
@@ -7,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ontodex.errors import CycleError
-from ontodex.graph import GraphBuilder, Hierarchy
+from ontodex.graph import GraphBuilder, Hierarchy, ReadWarning
 
 LINKS = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)).filter(lambda pair: pair[0] > pair[1]), max_size=30)
 
@@ -52,4 +54,14 @@ def test_a_cycle_is_listed() -> None:
     with pytest.raises(CycleError, match="a -> b -> c -> a") as error:
         builder.build().hierarchy()
     assert error.value.cycle == ("a", "b", "c", "a")
-    assert builder.build().hierarchy(on_cycle="drop").dropped == ((2, 0),)
+    with pytest.warns(ReadWarning, match=r"^circle: .*left out 1 link.*first c -> a") as caught:
+        assert builder.build().hierarchy(on_cycle="drop").dropped == ((2, 0),)
+    assert (len(caught), caught[0].filename) == (1, __file__)
+
+
+def test_nothing_is_said_of_a_hierarchy_without_cycles() -> None:
+    builder = GraphBuilder("pets")
+    builder.triple("dog", "is_a", "animal")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert builder.build().hierarchy(on_cycle="drop").dropped == ()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from graph_strategies import graphs
 from hypothesis import given, settings
@@ -48,6 +50,75 @@ def test_names_are_found_by_strength() -> None:
     assert graph.find("PYREXIA") == (1, NameKind.LABEL)
     assert graph.find("http://purl.obolibrary.org/obo/HP_1") == (0, NameKind.ID)
     assert graph.find("cough") is None
+
+
+def test_an_exact_spelling_goes_before_a_folded_one() -> None:
+    builder = GraphBuilder("case")
+    builder.entity("ex:a", "Polish")
+    builder.entity("ex:A", "polish", ["POLISH"])
+    builder.entity("fever", "temperature")
+    builder.entity("ex:b", "Fever")
+    for tail in ("ex:a", "ex:b"):
+        builder.triple("ex:a", "r", tail)
+    graph = builder.build()
+    assert [graph.find(name) for name in ("ex:a", "ex:A")] == [(0, NameKind.ID), (1, NameKind.ID)]
+    assert [graph.find(name) for name in ("Polish", "polish")] == [(0, NameKind.LABEL), (1, NameKind.LABEL)]
+    assert graph.find("pOLISH") == (0, NameKind.LABEL)  # the one in more triples
+    assert graph.find("Fever") == (2, NameKind.ID)
+    assert graph.find_all("pOLISH") == ([0, 1], NameKind.LABEL)
+    assert graph.find_all("polish") == ([1], NameKind.LABEL)
+
+
+@settings(deadline=None, max_examples=50)
+@given(graphs())
+def test_every_exact_id_is_found(graph: KnowledgeGraph) -> None:
+    assert [graph.find(name) for name in graph.ids] == [(row, NameKind.ID) for row in range(graph.n_entities)]
+    assert [graph.find_relation(name) for name in graph.relation_ids] == [
+        (number, NameKind.ID) for number in range(graph.n_relations)
+    ]
+
+
+def test_an_iri_and_its_curie_as_two_entities() -> None:
+    builder = GraphBuilder("both")
+    builder.prefixes["ex"] = "http://example.org/"
+    builder.entity("ex:a")
+    builder.entity("http://example.org/a")
+    graph = builder.build()
+    assert graph.find("http://example.org/a") == (1, NameKind.ID)
+    assert graph.find("ex:a") == (0, NameKind.ID)
+
+
+def test_names_of_relations() -> None:
+    builder = GraphBuilder("relations")
+    builder.prefixes["ex"] = "http://example.org/"
+    for name, label in (("ex:Part", "piece of"), ("ex:part", "within"), ("ex:near", "close to"), ("x:y", "near")):
+        builder.relation(name, label)
+    builder.triple("a", "x:y", "b")
+    graph = builder.build()
+    wanted = {
+        "ex:part": (1, NameKind.ID),
+        "http://example.org/part": (1, NameKind.ID),
+        "ex:PART": (0, NameKind.ID),
+        "part": (1, NameKind.ID),
+        "Part": (0, NameKind.ID),
+        "Within": (1, NameKind.LABEL),
+        "near": (3, NameKind.LABEL),  # a label before a local name
+        "y": (3, NameKind.ID),
+    }
+    assert {name: graph.find_relation(name) for name in wanted} == wanted
+    assert graph.find_relation("far") is None
+
+
+def test_many_relations_are_not_scanned_for_every_question() -> None:
+    builder = GraphBuilder("many")
+    for number in range(1500):
+        builder.triple("a", f"ex:relation{number}", "b")
+    graph = builder.build()
+    graph.find_relation("ex:relation0")
+    start = time.perf_counter()
+    for number in range(1500):
+        assert graph.find_relation(f"ex:relation{number}") == (number, NameKind.ID)
+    assert time.perf_counter() - start < 2
 
 
 def test_an_unknown_relation_and_an_empty_builder() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 from ontodex.errors import GraphError, UnknownEntity, UnknownRelation
 from ontodex.graph import GraphBuilder, KnowledgeGraph, read, to_networkx, write_nquads, write_tsv
+from ontodex.graph.writers.nquads import predictions_as_nquads
 
 
 @settings(deadline=None, max_examples=60)
@@ -71,13 +72,13 @@ def test_ids_that_would_meet_in_a_cell_are_refused(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore:Dataset:DeprecationWarning")  # rdflib 7.6 of itself
 def test_predictions_are_in_their_own_graph_with_scores(pets: KnowledgeGraph, tmp_path: Path) -> None:
     path = tmp_path / "pets.nq"
-    write_nquads(pets, path, [("wild cat", "is_a", "ex:animal", 0.75)], predictions_graph="http://example.org/new")
+    write_nquads(pets, path, [("wild cat", "is_a", "ex:animal", 0.75)])
     dataset = rdflib.Dataset()
     dataset.parse(path, format="nquads")
     rows = list(
         dataset.query(
             "PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> SELECT ?s ?o ?v WHERE { "
-            "GRAPH <http://example.org/new> { ?s ?p ?o . ?x a rdf:Statement ; rdf:subject ?s ; rdf:predicate ?p ; "
+            "GRAPH <urn:ontodex:predictions> { ?s ?p ?o . ?x a rdf:Statement ; rdf:subject ?s ; rdf:predicate ?p ; "
             "rdf:object ?o ; <urn:ontodex:score> ?v } }"
         )
     )
@@ -85,6 +86,22 @@ def test_predictions_are_in_their_own_graph_with_scores(pets: KnowledgeGraph, tm
         ("urn:ontodex:wild%20cat", "http://example.org/animal", 0.75)
     ]
     assert says(read(path)) == says(pets)
+
+
+def test_predictions_of_several_calls_can_be_concatenated(pets: KnowledgeGraph) -> None:
+    calls = [[("wild cat", "is_a", "ex:animal", 0.5)], [("ex:animal", "is_a", "ex:dog", 0.25)]]
+    text = "".join(predictions_as_nquads(pets, call) for call in calls)
+    scored = [quad for quad in pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.N_QUADS) if "score" in str(quad)]
+    assert len({quad.subject.value for quad in scored}) == 2
+    assert predictions_as_nquads(pets, calls[0]) == predictions_as_nquads(pets, calls[0])
+
+
+def test_predictions_take_curies_and_iris_to_the_letter(pets: KnowledgeGraph) -> None:
+    curie, iri = [("ex:dog", "is_a", "ex:animal", 0.5)], [("http://example.org/dog", "is_a", "ex:animal", 0.5)]
+    assert predictions_as_nquads(pets, iri) == predictions_as_nquads(pets, curie)
+    for head, relation, error in (("EX:dog", "is_a", UnknownEntity), ("ex:dog", "is a", UnknownRelation)):
+        with pytest.raises(error):
+            predictions_as_nquads(pets, [(head, relation, "ex:animal", 0.5)])
 
 
 def test_predictions_stay_apart_when_another_tool_reorders_the_file(pets: KnowledgeGraph, tmp_path: Path) -> None:

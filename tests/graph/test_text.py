@@ -23,7 +23,6 @@ def graph() -> KnowledgeGraph:
 def test_label_synonyms_and_definition(graph: KnowledgeGraph) -> None:
     assert entity_texts(graph) == ["art (fine art; craft): artistic work of any kind", "Denton: is a city", "Texas"]
     assert entity_texts(graph, TextSettings(synonyms=1, definition=False)) == ["art (fine art)", "Denton", "Texas"]
-    assert entity_texts(graph, rows=[2, 1]) == ["Texas", "Denton: is a city"]
 
 
 def test_neighbours_fill_the_room_in_the_order_of_ids_from_known_triples(graph: KnowledgeGraph) -> None:
@@ -32,7 +31,7 @@ def test_neighbours_fill_the_room_in_the_order_of_ids_from_known_triples(graph: 
         "Denton Texas",
         "Texas Denton art",
     ]
-    assert entity_texts(graph, TextSettings(neighbours=5, max_words=2), rows=[2]) == ["Texas Denton"]
+    assert entity_texts(graph, TextSettings(neighbours=5, max_words=2))[2] == "Texas Denton"
 
 
 def test_words_are_counted(graph: KnowledgeGraph) -> None:

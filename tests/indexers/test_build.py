@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ import ontodex
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import HyperNetwork, HyperNetworkSettings
 from ontodex.encoders.text import TextEncoder
-from ontodex.errors import IndexFailure, IndexMismatch
+from ontodex.errors import IndexFailure, IndexMismatch, SettingsError
 from ontodex.geometry.cosine import score_pairs
 from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts, merge, relation_texts, remove
 from ontodex.indexers import blobs
+from ontodex.indexers.build import build_index
 from ontodex.indexers.index import Index
 
 ALIKE = 0.998  # bfloat16 on random weights: a text in another batch
@@ -275,6 +277,66 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path, small_graph: Knowl
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
     (tmp_path / "empty").mkdir()
     built(small_graph, tmp_path / "empty", tiny_encoder, train=False).close()
+
+
+def test_a_file_system_without_hard_links(own_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with ontodex.remove(["ex:dog"], own_index, device="cpu", quiet=True) as engine:
+        assert engine.index.verify() == []
+        assert len(engine.search("some words")) == 10
+
+
+LABELS = ontodex.TextSettings(synonyms=0, definition=False)
+
+
+def test_the_link_space_has_the_texts_that_its_encoder_was_trained_on(
+    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, own_link: Path, encoded: list[str]
+) -> None:
+    trained = HyperCL.load(own_link, device="cpu")
+    HyperCL(trained.text, trained.network, asdict(LABELS)).save(tmp_path / "link")
+    with built(small_graph, tmp_path / "a.odx", tiny_encoder, tmp_path / "link") as engine:
+        wanted = trained.entities(trained.text.encode(entity_texts(small_graph, LABELS)))
+        assert least_cosine(all_of(engine.index, "link"), wanted) > ALIKE
+        wanted = TextEncoder(tiny_encoder, "cpu").encode(entity_texts(small_graph))
+        assert least_cosine(all_of(engine.index, "text"), wanted) > ALIKE
+        assert engine.index.link_encoder.texts == asdict(LABELS)
+    encoded.clear()
+    with ontodex.add(more_animals(), tmp_path / "a.odx", device="cpu", quiet=True) as engine:
+        new = set(encoded) - set(relation_texts(small_graph))
+        assert new == {"lynx (wild cat): a wild animal of the forest", "lynx", "emu"}
+        wanted = trained.entities(trained.text.encode(entity_texts(engine.graph, LABELS)))
+        assert least_cosine(all_of(engine.index, "link"), wanted) > ALIKE
+
+
+@pytest.mark.parametrize("width", [0, 8])
+def test_other_texts_for_the_same_text_encoder(
+    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, width: int
+) -> None:
+    text = TextEncoder(tiny_encoder, "cpu")
+    link = HyperCL(text, HyperNetwork(HyperNetworkSettings(dim=32, condition=8, rank=4, width=width)), asdict(LABELS))
+    build_index(small_graph, tmp_path / "a.odx", text=text, link=link, quiet=True)
+    index = Index.open(tmp_path / "a.odx", "cpu")
+    assert least_cosine(all_of(index, "text"), text.encode(entity_texts(small_graph))) > ALIKE
+    assert least_cosine(all_of(index, "link"), link.entities(text.encode(entity_texts(small_graph, LABELS)))) > ALIKE
+    assert not (index.folder / "encoders" / "link" / "model.safetensors").exists()
+    assert (index.link_encoder.texts, index.verify()) == (asdict(LABELS), [])
+    wrong = HyperCL(text, link.network, {"synonym": 3})
+    with pytest.raises(SettingsError, match="unknown setting 'synonym'; did you mean 'synonyms'"):
+        build_index(small_graph, tmp_path / "b.odx", text=text, link=wrong, quiet=True)
+
+
+def test_an_encoder_trained_in_a_build_keeps_the_texts_of_the_build(
+    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path
+) -> None:
+    training = ontodex.HyperCLTraining(steps=2, queries=32, negatives=8, rank=4, condition=8, width=16)
+    with built(small_graph, tmp_path / "a.odx", tiny_encoder, training=training, texts=LABELS) as engine:
+        link = engine.index.link_encoder
+        assert link.texts == asdict(LABELS)
+        wanted = link.entities(link.text.encode(entity_texts(small_graph, LABELS)))
+        assert least_cosine(all_of(engine.index, "link"), wanted) > ALIKE
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path) -> None:

@@ -11,7 +11,8 @@ from ontodex.geometry.cosine import unit
 from ontodex.graph import KnowledgeGraph
 from ontodex.indexers import build as build_module
 from ontodex.indexers import candidates as module
-from ontodex.indexers.candidates import load_candidates, make_candidates, measure_recall
+from ontodex.indexers.candidates import load_candidates, make_candidates, measure_recall, place
+from ontodex.indexers.manifest import FileInfo, file_info
 from ontodex.indexers.vectors import Vectors
 
 QUESTIONS = [("dog", "lives in"), ("cat", "eats"), ("some beast", "is a"), ("young cow", "lives in")]
@@ -67,18 +68,63 @@ def test_a_damaged_cache_is_made_anew(large: Path, what: str) -> None:
     with ontodex.open(large, device="cpu") as engine:
         assert [engine.tails(*question).hits for question in QUESTIONS] == wanted
         assert engine.index.candidates("link").ntotal == 60
-        problems = engine.index.verify()
-        assert len(problems) == 1
-        assert str(file) in problems[0]
+        assert engine.index.verify() == []
+    assert file.read_bytes() == content
+    assert not list(file.parent.glob("*.tmp"))
 
 
-def test_a_changed_byte_in_the_cache_is_named_by_verify(large: Path) -> None:
+@pytest.mark.parametrize("writable", [True, False])
+def test_a_changed_byte_in_the_cache_is_named_by_verify_and_never_used(
+    large: Path, writable: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = large / "gen-000001" / "text.faiss"
-    content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 1
-    file.write_bytes(bytes(content))
+    content = file.read_bytes()
+    middle = len(content) // 2
+    file.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("could not open for writing: Read-only file system")
+
+    whole = faiss.deserialize_index(np.frombuffer(content, dtype=np.uint8))
+    if not writable:
+        monkeypatch.setattr(faiss, "write_index", refuse)
+    named = [f"{file}: does not fit its checksum (a cache: it is rebuilt when used)"]
     with ontodex.open(large, device="cpu") as engine:
-        assert engine.index.verify() == [f"{file}: does not fit its checksum (a cache: it is rebuilt when used)"]
+        assert engine.index.verify() == named
+        found, asked = engine.index.candidates("text"), all_vectors(engine, "text")
+        assert np.array_equal(found.search(asked, 60)[0], whole.search(asked, 60)[0])
+        assert engine.index.verify() == ([] if writable else named)
+
+
+def test_a_structure_made_anew_that_is_not_the_same_is_not_written_back(tmp_path: Path) -> None:
+    vectors = Vectors([clustered(50, 8)])
+    (tmp_path / "a.faiss").write_bytes(b"damaged")
+    assert load_candidates(tmp_path / "a.faiss", FileInfo(7, "another"), vectors).ntotal == 50
+    assert load_candidates(tmp_path / "none.faiss", None, vectors).ntotal == 50
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("a.faiss", b"damaged")]
+
+
+@pytest.mark.parametrize(
+    ("device", "gpus", "moved"),
+    [
+        ("cpu", 2, False),
+        ("mps", 2, False),
+        ("cuda", 0, False),
+        ("cuda", 2, None),
+        ("cuda:1", 2, [1]),
+    ],
+)
+def test_where_a_structure_is_placed(
+    device: str, gpus: int, moved: list[int] | bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(faiss, "get_num_gpus", lambda: gpus)
+    monkeypatch.setattr(faiss, "index_cpu_to_gpus_list", lambda index, gpus: (index, gpus))
+    index = make_candidates(Vectors([clustered(7, 8)]))
+    assert place(index, device) == (index if moved is False else (index, moved))
+
+
+def all_vectors(engine: ontodex.Engine, space: str) -> np.ndarray:
+    return engine.index.vectors(space)[np.arange(60)]
 
 
 def clustered(n: int, dim: int) -> np.ndarray:
@@ -101,19 +147,18 @@ def test_recall_is_what_brute_force_counts(monkeypatch: pytest.MonkeyPatch) -> N
     assert 0.5 < by_hand < 1
 
 
-def test_candidates_are_the_same_each_time_and_load_again(tmp_path: Path) -> None:
+def test_candidates_are_the_same_each_time_and_load_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = Vectors([clustered(500, 16)])
     first, second = make_candidates(vectors), make_candidates(vectors)
     faiss.write_index(first, str(tmp_path / "a.faiss"))
-    loaded = load_candidates(tmp_path / "a.faiss")
+    monkeypatch.setattr(module, "make_candidates", None)
+    loaded = load_candidates(tmp_path / "a.faiss", file_info(tmp_path / "a.faiss"), vectors)
     asked = clustered(20, 16)
     for other in (second, loaded):
         assert all(
             np.array_equal(mine, theirs)
             for mine, theirs in zip(first.search(asked, 30), other.search(asked, 30), strict=True)
         )
-    with pytest.raises(RuntimeError):
-        load_candidates(tmp_path / "none.faiss")
 
 
 @pytest.mark.parametrize("n", [1, 2, 7])

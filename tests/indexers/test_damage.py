@@ -168,6 +168,19 @@ def test_a_manifest_of_a_newer_version(own_index: Path) -> None:
         Index.open(own_index)
 
 
+def test_an_index_of_a_newer_version_is_not_replaced(own_index: Path, small_graph: Any, tiny_encoder: Path) -> None:
+    edit_manifest(own_index, lambda content: content.update(format=99))
+    (own_index / "gen-000002.tmp").mkdir()
+    (own_index / "gen-000002.tmp" / "job.json").write_text('{"job": "of the newer version"}')
+    with pytest.raises(IndexMismatch, match="has format 99"):
+        ontodex.build(small_graph, own_index, encoders=[tiny_encoder], train=False, device="cpu", quiet=True)
+    with pytest.raises(IndexMismatch, match="has format 99"):
+        ontodex.remove(["ex:dog"], own_index, device="cpu", quiet=True)
+    assert sorted(entry.name for entry in own_index.glob("gen-*")) == ["gen-000001", "gen-000002.tmp"]
+    assert (own_index / "gen-000002.tmp" / "job.json").exists()
+    assert (own_index / "CURRENT").read_text() == "gen-000001\n"
+
+
 def test_a_manifest_with_an_unknown_key(own_index: Path) -> None:
     edit_manifest(own_index, lambda content: content.update(spases={}))
     with pytest.raises(IndexDamaged, match="unknown setting 'spases'; did you mean 'spaces'"):

@@ -71,6 +71,25 @@ def test_current(tmp_path: Path) -> None:
     assert generations.current(tmp_path) == 1234567
 
 
+def test_what_is_an_index(tmp_path: Path) -> None:
+    assert not generations.is_index(tmp_path)
+    (tmp_path / "LOCK").touch()
+    assert generations.is_index(tmp_path)
+    for content, answer in (("gen-000001\n", True), ("MANIFEST-000005\n", False), ("", False)):
+        (tmp_path / "CURRENT").write_text(content)
+        assert generations.is_index(tmp_path) is answer
+
+
+def test_a_database_of_another_program_is_refused(
+    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path
+) -> None:
+    for name, content in (("CURRENT", "MANIFEST-000002\n"), ("LOCK", ""), ("000003.log", "x")):  # LevelDB
+        (tmp_path / name).write_text(content)
+    with pytest.raises(IndexFailure, match="expected an index or an empty folder, found other files"):
+        ontodex.build(small_graph, tmp_path, encoders=[tiny_encoder], train=False, device="cpu", quiet=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["000003.log", "CURRENT", "LOCK"]
+
+
 def make(index: Path, number: int) -> Path:
     folder = index / f"gen-{number:06d}.tmp"
     folder.mkdir()

@@ -6,6 +6,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 import ontodex
+from ontodex import evaluation
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
@@ -141,9 +142,56 @@ def test_a_graph_without_triples_cannot_be_learnt(tmp_path, encoder):
         train_hyper_cl(builder.build(), tmp_path / "m", encoder=encoder, quiet=True)
 
 
-@pytest.mark.parametrize("wrong", [{"tune": "half"}, {"projection": "other", "steps": 1}, {"rank": -1, "steps": 1}])
-def test_settings_that_make_no_sense_are_refused(tmp_path, encoder, small_graph, wrong):
-    with pytest.raises(SettingsError, match=next(iter(wrong))):
-        train_hyper_cl(
-            small_graph, tmp_path / "m", encoder=encoder, settings=ontodex.HyperCLTraining(**wrong), quiet=True
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("tune", "half"), ("projection", "other"), ("steps", -1), ("steps", 1.5), ("queries", 0), ("entities", 0),
+        ("negatives", -1), ("rank", -1), ("rank", None), ("condition", -1), ("width", -1), ("max_tokens", 2),
+        ("save_every", 0), ("seed", -1), ("temperature", 0), ("temperature", float("nan")), ("temperature", "warm"),
+        ("rate", 0), ("encoder_rate", -1e-4), ("margin", -0.1),
+    ],
+)  # fmt: skip
+def test_settings_that_make_no_sense_are_refused(name, value):
+    with pytest.raises(SettingsError, match=f"^{name}: expected .*, found {value!r}$"):
+        ontodex.HyperCLTraining(**{name: value})
+
+
+def test_a_rank_above_the_dimension_is_refused(tmp_path, encoder, small_graph):
+    settings = ontodex.HyperCLTraining(rank=33)
+    with pytest.raises(SettingsError, match=r"rank: expected 0 to 32 \(the dimension\), found 33"):
+        train_hyper_cl(small_graph, tmp_path / "m", encoder=encoder, settings=settings, quiet=True)
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "condition"),
+    [
+        ({}, 64),
+        ({"projection": "public"}, 384),
+        ({"condition": 0}, 384),
+        ({"condition": 8}, 8),
+        ({"condition": 8, "projection": "public"}, 8),
+    ],
+)
+def test_the_length_of_a_condition(settings, condition):
+    assert ontodex.HyperCLTraining(**settings).network(384).condition == condition
+
+
+def test_an_encoder_is_evaluated_on_the_texts_that_it_was_trained_on(tmp_path, encoder, small_graph):
+    texts = ontodex.TextSettings(synonyms=0, definition=False)
+    settings = ontodex.HyperCLTraining(steps=2, queries=32, negatives=8, rank=4, condition=8, width=16)
+    train_hyper_cl(small_graph, tmp_path / "m", encoder=encoder, settings=settings, texts=texts, quiet=True)
+    asked = []
+
+    def noted(graph, settings):
+        asked.append(settings)
+        return entity_texts(graph, settings)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluation, "entity_texts", noted)
+        own, same, other = (
+            evaluation.evaluate_kgc(tmp_path / "m", small_graph, texts=given, device="cpu")
+            for given in (None, texts, ontodex.TextSettings())
         )
+    assert asked == [texts, texts, ontodex.TextSettings()]
+    assert own == same != other

@@ -46,7 +46,7 @@ def test_an_empty_file(write, content: bytes, policy: str) -> None:
     ],
 )
 def test_an_unknown_format(write, content: bytes) -> None:
-    with pytest.raises(ReadError, match="found something else"):
+    with pytest.raises(ReadError, match=r"found something else.*format= in Python or --format on the command line"):
         read(write("a.bin", content))
 
 
@@ -108,6 +108,7 @@ def test_one_warning_for_all_problems(write) -> None:
     assert "9 faulty part(s)" in text
     assert f"{path}:3: expected 3 columns, found 1" in text
     assert "and 4 more" in text
+    assert 'on_error="raise" (--on-error raise)' in text
     assert caught[0].filename == __file__
     assert read(path, on_error="skip").skipped == 9
     with pytest.raises(ReadError) as error:

@@ -1,0 +1,101 @@
+"""Questions from the shell, one or a file of them, and their answers on stdout."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+import ontodex
+from ontodex.errors import LookupFailed, SettingsError
+
+__all__ = ["answer", "open_engine", "singles"]
+
+Question = tuple[str, ...]
+Ask = Callable[[Any], list[ontodex.Hits]]
+
+BATCH = 512
+"""Questions of a file that are answered at once."""
+
+
+def open_engine(index: Path, device: str, also_known: Sequence[Path] | None = None) -> ontodex.Engine:
+    """Open an index, with files whose triples count as known."""
+    return ontodex.open(index, device=device, known=[ontodex.read(source) for source in also_known or ()])
+
+
+def singles(questions: Sequence[Question]) -> list[str]:
+    """Return the texts of questions of one part."""
+    return [text for (text,) in questions]
+
+
+def answer(
+    parts: tuple[str | None, ...], queries: Path | None, ask: Ask, as_json: bool, as_tsv: bool, as_rdf: bool = False
+) -> None:
+    """Ask one question, or those of a file, and print the answers: a file's as JSON lines.
+
+    Raises:
+        SettingsError: If the parts are not as many as the question needs, or forms contradict each other.
+    """
+    if sum((as_json, as_tsv, as_rdf)) > 1:
+        raise SettingsError("expected one of --json, --tsv and --rdf, found more")
+    if queries is not None:
+        if any(part is not None for part in parts) or as_tsv:
+            what = "--tsv" if as_tsv else "a question"
+            raise SettingsError(f"expected a file of questions alone (--queries), found {what} with it")
+        _answer_file(_questions(queries, len(parts)), ask, as_rdf)
+        return
+    if any(part is None for part in parts):
+        raise SettingsError(f"expected {len(parts)} text(s) to ask about after INDEX, or --queries FILE, found fewer")
+    (hits,) = ask([parts])
+    if as_tsv or as_rdf:
+        typer.echo(hits.to_tsv() if as_tsv else hits.to_rdf(), nl=False)
+    else:
+        typer.echo(hits.to_json() if as_json else str(hits))
+
+
+def _answer_file(questions: Iterator[Question], ask: Ask, as_rdf: bool) -> None:
+    """Print an answer to every question that has one; exit 1 at the end if one has none."""
+    failed = False
+    while batch := list(itertools.islice(questions, BATCH)):
+        for question, found in zip(batch, _answers(batch, ask), strict=True):
+            if isinstance(found, LookupFailed):
+                failed = True
+                typer.echo(json.dumps({"query": question, "error": str(found)}, ensure_ascii=False), err=as_rdf)
+            else:
+                typer.echo(found.to_rdf() if as_rdf else found.to_json(), nl=not as_rdf)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _answers(batch: list[Question], ask: Ask) -> list[ontodex.Hits | LookupFailed]:
+    try:
+        return list(ask(batch))
+    except LookupFailed as error:
+        if len(batch) == 1:
+            return [error]
+        return [found for question in batch for found in _answers([question], ask)]
+
+
+def _questions(queries: Path, columns: int) -> Iterator[Question]:
+    lines = sys.stdin if str(queries) == "-" else queries.open(encoding="utf-8")
+    with lines:
+        number = 0
+        try:
+            for number, line in enumerate(lines, 1):
+                cells = tuple(cell.strip() for cell in line.rstrip("\r\n").split("\t"))
+                if cells == ("",):
+                    continue
+                if len(cells) != columns or not all(cells):
+                    raise SettingsError(
+                        f"{queries}:{number}: expected {columns} text(s) separated by tabs, found {line.rstrip()!r}"
+                    )
+                yield cells
+        except UnicodeDecodeError as error:
+            raise SettingsError(
+                f"{queries}: expected UTF-8, found {error} after line {number}; convert the file"
+            ) from None

@@ -1,0 +1,24 @@
+"""The face: what ``import ontodex`` offers."""
+
+import ontodex
+
+
+def test_every_public_name_is_there_and_listed():
+    assert sorted(ontodex.__all__) == ontodex.__all__
+    for name in ontodex.__all__:
+        assert getattr(ontodex, name).__doc__, name
+        assert name in dir(ontodex)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    assert not hasattr(ontodex, "frobnicate")
+
+
+def test_a_lone_name_serves_where_a_list_may_stand(own_index, tiny_encoder, small_graph, tmp_path):
+    with ontodex.remove("ex:n0", own_index, device="cpu", quiet=True) as engine:
+        assert engine.graph.find("ex:n0") is None
+    built = ontodex.build(
+        small_graph, tmp_path / "x.odx", encoders=str(tiny_encoder), train=False, device="cpu", quiet=True
+    )
+    with built as engine:
+        assert engine.index.vectors("text").dim == 32

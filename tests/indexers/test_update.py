@@ -1,0 +1,39 @@
+"""Changing an index: one writer from the reading of its graph to the new generation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import ontodex
+from ontodex.errors import IndexFailure, IndexLocked
+from ontodex.graph import KnowledgeGraph, remove
+from ontodex.indexers.update import update_index
+
+
+def test_a_change_that_comes_in_between_is_refused_not_lost(own_index: Path) -> None:
+    def change(graph: KnowledgeGraph) -> KnowledgeGraph:
+        with pytest.raises(IndexLocked, match="is writing this index"):
+            ontodex.remove(["ex:cat"], own_index, device="cpu", quiet=True)
+        return remove(graph, ["ex:dog"])
+
+    assert update_index(own_index, change, device="cpu", quiet=True) == 2
+    assert [entry.name for entry in own_index.glob("gen-*")] == ["gen-000002"]
+    with ontodex.remove(["ex:cat"], own_index, device="cpu", quiet=True) as engine:
+        assert [engine.graph.find(f"ex:{name}") for name in ("dog", "cat")] == [None, None]
+        assert engine.graph.n_entities == 58
+
+
+def test_a_change_that_fails_leaves_the_index_as_it_was(own_index: Path) -> None:
+    with pytest.raises(ontodex.OntodexError, match="no-such-thing"):
+        ontodex.remove(["ex:no-such-thing"], own_index, device="cpu", quiet=True)
+    with ontodex.open(own_index, device="cpu") as engine:
+        assert (engine.index.manifest.generation, engine.graph.n_entities) == (1, 60)
+    ontodex.remove(["ex:dog"], own_index, device="cpu", quiet=True).close()  # and nobody holds the lock
+
+
+def test_changing_no_index_makes_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(IndexFailure, match="expected an index, found no such folder"):
+        update_index(tmp_path / "none.odx", lambda graph: graph, device="cpu")
+    assert not (tmp_path / "none.odx").exists()
