@@ -79,6 +79,8 @@ class Engine:
     def tails(self, head: str, relation: str, k: int = 10, known: str = "exclude") -> Hits:
         """Rank the entities that ``head`` may be linked to by ``relation``.
 
+        ``head`` itself is left out, unless the graph links some entity to itself by ``relation``.
+
         Args:
             head: An entity or any text.
             relation: A relation of the graph, or the text of one that it does not have.
@@ -198,7 +200,11 @@ class Engine:
             self._true(entity.row, relation.row, backward) for entity, relation in zip(entities, relations, strict=True)
         ]
         queries = self._projector.queries(entities, relations, backward=backward)
-        found = self._ranked(self._projector.space, queries, k, known, true)
+        left_out = [
+            np.union1d(rows, _row(entity)) if relation.row not in self.graph.reflexive else rows
+            for rows, entity, relation in zip(_hidden(true, known), entities, relations, strict=True)
+        ]
+        found = self._ranked(self._projector.space, queries, k, known, true, left_out)
         answers = []
         for entity, relation, rows_true, scored in zip(entities, relations, true, found, strict=True):
             given = "tail" if backward else "head"
@@ -211,11 +217,13 @@ class Engine:
             return _none()
         return self._known.heads(relation, entity) if backward else self._known.tails(entity, relation)
 
-    def _ranked(self, space: str, queries: Floats, k: int, known: str, true: Sequence[Rows]) -> list[Scored]:
+    def _ranked(
+        self, space: str, queries: Floats, k: int, known: str, true: Sequence[Rows], left_out: Sequence[Rows]
+    ) -> list[Scored]:
         searcher = self.searcher(space)
         if known == "only":
             return [searcher.among(query, rows, k) for query, rows in zip(queries, true, strict=True)]
-        return searcher.top(queries, k, true if known == "exclude" else None)
+        return searcher.top(queries, k, left_out)
 
     def _text_vectors(self, entities: Sequence[Resolved]) -> Floats:
         return vectors_of(self.index, "text", entities, lambda texts: np.asarray(self.index.text_encoder.encode(texts)))
@@ -293,6 +301,10 @@ class Engine:
 
 def _none() -> Rows:
     return np.zeros(0, dtype=np.int64)
+
+
+def _hidden(true: Sequence[Rows], known: str) -> Sequence[Rows]:
+    return true if known == "exclude" else [_none()] * len(true)
 
 
 def _as_text(one: Resolved) -> Resolved:

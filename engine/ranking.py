@@ -69,11 +69,14 @@ def evaluate_links(
     *,
     residual: bool,
     split: str = "test",
+    itself: bool = False,
     device: str = "cpu",
 ) -> dict[str, float]:
     """Rank the tail and the head of every held-out triple among all entities.
 
-    All triples of the graph, known and held out, count as true. Heads are ranked as tails of the inverse relation.
+    All triples of the graph, known and held out, count as true. Heads are ranked as tails of the inverse relation. As in
+    the engine's answers, the entity that is asked about is no candidate, unless the known triples link some entity to
+    itself by the relation.
 
     Args:
         graph: The graph, with held-out triples.
@@ -81,6 +84,7 @@ def evaluate_links(
         projection: Returns the projection of a relation; those from R on are inverses.
         residual: Whether projections are added to the head's vector.
         split: ``"test"`` or ``"valid"``.
+        itself: Keep the entity that is asked about among the candidates in any case, as most papers do.
         device: Where to score.
 
     Returns:
@@ -102,6 +106,12 @@ def evaluate_links(
         relations = triples[:, 1] + graph.n_relations * (side == "head")
         queries = _queries(vectors, triples[:, asked], relations, projection, residual)
         known = list(_true_answers(graph, triples, asked, answers))
+        if not itself:
+            own = ~np.isin(triples[:, 1], list(graph.reflexive))
+            known = [
+                np.append(rows, row) if out and row not in rows else rows
+                for rows, row, out in zip(known, triples[:, asked], own, strict=True)
+            ]
         by_side[side] = filtered_ranks(queries, triples[:, answers], known, searcher)
     result = rank_metrics(np.concatenate(list(by_side.values())))
     for side, ranks in by_side.items():

@@ -144,6 +144,11 @@ class KnowledgeGraph:
         found: NDArray[np.int32] = relations[tails == tail]
         return found
 
+    @cached_property
+    def reflexive(self) -> frozenset[int]:
+        """Relations that link at least one entity to itself; of the others nothing is its own tail."""
+        return frozenset(np.unique(self.relations[self.heads == self.tails]).tolist())
+
     def neighbours(self, entity: int) -> NDArray[np.int32]:
         """Return the entities linked to ``entity`` in either direction, ascending, without itself."""
         linked = np.union1d(self.outgoing(entity)[1], self.incoming(entity)[1])

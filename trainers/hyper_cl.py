@@ -191,6 +191,7 @@ def train_hyper_cl(
     _run(model, batches, settings, checkpoints, last_checkpoint(checkpoints, run), encoder.device, quiet)
     _clear_model(folder)
     if not frozen:
+        trained.max_seq_length = settings.max_tokens  # what it has not been trained on is not read later
         trained.save(str(folder), create_model_card=False)
         encoder = TextEncoder(folder, encoder.device)
     made = HyperCL(encoder, network.cpu(), asdict(texts))
