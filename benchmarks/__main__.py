@@ -6,6 +6,7 @@ import argparse
 import importlib
 import json
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,12 +58,24 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+def without_places(arguments: Sequence[str]) -> list[str]:
+    """Return arguments with DIR for folders of this machine, which say nothing to anybody else.
+
+    >>> without_places(["--data", "/home/me/data", "--seed", "1"])
+    ['--data', 'DIR', '--seed', '1']
+    """
+    return [
+        "DIR" if before in ("--data", "--model") else one
+        for before, one in zip(["", *arguments], arguments, strict=False)
+    ]
+
+
 def _measure(name: str, rest: Sequence[str]) -> None:
     module = importlib.import_module(f"benchmarks.{name}")
     parser = parser_of(name)
     module.add_options(parser)
     options = parser.parse_args(rest)
-    command = " ".join(["python -m benchmarks", name, *rest])
+    command = shlex.join(["python", "-m", "benchmarks", name, *without_places(rest)])
     code = code_state()
     for measured in module.run(options):
         if options.quick:

@@ -90,7 +90,7 @@ def _measured(
         title=f"Link prediction on {GRAPHS[name]}, {form}",
         seed=options.seed,
         settings={
-            "graph": repr(graph),
+            "graph": repr(dataclasses.replace(graph, source=name)),
             "budget": budget,
             "training": dataclasses.asdict(training) if not encoders else None,
             "texts": dataclasses.asdict(texts),

@@ -117,7 +117,8 @@ class TextEncoder:
         Yields:
             Positions in ``texts``, ``int64`` of shape (n,), and their unit vectors, ``float32`` of shape (n, dim).
         """
-        order = sorted(range(len(texts)), key=lambda position: (len(texts[position]), texts[position]))
+        # Longest first: the first chunk takes the most memory, and no later one asks for more.
+        order = sorted(range(len(texts)), key=lambda position: (-len(texts[position]), texts[position]))
         bounds = [0]
         while bounds[-1] < len(order):
             at = min(bounds[-1] + CHUNK, len(order))
