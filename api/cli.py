@@ -276,9 +276,7 @@ def train_hyper_cl(
     from ontodex.encoders.text import TextEncoder
     from ontodex.trainers.hyper_cl import train_hyper_cl as train
 
-    settings = ontodex.HyperCLTraining(
-        tune=tune, steps=steps, rank=rank, projection=projection, seed=seed,
-    )  # fmt: skip
+    settings = ontodex.HyperCLTraining(tune=tune, steps=steps, rank=rank, projection=projection, seed=seed)
     train(
         ontodex.read(*data, format=format, on_error=on_error),
         output,

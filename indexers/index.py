@@ -36,12 +36,12 @@ class Index:
         blobs: Its store.
     """
 
-    def __init__(self, path: Path, folder: Path, manifest: Manifest, held: Any) -> None:
+    def __init__(self, path: Path, folder: Path, manifest: Manifest, held: Any, device: str) -> None:
         self.path = path
         self.folder = folder
         self.manifest = manifest
         self._release = weakref.finalize(self, held.close)
-        self._asked_device = "auto"
+        self._asked_device = device
         self.blobs = BlobReader(folder / STORE, manifest.blobs)
 
     @classmethod
@@ -76,12 +76,10 @@ class Index:
         try:
             manifest = Manifest.read(folder)
             _check_lengths(folder, manifest)
-            index = cls(path, folder, manifest, held)
+            return cls(path, folder, manifest, held, device)
         except BaseException:
             held.close()
             raise
-        index._asked_device = device
-        return index
 
     def close(self) -> None:
         """Let a writer drop this generation, now and not when the last reference goes; arrays from it stay valid."""
