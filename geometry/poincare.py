@@ -1,0 +1,329 @@
+"""The Poincaré ball: a space in which a tree fits, general entities near the origin and specific ones near the rim.
+
+HiT (He et al., NeurIPS 2024) puts the embeddings of dimension d into the ball of curvature -c with c = 1/d, whose radius
+is 1/√c. Write b(x) = 1 - c|x|². Every distance here has one form, which neither clamps nor cancels (see
+:func:`distance`); the lift turns "nearest by distance" into "largest inner product" for a fixed query.
+
+Every function takes numpy arrays or torch tensors, both of its arguments of the same kind, and gives the same kind back,
+on the same device and with gradients. It computes in float32 or float64 as it is given; half precision is raised to
+float32. Points have the shape (..., dim); distances and norms are hyperbolic lengths, in units in which the curvature is
+-c. Points belong inside the ball: :func:`clip` puts them there. A point on the rim or beyond counts as if b(x) were the
+dtype's epsilon, so that distances and gradients stay finite.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = [
+    "clip",
+    "curvature",
+    "distance",
+    "distance_of_products",
+    "exp_origin",
+    "item_norms",
+    "lift_items",
+    "lift_queries",
+    "log_origin",
+    "norm",
+    "pairwise",
+    "unlift",
+]
+
+Array = TypeVar("Array", NDArray[Any], "torch.Tensor")
+
+
+def curvature(dim: int) -> float:
+    """Return HiT's c = 1/dim: the ball has the curvature -c and the radius √dim (He et al., section 3).
+
+    >>> curvature(384) * 384
+    1.0
+    """
+    return 1.0 / dim
+
+
+def clip(points: Array, c: float, margin: float = 1e-5) -> Array:
+    """Scale points beyond (1 - margin)/√c back to that length; leave the others as they are.
+
+    The gradient passes as if the scale were a constant: a point outside is still drawn inwards by a loss that wants it
+    there, where a plain projection would give it no gradient along its own direction.
+
+    Args:
+        points: Any vectors of shape (..., dim).
+        c: The curvature is -c.
+        margin: Share of the radius that stays free.
+
+    Returns:
+        Points of the same shape, inside the ball.
+
+    Example:
+        >>> clip(np.array([[3.0, 4.0], [0.3, 0.4]]), c=1.0, margin=0.1).round(9).tolist()
+        [[0.54, 0.72], [0.3, 0.4]]
+    """
+    points = _ready(points)
+    limit = (1 - margin) / math.sqrt(c)
+    scale = limit / _library(points).clip(_length(points), limit, None)
+    clipped: Array = points * (scale if isinstance(points, np.ndarray) else scale.detach())[..., None]
+    return clipped
+
+
+def distance(left: Array, right: Array, c: float) -> Array:
+    """Measure d(x, y) = (2/√c) arsinh( √c|x - y| / √(b(x) b(y)) ).
+
+    Equal to geoopt's and the paper's (2/√c) artanh(√c|(-x) ⊕ y|), but exact for near-duplicates and near the rim. The
+    gradient at equal points is zero.
+
+    Args:
+        left: Points of shape (..., dim).
+        right: Points of shape (..., dim); leading dimensions broadcast against those of ``left``.
+        c: The curvature is -c.
+
+    Returns:
+        Hyperbolic distances of shape (...).
+
+    Example:
+        >>> distance(np.array([0.0, 0.0]), np.array([[0.0, 0.0], [0.6, 0.0]]), c=1.0).round(6).tolist()
+        [0.0, 1.386294]
+    """
+    left, right = _ready(left), _ready(right)
+    return _arsinh(_length(left - right) / (_room(left, c) * _room(right, c)) ** 0.5, c)
+
+
+def pairwise(left: Array, right: Array, c: float) -> Array:
+    """Measure the distance of each left point to each right point by one matrix product, for training.
+
+    |x - y|² is taken as |x|² + |y|² - 2⟨x, y⟩: in float32 a distance of HiT's size is right to some seven digits, one
+    near zero only to about 0.05. The gradient is finite everywhere. The product keeps its precision under autocast.
+
+    Args:
+        left: Points of shape (n, dim).
+        right: Points of shape (m, dim).
+        c: The curvature is -c.
+
+    Returns:
+        Hyperbolic distances of shape (n, m).
+
+    Example:
+        >>> pairwise(np.array([[0.0, 0.0]]), np.array([[0.0, 0.0], [0.6, 0.0]]), c=1.0).round(6).tolist()
+        [[0.0, 1.386294]]
+    """
+    left, right = _ready(left), _ready(right)
+    squares: Array = (left * left).sum(-1)[:, None] + (right * right).sum(-1) - 2 * _products(left, right)
+    gaps: Array = _root(_library(left).clip(squares, 0, None))
+    lengths: Array = gaps / (_room(left, c)[:, None] * _room(right, c)) ** 0.5
+    return _arsinh(lengths, c)
+
+
+def norm(points: Array, c: float) -> Array:
+    """Measure the hyperbolic norm, the distance to the origin: (2/√c) artanh(√c|x|).
+
+    Args:
+        points: Points of shape (..., dim).
+        c: The curvature is -c.
+
+    Returns:
+        Hyperbolic norms of shape (...).
+
+    Example:
+        >>> norm(np.array([[0.6, 0.0]]), c=1.0).round(6).tolist()
+        [1.386294]
+    """
+    points = _ready(points)
+    return _arsinh(_length(points) / _room(points, c) ** 0.5, c)
+
+
+def exp_origin(vectors: Array, c: float) -> Array:
+    """Map tangent vectors at the origin into the ball: tanh(√c|v|) v/(√c|v|), of hyperbolic norm 2|v|.
+
+    Args:
+        vectors: Tangent vectors of shape (..., dim).
+        c: The curvature is -c.
+
+    Returns:
+        Points of the same shape; on the rim itself where tanh rounds to one (√c|v| above 9 in float32).
+
+    Example:
+        >>> exp_origin(np.array([[0.0, 0.0], [math.log(2), 0.0]]), c=1.0).round(6).tolist()
+        [[0.0, 0.0], [0.6, 0.0]]
+    """
+    vectors = _ready(vectors)
+    size = math.sqrt(c) * _length(vectors)
+    mapped: Array = vectors * _share(_library(vectors).tanh(size), size)[..., None]
+    return mapped
+
+
+def log_origin(points: Array, c: float) -> Array:
+    """Map points to tangent vectors at the origin, the inverse of :func:`exp_origin`: artanh(√c|x|) x/(√c|x|).
+
+    Args:
+        points: Points of shape (..., dim).
+        c: The curvature is -c.
+
+    Returns:
+        Tangent vectors of the same shape, of half the points' hyperbolic norm.
+
+    Example:
+        >>> log_origin(np.array([[0.6, 0.0]]), c=1.0).round(6).tolist()
+        [[0.693147, 0.0]]
+    """
+    points = _ready(points)
+    size = math.sqrt(c) * _length(points)
+    mapped: Array = points * _share(norm(points, c) * (math.sqrt(c) / 2), size)[..., None]
+    return mapped
+
+
+def lift_items(points: Array, c: float) -> Array:
+    """Lift points to be searched: (y/b, |y|²/b) with b = 1 - c|y|².
+
+    Its inner product with a lifted query is |x|² - |x - y|²/b(y): for a fixed query the larger, the nearer.
+
+    Args:
+        points: Points of shape (..., dim).
+        c: The curvature is -c.
+
+    Returns:
+        Vectors of shape (..., dim + 1), computed in float64: float64 if the points are, otherwise float32.
+
+    Example:
+        >>> items = lift_items(np.array([[0.6, 0.0]]), c=1.0)
+        >>> items.round(6).tolist()
+        [[0.9375, 0.0, 0.5625]]
+        >>> queries = lift_queries(np.array([[0.0, 0.5]]), c=1.0)
+        >>> (queries @ items.T).round(6).tolist()  # 0.25 - 0.61/0.64
+        [[-0.703125]]
+    """
+    wide = _wide(points)
+    room = _room(wide, c)[..., None]
+    return _joined(wide / room, (wide * wide).sum(-1)[..., None] / room, like=points)
+
+
+def lift_queries(points: Array, c: float) -> Array:
+    """Lift queries: (2x, -(1 + c|x|²)); see :func:`lift_items`.
+
+    Args:
+        points: Points of shape (..., dim).
+        c: The curvature is -c.
+
+    Returns:
+        Vectors of shape (..., dim + 1), computed in float64: float64 if the points are, otherwise float32.
+    """
+    wide = _wide(points)
+    return _joined(2 * wide, -1 - c * (wide * wide).sum(-1)[..., None], like=points)
+
+
+def unlift(items: Array, c: float) -> Array:
+    """Recover the points of lifted items, (..., dim + 1) to (..., dim).
+
+    >>> unlift(lift_items(np.array([[0.6, 0.0]]), c=1.0), c=1.0).round(6).tolist()
+    [[0.6, 0.0]]
+    """
+    items = _ready(items)
+    return items[..., :-1] / (1 + c * items[..., -1:])
+
+
+def item_norms(items: Array, c: float) -> Array:
+    """Measure the hyperbolic norms of lifted items, (..., dim + 1) to (...), by their last number alone.
+
+    >>> item_norms(lift_items(np.array([[0.6, 0.0]]), c=1.0), c=1.0).round(6).tolist()
+    [1.386294]
+    """
+    last = _ready(items)[..., -1]
+    lengths: Array = _root(_library(last).clip(last, 0, None))
+    return _arsinh(lengths, c)
+
+
+def distance_of_products(products: Array, square: Array, c: float) -> Array:
+    """Turn inner products of lifted queries and items into distances; the order within a query stays.
+
+    Args:
+        products: ⟨lifted query, lifted item⟩ of any shape.
+        square: |x|² of the queries, of a shape that broadcasts against ``products``.
+        c: The curvature is -c.
+
+    Returns:
+        Hyperbolic distances of the shape of ``products``. Products made in float32 lose near-duplicates (a distance
+        below about 0.05 may come out as zero): use :func:`distance` where that matters.
+
+    Example:
+        >>> distance_of_products(np.array([-0.5625]), np.array([0.0]), c=1.0).round(6).tolist()
+        [1.386294]
+    """
+    products, square = _ready(products), _ready(square)
+    library = _library(products)
+    room = library.clip(1 - c * square, float(library.finfo(square.dtype).eps), None)
+    lengths: Array = _root(library.clip(square - products, 0, None) / room)
+    return _arsinh(lengths, c)
+
+
+def _library(array: Array) -> Any:
+    """The module whose functions take ``array``: torch, which need not be imported to find out, or numpy."""
+    torch = sys.modules.get("torch")
+    return torch if torch is not None and isinstance(array, torch.Tensor) else np
+
+
+def _cast(array: Array, dtype: Any) -> Array:
+    cast: Array = array.astype(dtype, copy=False) if isinstance(array, np.ndarray) else array.to(dtype)
+    return cast
+
+
+def _ready(array: Array) -> Array:
+    library = _library(array)
+    return array if array.dtype in (library.float32, library.float64) else _cast(array, library.float32)
+
+
+def _wide(array: Array) -> Array:
+    return _cast(array, _library(array).float64)
+
+
+def _joined(vectors: Array, last: Array, like: Array) -> Array:
+    joined: Array = _library(vectors).concatenate((vectors, last), -1)
+    return _cast(joined, _ready(like).dtype)
+
+
+def _products(left: Array, right: Array) -> Array:
+    """The product left @ right.T, in full precision also where torch's autocast would lower it."""
+    full = nullcontext() if isinstance(left, np.ndarray) else _library(left).autocast(left.device.type, enabled=False)
+    with full:
+        products: Array = left @ right.T
+    return products
+
+
+def _root(squares: Array) -> Array:
+    """√s whose gradient at zero is zero."""
+    zero = squares == 0
+    root: Array = _library(squares).sqrt(squares + zero) * ~zero
+    return root
+
+
+def _share(part: Array, whole: Array) -> Array:
+    """Divide part by whole; 1 where both are zero."""
+    zero = whole == 0
+    share: Array = (part + zero) / (whole + zero)
+    return share
+
+
+def _length(points: Array) -> Array:
+    return _root((points * points).sum(-1))
+
+
+def _room(points: Array, c: float) -> Array:
+    """b(x) = 1 - c|x|², at least the dtype's epsilon."""
+    library, size = _library(points), math.sqrt(c) * _length(points)
+    room: Array = library.clip((1 - size) * (1 + size), float(library.finfo(points.dtype).eps), None)
+    return room
+
+
+def _arsinh(lengths: Array, c: float) -> Array:
+    """(2/√c) arsinh(√c length)."""
+    root = math.sqrt(c)
+    distances: Array = (2 / root) * _library(lengths).arcsinh(root * lengths)
+    return distances

@@ -1,0 +1,375 @@
+"""The decision rule of HiT: whether a child is subsumed by a parent, from a distance and two hyperbolic norms.
+
+He et al. (NeurIPS 2024, section 3.3) score s(child ⊑ parent) = -(d(child, parent) + λ(‖parent‖ - ‖child‖)) and accept a
+pair whose score is above a threshold; λ and the threshold come from validation pairs. The paper takes them from a grid,
+here both are searched exactly. A logistic curve (Platt, 1999) turns scores into probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import astuple, dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ontodex.errors import SettingsError
+from ontodex.geometry import poincare
+
+__all__ = ["LARGEST_WEIGHT", "Subsumption", "best_threshold", "differences", "fit", "metrics"]
+
+LARGEST_WEIGHT = 64.0
+"""The largest λ that is searched; the best ones lie below 10, and beyond 64 the norms alone decide."""
+TOLERANCE = 1e-4
+"""What F1 may lose against the best λ at all."""
+NARROWEST = 1e-9
+"""Width, as a share of the searched range, below which an interval of λ is not halved again."""
+_BLOCK = 16_384
+"""Pairs that are measured at once."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Subsumption:
+    """The rule: child ⊑ parent if and only if the score is above the threshold.
+
+    Args:
+        weight: λ, how much the difference of the norms counts; not negative.
+        threshold: The score above which a pair is accepted.
+        slope: Steepness of the logistic curve; positive.
+        offset: The curve's logit at score zero.
+
+    Raises:
+        SettingsError: If a value is not finite, ``weight`` is negative, or ``slope`` is not positive.
+
+    Example:
+        >>> rule = Subsumption(weight=2.0, threshold=-10.0, slope=0.5, offset=5.0)
+        >>> scores = rule.score(np.array([8.0, 20.0]), gain=np.array([-1.0, 3.0]))
+        >>> scores.tolist(), rule.probability(scores).round(3).tolist()
+        ([-6.0, -26.0], [0.881, 0.0])
+    """
+
+    weight: float
+    threshold: float
+    slope: float
+    offset: float
+
+    def __post_init__(self) -> None:
+        if not all(map(math.isfinite, astuple(self))) or self.weight < 0 or self.slope <= 0:
+            raise SettingsError(f"expected finite numbers, weight >= 0 and slope > 0, found {self}; fit the rule again")
+
+    def score(self, distance: ArrayLike, gain: ArrayLike) -> Floats:
+        """Score pairs: -(distance + λ gain), the higher, the surer; shapes broadcast.
+
+        Args:
+            distance: Hyperbolic distances between child and parent.
+            gain: Hyperbolic norm of the parent less that of the child.
+        """
+        return -(np.asarray(distance, np.float64) + self.weight * np.asarray(gain, np.float64))
+
+    def probability(self, scores: ArrayLike) -> Floats:
+        """Turn scores into probabilities: 1 / (1 + exp(-(slope · score + offset))), of the same shape."""
+        return np.asarray(_sigmoid(self.slope * np.asarray(scores, np.float64) + self.offset))
+
+
+def best_threshold(scores: ArrayLike, labels: ArrayLike) -> tuple[float, float]:
+    """Find the threshold of the best F1 exactly, by one sort.
+
+    Args:
+        scores: Scores of n pairs, shape (n,).
+        labels: Whether each pair holds, shape (n,).
+
+    Returns:
+        F1, and the threshold: half-way between two distinct scores (just below the lowest, if all pairs are to be
+        accepted), the highest of those with the same F1.
+
+    Raises:
+        SettingsError: If the shapes differ, a number is not finite, or the labels are all equal.
+
+    Example:
+        >>> best_threshold([1.0, 2.0, 2.0, 3.0], [False, True, False, True])
+        (0.8, 1.5)
+    """
+    values, truth = _checked(labels, scores=scores)
+    return _best_threshold(values, truth)
+
+
+def fit(
+    distance: ArrayLike,
+    gain: ArrayLike,
+    labels: ArrayLike,
+    *,
+    weight: float | None = None,
+    prior: float | None = None,
+) -> Subsumption:
+    """Choose λ, the threshold and the logistic curve on validation pairs.
+
+    λ is searched in [0, 64]: the best F1 is at most 1e-4 above that of the λ found. The threshold is exact for it. The
+    curve is fitted to all pairs with Platt's smoothed targets, so that separable pairs have a finite slope.
+
+    Args:
+        distance: Hyperbolic distances between child and parent, shape (n,).
+        gain: Hyperbolic norms of the parents less those of the children, shape (n,).
+        labels: Whether the child is subsumed, shape (n,).
+        weight: λ, if it is given rather than searched.
+        prior: Share of true pairs to which the probabilities are shifted; by default the share in ``labels``.
+
+    Returns:
+        The rule.
+
+    Raises:
+        SettingsError: If the shapes differ, a number is not finite, the labels are all equal, ``weight`` is negative,
+            or ``prior`` is not between 0 and 1.
+
+    Example:
+        >>> rule = fit([2.0, 3.0, 3.0, 8.0], [-1.0, -4.0, 2.0, 0.0], [True, True, False, False], prior=0.5)
+        >>> rule.score([2.0, 8.0], [-3.0, 1.0]) > rule.threshold
+        array([ True, False])
+    """
+    if weight is not None and not 0 <= weight < math.inf:
+        raise SettingsError(f"weight: expected a finite number of at least 0, found {weight}")
+    if prior is not None and not 0 < prior < 1:
+        raise SettingsError(f"prior: expected a share between 0 and 1 (both excluded), found {prior}")
+    near, truth = _checked(labels, distance=distance)
+    step, truth = _checked(labels, gain=gain)
+    if near.shape != step.shape:
+        raise SettingsError(f"expected as many distances as gains, found {near.size} and {step.size}")
+    weight = _best_weight(near, step, truth) if weight is None else float(weight)
+    scores = -(near + weight * step)
+    _, threshold = _best_threshold(scores, truth)
+    slope, offset = _logistic(scores, truth)
+    if prior is not None:
+        offset += _logit(prior) - _logit(float(truth.mean()))
+    return Subsumption(weight, threshold, slope, offset)
+
+
+def differences(
+    points: NDArray[np.floating], children: NDArray[np.integer], parents: NDArray[np.integer], c: float
+) -> tuple[Floats, Floats]:
+    """Measure what a rule decides by: the distance of each pair, and how much farther out its parent is.
+
+    Args:
+        points: Points of the ball, of shape (n, dim).
+        children: Row of each pair's child, of shape (pairs,).
+        parents: Row of each pair's parent.
+        c: The curvature is -c.
+
+    Returns:
+        Distances and gains (norm of the parent less norm of the child), ``float64`` of shape (pairs,).
+
+    Example:
+        >>> distance, gain = differences(np.array([[0.0], [0.5]]), np.array([1]), np.array([0]), c=1.0)
+        >>> distance.round(4).tolist(), gain.round(4).tolist()
+        ([1.0986], [-1.0986])
+    """
+    distances, gains = np.empty(len(children)), np.empty(len(children))
+    for start in range(0, len(children), _BLOCK):
+        here = slice(start, start + _BLOCK)
+        below, above = points[children[here]].astype(np.float64), points[parents[here]].astype(np.float64)
+        distances[here] = poincare.distance(below, above, c)
+        gains[here] = poincare.norm(above, c) - poincare.norm(below, c)
+    return distances, gains
+
+
+def metrics(scores: ArrayLike, labels: ArrayLike, threshold: float) -> dict[str, float]:
+    """Measure precision, recall and F1 of accepting the pairs above the threshold.
+
+    A measure without cases (the precision when nothing is accepted, say) is 0.
+
+    Args:
+        scores: Scores of n pairs, shape (n,).
+        labels: Whether each pair holds, shape (n,).
+        threshold: A pair is accepted if its score is above.
+
+    Example:
+        >>> metrics([1.0, 2.0, 2.0, 3.0], [False, True, False, True], threshold=2.5)
+        {'precision': 1.0, 'recall': 0.5, 'f1': 0.6666666666666666}
+    """
+    truth = np.asarray(labels, bool)
+    accepted = np.asarray(scores) > threshold
+    right, made, wanted = (int(np.count_nonzero(part)) for part in (accepted & truth, accepted, truth))
+    return {
+        "precision": right / made if made else 0.0,
+        "recall": right / wanted if wanted else 0.0,
+        "f1": 2 * right / (made + wanted) if made + wanted else 0.0,
+    }
+
+
+def _checked(labels: ArrayLike, **named: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
+    """Read one array of numbers, given by its name, and the labels."""
+    ((name, given),) = named.items()
+    values, truth = np.asarray(given, np.float64), np.asarray(labels)
+    if values.ndim != 1 or values.shape != truth.shape:
+        raise SettingsError(
+            f"{name}: expected one number for each label, found shapes {values.shape} and {truth.shape}"
+        )
+    if not values.size:
+        raise SettingsError(f"{name}: expected at least one true and one false pair, found no pairs")
+    if not np.isfinite(values).all():
+        first = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise SettingsError(f"{name}: expected finite numbers, found {values[first]} for pair {first}")
+    if not np.isin(truth, (0, 1)).all():
+        raise SettingsError(f"labels: expected true or false (1 or 0), found {truth[~np.isin(truth, (0, 1))][0]!r}")
+    truth = truth.astype(bool)
+    if truth.all() or not truth.any():
+        raise SettingsError(
+            f"labels: expected true and false pairs, found {truth.size} that are all {truth[0]}; add pairs of the other"
+        )
+    return values, truth
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Mixtures from ``low`` to ``high``, thresholds above ``floor`` up to ``ceiling``, and the points that they divide.
+
+    ``points`` are distinct distances and gains, shape (2, m); ``counts`` how many true pairs and how many pairs lie on
+    each, shape (2, m); ``sure`` how many of both all these mixtures accept at all these thresholds, shape (2, 1).
+    """
+
+    low: float
+    high: float
+    floor: float
+    ceiling: float
+    points: Floats
+    counts: Floats
+    sure: Floats
+
+
+def _best_threshold(scores: Floats, truth: NDArray[np.bool_]) -> tuple[float, float]:
+    starts, (right, accepted) = _steps(scores, np.stack([truth, np.ones_like(truth)]).astype(float))
+    f1 = 2 * right / (accepted + right[-1])
+    best = int(np.argmax(f1))
+    upper = starts[best]
+    lower = starts[best + 1] if best + 1 < starts.size else np.nextafter(upper, -np.inf)
+    middle = lower + (upper - lower) / 2
+    return float(f1[best]), float(middle if middle < upper else lower)
+
+
+def _best_weight(distance: Floats, gain: Floats, truth: NDArray[np.bool_]) -> float:
+    """Search λ by branch and bound over the mixture p: -((1 - p) distance + p gain), both standardised.
+
+    That F1 exceeds a goal means that 2·true - goal·all, summed over the accepted points, exceeds goal·total. Scores are
+    linear in p. So over an interval of p no sum is greater than if every point that adds to it had its highest score of
+    the interval and every other its lowest. Where this does not reach the best F1 found, the interval is done;
+    otherwise it is halved, and only thresholds and points that may still matter go on to the halves.
+    """
+    scale = float(np.std(distance)) or 1.0, float(np.std(gain))
+    if not scale[1]:
+        return 0.0
+    ratio = scale[0] / scale[1]
+    limit = LARGEST_WEIGHT / (LARGEST_WEIGHT + ratio)
+    distinct, where, made = np.unique(distance + 1j * gain, return_inverse=True, return_counts=True)
+    points = np.stack([distinct.real / scale[0], distinct.imag / scale[1]])
+    counts = np.stack([np.bincount(where, truth), made])
+    total = float(counts[0].sum())
+    part = _Part(0.0, limit, -math.inf, math.inf, points, counts, np.zeros((2, 1)))
+    grid = [(*_best_at(part, p, total), p) for p in np.linspace(0, limit, 17).tolist()]
+    f1, threshold, best = max(grid, key=lambda found: found[0])
+    # Any point may be subtracted from all; the bounds are tightest if it is where the pairs are hard to tell.
+    hard = np.argsort(np.abs(_mixed(points, best) - threshold))[: max(1, made.size // 50)]
+    todo = [replace(part, points=points - points[:, hard].mean(1, keepdims=True))]
+    while todo:
+        part = todo.pop()
+        middle = (part.low + part.high) / 2
+        found = _best_at(part, middle, total)[0]
+        if found > f1:
+            f1, best = found, middle
+        smaller = _narrowed(part, f1 + TOLERANCE, total)
+        if smaller is not None and part.high - part.low > NARROWEST * limit:
+            halves = [replace(smaller, high=middle), replace(smaller, low=middle)]
+            todo.extend(halves if best > middle else halves[::-1])  # the one nearer to the best comes first
+    return float(best / (1 - best) * ratio)
+
+
+def _best_at(part: _Part, p: float, total: float) -> tuple[float, float]:
+    """The best F1 of mixture p among the thresholds of the part, and the score from which it accepts."""
+    starts, sums = _steps(_mixed(part.points, p), part.counts, part.floor, part.ceiling)
+    right, accepted = part.sure + sums
+    f1 = 2 * right / (accepted + total)
+    best = int(np.argmax(f1))
+    return float(f1[best]), float(starts[best])
+
+
+def _narrowed(part: _Part, goal: float, total: float) -> _Part | None:
+    """Leave only the thresholds that might reach more than ``goal``, and the points that these divide."""
+    ends = [_mixed(part.points, p) for p in (part.low, part.high)]
+    lowest, highest = np.minimum(*ends), np.maximum(*ends)
+    worth = np.array([2, -goal])
+    gains = worth @ part.counts
+    starts, sums = _steps(np.where(gains > 0, highest, lowest), gains[None], part.floor, part.ceiling)
+    useful = np.flatnonzero(sums[0] + worth @ part.sure > goal * total)
+    if not useful.size:
+        return None
+    ceiling = float(starts[useful[0]])
+    floor = float(starts[useful[-1] + 1]) if useful[-1] + 1 < starts.size else part.floor
+    sure = lowest >= ceiling
+    left = ~sure & (highest > floor)
+    return replace(
+        part,
+        floor=floor,
+        ceiling=ceiling,
+        points=part.points[:, left],
+        counts=part.counts[:, left],
+        sure=part.sure + part.counts[:, sure].sum(1, keepdims=True),
+    )
+
+
+def _mixed(points: Floats, p: float) -> Floats:
+    return np.asarray(-((1 - p) * points[0] + p * points[1]))
+
+
+def _steps(
+    scores: Floats, counts: Floats, floor: float = -math.inf, ceiling: float = math.inf
+) -> tuple[Floats, Floats]:
+    """Add up ``counts`` (r, m) of the scores from a threshold on.
+
+    Returns:
+        The ceiling and the distinct scores between it and the floor (excluded), falling, shape (k,), and the sums from
+        each of them on, shape (r, k).
+    """
+    kept = scores > floor
+    scores = np.append(np.minimum(scores[kept], ceiling), ceiling)
+    order = np.argsort(-scores)
+    scores = scores[order]
+    last = np.append(scores[1:] < scores[:-1], True)  # of each run of equal scores
+    return scores[last], np.cumsum(np.pad(counts[:, kept], ((0, 0), (0, 1)))[:, order], axis=1)[:, last]
+
+
+def _logistic(scores: Floats, truth: NDArray[np.bool_]) -> tuple[float, float]:
+    """Slope and offset of the logistic curve, by Newton's method (Lin, Lin and Weng 2007, on Platt 1999).
+
+    If higher scores are not likelier to be true, the curve is all but flat.
+    """
+    middle, spread = float(scores.mean()), float(scores.std()) or 1.0
+    true, false = int(np.count_nonzero(truth)), int(np.count_nonzero(~truth))
+    targets = np.where(truth, (true + 1) / (true + 2), 1 / (false + 2))
+    inputs = np.stack([(scores - middle) / spread, np.ones_like(scores)])
+
+    def loss(curve: Floats) -> float:
+        logits = curve @ inputs
+        return float(np.mean(np.logaddexp(0, logits) - targets * logits))
+
+    curve = np.array([0.0, _logit(true / truth.size)])
+    for _ in range(100):
+        shares = _sigmoid(curve @ inputs)
+        gradient = inputs @ (shares - targets) / truth.size
+        bend = (inputs * (shares * (1 - shares))) @ inputs.T / truth.size + 1e-12 * np.eye(2)
+        step, now = np.linalg.solve(bend, gradient), loss(curve)
+        while np.abs(step).max() > 1e-9 and loss(curve - step) > now:
+            step /= 2
+        curve -= step
+        if np.abs(step).max() < 1e-7:
+            break
+    if curve[0] < 1e-6:
+        curve = np.array([1e-6, _logit(true / truth.size)])
+    slope = float(curve[0]) / spread
+    return slope, float(curve[1]) - slope * middle
+
+
+def _sigmoid(logits: Floats) -> Floats:
+    return np.asarray(0.5 + 0.5 * np.tanh(logits / 2))
+
+
+def _logit(share: float) -> float:
+    return math.log(share / (1 - share))
