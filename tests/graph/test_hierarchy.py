@@ -34,6 +34,13 @@ def test_like_networkx_on_random_dags(links: list[tuple[int, int]]) -> None:
         assert hierarchy.depth[row] == min(networkx.shortest_path_length(reference, row, root) for root in roots)
     closure = {(a, b) for a in reference for b in networkx.descendants(reference, a)}
     assert {tuple(pair) for pair in hierarchy.indirect_subsumptions().tolist()} == closure - set(links)
+    assert hierarchy.indirect_subsumptions().tolist() == sorted(hierarchy.indirect_subsumptions().tolist())
+    rows = np.arange(12)
+    table = hierarchy.is_ancestor(rows[:, None], rows[None])
+    assert {(child, parent) for child, parent in np.argwhere(table).tolist()} == closure
+    positions, siblings = hierarchy.siblings_of(rows[::-1])
+    expected = [(11 - row, other) for row in rows[::-1] for other in hierarchy.siblings(int(row)).tolist()]
+    assert list(zip(positions.tolist(), siblings.tolist(), strict=True)) == expected
     place = {row: at for at, row in enumerate(hierarchy.topological.tolist())}
     assert all(place[parent] < place[child] for child, parent in links)
 
@@ -65,3 +72,28 @@ def test_nothing_is_said_of_a_hierarchy_without_cycles() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert builder.build().hierarchy(on_cycle="drop").dropped == ()
+
+
+def test_nothing_is_above_anything_without_links() -> None:
+    empty = made([])
+    assert empty.indirect_subsumptions().shape == (0, 2)
+    assert not empty.is_ancestor(np.arange(12)[:, None], np.arange(12)).any()
+    assert [found.tolist() for found in empty.siblings_of(np.arange(12))] == [[], []]
+    nobody = Hierarchy(np.zeros(0, np.int32), np.zeros(0, np.int32), ids=[])
+    assert (len(nobody.subsumption_keys), len(nobody.indirect_subsumptions())) == (0, 0)
+
+
+def test_keys_of_more_than_two_to_the_31() -> None:
+    n = 70_000
+    links = np.arange(n - 4, n - 1, dtype=np.int32)
+    hierarchy = Hierarchy(links + 1, links, ids=[str(row) for row in range(n)])
+    assert hierarchy.indirect_subsumptions().tolist() == [[n - 2, n - 4], [n - 1, n - 4], [n - 1, n - 3]]
+    assert hierarchy.is_ancestor(np.int32(n - 1), links).tolist() == [True, True, True]
+    assert hierarchy.siblings_of(links + 1)[0].tolist() == []
+
+
+def test_a_long_chain_is_closed() -> None:
+    links = np.arange(500, dtype=np.int32)
+    hierarchy = Hierarchy(links + 1, links, ids=[str(row) for row in range(501)])
+    assert len(hierarchy.subsumption_keys) == 501 * 500 // 2
+    assert np.array_equal(hierarchy.subsumption_keys, np.unique(hierarchy.subsumption_keys))

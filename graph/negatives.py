@@ -1,0 +1,199 @@
+"""Wrong parents for true subsumptions: drawn at random, and siblings.
+
+Source: He et al., Language Models as Hierarchy Encoders (2024), section 4 and its public data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.errors import GraphError, SettingsError
+from ontodex.graph.hierarchy import Hierarchy, Keys, Rows, distinct, within
+from ontodex.graph.names import normalise
+
+__all__ = ["Pairs", "bits_of", "draw_negatives", "homonym_rate"]
+
+ROUNDS = 32
+"""Rounds of drawing again what was refused, before all that is allowed is listed."""
+BLOCK = 1 << 22
+"""Most siblings held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """True subsumptions, each with parents that are wrong.
+
+    Attributes:
+        positives: (child, parent), ``int32`` of shape (n, 2).
+        random: Wrong parents from the whole hierarchy, ``int32`` of shape (n, m).
+        hard: Siblings of the child first, then the random ones, likewise.
+    """
+
+    positives: Rows
+    random: Rows
+    hard: Rows
+
+    def __len__(self) -> int:
+        return len(self.positives)
+
+    def pairs(self, kind: str) -> tuple[Rows, Rows, NDArray[np.bool_]]:
+        """Return (children, parents, labels), each of shape (n * (m + 1),): a positive, then its negatives.
+
+        Args:
+            kind: ``"random"`` or ``"hard"``.
+
+        Raises:
+            SettingsError: If ``kind`` is another.
+        """
+        if kind not in ("random", "hard"):
+            raise SettingsError(f"negatives: expected 'random' or 'hard', found {kind!r}")
+        parents = np.concatenate([self.positives[:, 1:], self.random if kind == "random" else self.hard], axis=1)
+        labels = np.zeros(parents.shape, dtype=bool)
+        labels[:, 0] = True
+        return np.repeat(self.positives[:, 0], parents.shape[1]), parents.ravel(), labels.ravel()
+
+
+def bits_of(*seed: int) -> np.random.PCG64:
+    """Return a stream of bits, the same on every machine and in every version of numpy.
+
+    Raises:
+        SettingsError: If a number is negative.
+    """
+    if min(seed) < 0:
+        raise SettingsError(f"seed: expected 0 or more, found {min(seed)}")
+    return np.random.PCG64(np.random.SeedSequence(seed))
+
+
+def homonym_rate(names: Sequence[str]) -> float:
+    """Return the share of names that another entity bears too, but for case and spacing; 0 without names.
+
+    >>> homonym_rate(["bank", "Bank", "river", "shore"])
+    0.5
+    """
+    groups = _groups(names)
+    return float((np.bincount(groups)[groups] > 1).mean()) if len(groups) else 0.0
+
+
+def _groups(names: Sequence[str]) -> Keys:
+    """Number the names so that homonyms have one number."""
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(normalise(name), len(numbers)) for name in names], dtype=np.int64)
+
+
+def draw_negatives(
+    hierarchy: Hierarchy,
+    positives: Rows,
+    *,
+    negatives: int = 10,
+    seed: int | Sequence[int] = 0,
+    names: Sequence[str] | None = None,
+) -> Pairs:
+    """Draw wrong parents of each child, never the child, an ancestor, or one entity twice.
+
+    The random ones come from all members of the hierarchy with equal chances; descendants are among them, as in the
+    paper, which also has the child itself and repetitions. The hard ones are siblings through any parent in random
+    order, filled up with the random ones.
+
+    Args:
+        hierarchy: The whole hierarchy.
+        positives: (child, parent), ``int32`` of shape (n, 2).
+        negatives: How many of either kind for each.
+        seed: Equal seeds give equal draws; several numbers make one seed.
+        names: Names of the rows. With them no negative is named like the child, an ancestor, or another negative of it:
+            an encoder reads names only, and could not tell them apart.
+
+    Raises:
+        GraphError: If there are fewer candidates than ``negatives`` for some child; it is named.
+        SettingsError: If ``negatives`` is less than 1, or ``names`` are not as many as the rows.
+    """
+    if negatives < 1:
+        raise SettingsError(f"negatives: expected 1 or more, found {negatives}")
+    if names is not None and len(names) != len(hierarchy.ids):
+        raise SettingsError(f"names: expected one for each of {len(hierarchy.ids)} entities, found {len(names)}")
+    drawing = _Drawing(hierarchy, names, bits_of(*(seed if isinstance(seed, Sequence) else [seed])), negatives)
+    children = positives[:, 0].astype(np.int64)
+    random = drawing.random(children)
+    hard = [drawing.hard(children[block], random[block]) for block in drawing.blocks(children)]
+    return Pairs(positives.astype(np.int32), random, np.concatenate([random[:0], *hard]))
+
+
+class _Drawing:
+    """One stream of draws, and what it must not draw: keys ``child * names + name`` of the child and its ancestors."""
+
+    def __init__(self, hierarchy: Hierarchy, names: Sequence[str] | None, bits: np.random.PCG64, count: int) -> None:
+        self.hierarchy, self.bits, self.count = hierarchy, bits, count
+        n = max(len(hierarchy.ids), 1)
+        self.groups: Keys = np.arange(n) if names is None else _groups(names)
+        keys, own = hierarchy.subsumption_keys, hierarchy.members.astype(np.int64)
+        self.refused = distinct(np.concatenate([keys // n * n + self.groups[keys % n], own * n + self.groups[own]]))
+
+    def allowed(self, children: Keys, parents: Rows) -> NDArray[np.bool_]:
+        """Tell which parents may stand as wrong ones of the children."""
+        return ~within(self.refused, children * len(self.groups) + self.groups[parents])
+
+    def random(self, children: Keys) -> Rows:
+        """Draw at random from all members, and again whatever is refused or there already."""
+        members = self.hierarchy.members
+        table: Rows = np.zeros((len(children), self.count), dtype=np.int32)
+        open_ = np.ones(table.shape, dtype=bool)
+        for _ in range(ROUNDS):
+            rows, columns = np.nonzero(open_)
+            if not len(rows):
+                return table
+            table[rows, columns] = members[self.bits.random_raw(len(rows)) % np.uint64(len(members))]
+            open_[rows, columns] = ~self.allowed(children[rows], table[rows, columns])
+            again = np.unique(rows)
+            open_[again] |= _repeated(np.where(open_[again], -1 - np.arange(self.count), self.groups[table[again]]))
+        for row in np.flatnonzero(open_.any(axis=1)).tolist():
+            table[row] = self.exactly(children[row])
+        return table
+
+    def exactly(self, child: np.int64) -> Rows:
+        """Draw from the list of all that is allowed, where the hierarchy is small."""
+        members = self.hierarchy.members
+        order = members[np.argsort(self.bits.random_raw(len(members)), kind="stable")]
+        order = order[self.allowed(np.full(len(order), child), order)]
+        _, first = np.unique(self.groups[order], return_index=True)
+        if len(first) < self.count:
+            raise GraphError(
+                f"expected at least {self.count} entities that are no ancestors of {self.hierarchy.ids[int(child)]}, as "
+                f"negatives, found {len(first)}; ask for fewer negatives, or take a larger hierarchy"
+            )
+        found: Rows = order[np.sort(first)[: self.count]]
+        return found
+
+    def blocks(self, children: Keys) -> Iterator[slice]:
+        """Cut the children into blocks of bounded numbers of siblings."""
+        links, n = self.hierarchy.links, len(self.groups)
+        fans = np.bincount(links[:, 1], minlength=n)[links[:, 1]]
+        siblings = np.bincount(links[:, 0], weights=fans, minlength=n).astype(np.int64)
+        starts = np.flatnonzero(np.diff(np.cumsum(siblings[children]) // BLOCK, prepend=-1)).tolist()
+        return (slice(start, end) for start, end in zip(starts, [*starts[1:], len(children)], strict=False))
+
+    def hard(self, children: Keys, random: Rows) -> Rows:
+        """Draw from the siblings, and fill up with what was drawn at random."""
+        owners, siblings = self.hierarchy.siblings_of(children)
+        kept = self.allowed(children[owners], siblings)
+        owners, siblings = owners[kept], siblings[kept]
+        order = np.lexsort((self.bits.random_raw(len(owners)), owners))
+        owners = np.concatenate([owners[order], np.repeat(np.arange(len(children)), self.count)])
+        found = np.concatenate([siblings[order], random.ravel()])
+        _, first = np.unique(owners * len(self.groups) + self.groups[found], return_index=True)  # each name once
+        first.sort()
+        first = first[np.argsort(owners[first], kind="stable")]  # of each child: siblings, then the random ones
+        rank = np.arange(len(first)) - np.searchsorted(owners[first], np.arange(len(children)))[owners[first]]
+        hard: Rows = found[first[rank < self.count]].reshape(len(children), self.count)
+        return hard
+
+
+def _repeated(table: Keys) -> NDArray[np.bool_]:
+    """Tell of each cell whether its value stands to its left in the row already."""
+    order = np.argsort(table, axis=1, kind="stable")
+    ordered = np.take_along_axis(table, order, axis=1)
+    again = np.zeros(table.shape, dtype=bool)
+    np.put_along_axis(again, order[:, 1:], ordered[:, 1:] == ordered[:, :-1], axis=1)
+    return again

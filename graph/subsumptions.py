@@ -1,0 +1,219 @@
+"""From a hierarchy to the tasks of the HiT paper: what is trained on, what is held out, and negatives for it.
+
+Source: He et al., Language Models as Hierarchy Encoders (2024), section 4 and its public data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ontodex.errors import GraphError, SettingsError, nearest
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.edit import merge
+from ontodex.graph.hierarchy import Hierarchy, Rows
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.names import NameKind
+from ontodex.graph.negatives import Pairs, bits_of, draw_negatives, homonym_rate
+
+__all__ = [
+    "HierarchyTask",
+    "Pairs",
+    "TaskSettings",
+    "draw_negatives",
+    "homonym_rate",
+    "make_task",
+    "transfer_task",
+    "with_root",
+]
+
+TASKS = ("multi-hop", "mixed-hop")
+INDIRECT, DIRECT, VALID, TEST = 1, 2, 3, 4
+"""Streams of draws of one seed."""
+
+
+@dataclass(frozen=True)
+class TaskSettings:
+    """How a task was made.
+
+    Attributes:
+        task: ``"multi-hop"``, ``"mixed-hop"`` or ``"transfer"``.
+        seed: Equal seeds give equal tasks, on every machine.
+        negatives: Negatives of either kind for each positive.
+        held_out: Share of the subsumptions in validation and test together.
+        homonyms: Whether an entity named like the child or like one of its ancestors may be a negative.
+    """
+
+    task: str = "multi-hop"
+    seed: int = 0
+    negatives: int = 10
+    held_out: float = 0.1
+    homonyms: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class HierarchyTask:
+    """What is trained on and what is held out.
+
+    Attributes:
+        train: Direct links (child, parent), ``int32`` of shape (n, 2); none for transfer.
+        valid: Held-out subsumptions to choose checkpoint, weight and threshold by.
+        test: Held-out subsumptions to measure on.
+        known: The whole hierarchy with what is held out, as in the paper: no negative is a true ancestor.
+        settings: How it was made; ``None`` for files that do not say.
+    """
+
+    train: Rows
+    valid: Pairs
+    test: Pairs
+    known: Hierarchy
+    settings: TaskSettings | None = None
+
+
+def make_task(
+    hierarchy: Hierarchy,
+    task: str = "multi-hop",
+    *,
+    seed: int = 0,
+    negatives: int = 10,
+    held_out: float = 0.1,
+    names: Sequence[str] | None = None,
+) -> HierarchyTask:
+    """Split the subsumptions as in the paper.
+
+    Multi-hop inference trains on all direct links; a sample of the indirect subsumptions is halved into validation and
+    test. Mixed-hop prediction holds out as large a share of the direct links too, beside the same indirect ones.
+
+    Args:
+        hierarchy: The whole hierarchy. For the paper's ontologies see :func:`with_root`.
+        task: ``"multi-hop"`` or ``"mixed-hop"``.
+        seed: Equal seeds give equal tasks.
+        negatives: Negatives of either kind for each held-out positive.
+        held_out: Share of the indirect (and direct) subsumptions in validation and test together.
+        names: Names of the rows, to keep homonyms out of the negatives, see :func:`draw_negatives`.
+
+    Raises:
+        GraphError: If too few subsumptions or candidates are there.
+        SettingsError: If a setting makes no sense.
+
+    Example:
+        >>> chain = Hierarchy(np.arange(1, 30, dtype=np.int32), np.arange(29, dtype=np.int32), ids=list(map(str, range(30))))
+        >>> task = make_task(chain, held_out=0.01, negatives=1)
+        >>> len(task.train), len(task.valid), len(task.test)
+        (29, 2, 2)
+    """
+    if task not in TASKS:
+        raise SettingsError(f"task: expected one of {', '.join(TASKS)}, found {task!r}{nearest(task, TASKS)}")
+    settings = TaskSettings(task, seed, negatives, held_out, names is None)
+    _check(hierarchy, settings)
+    _, *indirect = _held_out(hierarchy.indirect_subsumptions(), held_out, seed, INDIRECT)
+    if task == "multi-hop":
+        return _task(hierarchy, hierarchy.links, [indirect], settings, names)
+    train, *direct = _held_out(hierarchy.links, held_out, seed, DIRECT)
+    return _task(hierarchy, train, [direct, indirect], settings, names)
+
+
+def transfer_task(
+    hierarchy: Hierarchy,
+    *,
+    seed: int = 0,
+    negatives: int = 10,
+    held_out: float = 1.0,
+    names: Sequence[str] | None = None,
+) -> HierarchyTask:
+    """Halve the subsumptions, direct and indirect, into validation and test, to try an encoder trained elsewhere.
+
+    All of them, as the paper does with Schema.org; for its larger ontologies it takes validation and test of
+    :func:`make_task` with ``"mixed-hop"``. ``train`` is empty; the arguments are those of :func:`make_task`.
+
+    Raises:
+        GraphError: If too few subsumptions or candidates are there.
+        SettingsError: If a setting makes no sense.
+    """
+    settings = TaskSettings("transfer", seed, negatives, held_out, names is None)
+    _check(hierarchy, settings)
+    _, *indirect = _held_out(hierarchy.indirect_subsumptions(), held_out, seed, INDIRECT)
+    _, *direct = _held_out(hierarchy.links, held_out, seed, DIRECT)
+    parts = [direct, indirect]
+    return _task(hierarchy, hierarchy.links[:0], parts, settings, names)
+
+
+def _check(hierarchy: Hierarchy, settings: TaskSettings) -> None:
+    share, all_ = settings.held_out, settings.task == "transfer"
+    if not (0 < share < 1 or (all_ and share == 1)):
+        raise SettingsError(f"held_out: expected more than 0 and {'at most' if all_ else 'less than'} 1, found {share}")
+    if not len(hierarchy.links):
+        raise GraphError(
+            "expected a hierarchy with links from children to parents, found none; there is no task to make"
+        )
+
+
+def _held_out(pairs: Rows, share: float, seed: int, part: int) -> list[Rows]:
+    """Return what stays, and the halves of a share drawn of the pairs; all in the order of ``pairs``."""
+    drawn = np.argsort(bits_of(seed, part).random_raw(len(pairs)), kind="stable")
+    count = round(share * len(pairs))
+    bounds = [(count, len(pairs)), (0, count // 2), (count // 2, count)]
+    return [pairs[np.sort(drawn[start:end])] for start, end in bounds]
+
+
+def _task(
+    hierarchy: Hierarchy,
+    train: Rows,
+    parts: list[list[Rows]],
+    settings: TaskSettings,
+    names: Sequence[str] | None,
+) -> HierarchyTask:
+    valid, test = (np.concatenate(half) for half in zip(*parts, strict=True))
+    if not len(valid) or not len(test) or (not len(train) and settings.task != "transfer"):
+        raise GraphError(
+            f"{settings.task}: expected enough subsumptions to train on and to hold out {settings.held_out:g} of, for "
+            f"validation and test, found {len(hierarchy.links)} direct and "
+            f"{len(hierarchy.subsumption_keys) - len(hierarchy.links)} indirect; "
+            "set held_out, take mixed-hop, or take a larger hierarchy"
+        )
+    drawn = [
+        draw_negatives(hierarchy, half, negatives=settings.negatives, seed=(settings.seed, part), names=names)
+        for half, part in ((valid, VALID), (test, TEST))
+    ]
+    return HierarchyTask(train, drawn[0], drawn[1], hierarchy, settings)
+
+
+def with_root(
+    graph: KnowledgeGraph, identifier: str = "owl:Thing", label: str = "thing", *, relation: str | None = None
+) -> KnowledgeGraph:
+    """Return the graph with one entity above every root of its hierarchy, as the paper does with ontologies.
+
+    To WordNet, whose nouns have twelve roots when instances are left out, the paper adds none. Entities without any link
+    stay out: they may be no classes. The new entity has the last row; all others keep theirs.
+
+    Args:
+        graph: The graph.
+        identifier: CURIE or IRI of the root; an entity that has it already serves.
+        label: Its label.
+        relation: The relation from child to parent; by default every relation named like one counts, and the first
+            of them makes the new links.
+
+    Raises:
+        GraphError: If the graph has no hierarchy.
+        UnknownRelation: If it has no such relation.
+        CycleError: If the hierarchy runs in a circle.
+
+    Example:
+        >>> builder = GraphBuilder("pets")
+        >>> builder.triple("dog", "is_a", "animal"); builder.triple("oak", "is_a", "plant")
+        >>> with_root(builder.build()).hierarchy()
+        Hierarchy(5 entities, 4 links, 1 roots)
+    """
+    roots = graph.hierarchy(relation).roots.tolist()
+    numbers = graph.hierarchy_relations if relation is None else [(graph.find_relation(relation) or (0,))[0]]
+    there = graph.find(identifier)
+    own = there[0] if there is not None and there[1] is NameKind.ID else -1
+    builder = GraphBuilder(graph.source)
+    builder.prefixes.update({"owl": "http://www.w3.org/2002/07/owl#", **graph.prefixes})
+    builder.entity(identifier, label)
+    for row in roots:
+        if row != own:
+            builder.triple(graph.ids[row], graph.relation_ids[numbers[0]], identifier)
+    return merge(graph, builder.build())
