@@ -18,45 +18,69 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ontodex.engine.audit_rows import Audit, AuditRow
     from ontodex.engine.engine import Engine
     from ontodex.engine.hits import Hit, Hits
+    from ontodex.engine.placements import Placement, Placements
     from ontodex.errors import OntodexError
+    from ontodex.evaluation import evaluate_kgc
     from ontodex.graph import Hierarchy, KnowledgeGraph, TextSettings, read
+    from ontodex.hierarchy_evaluation import evaluate_hierarchy
     from ontodex.indexing import add, build, open, remove
+    from ontodex.trainers.hit import HiTTraining
     from ontodex.trainers.hyper_cl import HyperCLTraining
+    from ontodex.training import train_hit, train_hyper_cl
 
 __all__ = [
+    "Audit",
+    "AuditRow",
     "Engine",
+    "HiTTraining",
     "Hierarchy",
     "Hit",
     "Hits",
     "HyperCLTraining",
     "KnowledgeGraph",
     "OntodexError",
+    "Placement",
+    "Placements",
     "TextSettings",
     "add",
     "build",
+    "evaluate_hierarchy",
+    "evaluate_kgc",
     "open",
     "read",
     "remove",
+    "train_hit",
+    "train_hyper_cl",
 ]
 
 __version__ = version("ontodex")
 
 _HOMES = {
+    "Audit": "ontodex.engine.audit_rows",
+    "AuditRow": "ontodex.engine.audit_rows",
     "Engine": "ontodex.engine.engine",
+    "HiTTraining": "ontodex.trainers.hit",
     "Hierarchy": "ontodex.graph",
     "Hit": "ontodex.engine.hits",
     "Hits": "ontodex.engine.hits",
     "HyperCLTraining": "ontodex.trainers.hyper_cl",
     "KnowledgeGraph": "ontodex.graph",
     "OntodexError": "ontodex.errors",
+    "Placement": "ontodex.engine.placements",
+    "Placements": "ontodex.engine.placements",
     "TextSettings": "ontodex.graph",
     "add": "ontodex.indexing",
     "build": "ontodex.indexing",
+    "evaluate_hierarchy": "ontodex.hierarchy_evaluation",
+    "evaluate_kgc": "ontodex.evaluation",
     "open": "ontodex.indexing",
     "read": "ontodex.graph",
     "remove": "ontodex.indexing",
+    "train_hit": "ontodex.training",
+    "train_hyper_cl": "ontodex.training",
 }
 
 

@@ -21,11 +21,15 @@ from ontodex.cli_options import (
     K,
     KnownChoice,
     OnError,
+    Out,
     Quiet,
     Rdf,
     Seed,
+    Sources,
     Tsv,
+    say,
 )
+from ontodex.cli_training import eval_app, train_app
 from ontodex.errors import OntodexError, SettingsError
 
 __all__ = ["main"]
@@ -38,8 +42,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-train_app = typer.Typer(name="train", help="Train an encoder.", no_args_is_help=True)
-eval_app = typer.Typer(name="eval", help="Evaluate an encoder or an index; prints JSON.", no_args_is_help=True)
 app.add_typer(train_app)
 app.add_typer(eval_app)
 
@@ -47,13 +49,18 @@ Text = Annotated[
     str | None, typer.Argument(help="An entity (CURIE, IRI, label, synonym) or any text.", show_default=False)
 ]
 Relation = Annotated[str | None, typer.Argument(help="A relation of the graph, or any text.", show_default=False)]
-Sources = Annotated[list[Path], typer.Argument(help="Files or folders: OBO, OWL, RDF, TSV, CSV, obographs, splits.")]
-Out = Annotated[Path, typer.Option("-o", "--output", help="Where to write.", show_default=False)]
 
 
 def main() -> None:
     """Run the command line: exit 0 when done, 1 on failure, 2 on wrong usage."""
-    warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)  # noqa: T201
+    said: set[str] = set()
+
+    def warn(message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in said:
+            print(f"warning: {message}", file=sys.stderr)  # noqa: T201
+        said.add(str(message))
+
+    warnings.showwarning = warn
     try:
         app()
     except SettingsError as error:
@@ -93,6 +100,13 @@ def build(
         list[str] | None, typer.Option(help="Folder or name of an encoder; may be given twice (texts, relations).")
     ] = None,
     train: Annotated[bool, typer.Option(help="Train projections for the graph's relations.")] = True,
+    hierarchy: Annotated[
+        bool, typer.Option(help="Embed the entities for parents, children and places, if the graph has a hierarchy.")
+    ] = True,
+    hierarchy_encoder: Annotated[
+        str | None,
+        typer.Option(help="Folder or name of a HiT encoder for that; by default the one that ontodex brings."),
+    ] = None,
     neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
     format: Format = None,
     on_error: OnError = "warn",
@@ -101,17 +115,20 @@ def build(
     quiet: Quiet = False,
 ) -> None:
     """Build an index of a graph. Where there is one, only what is new is encoded, and readers are not disturbed."""
+    if hierarchy_encoder and not hierarchy:
+        raise SettingsError("expected --no-hierarchy or --hierarchy-encoder, found both")
     engine = ontodex.build(
         ontodex.read(*sources, on_error=on_error, format=format),
         output,
         encoders=encoder or (),
         train=train,
+        hierarchy=hierarchy_encoder or hierarchy,
         training=ontodex.HyperCLTraining(seed=seed),
         texts=ontodex.TextSettings(neighbours=neighbours),
         device=device,
         quiet=quiet,
     )
-    _say(f"{engine!r} in {sum(engine.index.manifest.seconds.values()):.1f} s", quiet)
+    say(f"{engine!r} in {sum(engine.index.manifest.seconds.values()):.1f} s", quiet)
 
 
 @app.command()
@@ -125,7 +142,7 @@ def add(
 ) -> None:
     """Add the entities and triples of files to an index; only new texts are encoded."""
     more = ontodex.read(*sources, on_error=on_error, format=format)
-    _say(f"{ontodex.add(more, index, device=device, quiet=quiet)!r}", quiet)
+    say(f"{ontodex.add(more, index, device=device, quiet=quiet)!r}", quiet)
 
 
 @app.command()
@@ -136,7 +153,7 @@ def remove(
     quiet: Quiet = False,
 ) -> None:
     """Remove entities, and the triples they are in, from an index."""
-    _say(f"{ontodex.remove(entities, index, device=device, quiet=quiet)!r}", quiet)
+    say(f"{ontodex.remove(entities, index, device=device, quiet=quiet)!r}", quiet)
 
 
 @app.command()
@@ -235,7 +252,7 @@ def parents(
     index: IndexPath, text: Text = None, k: K = 10, known: KnownChoice = "include", queries: Batch = None,
     json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
-    """Rank what is directly above an entity or a text."""
+    """Rank what is more general than an entity or a text, with probabilities; asserted ancestors are marked."""
     with open_engine(index, device) as engine:
         answer((text,), queries, lambda asked: engine.parents_batch(singles(asked), k, known), json, tsv)
 
@@ -245,66 +262,59 @@ def children(
     index: IndexPath, text: Text = None, k: K = 10, known: KnownChoice = "include", queries: Batch = None,
     json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
-    """Rank what is directly below an entity or a text."""
+    """Rank what is more specific than an entity or a text, with probabilities; asserted descendants are marked."""
     with open_engine(index, device) as engine:
         answer((text,), queries, lambda asked: engine.children_batch(singles(asked), k, known), json, tsv)
 
 
-# Training and evaluation ----------------------------------------------------------------------------------------------
-
-
-@train_app.command("hyper-cl")
-def train_hyper_cl(
-    data: Sources,
-    output: Out,
-    tune: Annotated[
-        str, typer.Option(help="frozen: projections alone, in minutes. full: the text encoder too.")
-    ] = "frozen",
-    encoder: Annotated[str | None, typer.Option(help="Folder or name of the text encoder to start from.")] = None,
-    steps: Annotated[int, typer.Option(help="Number of batches; 0 chooses by the size of the graph.", min=0)] = 0,
-    rank: Annotated[int, typer.Option(help="Rank of the projections; 0 for full rank.", min=0)] = 32,
-    projection: Annotated[str, typer.Option(help="residual, or public as in the authors' code.")] = "residual",
-    neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
-    format: Format = None,
-    on_error: OnError = "warn",
+@app.command()
+def place(
+    index: IndexPath, text: Text = None, k: K = 5, queries: Batch = None, json: Json = False, tsv: Tsv = False,
     device: Device = "auto",
-    seed: Seed = 0,
-    quiet: Quiet = False,
-) -> None:
-    """Train relation projections (Hyper-CL) on the known triples of a graph. The same command resumes an interrupted run."""
-    from ontodex.encoders.locate import DEFAULT_ENCODER
-    from ontodex.encoders.text import TextEncoder
-    from ontodex.trainers.hyper_cl import train_hyper_cl as train
-
-    settings = ontodex.HyperCLTraining(tune=tune, steps=steps, rank=rank, projection=projection, seed=seed)
-    train(
-        ontodex.read(*data, format=format, on_error=on_error),
-        output,
-        encoder=TextEncoder.load(encoder or DEFAULT_ENCODER, device),
-        settings=settings,
-        texts=ontodex.TextSettings(neighbours=neighbours),
-        quiet=quiet,
-    )
-    _say(f"wrote {output}", quiet)
+) -> None:  # fmt: skip
+    """Find where a new concept belongs: under which parent, and over which of its children."""
+    with open_engine(index, device) as engine:
+        answer((text,), queries, lambda asked: engine.place_batch(singles(asked), k), json, tsv)
 
 
-@eval_app.command("kgc")
-def eval_kgc(
-    model: Annotated[Path, typer.Argument(help="An index, or a Hyper-CL encoder.")],
-    data: Sources,
-    split: Annotated[str, typer.Option(help="test or valid")] = "test",
-    neighbours: Annotated[
-        int | None, typer.Option(help="Names of linked entities in an entity's text; by default as trained.", min=0)
-    ] = None,
+@app.command()
+def audit(
+    index: IndexPath, k: K = 20, json: Json = False, tsv: Tsv = False,
+    sssom: Annotated[bool, typer.Option("--sssom", help="Print SSSOM/TSV, for the tools of curators.")] = False,
+    device: Device = "auto",
+) -> None:  # fmt: skip
+    """List the asserted links that are doubtful, and missing ones that are likely: k of either kind."""
+    if json + tsv + sssom > 1:
+        raise SettingsError("expected one of --json, --tsv and --sssom, found more")
+    with open_engine(index, device) as engine:
+        found = engine.audit(k)
+    if tsv or sssom:
+        typer.echo(found.to_tsv() if tsv else found.to_sssom(), nl=False)
+    else:
+        typer.echo(found.to_json() if json else str(found))
+
+
+@app.command()
+def plot(
+    index: IndexPath,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The picture: .svg or .png.", show_default=False)],
+    root: Annotated[str | None, typer.Option(help="Draw the hierarchy around this entity.")] = None,
+    norms: Annotated[bool, typer.Option("--norms", help="Draw hyperbolic norms by depth.")] = False,
+    answers: Annotated[int, typer.Option(help="So many predicted parents, and children, are drawn too.", min=0)] = 0,
+    limit: Annotated[int, typer.Option(help="Most entities in the picture.", min=1)] = 3000,
     device: Device = "auto",
 ) -> None:
-    """Rank the tails and heads of held-out triples among all entities (filtered; ties at their mean rank)."""
-    import json
+    """Draw the hierarchy around an entity in the Poincaré disk (--root), or hyperbolic norms by depth (--norms)."""
+    if norms == (root is not None):
+        raise SettingsError(f"expected one of --root ENTITY and --norms, found {'both' if norms else 'neither'}")
+    with open_engine(index, device) as engine:
+        if root is None:
+            engine.plot_norms(output)
+        else:
+            engine.plot(root, output, answers=answers, limit=limit)
 
-    from ontodex.evaluation import evaluate_kgc
 
-    texts = None if neighbours is None else ontodex.TextSettings(neighbours=neighbours)
-    typer.echo(json.dumps(evaluate_kgc(model, ontodex.read(*data), split=split, texts=texts, device=device)))
+# Trying it ------------------------------------------------------------------------------------------------------------
 
 
 @app.command()
@@ -320,8 +330,3 @@ def demo(
     from ontodex.demo import run_demo
 
     run_demo(graph, output, device=device, quiet=quiet)
-
-
-def _say(message: str, quiet: bool) -> None:
-    if not quiet:
-        typer.echo(message, err=True)

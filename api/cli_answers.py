@@ -17,7 +17,8 @@ from ontodex.errors import LookupFailed, SettingsError
 __all__ = ["answer", "open_engine", "singles"]
 
 Question = tuple[str, ...]
-Ask = Callable[[Any], list[ontodex.Hits]]
+Answered = ontodex.Hits | ontodex.Placements
+Ask = Callable[[Any], Sequence[Answered]]
 
 BATCH = 512
 """Questions of a file that are answered at once."""
@@ -53,7 +54,7 @@ def answer(
         raise SettingsError(f"expected {len(parts)} text(s) to ask about after INDEX, or --queries FILE, found fewer")
     (hits,) = ask([parts])
     if as_tsv or as_rdf:
-        typer.echo(hits.to_tsv() if as_tsv else hits.to_rdf(), nl=False)
+        typer.echo(hits.to_tsv() if as_tsv else _rdf(hits), nl=False)
     else:
         typer.echo(hits.to_json() if as_json else str(hits))
 
@@ -67,12 +68,17 @@ def _answer_file(questions: Iterator[Question], ask: Ask, as_rdf: bool) -> None:
                 failed = True
                 typer.echo(json.dumps({"query": question, "error": str(found)}, ensure_ascii=False), err=as_rdf)
             else:
-                typer.echo(found.to_rdf() if as_rdf else found.to_json(), nl=not as_rdf)
+                typer.echo(_rdf(found) if as_rdf else found.to_json(), nl=not as_rdf)
     if failed:
         raise typer.Exit(1)
 
 
-def _answers(batch: list[Question], ask: Ask) -> list[ontodex.Hits | LookupFailed]:
+def _rdf(found: Answered) -> str:
+    assert isinstance(found, ontodex.Hits)  # no command that places offers --rdf
+    return found.to_rdf()
+
+
+def _answers(batch: list[Question], ask: Ask) -> list[Answered | LookupFailed]:
     try:
         return list(ask(batch))
     except LookupFailed as error:

@@ -17,12 +17,17 @@ __all__ = [
     "K",
     "KnownChoice",
     "OnError",
+    "Out",
     "Quiet",
     "Rdf",
     "Seed",
+    "Sources",
     "Tsv",
+    "say",
 ]
 
+Sources = Annotated[list[Path], typer.Argument(help="Files or folders: OBO, OWL, RDF, TSV, CSV, obographs, splits.")]
+Out = Annotated[Path, typer.Option("-o", "--output", help="Where to write.", show_default=False)]
 IndexPath = Annotated[Path, typer.Argument(help="Folder of the index.")]
 K = Annotated[int, typer.Option("-k", help="How many answers.", min=1)]
 KnownChoice = Annotated[str, typer.Option(help="Known answers: exclude, include (marked) or only.")]
@@ -41,3 +46,9 @@ OnError = Annotated[str, typer.Option(help="Faulty parts of a file: raise, warn 
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]
 Seed = Annotated[int, typer.Option(help="Seed of all random draws.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+
+
+def say(message: str, quiet: bool) -> None:
+    """Say what was done, on stderr."""
+    if not quiet:
+        typer.echo(message, err=True)

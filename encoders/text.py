@@ -1,4 +1,4 @@
-"""Text to unit vectors: a pretrained sentence encoder, each text once, by length, in bfloat16 where that is native."""
+"""Text to vectors: a pretrained sentence encoder, each text once, by length, in bfloat16 where that is native."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.encoders.adapter import add_adapter
 from ontodex.encoders.device import choose_device, has_bfloat16
 from ontodex.encoders.locate import DEFAULT_ENCODER, files_of, fingerprint, locate
 from ontodex.errors import EncoderError
@@ -28,8 +29,13 @@ TOKENS_PER_BATCH = {"cpu": 1024, "cuda": 65536, "mps": 8192}
 """Tokens, padding included, in one forward pass: enough to fill the device, few enough to stay in its caches."""
 
 
-def load_sentence_transformer(folder: Path, device: str) -> SentenceTransformer:
+def load_sentence_transformer(folder: Path, device: str, *, unit: bool = True) -> SentenceTransformer:
     """Load a sentence-transformers or Hugging Face folder without progress bars, pickles or code from the folder.
+
+    Args:
+        folder: The folder.
+        device: Where the model is put.
+        unit: Keep the modules that scale vectors to length 1, if there are any.
 
     Raises:
         EncoderError: If the folder does not hold a model in safetensors.
@@ -39,7 +45,7 @@ def load_sentence_transformer(folder: Path, device: str) -> SentenceTransformer:
 
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        return SentenceTransformer(
+        model = SentenceTransformer(
             str(folder),
             device=device,
             local_files_only=True,
@@ -51,6 +57,11 @@ def load_sentence_transformer(folder: Path, device: str) -> SentenceTransformer:
             f"{folder}: expected a sentence-transformers or Hugging Face model with model.safetensors, "
             f"found one that does not load ({type(error).__name__}: {error})"
         ) from error
+    if not unit:
+        for number in reversed(range(len(model))):  # those behind one that goes are numbered anew
+            if type(model[number]).__name__ == "Normalize":
+                del model[number]
+    return model
 
 
 class TextEncoder:
@@ -59,6 +70,8 @@ class TextEncoder:
     Args:
         folder: A sentence-transformers or Hugging Face folder.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or another torch device.
+        unit: Make unit vectors; if not, vectors as the model pools them, whose length has a meaning.
+        adapter: A folder with a LoRA adapter in the layout of ``peft``, whose weights are added to the model's.
 
     Raises:
         EncoderError: If the folder is no encoder.
@@ -69,10 +82,13 @@ class TextEncoder:
         (2, 384)
     """
 
-    def __init__(self, folder: Path, device: str = "auto") -> None:
+    def __init__(self, folder: Path, device: str = "auto", *, unit: bool = True, adapter: Path | None = None) -> None:
         self.folder = folder
         self.device = choose_device(device)
-        self._model = load_sentence_transformer(folder, self.device)
+        self.unit = unit
+        self._model = load_sentence_transformer(folder, self.device, unit=unit)
+        if adapter is not None:
+            add_adapter(self._model.transformers_model, adapter)
         self._model.eval()
         dim = self._model.get_embedding_dimension()
         if dim is None:
@@ -101,7 +117,7 @@ class TextEncoder:
             shutil.copyfile(self.folder / relative, folder / relative)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return unit vectors, ``float32`` of shape (texts, dim)."""
+        """Return one vector per text, ``float32`` of shape (texts, dim); of length 1, unless ``unit`` is off."""
         vectors = np.empty((len(texts), self.dim), dtype=np.float32)
         for positions, found in self.stream(texts):
             vectors[positions] = found
@@ -115,7 +131,7 @@ class TextEncoder:
             done: Number of chunks to pass over, because an earlier run has them.
 
         Yields:
-            Positions in ``texts``, ``int64`` of shape (n,), and their unit vectors, ``float32`` of shape (n, dim).
+            Positions in ``texts``, ``int64`` of shape (n,), and their vectors, ``float32`` of shape (n, dim).
         """
         # Longest first: the first chunk takes the most memory, and no later one asks for more.
         order = sorted(range(len(texts)), key=lambda position: (-len(texts[position]), texts[position]))
@@ -139,7 +155,9 @@ class TextEncoder:
         import torch
 
         if not self._reads_tokens:
-            found = self._model.encode(texts, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False)
+            found = self._model.encode(
+                texts, convert_to_numpy=True, normalize_embeddings=self.unit, show_progress_bar=False
+            )
             return np.asarray(found, dtype=np.float32)
         tokens = self._model.tokenizer(texts, truncation=True, max_length=self._model.max_seq_length or 512)
         lengths = np.array([len(ids) for ids in tokens["input_ids"]])
@@ -147,20 +165,23 @@ class TextEncoder:
         with torch.inference_mode():
             for rows in _batches(lengths, TOKENS_PER_BATCH.get(self.device.split(":")[0], 1024)):
                 inputs = {name: [column[row] for row in rows] for name, column in tokens.items()}
-                vectors[rows] = forward_tokens(self._model, inputs, self.device).cpu().numpy()
+                vectors[rows] = forward_tokens(self._model, inputs, self.device, unit=self.unit).cpu().numpy()
         return vectors
 
 
-def forward_tokens(model: SentenceTransformer, tokens: Mapping[str, Sequence[Any]], device: str) -> torch.Tensor:
+def forward_tokens(
+    model: SentenceTransformer, tokens: Mapping[str, Sequence[Any]], device: str, *, unit: bool = True
+) -> torch.Tensor:
     """Pass token ids through a text encoder, all but its transformer in float32.
 
     Args:
         model: A sentence-transformers model whose first module is a transformer.
         tokens: What its tokenizer returned, not padded: ``input_ids`` and, where it makes them, further columns.
         device: Where the model is.
+        unit: Scale the vectors to length 1.
 
     Returns:
-        Unit vectors of shape (texts, dim).
+        Vectors of shape (texts, dim).
 
     Raises:
         EncoderError: If the model makes no vector per text.
@@ -175,7 +196,8 @@ def forward_tokens(model: SentenceTransformer, tokens: Mapping[str, Sequence[Any
         features = module(features)
     if "sentence_embedding" not in features:
         raise EncoderError("expected a model with one vector per text, found one without pooling; see its modules.json")
-    return torch.nn.functional.normalize(features["sentence_embedding"].float(), dim=-1)
+    vectors = features["sentence_embedding"].float()
+    return torch.nn.functional.normalize(vectors, dim=-1) if unit else vectors
 
 
 def _batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:

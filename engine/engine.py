@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import time
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -10,26 +9,26 @@ from pathlib import Path
 from types import TracebackType
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ontodex.engine.hits import Hit, Hits, Reading
-from ontodex.engine.known import Known, Rows, check_choice
-from ontodex.engine.placing import near_and_below, parents_of_text
-from ontodex.engine.projector import Projector, vectors_of
-from ontodex.engine.resolve import Resolved, resolve_entity, resolve_relation
+from ontodex.engine.answers import answered, checked, hits_of, no_rows, own_row
+from ontodex.engine.audit import audit
+from ontodex.engine.audit_rows import Audit
+from ontodex.engine.hits import Hits
+from ontodex.engine.links import Links
+from ontodex.engine.picture import draw_hierarchy, draw_norms
+from ontodex.engine.place import place
+from ontodex.engine.placements import Placements
+from ontodex.engine.projector import vectors_of
+from ontodex.engine.resolve import Resolved, resolve_entity
+from ontodex.engine.subsumptions import Subsumptions
 from ontodex.engine.topk import Searcher
-from ontodex.errors import SettingsError
+from ontodex.errors import GraphError, SettingsError, UnknownEntity, nearest
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.indexers.index import Index
 
 __all__ = ["Engine"]
 
-Floats = NDArray[np.float32]
-Scored = tuple[Rows, NDArray[np.float64]]
-
 SIMILAR = "text similarity (cosine)"
-ASSERTED = "the asserted hierarchy"
-PLACES = "the places of the most similar entities"
 
 
 class Engine:
@@ -47,8 +46,7 @@ class Engine:
     def __init__(self, index: Index, *, known: Iterable[KnowledgeGraph] = (), exact: bool = False) -> None:
         self.index = index
         self.graph = index.graph
-        self._known = Known(self.graph, known)
-        self._projector = Projector(index)
+        self._links = Links(index, self.searcher, known)
         self._exact = exact
         self._searchers: dict[str, Searcher] = {}
 
@@ -96,7 +94,7 @@ class Engine:
 
     def tails_batch(self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "exclude") -> list[Hits]:
         """Answer many (head, relation) questions at once; see :meth:`tails`."""
-        return self._links("tails", questions, k, known)
+        return self._links.ends("tails", questions, k, known)
 
     def heads(self, relation: str, tail: str, k: int = 10, known: str = "exclude") -> Hits:
         """Rank the entities that may be linked to ``tail`` by ``relation``; see :meth:`tails`."""
@@ -104,7 +102,7 @@ class Engine:
 
     def heads_batch(self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "exclude") -> list[Hits]:
         """Answer many (relation, tail) questions at once; see :meth:`heads`."""
-        return self._links("heads", [(tail, relation) for relation, tail in questions], k, known)
+        return self._links.ends("heads", [(tail, relation) for relation, tail in questions], k, known)
 
     def relations(self, head: str, tail: str, k: int = 10, known: str = "include") -> Hits:
         """Rank the relations of the graph by how well they lead from ``head`` to ``tail`` and, inverted, back."""
@@ -112,24 +110,7 @@ class Engine:
 
     def relations_batch(self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "include") -> list[Hits]:
         """Answer many (head, tail) questions at once; see :meth:`relations`."""
-        check_choice(known)
-        k = _checked(k)
-        start = time.perf_counter()
-        pairs = [(resolve_entity(self.graph, head), resolve_entity(self.graph, tail)) for head, tail in questions]
-        heads, tails = (self._projector.vectors([pair[side] for pair in pairs]) for side in (0, 1))
-        answers = []
-        for (head, tail), head_vector, tail_vector in zip(pairs, heads, tails, strict=True):
-            true = self._known.relations(head.row, tail.row) if None not in (head.row, tail.row) else _none()  # type: ignore[arg-type]
-            scores = self._projector.relation_scores(head_vector, tail_vector)
-            rows = _chosen(np.arange(self.graph.n_relations), true, known)
-            order = rows[np.lexsort((rows, -scores[rows]))][:k]
-            hits = tuple(
-                Hit(self.graph.relation_ids[row], self.graph.relation_labels[row], float(scores[row]), row in true)
-                for row in order.tolist()
-            )
-            readings = {"head": head.reading, "tail": tail.reading}
-            answers.append((hits, readings, self._projector.relations_method))
-        return self._answers("relations", answers, start)
+        return self._links.between(questions, k, known)
 
     # Search -------------------------------------------------------------------------------------------------------
 
@@ -155,28 +136,135 @@ class Engine:
     # Hierarchy ----------------------------------------------------------------------------------------------------
 
     def parents(self, text: str, k: int = 10, known: str = "include") -> Hits:
-        """Rank what is directly above an entity or any text.
+        """Rank what is more general than an entity or any text: all that it is a kind of.
 
-        Asserted parents come first, marked as known; the others are where the most similar entities hang.
+        The score is HiT's, minus the hyperbolic distance and the weighted difference of the norms; the probability that
+        comes with it is calibrated on validation pairs. All entities of the graph are ranked, exactly. The entity itself
+        and what is asserted below it are left out.
+
+        Args:
+            text: An entity or any text.
+            k: How many.
+            known: ``"include"`` marks asserted ancestors, direct or not; ``"exclude"`` leaves them out; ``"only"`` ranks
+                them alone.
+
+        Raises:
+            UnknownEntity: If a CURIE or IRI is not in the graph.
+            SettingsError: If ``k`` is below 1, ``known`` none of the above, or the text empty.
+            IndexMismatch: If the index was built without a HiT encoder, as of a graph without a hierarchy.
         """
         return self.parents_batch([text], k, known)[0]
 
     def parents_batch(self, texts: Sequence[str], k: int = 10, known: str = "include") -> list[Hits]:
         """Answer many questions at once; see :meth:`parents`."""
-        return self._placed("parents", texts, k, known)
+        return self._subsumptions.ranked("parents", texts, k, known)
 
     def children(self, text: str, k: int = 10, known: str = "include") -> Hits:
-        """Rank what is directly below an entity or any text; see :meth:`parents`."""
+        """Rank what is more specific than an entity or any text: all that is a kind of it.
+
+        As :meth:`parents`, the other way: asserted descendants are known, and what is asserted above it is left out.
+        """
         return self.children_batch([text], k, known)[0]
 
     def children_batch(self, texts: Sequence[str], k: int = 10, known: str = "include") -> list[Hits]:
         """Answer many questions at once; see :meth:`children`."""
-        return self._placed("children", texts, k, known)
+        return self._subsumptions.ranked("children", texts, k, known)
+
+    def place(self, text: str, k: int = 5) -> Placements:
+        """Find where a new concept belongs: the most specific parents, and what below them should move below it.
+
+        A parent counts for as much as the concept is likely below it and below none of its descendants. Its children, and
+        other entities below it, move if they are more likely below the concept than not; of a line of them only the
+        topmost is named. An entity of the graph is placed as if it were new::
+
+            place: text = “ruminant” (free text)
+            by the subsumption score of HiT, 2.8 ms
+               1  p=0.73  under         ex:tame   tame animal
+                          over          ex:cow    cow
+                          over          ex:sheep  sheep
+
+        Args:
+            text: An entity or any text.
+            k: How many positions.
+
+        Raises:
+            UnknownEntity: If a CURIE or IRI is not in the graph.
+            SettingsError: If ``k`` is below 1, or the text empty.
+            IndexMismatch: If the index was built without a HiT encoder.
+        """
+        return self.place_batch([text], k)[0]
+
+    def place_batch(self, texts: Sequence[str], k: int = 5) -> list[Placements]:
+        """Place many concepts, each for itself; see :meth:`place`."""
+        return place(self._subsumptions, texts, k)
+
+    def audit(self, k: int = 20) -> Audit:
+        """Find the links on which hierarchy and model disagree: those asserted and doubtful, and those missing.
+
+        Missing is a pair of members of the hierarchy of which neither is asserted above the other. At most five missing
+        parents of one child are named, and none that bears the child's own label. Every member is asked for its parents:
+        some minutes for a hundred thousand on one processor core.
+
+        Args:
+            k: How many of either kind.
+
+        Raises:
+            SettingsError: If ``k`` is below 1.
+            IndexMismatch: If the index was built without a HiT encoder.
+        """
+        return audit(self._subsumptions, k)
+
+    # Pictures -----------------------------------------------------------------------------------------------------
+
+    def plot(self, entity: str, path: str | Path, *, answers: int = 0, limit: int = 3000) -> None:
+        """Draw the asserted hierarchy around an entity in the Poincaré disk; needs ``pip install 'ontodex[plot]'``.
+
+        Args:
+            entity: An entity of the graph.
+            path: Where to, ``.svg`` (text stays text, every node says its label under the mouse) or ``.png``.
+            answers: So many predicted parents, and as many children, are drawn too, with their probabilities.
+            limit: At most this many entities.
+
+        Raises:
+            UnknownEntity: If it is none of the graph.
+            GraphError: If the graph has no hierarchy.
+            SettingsError: If the suffix is another, a number makes no sense, or matplotlib is not installed.
+            IndexMismatch: If answers are asked for, and the index was built without a HiT encoder.
+        """
+        one = resolve_entity(self.graph, entity)
+        if one.row is None:
+            raise UnknownEntity(
+                f"{self.graph.source}: expected an entity to draw around, found free text {entity!r}"
+                f"{nearest(entity, self.graph.labels)}; for a new concept see place and parents"
+            )
+        if answers < 0:
+            raise SettingsError(f"answers: expected 0 or more, found {answers}")
+        found: list[tuple[int, str, float | None]] = []
+        for kind, ranked in (("parent", self.parents), ("child", self.children)) if answers else ():
+            rows = ((self.graph.find(hit.id), hit) for hit in ranked(one.reading.id or entity, answers, "exclude"))
+            found.extend((row[0], kind, hit.probability) for row, hit in rows if row is not None)
+        draw_hierarchy(self._asserted, list(self.graph.labels), one.row, Path(path), answers=found, limit=limit)
+
+    def plot_norms(self, path: str | Path) -> None:
+        """Draw how far from the origin of the Poincaré ball the entities of each depth of the hierarchy lie.
+
+        Args:
+            path: Where to, ``.svg`` or ``.png``.
+
+        Raises:
+            GraphError: If the graph has no hierarchy.
+            SettingsError: If the suffix is another, or matplotlib is not installed.
+            IndexMismatch: If the index was built without a HiT encoder.
+        """
+        members = self._asserted.members
+        draw_norms(self._subsumptions.space.norms[members], self._asserted.depth[members], Path(path))
 
     # How ----------------------------------------------------------------------------------------------------------
 
     def searcher(self, space: str) -> Searcher:
-        """Return the search of a space, set up on first use."""
+        """Return the search of a space, set up on first use; that of ``"hit"`` ranks parents."""
+        if space == "hit":
+            return self._subsumptions.above
         if space not in self._searchers:
             device = self.index.device
             approximate = None if self._exact else self.index.candidates(space)
@@ -188,144 +276,33 @@ class Engine:
         """The asserted hierarchy, circles cut open; ``None`` if the graph has none."""
         return self.graph.hierarchy(on_cycle="drop") if self.graph.hierarchy_relations else None
 
-    def _links(self, question: str, questions: Sequence[tuple[str, str]], k: int, known: str) -> list[Hits]:
-        """Answer (entity, relation) questions; heads are the tails of the inverse relation."""
-        check_choice(known)
-        k = _checked(k)
-        start = time.perf_counter()
-        backward = question == "heads"
-        entities = [resolve_entity(self.graph, entity) for entity, _ in questions]
-        relations = [resolve_relation(self.graph, relation) for _, relation in questions]
-        true = [
-            self._true(entity.row, relation.row, backward) for entity, relation in zip(entities, relations, strict=True)
-        ]
-        queries = self._projector.queries(entities, relations, backward=backward)
-        left_out = [
-            np.union1d(rows, _row(entity)) if relation.row not in self.graph.reflexive else rows
-            for rows, entity, relation in zip(_hidden(true, known), entities, relations, strict=True)
-        ]
-        found = self._ranked(self._projector.space, queries, k, known, true, left_out)
-        answers = []
-        for entity, relation, rows_true, scored in zip(entities, relations, true, found, strict=True):
-            given = "tail" if backward else "head"
-            readings = {given: entity.reading, "relation": relation.reading}
-            answers.append((self._hits(scored, rows_true), readings, self._projector.method))
-        return self._answers(question, answers, start)
+    @property
+    def _asserted(self) -> Hierarchy:
+        if self.hierarchy is None or not len(self.hierarchy.links):
+            raise GraphError(f"{self.graph.source}: expected a hierarchy to draw, found no links from child to parent")
+        return self.hierarchy
 
-    def _true(self, entity: int | None, relation: int | None, backward: bool) -> Rows:
-        if entity is None or relation is None:
-            return _none()
-        return self._known.heads(relation, entity) if backward else self._known.tails(entity, relation)
-
-    def _ranked(
-        self, space: str, queries: Floats, k: int, known: str, true: Sequence[Rows], left_out: Sequence[Rows]
-    ) -> list[Scored]:
-        searcher = self.searcher(space)
-        if known == "only":
-            return [searcher.among(query, rows, k) for query, rows in zip(queries, true, strict=True)]
-        return searcher.top(queries, k, left_out)
-
-    def _text_vectors(self, entities: Sequence[Resolved]) -> Floats:
-        return vectors_of(self.index, "text", entities, lambda texts: np.asarray(self.index.text_encoder.encode(texts)))
+    @cached_property
+    def _subsumptions(self) -> Subsumptions:
+        return Subsumptions.of(self.index, self.hierarchy)
 
     def _alike(self, question: str, texts: Sequence[str], k: int, *, itself: bool) -> list[Hits]:
-        k = _checked(k)
+        k = checked(k)
         start = time.perf_counter()
         read = [resolve_entity(self.graph, text, any_text=itself) for text in texts]
         # A search is for the words; what is similar to an entity is asked of the entity itself, definition and all.
-        vectors = self._text_vectors([_as_text(one) if itself and one.reading.kind != "id" else one for one in read])
-        found = self.searcher("text").top(vectors, k, [_row(one) for one in read])
+        asked = [_as_text(one) if itself and one.reading.kind != "id" else one for one in read]
+        vectors = vectors_of(
+            self.index.vectors("text"), asked, lambda texts: np.asarray(self.index.text_encoder.encode(texts))
+        )
+        found = self.searcher("text").top(vectors, k, [own_row(one) for one in read])
         answers = []
         for one, (rows, scores) in zip(read, found, strict=True):
             if itself and one.row is not None:
                 rows, scores = np.insert(rows, 0, one.row)[:k], np.insert(scores, 0, 1.0)[:k]
-            answers.append((self._hits((rows, scores), _none()), {"text": one.reading}, SIMILAR))
-        return self._answers(question, answers, start)
-
-    def _placed(self, question: str, texts: Sequence[str], k: int, known: str) -> list[Hits]:
-        check_choice(known)
-        k = _checked(k)
-        start = time.perf_counter()
-        read = [resolve_entity(self.graph, text) for text in texts]
-        vectors = self._text_vectors(read)
-        near = self.searcher("text").top(vectors, max(20, k), [_row(one) for one in read])
-        answers = []
-        for one, vector, neighbours in zip(read, vectors, near, strict=True):
-            asserted, circular = self._asserted(question, one.row)
-            parts = []
-            if known != "exclude" and len(asserted):
-                parts.append((ASSERTED, asserted, np.ones(len(asserted))))
-            if known != "only":
-                by, rows, scores = self._guessed(question, vector, neighbours)
-                fresh = ~np.isin(rows, np.concatenate([asserted, circular, _row(one)]))
-                parts.append((by, rows[fresh], scores[fresh]))
-            rows = np.concatenate([_none(), *(part[1] for part in parts)])[:k]
-            scores = np.concatenate([np.zeros(0), *(part[2] for part in parts)])[:k]
-            method = ", then ".join(part[0] for part in parts) or ASSERTED
-            answers.append((self._hits((rows, scores), asserted), {"text": one.reading}, method))
-        return self._answers(question, answers, start)
-
-    def _guessed(self, question: str, vector: Floats, near: Scored) -> tuple[str, Rows, NDArray[np.float64]]:
-        """Return where a text may hang, and by what."""
-        if self.hierarchy is None:
-            return SIMILAR, *near
-        if question == "parents":
-            return PLACES, *parents_of_text(self.hierarchy, near)
-        return PLACES, *self.searcher("text").among(
-            vector, near_and_below(self.hierarchy, near[0]), len(self.graph.ids)
-        )
-
-    def _asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:
-        """Return the asserted parents (or children), and what would close a circle if it were one."""
-        if row is None or self.hierarchy is None:
-            return _none(), _none()
-        if question == "parents":
-            found, circular = self.hierarchy.parents(row), self.hierarchy.descendants(row)
-        else:
-            found, circular = self.hierarchy.children(row), self.hierarchy.ancestors(row)
-        return found.astype(np.int64), circular.astype(np.int64)
-
-    def _hits(self, scored: Scored, known: Rows) -> tuple[Hit, ...]:
-        true = set(known.tolist())
-        return tuple(
-            Hit(self.graph.ids[row], self.graph.labels[row], float(score), row in true)
-            for row, score in zip(scored[0].tolist(), scored[1].tolist(), strict=True)
-        )
-
-    def _answers(
-        self, question: str, answers: Sequence[tuple[tuple[Hit, ...], dict[str, Reading], str]], start: float
-    ) -> list[Hits]:
-        took = (time.perf_counter() - start) * 1000 / max(1, len(answers))
-        return [Hits(hits, question, readings, method, took, self.graph) for hits, readings, method in answers]
-
-
-def _none() -> Rows:
-    return np.zeros(0, dtype=np.int64)
-
-
-def _hidden(true: Sequence[Rows], known: str) -> Sequence[Rows]:
-    return true if known == "exclude" else [_none()] * len(true)
+            answers.append((hits_of(self.graph, (rows, scores), no_rows()), {"text": one.reading}, SIMILAR))
+        return answered(self.graph, question, answers, start)
 
 
 def _as_text(one: Resolved) -> Resolved:
     return Resolved(None, one.reading)
-
-
-def _chosen(rows: Rows, true: Rows, known: str) -> Rows:
-    if known == "include":
-        return rows
-    return rows[np.isin(rows, true, invert=known == "exclude")]
-
-
-def _row(one: Resolved) -> Rows:
-    return _none() if one.row is None else np.array([one.row], dtype=np.int64)
-
-
-def _checked(k: int) -> int:
-    try:
-        number = operator.index(k)
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise SettingsError(f"k: expected a number of answers of at least 1, found {k!r}")
-    return number

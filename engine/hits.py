@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
@@ -14,7 +14,7 @@ from ontodex.graph.writers.nquads import predictions_as_nquads
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Hit", "Hits", "Reading"]
+__all__ = ["Hit", "Hits", "Reading", "printable", "tsv"]
 
 COLUMNS = ("id", "label", "score", "known")
 
@@ -52,12 +52,18 @@ class Hit:
         label: Its label.
         score: The higher the better; what it measures is said by the question's method.
         known: Whether the graph, or another known source, says so already.
+        probability: Of a parent or child, how likely it is one; ``None`` for other questions.
     """
 
     id: str
     label: str
     score: float
     known: bool
+    probability: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its parts as plain data, the probability where there is one."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +101,9 @@ class Hits(Sequence[Hit]):
         width = max((len(hit.id) for hit in self.hits), default=0)
         for rank, hit in enumerate(self.hits, 1):
             mark = "known" if hit.known else "     "
-            lines.append(f"{rank:>4}  {hit.score:7.4f}  {mark}  {hit.id:<{width}}  {hit.label}")
-        return _printable("\n".join(lines if self.hits else [*lines, "      nothing found"]))
+            chance = "" if hit.probability is None else f"p={hit.probability:.2f}  "
+            lines.append(f"{rank:>4}  {hit.score:7.4f}  {chance}{mark}  {hit.id:<{width}}  {hit.label}")
+        return printable("\n".join(lines if self.hits else [*lines, "      nothing found"]))
 
     __repr__ = __str__
 
@@ -105,7 +112,7 @@ class Hits(Sequence[Hit]):
         return {
             "query": {"question": self.question, **{role: asdict(reading) for role, reading in self.readings.items()}},
             "method": self.method,
-            "hits": [asdict(hit) for hit in self.hits],
+            "hits": [hit.to_dict() for hit in self.hits],
             "took_ms": round(self.took_ms, 3),
         }
 
@@ -115,14 +122,18 @@ class Hits(Sequence[Hit]):
 
     def to_tsv(self) -> str:
         """Return a table with a header, cells separated by tabs."""
-        rows = [[hit.id, hit.label, f"{hit.score:.6f}", str(hit.known).lower()] for hit in self.hits]
-        return "\n".join("\t".join(" ".join(cell.split()) for cell in row) for row in [list(COLUMNS), *rows]) + "\n"
+        rows = [hit.to_dict() for hit in self.hits]
+        return tsv(self._columns, [[row[name] for name in self._columns] for row in rows])
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a data frame with the columns id, label, score and known."""
+        """Return a data frame with the columns id, label, score and known, of parents and children probability too."""
         import pandas as pd
 
-        return pd.DataFrame([asdict(hit) for hit in self.hits], columns=list(COLUMNS))
+        return pd.DataFrame([hit.to_dict() for hit in self.hits], columns=list(self._columns))
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        return (*COLUMNS, "probability") if any(hit.probability is not None for hit in self.hits) else COLUMNS
 
     @property
     def triples(self) -> list[tuple[str, str, str, float]]:
@@ -148,6 +159,21 @@ class Hits(Sequence[Hit]):
         return predictions_as_nquads(self._graph, self.triples)
 
 
-def _printable(text: str) -> str:
+def tsv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    r"""Return a table, cells separated by tabs: numbers with six digits after the point, true and false in small letters.
+
+    >>> tsv(["name", "score", "known"], [["a tab\tor two", 0.5, True]])
+    'name\tscore\tknown\na tab or two\t0.500000\ttrue\n'
+    """
+    return "".join("\t".join(map(_cell, row)) + "\n" for row in (header, *rows))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.6f}" if isinstance(value, float) else " ".join(str(value).split())
+
+
+def printable(text: str) -> str:
     """Keep what a file may hold from steering a terminal."""
     return "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in text)

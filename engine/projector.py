@@ -13,6 +13,7 @@ from ontodex.geometry.cosine import score_pairs, unit
 from ontodex.geometry.projection import Factors, project
 from ontodex.graph import inverse_text
 from ontodex.indexers.index import Index
+from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Projector", "vectors_of"]
 
@@ -77,7 +78,7 @@ class Projector:
 
     def vectors(self, entities: Sequence[Resolved]) -> Floats:
         """Return the vectors of entities in :attr:`space`: known ones from the store, texts encoded."""
-        return vectors_of(self._index, self.space, entities, self._encode)
+        return vectors_of(self._index.vectors(self.space), entities, self._encode)
 
     def relation_scores(self, head: Floats, tail: Floats) -> NDArray[np.float64]:
         """Score every relation of the graph: the mean cosine of predicting ``tail``, and inversely ``head``.
@@ -115,19 +116,17 @@ class Projector:
         return left[0], None if right is None else right[0]
 
 
-def vectors_of(index: Index, space: str, entities: Sequence[Resolved], encode: Callable[[list[str]], Floats]) -> Floats:
+def vectors_of(stored: Vectors, entities: Sequence[Resolved], encode: Callable[[list[str]], Floats]) -> Floats:
     """Return one vector per entity or text: known ones from the store, the others from ``encode``.
 
     Args:
-        index: An opened index.
-        space: The space of the vectors.
+        stored: The vectors of a space.
         entities: Entities and texts.
         encode: Makes vectors of texts.
 
     Returns:
         ``float32`` of shape (entities, dim).
     """
-    stored = index.vectors(space)
     vectors = np.empty((len(entities), stored.dim), dtype=np.float32)
     known = [position for position, entity in enumerate(entities) if entity.row is not None]
     unseen = [position for position, entity in enumerate(entities) if entity.row is None]

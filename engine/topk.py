@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.geometry.cosine import score_pairs
+from ontodex.engine.spaces import Asked, CosineSpace, Space
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Found", "Searcher"]
@@ -33,6 +34,12 @@ PAIRS = 2048
 CROWD = 1 << 22
 """Pairs to be scored exactly, for all queries of a pass, above which they share it no more: where very many items tie."""
 
+ON_DEVICE = 1 << 28
+"""Products that are held at once on a device: each takes some twenty bytes."""
+
+SAMPLE = 2048
+"""Items of the first block, spread over it, whose best k set the first floor."""
+
 SIZES = (32, 128, 512, 2048)
 """Numbers of candidates to ask a FAISS structure for; whoever needs more has every item looked at."""
 
@@ -45,30 +52,37 @@ class Searcher:
     FAISS structure are looked at.
 
     Args:
-        vectors: Unit vectors.
+        vectors: What is searched.
         device: ``"cpu"``, or a torch device that then holds the vectors.
         approximate: A FAISS structure over the vectors, to look at its candidates alone.
+        space: How they are scored; by default as unit vectors, by cosine.
     """
 
     OVERFETCH = 10
 
-    def __init__(self, vectors: Vectors, device: str = "cpu", approximate: Any | None = None) -> None:
+    def __init__(
+        self, vectors: Vectors, device: str = "cpu", approximate: Any | None = None, space: Space | None = None
+    ) -> None:
         self.vectors = vectors
         self.approximate = approximate
-        # |float32 product - true product| of unit vectors is at most dim * 2**-24, however the sum is ordered. An item is
-        # passed over if it is below the k-th best by two of these, and one more for the rounding of lengths and bounds.
-        self._doubt = np.float32(3 * vectors.dim * 2.0**-24)
+        self.space: Space = CosineSpace(vectors) if space is None else space
         self._on_device = None
         if device != "cpu":
             import torch
 
             self._on_device = torch.cat([torch.from_numpy(np.array(part)) for part in vectors.shards]).to(device)
 
+    def scored_by(self, space: Space) -> Searcher:
+        """Return a search of the same vectors, where they are, by another score."""
+        other = copy.copy(self)
+        other.space = space
+        return other
+
     def top(self, queries: NDArray[np.float32], k: int, exclude: Sequence[Rows] | None = None) -> Found:
         """Return the ``k`` best items of each query.
 
         Args:
-            queries: Unit vectors of shape (queries, dim).
+            queries: Vectors in the form of the stored ones, of shape (queries, dim).
             k: How many; fewer are returned where there are not as many.
             exclude: Rows that each query must not return.
         """
@@ -85,16 +99,19 @@ class Searcher:
         k = min(k, len(self.vectors))
         if k < 1:
             return found
-        for part in _parts(np.flatnonzero(needed > floor), max(1, min(BATCH, ANSWERS // k))):
+        most = min(BATCH, ANSWERS // k)
+        if self._on_device is not None:
+            most = min(most, ON_DEVICE // len(self.vectors))
+        for part in _parts(np.flatnonzero(needed > floor), max(1, most)):
             self._answer(queries, part, k, left_out, found)
         return found
 
     def among(self, query: NDArray[np.float32], rows: Rows, k: int) -> tuple[Rows, NDArray[np.float64]]:
         """Return the ``k`` best of the given rows."""
         wanted = np.asarray(rows, dtype=np.int64)
-        return _best_of_each(
-            wanted, self._exact(query[None], np.zeros_like(wanted), wanted), np.zeros_like(wanted), 1, k
-        )[0]
+        owners = np.zeros_like(wanted)
+        asked = self.space.ask(np.ascontiguousarray(query[None], dtype=np.float32))
+        return _best_of_each(wanted, _exact(asked, owners, wanted), owners, 1, k)[0]
 
     def products(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the inner products of queries with all items, ``float32`` of shape (queries, items)."""
@@ -108,7 +125,7 @@ class Searcher:
         self, queries: NDArray[np.float32], group: Rows, k: int, exclude: Sequence[Rows], found: Found, fetch: int = 0
     ) -> None:
         """Answer some of the queries."""
-        asked = queries[group]
+        asked = self.space.ask(queries[group])
         owners = np.repeat(np.arange(len(group)), [len(exclude[query]) for query in group])
         rows = np.concatenate([np.asarray(exclude[query], dtype=np.int64) for query in group])
         pairs: tuple[Rows, Rows] | None
@@ -123,39 +140,40 @@ class Searcher:
                 self._answer(queries, half, k, exclude, found)
             return
         owners, rows = pairs
-        best = _best_of_each(rows, self._exact(asked, owners, rows), owners, len(group), k)
+        best = _best_of_each(rows, _exact(asked, owners, rows), owners, len(group), k)
         for query, answer in zip(group.tolist(), best, strict=True):
             found[query] = answer
 
-    def _likely(self, queries: NDArray[np.float32], k: int, owners: Rows, rows: Rows) -> tuple[Rows, Rows] | None:
+    def _likely(self, asked: Asked, k: int, owners: Rows, rows: Rows) -> tuple[Rows, Rows] | None:
         """Return (query, row) of every item that may be among the best, the given pairs left out; ``None`` for a crowd."""
         order = np.argsort(rows, kind="stable")
         owners, rows = owners[order], rows[order]
-        best = np.full((len(queries), k), -np.inf, dtype=np.float32)
-        floor = np.full(len(queries), -np.inf, dtype=np.float32)
-        likely: list[tuple[Rows, Rows, NDArray[np.float32]]] = []
-        for start, products in self._blocks_of_products(queries):
+        count = len(asked.lifted)
+        best = np.full((count, k), -np.inf)
+        floor = np.full(count, -np.inf)
+        likely: list[tuple[Rows, Rows, NDArray[np.float64]]] = []
+        for start, products in self._blocks_of_products(asked.lifted):
             width = products.shape[1]
             here = slice(*np.searchsorted(rows, (start, start + width)))
             products[owners[here], rows[here] - start] = -np.inf
-            new = np.flatnonzero(np.isneginf(floor))
-            if len(new) and width > k:
-                floor[new] = np.partition(products[new], width - k, axis=1)[:, width - k] - self._doubt
-            places = np.flatnonzero(products > floor[:, None])
+            if width > k and np.isneginf(floor).any():
+                floor = np.maximum(floor, _first_floor(asked, products, start, k))
+            places = np.flatnonzero(asked.within_reach(products, floor, slice(start, start + width)))
             if not len(places):
                 continue
             query = places // width
-            scores = products.reshape(-1)[places]
-            likely.append((query, places - query * width + start, scores))
-            _raise(best, query, scores)
-            floor = np.maximum(floor, best.min(axis=1) - self._doubt)
-            if len(queries) > 1 and sum(len(part[0]) for part in likely) > CROWD:
+            row = places - query * width + start
+            found = products.reshape(-1)[places].astype(np.float64)
+            likely.append((query, row, asked.scores(found + asked.doubt[query], query, row)))
+            _raise(best, query, asked.scores(found - asked.doubt[query], query, row))
+            floor = np.maximum(floor, best.min(axis=1))
+            if count > 1 and sum(len(part[0]) for part in likely) > CROWD:
                 return None
         if not likely:
             return _NO, _NO
-        queries_of, rows_of, scores_of = zip(*likely, strict=True)
+        queries_of, rows_of, highest = zip(*likely, strict=True)
         query, row = np.concatenate(queries_of), np.concatenate(rows_of)
-        kept = np.concatenate(scores_of) > floor[query]
+        kept = np.concatenate(highest) >= floor[query]
         return query[kept], row[kept]
 
     def _blocks_of_products(self, queries: NDArray[np.float32]) -> Iterator[tuple[int, NDArray[np.float32]]]:
@@ -168,33 +186,28 @@ class Searcher:
                 products = room[: len(queries) * len(piece)].reshape(len(queries), len(piece))
                 yield first + start, np.matmul(queries, piece.T, out=products)
 
-    def _likely_on_device(self, queries: NDArray[np.float32], k: int, owners: Rows, rows: Rows) -> tuple[Rows, Rows]:
+    def _likely_on_device(self, asked: Asked, k: int, owners: Rows, rows: Rows) -> tuple[Rows, Rows]:
         import torch
 
         assert self._on_device is not None
         device = self._on_device.device
-        products = torch.from_numpy(queries).to(device) @ self._on_device.T
+        products = torch.from_numpy(asked.lifted).to(device) @ self._on_device.T
         products[torch.from_numpy(owners).to(device), torch.from_numpy(rows).to(device)] = -torch.inf
-        floor = torch.topk(products, k).values[:, -1:] - float(self._doubt)
-        query, row = torch.nonzero(products > floor, as_tuple=True)
+        whole = slice(0, len(self.vectors))
+        near = torch.topk(asked.rough(products, whole), k).indices
+        floor = _lowest(asked, products.gather(1, near).cpu().numpy(), near.cpu().numpy())
+        query, row = torch.nonzero(asked.within_reach(products, floor, whole), as_tuple=True)
         return query.cpu().numpy(), row.cpu().numpy()
 
-    def _looked_up(self, queries: NDArray[np.float32], fetch: int, owners: Rows, rows: Rows) -> tuple[Rows, Rows]:
+    def _looked_up(self, asked: Asked, fetch: int, owners: Rows, rows: Rows) -> tuple[Rows, Rows]:
         """Return (query, row) of the candidates of the FAISS structure, the given pairs left out."""
         assert self.approximate is not None
-        _, found = self.approximate.search(queries, min(fetch, len(self.vectors)))
+        _, found = self.approximate.search(asked.lifted, min(fetch, len(self.vectors)))
         query, column = np.nonzero(found >= 0)
         row = found[query, column]
         count = len(self.vectors)
         kept = ~np.isin(query * count + row, owners * count + rows)
         return query[kept], row[kept]
-
-    def _exact(self, queries: NDArray[np.float32], owners: Rows, rows: Rows) -> NDArray[np.float64]:
-        scores = np.empty(len(rows))
-        for start in range(0, len(rows), PAIRS):
-            part = slice(start, start + PAIRS)
-            scores[part] = score_pairs(queries[owners[part]], self.vectors[rows[part]][:, None])[:, 0]
-        return scores
 
 
 _NO = np.zeros(0, dtype=np.int64)
@@ -205,13 +218,40 @@ def _parts(group: Rows, size: int) -> Iterator[Rows]:
         yield group[start : start + size]
 
 
-def _raise(best: NDArray[np.float32], query: Rows, scores: NDArray[np.float32]) -> None:
+def _exact(asked: Asked, owners: Rows, rows: Rows) -> NDArray[np.float64]:
+    """Score (query, row) pairs exactly, a few at a time."""
+    scores = np.empty(len(rows))
+    for start in range(0, len(rows), PAIRS):
+        part = slice(start, start + PAIRS)
+        scores[part] = asked.exact(owners[part], rows[part])
+    return scores
+
+
+def _first_floor(asked: Asked, products: NDArray[np.float32], start: int, k: int) -> NDArray[np.float64]:
+    """Return a score that k items of a block have at least, for each query."""
+    width = products.shape[1]
+    stride = max(1, width // max(SAMPLE, 2 * k))
+    sample = products[:, ::stride]
+    guess = asked.rough(sample, slice(start, start + width, stride))
+    near = np.argpartition(guess, guess.shape[1] - k, axis=1)[:, -k:]
+    return _lowest(asked, np.take_along_axis(sample, near, axis=1), start + stride * near)
+
+
+def _lowest(asked: Asked, products: NDArray[np.float32], rows: Rows) -> NDArray[np.float64]:
+    """Return the lowest score that any of a query's items, of shape (queries, k), may have."""
+    count, k = products.shape
+    query = np.repeat(np.arange(count), k)
+    scores = asked.scores(products.reshape(-1) - asked.doubt[query], query, rows.reshape(-1))
+    return np.asarray(scores.reshape(count, k).min(axis=1))
+
+
+def _raise(best: NDArray[np.float64], query: Rows, scores: NDArray[np.float64]) -> None:
     """Let further scores of queries, in ascending order of the query, into the best k scores of each."""
     k = best.shape[1]
     order = np.lexsort((-scores, query))
     rank = np.arange(len(query)) - np.searchsorted(query, query)
     touched, at = np.unique(query, return_inverse=True)
-    fresh = np.full((len(touched), k), -np.inf, dtype=np.float32)
+    fresh = np.full((len(touched), k), -np.inf)
     good = rank < k
     fresh[at[good], rank[good]] = scores[order][good]
     best[touched] = np.partition(np.concatenate([best[touched], fresh], axis=1), k, axis=1)[:, k:]

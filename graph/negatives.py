@@ -15,7 +15,10 @@ from ontodex.errors import GraphError, SettingsError
 from ontodex.graph.hierarchy import Hierarchy, Keys, Rows, distinct, within
 from ontodex.graph.names import normalise
 
-__all__ = ["Pairs", "bits_of", "draw_negatives", "homonym_rate"]
+__all__ = ["KINDS", "Pairs", "bits_of", "draw_negatives", "homonym_rate"]
+
+KINDS = ("random", "hard")
+"""Kinds of negatives."""
 
 ROUNDS = 32
 """Rounds of drawing again what was refused, before all that is allowed is listed."""
@@ -49,7 +52,7 @@ class Pairs:
         Raises:
             SettingsError: If ``kind`` is another.
         """
-        if kind not in ("random", "hard"):
+        if kind not in KINDS:
             raise SettingsError(f"negatives: expected 'random' or 'hard', found {kind!r}")
         parents = np.concatenate([self.positives[:, 1:], self.random if kind == "random" else self.hard], axis=1)
         labels = np.zeros(parents.shape, dtype=bool)

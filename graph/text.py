@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ontodex.errors import SettingsError
+from ontodex.graph.builder import readable
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 
 __all__ = ["DEFAULT_TEXTS", "TextSettings", "entity_texts", "inverse_text", "relation_texts"]
@@ -45,8 +47,9 @@ DEFAULT_TEXTS = TextSettings()
 def entity_texts(graph: KnowledgeGraph, settings: TextSettings = DEFAULT_TEXTS) -> list[str]:
     """Return "label (synonym; synonym): definition" of each entity.
 
-    A definition that starts with the label goes on without it, and neighbours are labels of entities linked by known
-    triples, in the order of their ids, after a space: the rules of SimKGC (Wang et al. 2022).
+    A label in camel case is taken apart into words. A definition that starts with the label goes on without it, and
+    neighbours are labels of entities linked by known triples, in the order of their ids, after a space: the rules of
+    SimKGC (Wang et al. 2022).
 
     Args:
         graph: Where the entities are.
@@ -62,7 +65,9 @@ def entity_texts(graph: KnowledgeGraph, settings: TextSettings = DEFAULT_TEXTS) 
     texts = []
     columns = zip(graph.labels, _every_synonyms(graph), graph.definitions, strict=True)
     for row, (label, synonyms, definition) in enumerate(columns):
-        words = _text(label, synonyms[: settings.synonyms], definition if settings.definition else "").split()
+        words = _text(
+            _in_words(label), synonyms[: settings.synonyms], definition if settings.definition else ""
+        ).split()
         if settings.neighbours and len(words) < settings.max_words:
             near = sorted((graph.ids[other], graph.labels[other]) for other in graph.neighbours(row).tolist())
             words += [word for _, name in near[: settings.neighbours] for word in name.split()]
@@ -97,6 +102,18 @@ def _every_synonyms(graph: KnowledgeGraph) -> Iterable[tuple[str, ...]]:
     strings = list(graph.synonyms.strings)
     bounds = graph.synonyms.rows.tolist()
     return (tuple(strings[start:end]) for start, end in itertools.pairwise(bounds))
+
+
+_CAMEL_CASE = re.compile(r"[A-Z]?[a-z]{2,}(?:[A-Z][a-z]+)+")
+
+
+def _in_words(label: str) -> str:
+    """Take a label in camel case apart.
+
+    >>> _in_words("FoodEstablishment"), _in_words("McDonald"), _in_words("FBN1")
+    ('Food establishment', 'McDonald', 'FBN1')
+    """
+    return readable(label) if _CAMEL_CASE.fullmatch(label) else label
 
 
 def _text(label: str, synonyms: Sequence[str], definition: str) -> str:

@@ -20,6 +20,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.encoders.hit import HiT
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.locate import files_of, fingerprint
 from ontodex.encoders.text import TextEncoder
@@ -30,6 +31,7 @@ from ontodex.indexers.blobs import BlobWriter
 from ontodex.indexers.candidates import EXACT_UP_TO, make_candidates, measure_recall
 from ontodex.indexers.embed import Embeddings, embed, map_blocks, text_keys
 from ontodex.indexers.graph_blobs import graph_blobs
+from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
 from ontodex.indexers.index import STORE, Index
 from ontodex.indexers.manifest import FORMAT, FileInfo, Manifest, SpaceInfo, file_info
 from ontodex.indexers.vectors import Vectors, write_vectors
@@ -39,8 +41,14 @@ __all__ = ["LinkTrainer", "build_generation", "build_index"]
 LinkTrainer = Callable[[KnowledgeGraph, TextEncoder, Embeddings, Path], HyperCL]
 """Trains a Hyper-CL encoder on a graph, its text encoder and the embeddings of its entities' texts, into a folder."""
 
-TEXT, LINK = "text", "link"
-"""The two spaces: what texts mean, and which entities a relation leads to."""
+TEXT, LINK, HIT = "text", "link", "hit"
+"""The spaces: what texts mean, which entities a relation leads to, and what is below what."""
+
+SPACES = (TEXT, LINK, HIT)
+BUFFERS = ("text.f32", "link.f32", "entities.f32", "hit.f32")
+
+LABELS = dataclasses.asdict(TextSettings(synonyms=0, definition=False))
+"""How the text of an entity is built for a hierarchy encoder that does not say: its label alone, as in the paper."""
 
 
 def build_index(
@@ -50,6 +58,7 @@ def build_index(
     text: TextEncoder,
     link: HyperCL | None = None,
     train: LinkTrainer | None = None,
+    hit: HiT | None = None,
     texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
     quiet: bool = False,
@@ -65,6 +74,7 @@ def build_index(
         text: Encoder of the text space.
         link: Encoder of the link space; with ``None``, ``train`` makes one.
         train: Trains an encoder of the link space, or ``None`` for an index without one.
+        hit: Encoder of the hierarchy space, or ``None`` for an index without one.
         texts: How an entity's text is built; for the link space, where ``link`` says how it was trained, as that says.
         settings: What else the result depends on; written to the manifest.
         quiet: Show no progress on stderr.
@@ -81,7 +91,7 @@ def build_index(
         raise IndexFailure(f"{path}: expected an index or an empty folder, found other files; choose another name")
     with generations.writer(path):
         return build_generation(
-            graph, path, text=text, link=link, train=train, texts=texts, settings=settings, quiet=quiet
+            graph, path, text=text, link=link, train=train, hit=hit, texts=texts, settings=settings, quiet=quiet
         )
 
 
@@ -92,6 +102,7 @@ def build_generation(
     text: TextEncoder,
     link: HyperCL | None = None,
     train: LinkTrainer | None = None,
+    hit: HiT | None = None,
     texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
     quiet: bool = False,
@@ -102,8 +113,8 @@ def build_generation(
     made = _Build(path, number, graph, text, texts, {"texts": dataclasses.asdict(texts), **(settings or {})}, quiet)
     try:
         with _live(path) as earlier:
-            made.start(_job(graph, text, link, made.settings))
-            made.make(link, train, earlier)
+            made.start(_job(graph, text, link, hit, made.settings))
+            made.make(link, train, hit, earlier)
         generations.publish(path, made.folder, number)
     except OSError as error:
         raise IndexFailure(
@@ -161,8 +172,9 @@ class _Build:
         self.folder.mkdir(exist_ok=True)
         (self.folder / "job.json").write_text(json.dumps({"job": job}))
 
-    def make(self, link: HyperCL | None, train: LinkTrainer | None, earlier: Index | None) -> None:
+    def make(self, link: HyperCL | None, train: LinkTrainer | None, hit: HiT | None, earlier: Index | None) -> None:
         """Write everything."""
+        hierarchy = hierarchy_to_fit(self.graph, hit) if hit is not None else None
         names = {TEXT: entity_texts(self.graph, self.texts)}
         with self._timed("encode"):
             known = self._known(earlier, TEXT, "text", self.text.fingerprint)
@@ -174,12 +186,27 @@ class _Build:
             with self._timed("encode"):
                 names[LINK] = self._link_names(link, names[TEXT])
                 vectors[LINK] = self._link_vectors(link, vectors[TEXT], names, earlier)
+        if hit is not None:
+            with self._timed("encode"):
+                names[HIT] = entity_texts(self.graph, settings_from(TextSettings, {**LABELS, **hit.texts}, HIT))
+                known = self._known(earlier, HIT, "encoder", hit.fingerprint)
+                vectors[HIT] = embed(
+                    names[HIT],
+                    hit.text,
+                    self.folder / "hit.f32",
+                    known=known,
+                    finish=hit.lifted,
+                    width=hit.dim + 1,
+                    quiet=self.quiet,
+                )
+            with self._timed("rule"):
+                hit = with_rule(hit, hierarchy, names[HIT], vectors[HIT])
         with self._timed("store"):
             self._store(names, vectors, link)
-        self._copy_encoders(link)
+        self._copy_encoders(link, hit)
         with self._timed("candidates"):
             recall = self._candidates(vectors)
-        self._finish(vectors, link, recall)
+        self._finish(vectors, link, hit, recall)
 
     @contextmanager
     def _timed(self, what: str) -> Iterator[None]:
@@ -246,13 +273,17 @@ class _Build:
                 same = [other for other, known in self._spaces.items() if vectors[other] is array]
                 shards = self._spaces[same[0]].shards if same else write_vectors(writer, space, array)
                 self._spaces[space] = SpaceInfo(
-                    "cosine", array.shape[1], len(array), shards, same[0] if same else space
+                    "poincare" if space == HIT else "cosine",
+                    array.shape[1],
+                    len(array),
+                    shards,
+                    same[0] if same else space,
                 )
         finally:
             writer.close()
         self._blobs = writer.infos
 
-    def _copy_encoders(self, link: HyperCL | None) -> None:
+    def _copy_encoders(self, link: HyperCL | None, hit: HiT | None) -> None:
         folder = self.folder / "encoders"
         shutil.rmtree(folder, ignore_errors=True)
         self._place(self.text.folder, folder / TEXT)
@@ -260,6 +291,10 @@ class _Build:
             if link.text.fingerprint != self.text.fingerprint:
                 self._place(link.text.folder, folder / LINK)
             link.save_network(folder / LINK)
+        if hit is not None:
+            if hit.adapter is None or hit.text.fingerprint != self.text.fingerprint:
+                self._place(hit.text.folder, folder / HIT)
+            hit.save_own(folder / HIT)
 
     def _place(self, source: Path, target: Path) -> None:
         """Copy an encoder's files; link them where they are in this index already."""
@@ -274,19 +309,23 @@ class _Build:
     def _candidates(self, vectors: dict[str, Embeddings]) -> dict[str, float]:
         recall = {}
         for space, info in self._spaces.items():
-            if info.rows > EXACT_UP_TO and info.vectors == space:
+            if info.rows > EXACT_UP_TO and info.vectors == space and info.geometry == "cosine":
                 whole = Vectors([vectors[space]])
                 index = make_candidates(whole)
                 faiss.write_index(index, str(self.folder / f"{space}.faiss"))
                 recall[space] = measure_recall(index, whole)
         return recall
 
-    def _finish(self, vectors: dict[str, Embeddings], link: HyperCL | None, recall: dict[str, float]) -> None:
+    def _finish(
+        self, vectors: dict[str, Embeddings], link: HyperCL | None, hit: HiT | None, recall: dict[str, float]
+    ) -> None:
         encoders: dict[str, dict[str, Any]] = {TEXT: {"text": self.text.fingerprint}}
         if link is not None:
             encoders[LINK] = {"text": link.text.fingerprint, "network": link.fingerprint, "residual": link.residual}
+        if hit is not None and hit.rule is not None:
+            encoders[HIT] = {"encoder": hit.fingerprint, "curvature": hit.c, "rule": dataclasses.asdict(hit.rule)}
         vectors.clear()
-        for name in ("job.json", "text.json", "link.json", "text.f32", "link.f32", "entities.f32", f"{STORE}-lock"):
+        for name in ("job.json", f"{STORE}-lock", *(f"{space}.json" for space in SPACES), *BUFFERS):
             (self.folder / name).unlink(missing_ok=True)
         shutil.rmtree(self.folder / "trained", ignore_errors=True)
         graph = self.graph
@@ -323,9 +362,11 @@ class _Build:
         generations.sync_tree(self.folder)
 
 
-def _job(graph: KnowledgeGraph, text: TextEncoder, link: HyperCL | None, settings: dict[str, Any]) -> str:
-    linked = [link.fingerprint, link.texts] if link else None
-    parts = (FORMAT, graph.fingerprint, text.fingerprint, linked, settings)
+def _job(
+    graph: KnowledgeGraph, text: TextEncoder, link: HyperCL | None, hit: HiT | None, settings: dict[str, Any]
+) -> str:
+    others = [[encoder.fingerprint, encoder.texts] for encoder in (link, hit) if encoder is not None]
+    parts = (FORMAT, graph.fingerprint, text.fingerprint, link is not None, others, settings)
     return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 

@@ -36,6 +36,7 @@ def embed(
     *,
     known: tuple[NDArray[np.bytes_], Vectors] | None = None,
     finish: Callable[[Embeddings], Embeddings] | None = None,
+    width: int | None = None,
     quiet: bool = False,
 ) -> Embeddings:
     """Encode texts into a raw float32 file, going on where an interrupted call stopped.
@@ -46,17 +47,18 @@ def embed(
         file: The file to make; a journal beside it says how far it is.
         known: Keys and vectors of texts that the same encoder has encoded (and ``finish`` has passed) in an earlier
             generation.
-        finish: What each block of embeddings passes before it is stored; it keeps the shape.
+        finish: What each block of embeddings passes before it is stored.
+        width: Length of a stored vector, if ``finish`` changes it.
         quiet: Show no progress on stderr.
 
     Returns:
-        The vectors as a map of the file, of shape (texts, dim).
+        The vectors as a map of the file, of shape (texts, width).
     """
     journal = file.with_suffix(".json")
     rows, places = _known_rows(texts, known[0]) if known else (np.zeros(0, dtype=np.int64),) * 2
     missing = np.setdiff1d(np.arange(len(texts)), rows)
     done = _done(journal, file, len(missing))
-    vectors = _map(file, (len(texts), encoder.dim), new=done is None)
+    vectors = _map(file, (len(texts), width or encoder.dim), new=done is None)
     if done is None and known:
         for start in range(0, len(rows), 16384):
             vectors[rows[start : start + 16384]] = known[1][places[start : start + 16384]]

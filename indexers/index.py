@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from ontodex.encoders.locate import fingerprint
-from ontodex.errors import IndexDamaged, IndexFailure, IndexMismatch
+from ontodex.errors import EncoderError, IndexDamaged, IndexFailure, IndexMismatch, settings_from
 from ontodex.geometry.projection import Factors
+from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.indexers import generations
 from ontodex.indexers.blobs import BlobReader
@@ -167,6 +168,42 @@ class Index:
         encoder = HyperCL.load(folder, None if own else self.text_encoder, self.device)
         if encoder.fingerprint != self.manifest.encoders["link"]["network"]:
             raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
+        return encoder
+
+    @property
+    def curvature(self) -> float:
+        """The hierarchy space's ball has the curvature minus this."""
+        return float(self.manifest.encoders["hit"]["curvature"])
+
+    @property
+    def rule(self) -> Subsumption:
+        """When an entity counts as below another: fitted to the graph's own hierarchy if it was large enough."""
+        return settings_from(Subsumption, self.manifest.encoders["hit"]["rule"], str(self.folder / "manifest.json"))
+
+    @cached_property
+    def hit_encoder(self) -> Any:
+        """The hierarchy space's encoder, loaded on first use.
+
+        Raises:
+            IndexMismatch: If the index has none, or it is not the one that the manifest names.
+        """
+        from ontodex.encoders.hit import HiT
+
+        if "hit" not in self.manifest.encoders:
+            raise IndexMismatch(f"{self.path}: the index has no hierarchy space; build one of a graph with a hierarchy")
+        folder = self.folder / "encoders" / "hit"
+        try:
+            encoder = HiT.load(folder, self.device, base=self.folder / "encoders" / "text")
+        except EncoderError as error:
+            raise IndexMismatch(f"{folder}: the encoder does not load ({error}); build the index anew") from error
+        stated, dim = self.manifest.encoders["hit"], self.manifest.spaces["hit"].dim
+        if encoder.fingerprint != stated["encoder"]:
+            raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
+        if (encoder.c, encoder.dim + 1) != (stated["curvature"], dim):
+            raise IndexMismatch(
+                f"{folder}: the index holds points of {dim - 1} dimensions and curvature -{stated['curvature']:g}, its "
+                f"encoder makes {encoder.dim} and -{encoder.c:g}; build the index anew"
+            )
         return encoder
 
     def _expect_encoder(self, name: str, folder: Path) -> None:

@@ -33,7 +33,8 @@ class SpaceInfo:
     """A space: vectors of all entities under one score.
 
     Attributes:
-        geometry: ``"cosine"``.
+        geometry: ``"cosine"``: unit vectors; or ``"poincare"``: lifted points of the ball
+            (:func:`~ontodex.geometry.poincare.lift_items`).
         dim: Length of a vector.
         rows: Number of vectors.
         shards: Number of blobs that the vectors are in.

@@ -43,6 +43,7 @@ def update_index(
                 path,
                 text=index.text_encoder,
                 link=index.link_encoder if "link" in index.manifest.encoders else None,
+                hit=index.hit_encoder if "hit" in index.manifest.encoders else None,
                 texts=settings_from(TextSettings, index.manifest.settings["texts"], str(index.folder)),
                 settings={"training": index.manifest.settings.get("training")},
                 quiet=quiet,

@@ -135,13 +135,34 @@ def small_graph() -> KnowledgeGraph:
 
 
 @pytest.fixture(scope="session")
-def small_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, small_graph: KnowledgeGraph) -> Path:
+def tiny_hit(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, small_graph: KnowledgeGraph) -> Path:
+    """Folder of a hierarchy encoder: an adapter of the tiny encoder, trained on the small graph for a few steps."""
+    from ontodex.encoders.text import TextEncoder
+    from ontodex.graph import make_task
+    from ontodex.trainers.hit import HiTTraining, train_hit
+
+    folder = tmp_path_factory.mktemp("hit") / "model"
+    task = make_task(small_graph.hierarchy(), "mixed-hop", negatives=5, held_out=0.5)
+    settings = HiTTraining(tune="adapter", epochs=4, families=4, rank=4, evaluations=1)
+    encoder = TextEncoder(tiny_encoder, "cpu")
+    train_hit(
+        task, list(small_graph.labels), folder, encoder=encoder, base=str(tiny_encoder), settings=settings, quiet=True
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_index(
+    tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, tiny_hit: Path, small_graph: KnowledgeGraph
+) -> Path:
     """Index of the small graph with projections, trained for five steps; not to be changed."""
     import ontodex
 
     path = tmp_path_factory.mktemp("index") / "farm.odx"
     training = ontodex.HyperCLTraining(steps=5, queries=32, negatives=8, rank=4, condition=8, width=16)
-    ontodex.build(small_graph, path, encoders=[tiny_encoder], training=training, device="cpu", quiet=True).close()
+    ontodex.build(
+        small_graph, path, encoders=tiny_encoder, hierarchy=tiny_hit, training=training, device="cpu", quiet=True
+    ).close()
     return path
 
 

@@ -17,6 +17,11 @@ SECTION = README.split("## From a file to answers")[1]
 PYTHON = re.search(r"```python\n(.*?)```", SECTION, re.DOTALL)[1]
 SHELL = re.search(r"The same from the shell:\n\n```\n(.*?)```", SECTION, re.DOTALL)[1]
 GROWING = re.search(r"### Growing an index\n\n```\n(.*?)```", SECTION, re.DOTALL)[1]
+HIERARCHIES = README.split("## Hierarchies")[1].split("\n## ")[0]
+HIERARCHY_PYTHON = re.search(r"```python\n(.*?)```", HIERARCHIES, re.DOTALL)[1]
+HIERARCHY_SHELL = "".join(re.findall(r"```\n(ontodex .*?)```", HIERARCHIES, re.DOTALL))
+QUICK = {"train": ["--epochs", "0.5"], "build": ["--no-train"]}
+"""What keeps a command of the hierarchies short here."""
 KEPT = ("Insomnia", "Arachnodactyly", "Marfan syndrome", "Gaucher disease", "FBN1", "Sleep onset insomnia")
 
 
@@ -45,6 +50,7 @@ def folder(tmp_path_factory):
             builder.triple(graph.ids[head], graph.relation_ids[relation], graph.ids[tail])
     write_tsv(builder.build(), place / "annotations")
     (place / "questions.tsv").write_text("Marfan syndrome\thas phenotype\n")
+    (place / "new-terms.txt").write_text("sleeping badly because of pain\nInsomnia\n")
     (place / "new-terms.obo").write_text(
         "format-version: 1.4\n\n[Term]\nid: HP:9999999\nname: Trouble staying awake\nis_a: HP:0000118\n"
     )
@@ -57,20 +63,48 @@ def asked(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         names = {}
-        answers = []
-        for statement in PYTHON.split("\n"):
-            code = statement.split("  #")[0].strip()
-            if code.startswith("engine."):
-                answers.append(eval(code, names))
-            elif code:
-                exec(code, names)
+        answers = answers_of(PYTHON, names)
         names["engine"].close()
     return answers
 
 
+def answers_of(python, names):
+    """Run lines of Python; return what those give that ask the engine."""
+    answers = []
+    for statement in python.split("\n"):
+        code = statement.split("  #")[0].strip()
+        if code.startswith("engine."):
+            answers.append(eval(code, names))
+        elif code:
+            exec(code, names)
+    return answers
+
+
+def run_shell(lines, folder, more):
+    """Run lines of shell that call ontodex; ``more`` has arguments to add to a command, or ``None`` to leave it out."""
+    for line in lines.strip().splitlines():
+        command = shlex.split(line.split("  #")[0])
+        arguments, output = (command[: command.index(">")], command[-1]) if ">" in command else (command, None)
+        assert arguments[0] == "ontodex"
+        added = more.get(arguments[1], [])
+        if added is None:
+            continue
+        done = subprocess.run(
+            [sys.executable, "-c", "from ontodex.cli import main; main()", *arguments[1:], *added],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+        if output:
+            (folder / output).write_text(done.stdout)
+
+
 @pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
 def test_the_python_answers(asked):
-    tails, heads, relations, search, similar, parents, children, batch = asked
+    tails, heads, relations, search, similar, parents, children, place, batch = asked
     assert len(tails) == 10
     assert not any(hit.known for hit in tails)
     assert heads.readings["tail"].label == "Arachnodactyly"
@@ -80,26 +114,34 @@ def test_the_python_answers(asked):
     assert parents.readings["text"].kind == "synonym"
     assert any(hit.known for hit in parents)
     assert any(hit.known for hit in children)
+    assert len(place) == 5
     assert [len(hits) for hits in batch] == [10, 10]
 
 
 def test_the_shell_answers(asked, folder):
-    for line in (SHELL + GROWING).strip().splitlines():
-        command = shlex.split(line.split("  #")[0])
-        arguments, output = (command[: command.index(">")], command[-1]) if ">" in command else (command, None)
-        assert arguments[0] == "ontodex"
-        if arguments[1] == "build":
-            continue  # the Python has built the same index
-        done = subprocess.run(
-            [sys.executable, "-c", "from ontodex.cli import main; main()", *arguments[1:]],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
-        if output:
-            (folder / output).write_text(done.stdout)
+    run_shell(SHELL + GROWING, folder, {"build": None})  # the Python has built the same index
     assert (folder / "answers.jsonl").read_text().startswith('{"query"')
     assert "HP:9999999" in (folder / "hp.nq").read_text().replace("HP_", "HP:")
+
+
+@pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
+def test_the_python_of_hierarchies(asked, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    names = {"ontodex": ontodex}
+    parents, place, audit, *_ = answers_of(HIERARCHY_PYTHON, names)
+    names["engine"].close()
+    assert not any(hit.known for hit in parents)
+    assert all(0 < hit.probability < 1 for hit in parents)
+    assert len(place) == 3
+    assert {row.verdict for row in audit} == {"doubtful", "missing"}
+    assert "Insomnia" in (folder / "insomnia.svg").read_text(encoding="utf-8")
+    assert "<svg" in (folder / "norms.svg").read_text(encoding="utf-8")
+
+
+def test_the_shell_of_hierarchies(asked, folder):
+    run_shell(HIERARCHY_SHELL, folder, QUICK)
+    assert len((folder / "places.jsonl").read_text().splitlines()) == 2
+    assert (folder / "review.sssom.tsv").read_text().startswith("#curie_map:")
+    assert (folder / "insomnia.png").stat().st_size > 10_000
+    with ontodex.open(folder / "hp-own.odx", device="cpu") as engine:
+        assert engine.index.hit_encoder.base == "sentence-transformers/all-MiniLM-L6-v2"

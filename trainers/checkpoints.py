@@ -12,16 +12,22 @@ from typing import Any
 
 from tqdm import tqdm
 from transformers import TrainerCallback
-from transformers.trainer_utils import get_last_checkpoint
 
+from ontodex.encoders.locate import HIERARCHY, NETWORK
 from ontodex.errors import TrainingError
 
-__all__ = ["CHECKPOINTS", "ProgressOnStderr", "clear_checkpoints", "expect_own", "last_checkpoint"]
+__all__ = ["CHECKPOINTS", "ProgressOnStderr", "clear_checkpoints", "clear_model", "expect_own", "last_checkpoint"]
 
 CHECKPOINTS = "checkpoints"
 """Folder of the checkpoints inside the folder that a run writes."""
 
 SETTINGS = "settings.json"
+
+_MODEL_FILES = (
+    *("*.safetensors", "*.safetensors.index.json", "*config*.json", "modules.json"),
+    *("*token*.json", "vocab.*", "merges.txt", "*.model"),
+)
+"""What a text encoder's folder holds besides its README."""
 
 
 class ProgressOnStderr(TrainerCallback):
@@ -94,8 +100,10 @@ def last_checkpoint(folder: Path, run: Mapping[str, Any]) -> str | None:
     content = json.dumps(dict(run), sort_keys=True)
     if about.exists():
         if about.read_text(encoding="utf-8") == content:
-            last: str | None = get_last_checkpoint(str(folder))  # type: ignore[no-untyped-call]
-            return last
+            # The trainer writes its state last: a checkpoint without one was cut off.
+            whole = [state.parent for state in folder.glob("checkpoint-*/trainer_state.json")]
+            steps = {int(checkpoint.name.rpartition("-")[2]): checkpoint for checkpoint in whole}
+            return str(steps[max(steps)]) if steps else None
         clear_checkpoints(folder)
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
@@ -110,6 +118,18 @@ def clear_checkpoints(folder: Path) -> None:
     """Remove the checkpoints of a run, and last what tells that they are one's own; nothing else."""
     for checkpoint in folder.glob("checkpoint-*"):
         shutil.rmtree(checkpoint)
+    for best in folder.glob("best.*"):
+        best.unlink()
     (folder / SETTINGS).unlink(missing_ok=True)
     with suppress(OSError):  # somebody keeps other files in it
         folder.rmdir()
+
+
+def clear_model(folder: Path) -> None:
+    """Remove the encoder that is to be replaced: no file of it may be left among those of the new one."""
+    for own in (NETWORK, HIERARCHY):
+        shutil.rmtree(folder / own, ignore_errors=True)
+    for place in (folder, *folder.glob("[0-9]_*")):  # 1_Pooling, 2_Normalize, …
+        for name in _MODEL_FILES:
+            for file in place.glob(name):
+                file.unlink()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -10,31 +9,24 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import HyperNetwork, HyperNetworkSettings
-from ontodex.encoders.locate import NETWORK
 from ontodex.encoders.text import TextEncoder, load_sentence_transformer
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.trainers.checkpoints import (
     CHECKPOINTS,
-    ProgressOnStderr,
     clear_checkpoints,
+    clear_model,
     expect_own,
     last_checkpoint,
 )
 from ontodex.trainers.link_batches import LinkBatches
 from ontodex.trainers.link_loss import LinkLoss
 from ontodex.trainers.link_models import FrozenLinkModel, LinkModel, TunedLinkModel
+from ontodex.trainers.run import run_training
 
 __all__ = ["HyperCLTraining", "train_hyper_cl"]
-
-_MODEL_FILES = (
-    *("*.safetensors", "*.safetensors.index.json", "*config*.json", "modules.json"),
-    *("*token*.json", "vocab.*", "merges.txt", "*.model"),
-)
-"""What a text encoder's folder holds besides its README."""
 
 _LEAST = {
     "steps": 0,
@@ -188,8 +180,20 @@ def train_hyper_cl(
     run = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
     run["encoder"] = encoder.fingerprint
     checkpoints = folder / CHECKPOINTS
-    _run(model, batches, settings, checkpoints, last_checkpoint(checkpoints, run), encoder.device, quiet)
-    _clear_model(folder)
+    encoder_weights = [weight for name, weight in model.named_parameters() if name.startswith("tower.")]
+    others = [weight for name, weight in model.named_parameters() if not name.startswith("tower.")]
+    run_training(
+        model,
+        batches,
+        checkpoints,
+        groups=[{"params": others, "lr": settings.rate}, {"params": encoder_weights, "lr": settings.encoder_rate}],
+        save_every=0 if frozen else settings.save_every,
+        resume=last_checkpoint(checkpoints, run),
+        device=encoder.device,
+        seed=settings.seed,
+        quiet=quiet,
+    )
+    clear_model(folder)
     if not frozen:
         trained.max_seq_length = settings.max_tokens  # what it has not been trained on is not read later
         trained.save(str(folder), create_model_card=False)
@@ -198,64 +202,3 @@ def train_hyper_cl(
     made.save(folder)
     clear_checkpoints(checkpoints)
     return made
-
-
-def _clear_model(folder: Path) -> None:
-    """Remove the encoder that is to be replaced: no file of it may be left among those of the new one."""
-    shutil.rmtree(folder / NETWORK, ignore_errors=True)
-    for place in (folder, *folder.glob("[0-9]_*")):  # 1_Pooling, 2_Normalize, …
-        for name in _MODEL_FILES:
-            for file in place.glob(name):
-                file.unlink()
-
-
-def _run(
-    model: LinkModel,
-    batches: LinkBatches,
-    settings: HyperCLTraining,
-    checkpoints: Path,
-    last: str | None,
-    device: str,
-    quiet: bool,
-) -> None:
-    from transformers import PrinterCallback, ProgressCallback, Trainer, TrainingArguments
-
-    frozen = settings.tune == "frozen"
-    arguments = TrainingArguments(
-        output_dir=str(checkpoints),
-        max_steps=settings.steps,
-        per_device_train_batch_size=1,
-        train_sampling_strategy="sequential",
-        learning_rate=settings.rate,
-        lr_scheduler_type="linear",
-        warmup_steps=min(100, settings.steps // 10),
-        max_grad_norm=1.0,
-        bf16=has_bfloat16(device),
-        use_cpu=device == "cpu",
-        seed=settings.seed,
-        logging_steps=50,
-        logging_nan_inf_filter=False,
-        save_strategy="no" if frozen else "steps",
-        save_steps=settings.save_every,
-        save_total_limit=1,
-        report_to=[],
-        disable_tqdm=True,
-        remove_unused_columns=False,
-        dataloader_pin_memory=False,
-        log_level="error",
-    )
-    encoder = [parameter for name, parameter in model.named_parameters() if name.startswith("encoder.")]
-    others = [parameter for name, parameter in model.named_parameters() if not name.startswith("encoder.")]
-    groups = [{"params": others, "lr": settings.rate}, {"params": encoder, "lr": settings.encoder_rate}]
-    optimiser = torch.optim.AdamW([group for group in groups if group["params"]], weight_decay=0.0, fused=True)
-    trainer = Trainer(
-        model=model,
-        args=arguments,
-        train_dataset=batches,
-        data_collator=lambda batches: {"batch": batches[0]},
-        optimizers=(optimiser, None),
-        callbacks=[ProgressOnStderr(quiet)],
-    )
-    for callback in (PrinterCallback, ProgressCallback):
-        trainer.remove_callback(callback)
-    trainer.train(resume_from_checkpoint=last)

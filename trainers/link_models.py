@@ -11,10 +11,10 @@ from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 
 from ontodex.encoders.hypernetwork import HyperNetwork
-from ontodex.encoders.text import forward_tokens
 from ontodex.errors import TrainingError
 from ontodex.trainers.link_batches import LinkBatch
 from ontodex.trainers.link_loss import LinkLoss
+from ontodex.trainers.text_tower import TextTower, tokenise
 
 __all__ = ["FrozenLinkModel", "LinkModel", "TunedLinkModel"]
 
@@ -99,9 +99,6 @@ class TunedLinkModel(LinkModel):
         max_tokens: Texts are cut to this many tokens.
     """
 
-    PIECES = 4
-    """A batch is encoded in this many pieces of like length, so that short texts are not padded to the longest."""
-
     def __init__(
         self,
         network: HyperNetwork,
@@ -112,38 +109,16 @@ class TunedLinkModel(LinkModel):
         max_tokens: int,
     ) -> None:
         super().__init__(network, loss)
-        self.encoder = encoder
-        for module in encoder.modules():
-            if isinstance(module, nn.Dropout):  # drawing masks took a fifth of a step, for a few passes over the texts
-                module.p = 0.0
-        if encoder.device.type == "cpu":  # torch's fused attention has no fast backward pass there: half the speed
-            encoder.transformers_model.set_attn_implementation("eager")  # type: ignore[union-attr]
-        self._tokens = self._tokenise(entities, max_tokens)
-        self._relation_tokens = self._tokenise(relations, max_tokens)
+        self.tower = TextTower(encoder)
+        self._tokens = tokenise(encoder, entities, max_tokens)
+        self._relation_tokens = tokenise(encoder, relations, max_tokens)
         dim = network.settings.dim
         self._last_seen: Tensor
         self.register_buffer("_last_seen", torch.zeros(len(entities), dim, dtype=torch.float16))
 
-    def _tokenise(self, texts: Sequence[str], max_tokens: int) -> list[NDArray[np.int32]]:
-        found: list[NDArray[np.int32]] = []
-        for start in range(0, len(texts), 10_000):
-            tokens = self.encoder.tokenizer(list(texts[start : start + 10_000]), truncation=True, max_length=max_tokens)
-            found.extend(np.array(ids, dtype=np.int32) for ids in tokens["input_ids"])
-        return found
-
-    def _encode(self, tokens: list[NDArray[np.int32]]) -> Tensor:
-        order = np.argsort([len(ids) for ids in tokens], kind="stable")
-        device = str(self.loss.log_inverse.device)
-        pieces = [
-            forward_tokens(self.encoder, {"input_ids": [tokens[row].tolist() for row in rows]}, device)
-            for rows in np.array_split(order, self.PIECES)
-            if len(rows)
-        ]
-        return torch.cat(pieces)[torch.from_numpy(np.argsort(order))]
-
     def embed_entities(self, batch: LinkBatch) -> Tensor:
         """Encode the batch's own entities; take the further ones as they were last seen."""
-        fresh = self._encode([self._tokens[row] for row in batch.entities[: batch.fresh].tolist()])
+        fresh = self.tower([self._tokens[row] for row in batch.entities[: batch.fresh].tolist()])
         fresh = self.network.entities(fresh)
         further = self._last_seen[batch.entities[batch.fresh :]].to(fresh)
         self._last_seen[batch.entities[: batch.fresh]] = fresh.detach().to(self._last_seen)
@@ -151,4 +126,5 @@ class TunedLinkModel(LinkModel):
 
     def embed_relations(self, relations: Tensor) -> Tensor:
         """Encode the relations' texts."""
-        return self._encode([self._relation_tokens[number] for number in relations.tolist()])
+        vectors: Tensor = self.tower([self._relation_tokens[number] for number in relations.tolist()])
+        return vectors

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ontodex
-from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation
+from ontodex.errors import IndexMismatch, SettingsError, UnknownEntity, UnknownRelation
 from ontodex.geometry.projection import project
 from ontodex.graph import GraphBuilder
 
@@ -97,18 +97,6 @@ def test_similar_leaves_the_entity_itself_out(engine):
     assert len(engine.similar("hare", k=1000)) == engine.graph.n_entities - 1
 
 
-def test_parents_and_children_say_what_is_asserted(engine):
-    hits = engine.parents("dog", k=5)
-    assert (hits[0].id, hits[0].known) == ("ex:tame", True)
-    assert "asserted hierarchy" in hits.method
-    assert not any(hit.known for hit in engine.parents("dog", k=5, known="exclude"))
-    assert [hit.id for hit in engine.parents("dog", k=5, known="only")] == ["ex:tame"]
-    assert {"ex:farm", "ex:city"} <= {hit.id for hit in engine.children("place", k=8, known="only")}
-    placed = engine.parents("a tame goose", k=5)
-    assert "asserted" not in placed.method
-    assert len(placed) == 5
-
-
 def test_extra_sources_count_as_known(small_index):
     builder = GraphBuilder("more")
     builder.triple("ex:dog", "ex:livesIn", "ex:sea")
@@ -129,7 +117,7 @@ def test_extra_sources_count_as_known(small_index):
         (lambda e: e.tails(" ", "eats"), SettingsError, "entity"),
         (lambda e: e.heads("", "dog"), SettingsError, "relation"),
         (lambda e: e.search("", k=3), SettingsError, "entity"),
-        (lambda e: e.parents("dog", known="onyl"), SettingsError, "only"),
+        (lambda e: e.relations("dog", "farm", known="onyl"), SettingsError, "only"),
     ],
 )
 def test_bad_questions_are_refused_by_name(engine, call, error, says):
@@ -159,25 +147,20 @@ def test_a_graph_of_one_entity(tmp_path, tiny_encoder):
     ) as engine:
         assert [hit.id for hit in engine.search("a cat", k=5)] == ["ex:dog"]
         assert len(engine.similar("dog")) == 0
-        assert "nothing found" in str(engine.parents("dog"))
+        assert "nothing found" in str(engine.similar("dog"))
+        for ask in (engine.parents, engine.children, engine.place):
+            with pytest.raises(IndexMismatch, match="give the graph a hierarchy"):
+                ask("dog")
+        with pytest.raises(IndexMismatch, match="give the graph a hierarchy"):
+            engine.audit()
         assert len(engine.tails("dog", "eats")) == 0
 
 
-def test_parents_never_offer_what_is_below_nor_children_what_is_above(engine):
-    hierarchy, graph = engine.hierarchy, engine.graph
-    for name in ("animal", "tame", "place", "dog"):
-        row = graph.find(f"ex:{name}")[0]
-        above = {graph.ids[at] for at in hierarchy.ancestors(row)}
-        below = {graph.ids[at] for at in hierarchy.descendants(row)}
-        assert not below & {hit.id for hit in engine.parents(f"ex:{name}", k=60)}
-        assert not above & {hit.id for hit in engine.children(f"ex:{name}", k=60)}
-
-
 def test_words_with_a_colon_are_words_unless_the_graph_has_the_prefix(engine):
-    assert engine.parents("COVID-19:acute", k=2).readings["text"].kind == "free text"
+    assert engine.similar("COVID-19:acute", k=2).readings["text"].kind == "free text"
     assert engine.search("ex:dgo", k=2).readings["text"].kind == "free text"
     with pytest.raises(UnknownEntity):
-        engine.parents("ex:dgo")
+        engine.similar("ex:dgo")
 
 
 def test_an_unseen_relation_is_told_what_is_spelt_alike(engine):
@@ -189,8 +172,8 @@ def test_any_whole_number_serves_as_k(engine):
 
 
 def test_the_method_names_what_was_answered_from(engine):
-    assert engine.parents("dog", known="only").method == "the asserted hierarchy"
-    assert engine.parents("dog", known="exclude").method == "the places of the most similar entities"
+    assert "projection" in engine.tails("dog", "eats").method
+    assert "similarity" in engine.search("dog").method
     assert "inverse" in engine.relations("dog", "farm").method
 
 

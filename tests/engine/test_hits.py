@@ -79,6 +79,18 @@ def test_tsv_keeps_a_hit_to_a_line_and_a_cell_to_a_column(tails: Hits, search: H
     assert search.to_tsv() == "id\tlabel\tscore\tknown\n"
 
 
+def test_the_probability_of_parents_is_shown_and_no_other_answer_has_the_column(small_graph: KnowledgeGraph) -> None:
+    found = Hit("ex:tame", "tame animal", -1.25, True, 0.875), Hit("ex:wild", "wild animal", -7.5, False, 0.125)
+    hits = Hits(found, "parents", {"text": DOG}, "subsumption", 1.0, small_graph)
+    assert str(hits).splitlines()[2].split() == ["1", "-1.2500", "p=0.88", "known", "ex:tame", "tame", "animal"]
+    assert hits.to_tsv().splitlines()[:2] == [
+        "id\tlabel\tscore\tknown\tprobability",
+        "ex:tame\ttame animal\t-1.250000\ttrue\t0.875000",
+    ]
+    assert [hit["probability"] for hit in json.loads(hits.to_json())["hits"]] == [0.875, 0.125]
+    assert list(hits.to_pandas().columns) == ["id", "label", "score", "known", "probability"]
+
+
 def test_pandas(tails: Hits, search: Hits) -> None:
     frame = tails.to_pandas()
     assert list(frame.columns) == list(search.to_pandas().columns) == ["id", "label", "score", "known"]

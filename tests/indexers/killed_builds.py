@@ -33,7 +33,7 @@ POINTS = 14
 
 
 def build(graph: KnowledgeGraph, index: Path, encoder: Path) -> None:
-    ontodex.build(graph, index, encoders=[encoder], train=False, device="cpu", quiet=True).close()
+    ontodex.build(graph, index, encoders=[encoder], train=False, hierarchy=False, device="cpu", quiet=True).close()
 
 
 def in_child(action: Callable[[], Any]) -> int:

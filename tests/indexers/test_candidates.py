@@ -24,7 +24,9 @@ def large(tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, monke
     monkeypatch.setattr(build_module, "EXACT_UP_TO", 50)
     path = tmp_path / "large.odx"
     training = ontodex.HyperCLTraining(steps=2, queries=32, negatives=8, rank=4, condition=8, width=16)
-    ontodex.build(small_graph, path, encoders=[tiny_encoder], training=training, device="cpu", quiet=True).close()
+    ontodex.build(
+        small_graph, path, encoders=[tiny_encoder], hierarchy=False, training=training, device="cpu", quiet=True
+    ).close()
     return path
 
 

@@ -38,7 +38,9 @@ def new_graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def workplace(tmp_path_factory: pytest.TempPathFactory, small_graph: KnowledgeGraph, tiny_encoder: Path) -> Path:
     folder = tmp_path_factory.mktemp("interrupted")
     old = folder / "old.odx"
-    ontodex.build(small_graph, old, encoders=[tiny_encoder], train=False, device="cpu", quiet=True).close()
+    ontodex.build(
+        small_graph, old, encoders=[tiny_encoder], train=False, hierarchy=False, device="cpu", quiet=True
+    ).close()
     return folder
 
 
@@ -179,7 +181,7 @@ def interrupted(action: Callable[..., object], *arguments: object) -> None:
 
 
 def build(graph: KnowledgeGraph, path: Path, encoder: Path) -> ontodex.Engine:
-    return ontodex.build(graph, path, encoders=[encoder], train=False, device="cpu", quiet=True)
+    return ontodex.build(graph, path, encoders=[encoder], train=False, hierarchy=False, device="cpu", quiet=True)
 
 
 @pytest.fixture

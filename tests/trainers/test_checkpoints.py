@@ -34,8 +34,12 @@ def smaller_encoder(other_encoder: Path) -> TextEncoder:
 def test_a_run_goes_on_only_if_it_is_the_same(tmp_path: Path) -> None:
     folder = tmp_path / "checkpoints"
     assert last_checkpoint(folder, {"seed": 0}) is None
-    (folder / "checkpoint-5").mkdir()
-    assert last_checkpoint(folder, {"seed": 0}) == str(folder / "checkpoint-5")
+    for step in (5, 10, 15):
+        (folder / f"checkpoint-{step}").mkdir()
+    assert last_checkpoint(folder, {"seed": 0}) is None  # all were cut off while they were written
+    for step in (5, 10):
+        (folder / f"checkpoint-{step}" / "trainer_state.json").touch()
+    assert last_checkpoint(folder, {"seed": 0}) == str(folder / "checkpoint-10")
     assert last_checkpoint(folder, {"seed": 1}) is None
     assert [path.name for path in folder.iterdir()] == ["settings.json"]
     (folder / "checkpoint-5").mkdir()

@@ -1,0 +1,169 @@
+"""``ontodex train`` and ``ontodex eval``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import ontodex
+from ontodex.cli_options import Device, Format, OnError, Out, Quiet, Seed, Sources, say
+
+__all__ = ["eval_app", "train_app"]
+
+train_app = typer.Typer(name="train", help="Train an encoder.", no_args_is_help=True)
+eval_app = typer.Typer(name="eval", help="Evaluate an encoder or an index; prints JSON.", no_args_is_help=True)
+
+TextEncoderName = Annotated[str | None, typer.Option(help="Folder or name of the text encoder to start from.")]
+Parents = Annotated[
+    str | None, typer.Option(help="The relation from child to parent; by default every one named like it (is_a, …).")
+]
+
+
+@train_app.command("hyper-cl")
+def train_hyper_cl(
+    data: Sources,
+    output: Out,
+    tune: Annotated[
+        str, typer.Option(help="frozen: projections alone, in minutes. full: the text encoder too.")
+    ] = "frozen",
+    encoder: TextEncoderName = None,
+    steps: Annotated[int, typer.Option(help="Number of batches; 0 chooses by the size of the graph.", min=0)] = 0,
+    rank: Annotated[int, typer.Option(help="Rank of the projections; 0 for full rank.", min=0)] = 32,
+    projection: Annotated[str, typer.Option(help="residual, or public as in the authors' code.")] = "residual",
+    neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
+    format: Format = None,
+    on_error: OnError = "warn",
+    device: Device = "auto",
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Train relation projections (Hyper-CL) on the known triples of a graph. The same command resumes an interrupted run."""
+    settings = ontodex.HyperCLTraining(tune=tune, steps=steps, rank=rank, projection=projection, seed=seed)
+    ontodex.train_hyper_cl(
+        ontodex.read(*data, format=format, on_error=on_error),
+        output,
+        encoder=encoder,
+        training=settings,
+        texts=ontodex.TextSettings(neighbours=neighbours),
+        device=device,
+        quiet=quiet,
+    )
+    say(f"wrote {output}", quiet)
+
+
+@train_app.command("hit")
+def train_hit(
+    data: Sources,
+    output: Out,
+    tune: Annotated[str, typer.Option(help="full: the text encoder. adapter: a few megabytes beside it.")] = "full",
+    batches: Annotated[
+        str,
+        typer.Option(help="families (every other text a negative); random-triplets or hard-triplets (the paper's)."),
+    ] = "families",
+    epochs: Annotated[float, typer.Option(help="Passes over the links.")] = 8.0,
+    cluster: Annotated[
+        float, typer.Option(help="Margin by which a child is nearer to its parent than to others.", min=0)
+    ] = 5.0,
+    centripetal: Annotated[
+        float, typer.Option(help="Margin by which it is farther out. The paper's is 0.1; 3 was better here.", min=0)
+    ] = 0.1,
+    rate: Annotated[float, typer.Option(help="Learning rate; 0 chooses by --tune.", min=0)] = 0.0,
+    rank: Annotated[int, typer.Option(help="Rank of the adapter.", min=1)] = 32,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help="What is held out: multi-hop (a tenth of what follows from the links), or mixed-hop (a tenth of the links "
+            "too); by default multi-hop, and mixed-hop for a flat hierarchy."
+        ),
+    ] = None,
+    relation: Parents = None,
+    encoder: TextEncoderName = None,
+    format: Format = None,
+    on_error: OnError = "warn",
+    device: Device = "auto",
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Train a hierarchy encoder (HiT) on the hierarchy of a graph. The same command resumes an interrupted run."""
+    settings = ontodex.HiTTraining(
+        tune=tune,
+        batches=batches,
+        epochs=epochs,
+        cluster=cluster,
+        centripetal=centripetal,
+        rate=rate,
+        rank=rank,
+        seed=seed,
+    )
+    ontodex.train_hit(
+        ontodex.read(*data, format=format, on_error=on_error),
+        output,
+        relation=relation,
+        task=task,
+        encoder=encoder,
+        training=settings,
+        device=device,
+        quiet=quiet,
+    )
+    say(f"wrote {output}", quiet)
+
+
+@eval_app.command("kgc")
+def eval_kgc(
+    model: Annotated[Path, typer.Argument(help="An index, or a Hyper-CL encoder.")],
+    data: Sources,
+    split: Annotated[str, typer.Option(help="test or valid")] = "test",
+    neighbours: Annotated[
+        int | None, typer.Option(help="Names of linked entities in an entity's text; by default as trained.", min=0)
+    ] = None,
+    device: Device = "auto",
+) -> None:
+    """Rank the tails and heads of held-out triples among all entities (filtered; ties at their mean rank)."""
+    texts = None if neighbours is None else ontodex.TextSettings(neighbours=neighbours)
+    typer.echo(json.dumps(ontodex.evaluate_kgc(model, ontodex.read(*data), split=split, texts=texts, device=device)))
+
+
+@eval_app.command("hierarchy")
+def eval_hierarchy(
+    model: Annotated[
+        str,
+        typer.Argument(help="A HiT encoder (folder or name; hit-wordnet is the one that ontodex brings), or an index."),
+    ],
+    data: Sources,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help="multi-hop, mixed-hop, or transfer (all subsumptions, for an encoder trained elsewhere); by default what "
+            "train hit holds out."
+        ),
+    ] = None,
+    relation: Parents = None,
+    negatives: Annotated[int, typer.Option(help="Wrong parents of either kind for each true one.", min=1)] = 10,
+    pairs: Annotated[
+        Path | None, typer.Option(help="A folder in which the pairs are kept; read if there are any.")
+    ] = None,
+    baseline: Annotated[
+        list[str] | None,
+        typer.Option(help="Measure one too: probe, classifier or static; may be given more than once."),
+    ] = None,
+    device: Device = "auto",
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Tell held-out subsumptions from random and hard negatives, and rank ancestors among all entities."""
+    found = ontodex.evaluate_hierarchy(
+        model,
+        ontodex.read(*data),
+        task=task,
+        relation=relation,
+        seed=seed,
+        negatives=negatives,
+        pairs=pairs,
+        baselines=baseline or (),
+        device=device,
+        quiet=quiet,
+    )
+    typer.echo(json.dumps(found))

@@ -1,0 +1,259 @@
+"""Evaluating hierarchy encoders and what they are compared with."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.encoders.locate import DEFAULT_ENCODER, locate
+from ontodex.errors import IndexMismatch, SettingsError, nearest, settings_from
+from ontodex.geometry import poincare
+from ontodex.graph import (
+    Hierarchy,
+    HierarchyTask,
+    KnowledgeGraph,
+    TaskSettings,
+    TextSettings,
+    entity_texts,
+    homonym_rate,
+    make_task,
+    read_task,
+    transfer_task,
+    write_task,
+)
+from ontodex.indexing import load_hierarchy_encoder
+
+if TYPE_CHECKING:
+    from ontodex.trainers.pair_classifier import PairClassifierTraining
+    from ontodex.trainers.static_poincare import StaticPoincareTraining
+
+__all__ = ["BASELINES", "NAMES", "TASKS", "evaluate_baselines", "evaluate_hierarchy", "hierarchy_task"]
+
+TASKS = ("multi-hop", "mixed-hop", "transfer")
+"""Tasks on a hierarchy."""
+
+BASELINES = ("probe", "classifier", "static")
+"""What a hierarchy encoder is compared with."""
+
+NAMES = TextSettings(synonyms=0, definition=False)
+"""How an entity is read by a hierarchy encoder that does not say otherwise: by its label alone, as in the paper."""
+
+LEAST_INDIRECT = 100
+"""Indirect subsumptions below which too few would be held out of them alone."""
+
+
+def hierarchy_task(
+    graph: KnowledgeGraph,
+    task: str | None = None,
+    *,
+    relation: str | None = None,
+    seed: int = 0,
+    negatives: int = 10,
+    homonyms: bool = True,
+    pairs: Path | None = None,
+) -> HierarchyTask:
+    """Return a task on the hierarchy of a graph, its pairs drawn by seed, or read from a folder.
+
+    Args:
+        graph: A graph with a hierarchy.
+        task: ``"multi-hop"`` holds out a tenth of what follows from the links, ``"mixed-hop"`` a tenth of the links as
+            well; ``"transfer"`` has all subsumptions, and no training links. By default multi-hop, but mixed-hop, with a
+            warning, for a flat hierarchy: one from whose links fewer than a hundred subsumptions follow.
+        relation: The relation from child to parent; by default every relation named like one.
+        seed: Seed of split and negatives.
+        negatives: Negatives of each kind for each pair.
+        homonyms: Whether an entity with the label of the child or of an ancestor may be a negative, as in the paper.
+        pairs: A folder of pairs; read if there are any, else written.
+
+    Raises:
+        GraphError: If the graph has no hierarchy, or one too small for the task.
+        SettingsError: If there is no such task, or the folder holds another.
+    """
+    if task not in (*TASKS, None):
+        raise SettingsError(f"task: expected {', '.join(TASKS)}, found {task!r}{nearest(str(task), TASKS)}")
+    if pairs is not None and pairs.is_dir() and any(pairs.iterdir()):
+        read = read_task(pairs, graph.ids)
+        if read.settings is not None:
+            kept = read.settings
+            settings = TaskSettings(task or kept.task, seed, negatives, kept.held_out, homonyms=homonyms)
+            if kept != settings:
+                raise SettingsError(f"{pairs}: expected pairs of {settings}, found {kept}; name another folder")
+        return read
+    hierarchy, names = graph.hierarchy(relation, on_cycle="drop"), list(graph.labels)
+    task = task or _usual_task(hierarchy, graph.source)
+    make = transfer_task if task == "transfer" else partial(make_task, task=task)
+    made = make(hierarchy, seed=seed, negatives=negatives, names=None if homonyms else names)
+    if pairs is not None:
+        write_task(made, graph.ids, pairs, names)
+    return made
+
+
+def _usual_task(hierarchy: Hierarchy, source: str) -> str:
+    indirect = len(hierarchy.subsumption_keys) - len(hierarchy.links)
+    if indirect >= LEAST_INDIRECT or not len(hierarchy.links):
+        return "multi-hop"
+    warnings.warn(
+        f"{source}: a flat hierarchy, {indirect} subsumptions follow from its {len(hierarchy.links)} links; a tenth of "
+        "the links is held out too (mixed-hop)",
+        stacklevel=3,
+    )
+    return "mixed-hop"
+
+
+def evaluate_hierarchy(
+    model: str | Path,
+    graph: KnowledgeGraph,
+    *,
+    task: str | HierarchyTask | None = None,
+    relation: str | None = None,
+    seed: int = 0,
+    negatives: int = 10,
+    homonyms: bool = True,
+    pairs: Path | None = None,
+    queries: int = 2000,
+    baselines: Sequence[str] = (),
+    base: str = DEFAULT_ENCODER,
+    limit: int | None = None,
+    device: str = "auto",
+    quiet: bool = False,
+) -> dict[str, float]:
+    """Classify held-out subsumptions of a graph among random and hard negatives, and rank ancestors among all entities.
+
+    A model that was trained on the graph must have been trained on the same split: task, seed and negatives.
+
+    Args:
+        model: A HiT encoder (folder or name; ``"hit-wordnet"`` is the one that ontodex brings), or an index of the graph
+            with its points.
+        graph: A graph with a hierarchy.
+        task: ``"multi-hop"``, ``"mixed-hop"`` or ``"transfer"``, see :func:`hierarchy_task`; or a task that it made.
+        relation: See :func:`hierarchy_task`, as are ``negatives``, ``homonyms`` and ``pairs``.
+        seed: Seed of the split, of the negatives and of the sample of ``queries``.
+        negatives: Negatives of each kind for each pair.
+        homonyms: Whether negatives may be named like the child or an ancestor.
+        pairs: A folder of pairs.
+        queries: Entities whose ancestors are ranked.
+        baselines: Of :data:`BASELINES`; see :func:`evaluate_baselines`.
+        base: Pretrained encoder of the baselines.
+        limit: Most positives in validation and in test of the baselines.
+        device: Where to compute.
+        quiet: Show no progress on stderr.
+
+    Returns:
+        ``random.f1``, ``random.precision``, ``random.recall``, ``random.weight``, ``random.threshold`` and
+        ``random.valid_f1``, the same with ``hard.``; ``hop1.recall@10`` and so on by the weight fitted on random
+        negatives, with ``distance_only.`` before them by the distance alone; ``homonyms``, the share of entities whose
+        name another bears; the baselines' figures with their name before them.
+
+    Raises:
+        GraphError: If the graph has no hierarchy, or one too small for the task.
+        IndexMismatch: If the index is of another graph, or has no points of a HiT encoder.
+        SettingsError: If there is no such task or baseline.
+    """
+    from ontodex.trainers.hierarchy_evaluation import ancestor_recall, evaluate_points
+
+    _check_baselines(baselines)
+    if not isinstance(task, HierarchyTask):
+        task = hierarchy_task(
+            graph, task, relation=relation, seed=seed, negatives=negatives, homonyms=homonyms, pairs=pairs
+        )
+    points, c = _points(model, graph, device)
+    found = evaluate_points(task, points, c)
+    for name, weight in (("", found["random.weight"]), ("distance_only.", 0.0)):
+        recalls = ancestor_recall(task.known, points, c, weight=weight, queries=queries, seed=seed)
+        found.update({name + key: value for key, value in recalls.items() if not name or "recall" in key})
+    found["homonyms"] = homonym_rate([graph.labels[row] for row in task.known.members.tolist()])
+    if baselines:
+        found.update(
+            evaluate_baselines(task, graph, baselines, base=base, limit=limit, seed=seed, device=device, quiet=quiet)
+        )
+    return found
+
+
+def evaluate_baselines(
+    task: HierarchyTask,
+    graph: KnowledgeGraph,
+    baselines: Sequence[str] = BASELINES,
+    *,
+    base: str = DEFAULT_ENCODER,
+    limit: int | None = None,
+    seed: int = 0,
+    classifier: PairClassifierTraining | None = None,
+    static: StaticPoincareTraining | None = None,
+    device: str = "auto",
+    quiet: bool = False,
+) -> dict[str, float]:
+    """Classify the pairs of a task by what a hierarchy encoder is compared with, thresholds chosen on validation.
+
+    Args:
+        task: Made by :func:`hierarchy_task`.
+        graph: Where its entities are; they are read by their labels.
+        baselines: ``"probe"``, a pretrained encoder's cosine; ``"classifier"``, the same encoder fine-tuned on pairs;
+            ``"static"``, Poincaré embeddings without texts, for multi-hop.
+        base: The pretrained encoder.
+        limit: Most positives in validation and in test, drawn by seed; all by default.
+        seed: Seed of the sample.
+        classifier: How to train the classifier.
+        static: How to train the embeddings.
+        device: Where to compute.
+        quiet: Show no progress on stderr.
+
+    Returns:
+        ``probe.random.f1`` and so on.
+
+    Raises:
+        SettingsError: If there is no such baseline.
+        TrainingError: If one is to be trained and the task has no training links.
+    """
+    from ontodex.encoders.text import TextEncoder
+    from ontodex.trainers.hierarchy_evaluation import Score, at_most, evaluate_scores
+    from ontodex.trainers.pair_classifier import train_pair_classifier
+    from ontodex.trainers.probe import probe
+    from ontodex.trainers.static_poincare import train_static_poincare
+
+    names = list(graph.labels)
+
+    def score_of(name: str) -> Score:
+        if name == "probe":
+            return probe(TextEncoder.load(base, device), names)
+        if name == "classifier":
+            encoder = locate(base)
+            return train_pair_classifier(task, names, encoder=encoder, settings=classifier, device=device, quiet=quiet)
+        return train_static_poincare(task, settings=static, device=device, quiet=quiet)
+
+    _check_baselines(baselines)
+    asked = task if limit is None else at_most(task, limit, seed)
+    found: dict[str, float] = {}
+    for name in baselines:
+        measured = evaluate_scores(asked, score_of(name), None if name == "static" else names)
+        found.update({f"{name}.{key}": value for key, value in measured.items()})
+    return found
+
+
+def _check_baselines(baselines: Sequence[str]) -> None:
+    for name in baselines:
+        if name not in BASELINES:
+            raise SettingsError(f"baselines: expected {', '.join(BASELINES)}, found {name!r}{nearest(name, BASELINES)}")
+
+
+def _points(model: str | Path, graph: KnowledgeGraph, device: str) -> tuple[NDArray[np.float32], float]:
+    """Return the point of every entity, and minus the curvature of the ball."""
+    if not (Path(model) / "CURRENT").exists():
+        encoder = load_hierarchy_encoder(str(model), device)
+        texts = settings_from(TextSettings, encoder.texts, str(model)) if encoder.texts else NAMES
+        return encoder.points(entity_texts(graph, texts)), encoder.c
+    from ontodex.indexers.index import Index
+
+    index = Index.open(Path(model), device)
+    if "hit" not in index.manifest.spaces:
+        raise IndexMismatch(f"{model}: the index has no points of a HiT encoder; build it with one")
+    if index.graph.ids != graph.ids:
+        raise IndexMismatch(f"{model}: an index of {index.graph!r}, not of {graph!r}; build one of this graph")
+    c = float(index.manifest.encoders["hit"]["curvature"])
+    items = np.concatenate(index.vectors("hit").shards)
+    return np.asarray(poincare.unlift(items, c), dtype=np.float32), c

@@ -1,0 +1,122 @@
+"""Training encoders on a graph, in one call."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontodex.errors import GraphError, SettingsError, nearest
+from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, read
+from ontodex.hierarchy_evaluation import NAMES, hierarchy_task
+
+if TYPE_CHECKING:
+    from ontodex.encoders.hit import HiT
+    from ontodex.encoders.hyper_cl import HyperCL
+    from ontodex.trainers.hit import HiTTraining
+    from ontodex.trainers.hyper_cl import HyperCLTraining
+
+__all__ = ["train_hit", "train_hyper_cl"]
+
+TASKS = ("multi-hop", "mixed-hop")
+"""Tasks that leave links to learn."""
+
+LEAST_LINKS = 20
+"""Links below which nothing can be held out to choose by."""
+
+
+def train_hyper_cl(
+    source: Any,
+    path: str | Path,
+    *,
+    encoder: str | Path | None = None,
+    training: HyperCLTraining | None = None,
+    texts: TextSettings | None = None,
+    device: str = "auto",
+    quiet: bool = False,
+) -> HyperCL:
+    """Train relation projections (Hyper-CL) on the known triples of a graph; give them to :func:`ontodex.build`.
+
+    An interrupted run goes on if it is called again alike.
+
+    Args:
+        source: A graph, or anything that :func:`ontodex.read` reads.
+        path: Folder of the new encoder.
+        encoder: Folder or name of the text encoder to start from; by default all-MiniLM-L6-v2.
+        training: How to train.
+        texts: How an entity's text is built.
+        device: Where to compute.
+        quiet: Show no progress on stderr.
+
+    Raises:
+        EncoderError: If the text encoder cannot be loaded.
+        TrainingError: If the graph has no triples, the folder holds other files, or the loss is no number.
+    """
+    from ontodex.encoders.locate import DEFAULT_ENCODER
+    from ontodex.encoders.text import TextEncoder
+    from ontodex.trainers import hyper_cl
+
+    graph = source if isinstance(source, KnowledgeGraph) else read(source)
+    text = TextEncoder.load(str(encoder or DEFAULT_ENCODER), device)
+    return hyper_cl.train_hyper_cl(graph, Path(path), encoder=text, settings=training, texts=texts, quiet=quiet)
+
+
+def train_hit(
+    source: Any,
+    path: str | Path,
+    *,
+    relation: str | None = None,
+    task: str | None = None,
+    encoder: str | Path | None = None,
+    training: HiTTraining | None = None,
+    device: str = "auto",
+    quiet: bool = False,
+) -> HiT:
+    """Train a hierarchy encoder (HiT) on the hierarchy of a graph; give it to :func:`ontodex.build` as ``hierarchy``.
+
+    Links that close a circle are left out, with a warning. An interrupted run goes on if it is called again alike.
+
+    Args:
+        source: A graph, or anything that :func:`ontodex.read` reads.
+        path: Folder of the new encoder.
+        relation: The relation from child to parent; by default every relation named like one.
+        task: What is held out, half of it to choose the best checkpoint and the rule by, half for
+            :func:`ontodex.evaluate_hierarchy`: ``"multi-hop"``, a tenth of what follows from the links, so that every
+            link is learnt; or ``"mixed-hop"``, a tenth of the links as well. By default multi-hop, and mixed-hop for a
+            flat hierarchy, from whose links fewer than a hundred subsumptions follow.
+        encoder: Folder or name of the text encoder to start from; by default all-MiniLM-L6-v2.
+        training: How to train; its seed is that of what is held out, too.
+        device: Where to compute.
+        quiet: Show no progress on stderr.
+
+    Raises:
+        GraphError: If the graph has no hierarchy, or too small a one to learn from.
+        SettingsError: If there is no such task.
+        EncoderError: If the text encoder cannot be loaded.
+        TrainingError: If the folder holds other files, or the loss is no number.
+    """
+    from ontodex.encoders.locate import DEFAULT_ENCODER
+    from ontodex.encoders.text import TextEncoder
+    from ontodex.trainers import hit
+
+    graph = source if isinstance(source, KnowledgeGraph) else read(source)
+    settings = training or hit.HiTTraining()
+    if task not in (*TASKS, None):
+        raise SettingsError(f"task: expected one of {', '.join(TASKS)}, found {task!r}{nearest(str(task), TASKS)}")
+    links = len(graph.hierarchy(relation, on_cycle="drop").links)
+    if links < LEAST_LINKS:
+        raise GraphError(
+            f"{graph.source}: expected a hierarchy of at least {LEAST_LINKS} links to learn from, found {links}; an index "
+            "needs no training: it has the hierarchy encoder that ontodex brings"
+        )
+    base = str(encoder or DEFAULT_ENCODER)
+    return hit.train_hit(
+        hierarchy_task(graph, task, relation=relation, seed=settings.seed),
+        entity_texts(graph, NAMES),
+        Path(path),
+        encoder=TextEncoder.load(base, device),
+        base=str(Path(base).resolve()) if Path(base).is_dir() else base,
+        settings=settings,
+        texts=dataclasses.asdict(NAMES),
+        quiet=quiet,
+    )

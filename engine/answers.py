@@ -1,0 +1,79 @@
+"""What every kind of question needs on the way from rows and scores to an answer."""
+
+from __future__ import annotations
+
+import operator
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.engine.hits import Hit, Hits, Reading
+from ontodex.engine.resolve import Resolved
+from ontodex.errors import SettingsError
+from ontodex.graph import KnowledgeGraph
+
+__all__ = ["Answer", "Rows", "Scored", "answered", "checked", "hits_of", "milliseconds", "no_rows", "own_row"]
+
+Rows = NDArray[np.int64]
+Scored = tuple[Rows, NDArray[np.float64]]
+Answer = tuple[tuple[Hit, ...], dict[str, Reading], str]
+"""Hits, how each part of the question was read, and what the scores mean."""
+
+
+def no_rows() -> Rows:
+    """Return no rows."""
+    return np.zeros(0, dtype=np.int64)
+
+
+def own_row(one: Resolved) -> Rows:
+    """Return the row of an entity; none for free text."""
+    return no_rows() if one.row is None else np.array([one.row], dtype=np.int64)
+
+
+def checked(k: Any) -> int:
+    """Return a number of answers as an ``int``.
+
+    Raises:
+        SettingsError: If it is no whole number of at least 1.
+    """
+    try:
+        number = operator.index(k)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise SettingsError(f"k: expected a number of answers of at least 1, found {k!r}")
+    return number
+
+
+def hits_of(
+    graph: KnowledgeGraph, scored: Scored, known: Rows, probabilities: NDArray[np.float64] | None = None
+) -> tuple[Hit, ...]:
+    """Return entities as hits.
+
+    Args:
+        graph: Where they are.
+        scored: Their rows and scores.
+        known: Rows that are marked as known.
+        probabilities: One for each, where there are any.
+    """
+    rows, scores = scored
+    chances = [None] * len(rows) if probabilities is None else probabilities.tolist()
+    marked = np.isin(rows, known).tolist()
+    return tuple(
+        Hit(graph.ids[row], graph.labels[row], score, mark, chance)
+        for row, score, mark, chance in zip(rows.tolist(), scores.tolist(), marked, chances, strict=True)
+    )
+
+
+def milliseconds(start: float, questions: int) -> float:
+    """Return the share of one of so many questions in the time since ``start``."""
+    return (time.perf_counter() - start) * 1000 / max(1, questions)
+
+
+def answered(graph: KnowledgeGraph, question: str, answers: Sequence[Answer], start: float) -> list[Hits]:
+    """Return the answers to questions that were asked together at ``start``."""
+    took = milliseconds(start, len(answers))
+    return [Hits(hits, question, readings, method, took, graph) for hits, readings, method in answers]

@@ -1,0 +1,114 @@
+"""Which asserted links a model doubts most, and which missing ones it is most sure of."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.engine.answers import Rows, Scored, checked, milliseconds
+from ontodex.engine.audit_rows import Audit, AuditRow
+from ontodex.engine.subsumption_space import SubsumptionSpace
+from ontodex.engine.subsumptions import METHOD, Subsumptions
+from ontodex.engine.topk import Searcher
+from ontodex.graph import KnowledgeGraph
+from ontodex.graph.names import normalise
+from ontodex.indexers.vectors import Vectors
+
+__all__ = ["audit"]
+
+FEW = 5
+"""Missing parents of one child, at most."""
+
+BATCH = 512
+"""Children that are looked at at once."""
+
+PAIRS = 8192
+"""Links that are scored at once."""
+
+Pairs = tuple[Rows, Rows, NDArray[np.float64]]
+"""Children, parents and scores."""
+
+
+def audit(subsumptions: Subsumptions, k: int) -> Audit:
+    """Compare the asserted hierarchy with the model; see :meth:`ontodex.engine.engine.Engine.audit`."""
+    k = checked(k)
+    start = time.perf_counter()
+    graph = subsumptions.graph
+    rows = [
+        AuditRow(graph.ids[child], graph.labels[child], graph.ids[parent], graph.labels[parent], chance, score, verdict)
+        for verdict, (children, parents, scores) in (
+            ("doubtful", _doubtful(subsumptions, k)),
+            ("missing", _missing(subsumptions, k)),
+        )
+        for child, parent, score, chance in zip(
+            children.tolist(),
+            parents.tolist(),
+            scores.tolist(),
+            subsumptions.rule.probability(scores).tolist(),
+            strict=True,
+        )
+    ]
+    return Audit(tuple(rows), METHOD, milliseconds(start, 1), graph)
+
+
+def _doubtful(subsumptions: Subsumptions, k: int) -> Pairs:
+    """Return the k asserted links of the lowest scores, lowest first."""
+    vectors = subsumptions.space.vectors
+    children, parents = subsumptions.hierarchy.links.astype(np.int64).T
+    scores = np.empty(len(children))
+    for start in range(0, len(children), PAIRS):
+        part = slice(start, start + PAIRS)
+        scores[part] = subsumptions.space.pair_scores(vectors[children[part]], parents[part])
+    worst = np.lexsort((parents, children, scores))[:k]
+    return children[worst], parents[worst], scores[worst]
+
+
+def _missing(subsumptions: Subsumptions, k: int) -> Pairs:
+    """Return the k pairs of the highest scores that the hierarchy does not relate, highest first."""
+    hierarchy = subsumptions.hierarchy
+    members = hierarchy.members.astype(np.int64)
+    if not len(members):
+        none = np.zeros(0, dtype=np.int64)
+        return none, none, np.zeros(0)
+    searcher = _among_members(subsumptions, members)
+    namesakes = _namesakes(subsumptions.graph, members)
+    found: list[tuple[int, Scored]] = []
+    for start in range(0, len(members), BATCH):
+        batch = members[start : start + BATCH].tolist()
+        related = [
+            np.concatenate([namesakes[child], hierarchy.ancestors(child), hierarchy.descendants(child)])
+            for child in batch
+        ]
+        places = [np.searchsorted(members, np.unique(rows)).astype(np.int64) for rows in related]
+        points = searcher.vectors[np.arange(start, start + len(batch))]
+        found.extend(zip(batch, searcher.top(points, min(k, FEW), places), strict=True))
+    children = np.repeat([child for child, _ in found], [len(rows) for _, (rows, _) in found]).astype(np.int64)
+    parents = members[np.concatenate([rows for _, (rows, _) in found])]
+    scores = np.concatenate([scores for _, (_, scores) in found])
+    best = np.lexsort((parents, children, -scores))
+    pair = np.minimum(children, parents) * len(subsumptions.graph.ids) + np.maximum(children, parents)
+    first = np.sort(np.unique(pair[best], return_index=True)[1])  # of two that are alike, one way round is enough
+    best = best[first][:k]
+    return children[best], parents[best], scores[best]
+
+
+def _among_members(subsumptions: Subsumptions, members: Rows) -> Searcher:
+    """Return a search for parents among the members alone, whose rows are their places in ``members``."""
+    vectors = subsumptions.space.vectors
+    if len(members) == len(vectors):
+        return subsumptions.above
+    parts = np.array_split(members, max(1, len(members) // PAIRS))
+    vectors = Vectors([vectors[part] for part in parts])
+    space = SubsumptionSpace(vectors, subsumptions.space.curvature, subsumptions.rule.weight)
+    return Searcher(vectors, subsumptions.device, space=space)
+
+
+def _namesakes(graph: KnowledgeGraph, members: Rows) -> dict[int, Rows]:
+    """Return, for each member, all of its label, itself among them: a model of texts cannot tell one from the other."""
+    bearers: dict[str, list[int]] = defaultdict(list)
+    for row in members.tolist():
+        bearers[normalise(graph.labels[row])].append(row)
+    return {row: np.array(rows, dtype=np.int64) for rows in bearers.values() for row in rows}

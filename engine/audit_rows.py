@@ -1,0 +1,127 @@
+"""What an audit answers, as a table, JSON, TSV and SSSOM."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, overload
+
+from ontodex.engine.hits import printable, tsv
+from ontodex.engine.sssom import UNSPECIFIED_LICENSE, Mapping, sssom_table
+from ontodex.graph import KnowledgeGraph
+from ontodex.graph.names import normalise
+from ontodex.graph.prefixes import local_name
+
+__all__ = ["Audit", "AuditRow"]
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """A link from a child to a parent on which the graph and the model disagree.
+
+    Attributes:
+        subject_id: CURIE or IRI of the child.
+        subject_label: Its label.
+        object_id: CURIE or IRI of the parent.
+        object_label: Its label.
+        probability: How likely the model holds the link to be.
+        score: Its subsumption score.
+        verdict: ``"doubtful"`` for an asserted link, ``"missing"`` for one that the hierarchy lacks.
+    """
+
+    subject_id: str
+    subject_label: str
+    object_id: str
+    object_label: str
+    probability: float
+    score: float
+    verdict: str
+
+
+@dataclass(frozen=True, eq=False)
+class Audit(Sequence[AuditRow]):
+    """A sequence of :class:`AuditRow` that prints as a table: doubtful links, the least likely first, then missing ones.
+
+    Attributes:
+        rows: The links.
+        method: What the scores mean.
+        took_ms: Time that it took, in milliseconds.
+    """
+
+    rows: tuple[AuditRow, ...]
+    method: str
+    took_ms: float
+    _graph: KnowledgeGraph = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> AuditRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[AuditRow, ...]: ...
+    def __getitem__(self, index: Any) -> Any:
+        return self.rows[index]
+
+    def __str__(self) -> str:
+        lines = [f"audit by {self.method}, {self.took_ms:.1f} ms"]
+        for verdict, title in (("doubtful", "asserted, and doubtful"), ("missing", "missing, and likely")):
+            lines.append(f"{title}:")
+            found = [row for row in self.rows if row.verdict == verdict]
+            for row in found:
+                lines.append(
+                    f"  {row.score:8.4f}  p={row.probability:.2f}  {row.subject_label} ({row.subject_id}) "
+                    f"is a {row.object_label} ({row.object_id})"
+                )
+            if not found:
+                lines.append("  nothing found")
+        return printable("\n".join(lines))
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``query``, ``method``, ``rows`` and ``took_ms`` as plain data."""
+        return {
+            "query": {"question": "audit"},
+            "method": self.method,
+            "rows": [asdict(row) for row in self.rows],
+            "took_ms": round(self.took_ms, 3),
+        }
+
+    def to_json(self) -> str:
+        """Return one line of JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_tsv(self) -> str:
+        """Return a table with a header, a link to a line."""
+        columns = [column.name for column in fields(AuditRow)]
+        return tsv(columns, [[getattr(row, name) for name in columns] for row in self.rows])
+
+    def to_sssom(self, *, mapping_set_id: str | None = None, license: str = UNSPECIFIED_LICENSE) -> str:
+        """Return SSSOM/TSV for the tools of curators: missing links, and doubtful ones with the modifier ``Not``.
+
+        The predicate is ``skos:broader`` if that is how the graph states its hierarchy, else ``rdfs:subClassOf``. The
+        confidence is the model's in what the line says: of a doubtful link one less its probability.
+
+        Args:
+            mapping_set_id: IRI of the set; by default one made of what it holds.
+            license: IRI of the licence of the set.
+        """
+        predicate = "skos:broader" if _is_thesaurus(self._graph) else "rdfs:subClassOf"
+        mappings = [
+            Mapping(
+                subject=(row.subject_id, row.subject_label),
+                predicate=predicate,
+                negated=row.verdict == "doubtful",
+                object=(row.object_id, row.object_label),
+                confidence=1 - row.probability if row.verdict == "doubtful" else row.probability,
+            )
+            for row in self.rows
+        ]
+        return sssom_table(mappings, self._graph.prefixes, mapping_set_id=mapping_set_id, license=license)
+
+
+def _is_thesaurus(graph: KnowledgeGraph) -> bool:
+    names = [graph.relation_ids[relation] for relation in graph.hierarchy_relations]
+    return bool(names) and all(normalise(local_name(name)) == "broader" for name in names)

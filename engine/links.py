@@ -1,0 +1,104 @@
+"""Link prediction: the tails of a head and a relation, the heads of a relation and a tail, the relations of two entities."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_rows, own_row
+from ontodex.engine.hits import Hit, Hits
+from ontodex.engine.known import Known, check_choice
+from ontodex.engine.projector import Projector
+from ontodex.engine.resolve import resolve_entity, resolve_relation
+from ontodex.engine.topk import Searcher
+from ontodex.graph import KnowledgeGraph
+from ontodex.indexers.index import Index
+
+__all__ = ["Links"]
+
+
+class Links:
+    """Answers questions about links; what each means is said at :class:`~ontodex.engine.engine.Engine`.
+
+    Args:
+        index: An opened index.
+        searcher: Gives the search of a space.
+        known: Further graphs whose triples count as known.
+    """
+
+    def __init__(self, index: Index, searcher: Callable[[str], Searcher], known: Iterable[KnowledgeGraph] = ()) -> None:
+        self._graph = index.graph
+        self._known = Known(self._graph, known)
+        self._projector = Projector(index)
+        self._searcher = searcher
+
+    def ends(self, question: str, questions: Sequence[tuple[str, str]], k: int, known: str) -> list[Hits]:
+        """Answer (entity, relation) questions for ``"tails"`` or ``"heads"``, which are the inverse relation's tails."""
+        check_choice(known)
+        k = checked(k)
+        start = time.perf_counter()
+        backward = question == "heads"
+        entities = [resolve_entity(self._graph, entity) for entity, _ in questions]
+        relations = [resolve_relation(self._graph, relation) for _, relation in questions]
+        true = [
+            self._true(entity.row, relation.row, backward) for entity, relation in zip(entities, relations, strict=True)
+        ]
+        queries = self._projector.queries(entities, relations, backward=backward)
+        left_out = [
+            np.union1d(rows, own_row(entity)) if relation.row not in self._graph.reflexive else rows
+            for rows, entity, relation in zip(
+                true if known == "exclude" else [no_rows()] * len(true), entities, relations, strict=True
+            )
+        ]
+        found = self._ranked(queries, k, known, true, left_out)
+        answers = []
+        for entity, relation, rows_true, scored in zip(entities, relations, true, found, strict=True):
+            given = "tail" if backward else "head"
+            readings = {given: entity.reading, "relation": relation.reading}
+            answers.append((hits_of(self._graph, scored, rows_true), readings, self._projector.method))
+        return answered(self._graph, question, answers, start)
+
+    def between(self, questions: Sequence[tuple[str, str]], k: int, known: str) -> list[Hits]:
+        """Answer (head, tail) questions for relations."""
+        check_choice(known)
+        k = checked(k)
+        start = time.perf_counter()
+        pairs = [(resolve_entity(self._graph, head), resolve_entity(self._graph, tail)) for head, tail in questions]
+        heads, tails = (self._projector.vectors([pair[side] for pair in pairs]) for side in (0, 1))
+        answers = []
+        for (head, tail), head_vector, tail_vector in zip(pairs, heads, tails, strict=True):
+            true = no_rows()
+            if head.row is not None and tail.row is not None:
+                true = self._known.relations(head.row, tail.row)
+            scores = self._projector.relation_scores(head_vector, tail_vector)
+            rows = _chosen(np.arange(self._graph.n_relations), true, known)
+            order = rows[np.lexsort((rows, -scores[rows]))][:k]
+            hits = tuple(
+                Hit(self._graph.relation_ids[row], self._graph.relation_labels[row], float(scores[row]), row in true)
+                for row in order.tolist()
+            )
+            readings = {"head": head.reading, "tail": tail.reading}
+            answers.append((hits, readings, self._projector.relations_method))
+        return answered(self._graph, "relations", answers, start)
+
+    def _true(self, entity: int | None, relation: int | None, backward: bool) -> Rows:
+        if entity is None or relation is None:
+            return no_rows()
+        return self._known.heads(relation, entity) if backward else self._known.tails(entity, relation)
+
+    def _ranked(
+        self, queries: NDArray[np.float32], k: int, known: str, true: Sequence[Rows], left_out: Sequence[Rows]
+    ) -> list[Scored]:
+        searcher = self._searcher(self._projector.space)
+        if known == "only":
+            return [searcher.among(query, rows, k) for query, rows in zip(queries, true, strict=True)]
+        return searcher.top(queries, k, left_out)
+
+
+def _chosen(rows: Rows, true: Rows, known: str) -> Rows:
+    if known == "include":
+        return rows
+    return rows[np.isin(rows, true, invert=known == "exclude")]

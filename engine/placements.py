@@ -1,0 +1,107 @@
+"""Where a new concept belongs: answers of (parent, children) positions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, overload
+
+from ontodex.engine.hits import Hit, Reading, printable, tsv
+
+__all__ = ["Placement", "Placements"]
+
+COLUMNS = ("parent_id", "parent_label", "child_ids", "child_labels", "probability")
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A position of a new concept in the hierarchy.
+
+    Attributes:
+        parent: What it hangs under; ``known`` if the concept is in the graph, and it does so already.
+        children: What lies below that parent and moves below the new concept; most often nothing.
+        probability: How likely the position is: that the concept is below the parent and below none of the parent's own
+            descendants, times the geometric mean of the children's probabilities.
+    """
+
+    parent: Hit
+    children: tuple[Hit, ...]
+    probability: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``parent``, ``children`` and ``probability`` as plain data."""
+        return {
+            "parent": self.parent.to_dict(),
+            "children": [child.to_dict() for child in self.children],
+            "probability": self.probability,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Placements(Sequence[Placement]):
+    """The positions of one concept, best first: a sequence of :class:`Placement` that prints as a table.
+
+    Attributes:
+        placements: The positions.
+        readings: How the text was read.
+        method: What the probabilities stand on.
+        took_ms: Time that the question took, its share of a batch's, in milliseconds.
+    """
+
+    placements: tuple[Placement, ...]
+    readings: dict[str, Reading]
+    method: str
+    took_ms: float
+
+    def __len__(self) -> int:
+        return len(self.placements)
+
+    @overload
+    def __getitem__(self, index: int) -> Placement: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Placement, ...]: ...
+    def __getitem__(self, index: Any) -> Any:
+        return self.placements[index]
+
+    def __str__(self) -> str:
+        title = "place: " + ", ".join(f"{role} = {reading}" for role, reading in self.readings.items())
+        lines = [title, f"by {self.method}, {self.took_ms:.1f} ms"]
+        width = max((len(hit.id) for one in self.placements for hit in (one.parent, *one.children)), default=0)
+        for rank, one in enumerate(self.placements, 1):
+            lines.append(f"{rank:>4}  p={one.probability:.2f}  under  {_line(one.parent, width)}")
+            lines.extend(f"              over   {_line(child, width)}" for child in one.children)
+        return printable("\n".join(lines if self.placements else [*lines, "      nothing found"]))
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``query``, ``method``, ``placements`` and ``took_ms`` as plain data."""
+        return {
+            "query": {"question": "place", **{role: asdict(reading) for role, reading in self.readings.items()}},
+            "method": self.method,
+            "placements": [one.to_dict() for one in self.placements],
+            "took_ms": round(self.took_ms, 3),
+        }
+
+    def to_json(self) -> str:
+        """Return one line of JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_tsv(self) -> str:
+        """Return a table with a header, a position to a line; children are separated by ``|``."""
+        rows = [
+            [
+                one.parent.id,
+                one.parent.label,
+                "|".join(child.id for child in one.children),
+                "|".join(child.label for child in one.children),
+                one.probability,
+            ]
+            for one in self.placements
+        ]
+        return tsv(COLUMNS, rows)
+
+
+def _line(hit: Hit, width: int) -> str:
+    return f"{'known' if hit.known else '     '}  {hit.id:<{width}}  {hit.label}"

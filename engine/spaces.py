@@ -1,0 +1,106 @@
+"""What a search needs to know of a space: how products become scores, and how far rounding can take them."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.geometry.cosine import score_pairs
+from ontodex.indexers.vectors import Vectors
+
+__all__ = ["Asked", "CosineSpace", "Space", "beside"]
+
+Rows = NDArray[np.int64]
+Scores = NDArray[np.float64]
+
+
+class Asked(Protocol):
+    """A batch of queries, as a space asks them.
+
+    For a fixed query and item the score rises with their product. Where products of many items are handled at once they
+    are ``float32`` of shape (queries, items), a numpy array, or a torch tensor where the items are on a device.
+
+    Attributes:
+        lifted: What is multiplied with the stored vectors, ``float32`` of shape (queries, dim).
+        doubt: Bound on the rounding of a product of each query, of shape (queries,).
+    """
+
+    lifted: NDArray[np.float32]
+    doubt: Scores
+
+    def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
+        """Return the score of each (query, row) pair if its product is as given; all of shape (pairs,)."""
+
+    def rough(self, products: Any, rows: slice) -> Any:
+        """Return about the scores of the items of ``rows``: good for a guess, nothing is proven of their rounding."""
+
+    def within_reach(self, products: Any, floor: Scores, rows: slice) -> Any:
+        """Tell which items of ``rows`` may score above the ``floor`` of their query, rounding at its worst."""
+
+    def exact(self, queries: Rows, rows: Rows) -> Scores:
+        """Score each (query, row) pair in float64: the same pair has the same score in every batch."""
+
+
+class Space(Protocol):
+    """A score over stored vectors."""
+
+    def ask(self, queries: NDArray[np.float32]) -> Asked:
+        """Return queries, given in the form of stored vectors, as this space asks them."""
+
+
+class CosineSpace:
+    """Unit vectors, scored by their product.
+
+    Args:
+        vectors: The items.
+    """
+
+    def __init__(self, vectors: Vectors) -> None:
+        self.vectors = vectors
+
+    def ask(self, queries: NDArray[np.float32]) -> AskedCosine:
+        """Return queries as this space asks them.
+
+        Args:
+            queries: Unit vectors of shape (queries, dim).
+        """
+        return AskedCosine(self.vectors, queries)
+
+
+class AskedCosine:
+    """A batch of unit vectors; see :class:`Asked`."""
+
+    def __init__(self, vectors: Vectors, queries: NDArray[np.float32]) -> None:
+        self._vectors = vectors
+        self.lifted = queries
+        # |float32 product - true product| of unit vectors is at most dim * 2**-24, however the sum is ordered; the half
+        # more is for the rounding of lengths and bounds.
+        self.doubt = np.full(len(queries), 1.5 * vectors.dim * 2.0**-24)
+
+    def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
+        """Return the products."""
+        return products
+
+    def rough(self, products: Any, rows: slice) -> Any:
+        """Return the products."""
+        return products
+
+    def within_reach(self, products: Any, floor: Scores, rows: slice) -> Any:
+        """Tell which products are above the floor, or below it by no more than the doubt."""
+        return products > beside((floor - self.doubt)[:, None], products)
+
+    def exact(self, queries: Rows, rows: Rows) -> Scores:
+        """Return the products in float64."""
+        return score_pairs(self.lifted[queries], self._vectors[rows][:, None])[:, 0]
+
+
+def beside(array: NDArray[np.floating], products: Any) -> Any:
+    """Return ``array`` in ``float32`` and, if ``products`` is a torch tensor, on its device."""
+    narrow = np.ascontiguousarray(array, dtype=np.float32)
+    if isinstance(products, np.ndarray):
+        return narrow
+    import torch
+
+    return torch.from_numpy(narrow).to(products.device)

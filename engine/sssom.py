@@ -1,0 +1,117 @@
+"""SSSOM/TSV, the exchange format of mappings between terms (https://w3id.org/sssom)."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import uuid
+from collections.abc import Mapping as Prefixes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from urllib.parse import quote
+
+from ontodex.engine.hits import tsv
+from ontodex.graph.prefixes import WELL_KNOWN, contract, expand
+from ontodex.graph.readers.vocabulary import OURS
+
+__all__ = ["UNSPECIFIED_LICENSE", "Mapping", "sssom_table"]
+
+UNSPECIFIED_LICENSE = "https://w3id.org/sssom/license/unspecified"
+"""SSSOM's own name for a licence that is not known."""
+
+JUSTIFICATION = "semapv:SemanticSimilarityThresholdMatching"
+SEMAPV = "https://w3id.org/semapv/vocab/"
+COLUMNS = (
+    "subject_id",
+    "subject_label",
+    "predicate_id",
+    "predicate_modifier",
+    "object_id",
+    "object_label",
+    "mapping_justification",
+    "confidence",
+)
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """One line of a table.
+
+    Attributes:
+        subject: Identifier and label.
+        predicate: CURIE of the predicate, of a well-known prefix.
+        negated: Whether it is said not to hold.
+        object: Identifier and label.
+        confidence: In [0, 1].
+    """
+
+    subject: tuple[str, str]
+    predicate: str
+    negated: bool
+    object: tuple[str, str]
+    confidence: float
+
+
+def sssom_table(
+    mappings: Sequence[Mapping],
+    prefixes: Prefixes[str, str],
+    *,
+    mapping_set_id: str | None = None,
+    license: str = UNSPECIFIED_LICENSE,
+) -> str:
+    """Return mappings that a model made, with the metadata of the set in comment lines before them.
+
+    An identifier that is neither IRI nor CURIE of a known prefix is percent-encoded under ``urn:ontodex:``, as in RDF.
+
+    Args:
+        mappings: What is said.
+        prefixes: IRI namespace of each CURIE prefix.
+        mapping_set_id: IRI of the set; by default one made of its lines.
+        license: IRI of the licence of the set.
+    """
+    spaces = {"rdfs": WELL_KNOWN["rdfs"], "semapv": SEMAPV, "skos": WELL_KNOWN["skos"]}
+    rows = [
+        [
+            _curie(one.subject[0], prefixes, spaces),
+            one.subject[1],
+            one.predicate,
+            "Not" if one.negated else "",
+            _curie(one.object[0], prefixes, spaces),
+            one.object[1],
+            JUSTIFICATION,
+            one.confidence,
+        ]
+        for one in mappings
+    ]
+    table = tsv(COLUMNS, rows)
+    if mapping_set_id is None:
+        mapping_set_id = f"https://w3id.org/sssom/mappings/{uuid.uuid5(uuid.NAMESPACE_URL, table)}"
+    header = [
+        "curie_map:",
+        *(f"  {prefix}: {json.dumps(space)}" for prefix, space in sorted(spaces.items())),
+        f"mapping_set_id: {json.dumps(mapping_set_id)}",
+        f"license: {json.dumps(license)}",
+        "mapping_tool: ontodex",
+        f"mapping_tool_version: {json.dumps(version('ontodex'))}",
+    ]
+    return "".join(f"#{line}\n" for line in header) + table
+
+
+def _curie(name: str, prefixes: Prefixes[str, str], spaces: dict[str, str]) -> str:
+    """Return the CURIE of an identifier, and note the namespace of its prefix in ``spaces``."""
+    iri = expand(name, prefixes)
+    short = contract(name, prefixes)
+    if iri is None:
+        spaces["ontodex"] = OURS
+        return f"ontodex:{quote(name, safe='')}"
+    if "://" not in short:
+        prefix, _, local = short.partition(":")
+        spaces[prefix] = iri.removesuffix(local)
+        return short
+    cut = max(iri.rfind("#"), iri.rfind("/")) + 1
+    taken = {space: prefix for prefix, space in spaces.items()}
+    fresh = next(prefix for number in itertools.count(1) if (prefix := f"ns{number}") not in {*spaces, *prefixes})
+    prefix = taken.get(iri[:cut], fresh)
+    spaces[prefix] = iri[:cut]
+    return f"{prefix}:{iri[cut:]}"

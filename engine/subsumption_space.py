@@ -1,0 +1,176 @@
+"""The Poincaré ball under the subsumption score of HiT, searched by products."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.engine.spaces import Rows, Scores, beside
+from ontodex.errors import SettingsError
+from ontodex.geometry import poincare
+from ontodex.indexers.vectors import Vectors
+
+__all__ = ["SubsumptionSpace"]
+
+STEEPEST = 60.0
+"""Largest exponent that is taken: beyond it powers leave the range of float32."""
+
+
+class SubsumptionSpace:
+    """Ranks items as parents (or children) of queries by -(distance + weight * (norm(parent) - norm(child))).
+
+    The score of HiT (He et al. 2024, section 3.3). With x the query, y the item, u = |x-y|²/(1-c|y|²), which is |x|² less
+    the product of the lifts, and b the item's share of the norm term, an item scores above a floor f if
+
+        u < (1-c|x|²)/c * sinh²(√c (b - f) / 2),    b > f.
+
+    The sinh is a product of two-vectors, one of the query and one of the item, so that all items are compared with a
+    floor without any arsinh: only the few within reach are scored.
+
+    Args:
+        vectors: Lifted points, of shape (n, d+1); see :func:`ontodex.geometry.poincare.lift_items`.
+        curvature: c; the ball has curvature -c and radius 1/√c.
+        weight: How much the difference of the norms counts, at least 0.
+
+    Attributes:
+        norms: Distance of each item to the origin, ``float64`` of shape (n,).
+        upward: Whether items are ranked as parents of the query; see :meth:`turned`.
+
+    Raises:
+        SettingsError: If the weight is so large that powers leave the range of float32.
+
+    Example:
+        >>> from ontodex.engine.topk import Searcher
+        >>> points = np.array([[0.0, 0.0], [0.5, 0.0], [0.9, 0.0]], dtype=np.float32)
+        >>> vectors = Vectors([poincare.lift_items(points, c=1.0)])
+        >>> above = Searcher(vectors, space=SubsumptionSpace(vectors, curvature=1.0, weight=1.0))
+        >>> middle, itself = vectors[np.array([1])], [np.array([1])]
+        >>> rows, scores = above.top(middle, k=2, exclude=itself)[0]
+        >>> rows.tolist(), abs(scores).round(3).tolist()
+        ([0, 2], [0.0, 3.692])
+    """
+
+    def __init__(self, vectors: Vectors, curvature: float, weight: float) -> None:
+        self.vectors = vectors
+        self.curvature = curvature
+        self.weight = weight
+        self.upward = True
+        self.norms = np.empty(len(vectors))
+        steepest = 0.0
+        for start, block in vectors.blocks():
+            last = block[:, -1].astype(np.float64)
+            self.norms[start : start + len(block)] = _norms(last, curvature)
+            steepest = max(steepest, float(last.max(initial=0.0)))
+        self.steepest = steepest
+        low, high = (float(end) for end in (self.norms.min(initial=np.inf), self.norms.max(initial=-np.inf)))
+        self.middle = (low + high) / 2 if len(vectors) else 0.0
+        exponents = np.sqrt(curvature) / 2 * weight * (self.norms - self.middle)
+        if len(exponents) and exponents.max() > STEEPEST:
+            most = weight * STEEPEST / exponents.max()
+            raise SettingsError(
+                f"weight of the norms: expected at most {most:.4g} where norms span {high - low:.1f}, found {weight:.4g}"
+            )
+        powers = np.empty((2, len(exponents)), dtype=np.float32)
+        powers[0], powers[1] = np.exp(-exponents), np.exp(exponents)
+        self.powers = powers
+        """e to the power of √c b/2, and of -√c b/2, less what all items share; ``float32`` of shape (2, n)."""
+
+    def turned(self) -> SubsumptionSpace:
+        """Return the space that asks the other way: for children where this asks for parents."""
+        other = copy.copy(self)
+        other.upward = not self.upward
+        other.powers = self.powers[::-1]
+        return other
+
+    def ask(self, queries: NDArray[np.float32]) -> AskedSubsumption:
+        """Return queries as this space asks them.
+
+        Args:
+            queries: Lifted points of shape (queries, d+1), as they are stored.
+        """
+        return AskedSubsumption(self, queries)
+
+    def pair_scores(self, children: NDArray[np.float32], parents: Rows) -> Scores:
+        """Score pairs of a lifted child, of shape (pairs, d+1), and the row of a parent, in float64."""
+        asked = self.ask(children) if self.upward else self.turned().ask(children)
+        return asked.exact(np.arange(len(parents)), parents)
+
+
+class AskedSubsumption:
+    """A batch of points of the ball; see :class:`~ontodex.engine.spaces.Asked`."""
+
+    def __init__(self, space: SubsumptionSpace, queries: NDArray[np.float32]) -> None:
+        self._space = space
+        c = space.curvature
+        self._points = poincare.unlift(queries.astype(np.float64), c)
+        self.norms = _norms(queries[:, -1].astype(np.float64), c)
+        self._squares = np.einsum("qd,qd->q", self._points, self._points)
+        self._scale = (1 - c * self._squares) / c
+        self.lifted = np.ascontiguousarray(poincare.lift_queries(self._points, c), dtype=np.float32)
+        self.doubt = self._doubt()
+
+    def _doubt(self) -> Scores:
+        """Bound the error of |x|² less a float32 product, that of the two-vectors' product included.
+
+        A float32 sum of d+1 products of numbers, one of them rounded itself, is off by at most (d+3) 2^-24 times the
+        largest |query| |item|, however it is ordered. A stored item is a point only up to the rounding of its d+1
+        numbers, which moves b(y) by up to 2^-22 (1+cs), relatively, with s its last number. And u is compared with
+        scale * sinh², whose error where the two are equal is at most 2^-22 (3u + scale + |product|).
+        """
+        space, c = self._space, self._space.curvature
+        last = space.steepest
+        item = np.sqrt(last * (1 + c * last)) * (1 + 1e-6)  # |y/b| of the item farthest out
+        largest = 2 * np.sqrt(self._squares) * item + (1 + c * self._squares) * last
+        products = (space.vectors.dim + 4) * 2.0**-24 * largest
+        stored = 2.0**-22 * (1 + c * last) * (largest + self._squares)
+        compared = 2.0**-22 * (4 * largest + 3 * self._squares + self._scale)
+        return np.asarray(products + stored + compared)
+
+    @property
+    def _sign(self) -> float:
+        return -1.0 if self._space.upward else 1.0
+
+    def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
+        """Return the scores that such products stand for."""
+        distance = poincare.distance_of_products(products, self._squares[queries], self._space.curvature)
+        return self._with_norms(distance, queries, rows)
+
+    def rough(self, products: Any, rows: slice) -> Any:
+        """Return the scores in float32."""
+        space = self._space
+        squares = beside(self._squares[:, None], products)
+        distance = poincare.distance_of_products(products, squares, space.curvature)
+        return beside(self._sign * space.weight * (space.norms[rows] - space.middle), products) - distance
+
+    def within_reach(self, products: Any, floor: Scores, rows: slice) -> Any:
+        """Tell which items may score above the floor, without an arsinh."""
+        space = self._space
+        shift = self._sign * space.weight * (self.norms - space.middle)
+        half = np.sqrt(space.curvature) / 2 * (floor + shift)
+        with np.errstate(over="ignore", invalid="ignore"):  # without a floor all are within reach: inf
+            root = np.sqrt(self._scale) / 2
+            ours = beside(np.stack([root * np.exp(-half), -root * np.exp(half)], axis=1), products)
+            reach = ours @ beside(space.powers[:, rows], products)
+            reach = np.maximum(reach, 0, out=reach) if isinstance(reach, np.ndarray) else reach.clamp_(min=0)
+            reach *= reach
+            reach += products
+        return reach > beside((self._squares - self.doubt)[:, None], products)
+
+    def exact(self, queries: Rows, rows: Rows) -> Scores:
+        """Score pairs by the distance in its safe form."""
+        space = self._space
+        points = poincare.unlift(space.vectors[rows].astype(np.float64), space.curvature)
+        distance = poincare.distance(self._points[queries], points, space.curvature)
+        return self._with_norms(distance, queries, rows)
+
+    def _with_norms(self, distance: Scores, queries: Rows, rows: Rows) -> Scores:
+        gain = self._space.norms[rows] - self.norms[queries]
+        return 0.0 - (distance + self._space.weight * (gain if self._space.upward else -gain))
+
+
+def _norms(last: Scores, curvature: float) -> Scores:
+    """Return distances to the origin from the last numbers of lifted points."""
+    return np.asarray(poincare.item_norms(last[:, None], curvature))

@@ -1,0 +1,149 @@
+"""What is above and what is below an entity or a text, by the subsumption score of the index's HiT encoder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_rows, own_row
+from ontodex.engine.hits import Hit, Hits
+from ontodex.engine.known import check_choice
+from ontodex.engine.projector import vectors_of
+from ontodex.engine.resolve import Resolved, resolve_entity
+from ontodex.engine.subsumption_space import SubsumptionSpace
+from ontodex.engine.topk import Searcher
+from ontodex.errors import IndexMismatch
+from ontodex.geometry.subsumption import Subsumption
+from ontodex.graph import Hierarchy, KnowledgeGraph
+from ontodex.indexers.index import Index
+from ontodex.indexers.vectors import Vectors
+
+__all__ = ["Subsumptions"]
+
+Points = NDArray[np.float32]
+
+METHOD = "the subsumption score of HiT"
+
+
+class Subsumptions:
+    """Ranks parents and children; what each question means is said at :class:`~ontodex.engine.engine.Engine`.
+
+    Args:
+        graph: What is known.
+        hierarchy: Its hierarchy, ``None`` if there is none.
+        vectors: Every entity as a lifted point, of shape (n, d+1).
+        curvature: The ball has curvature -c.
+        rule: Scores pairs, and turns scores into probabilities.
+        encode: Makes lifted points of texts.
+        device: Where vectors are searched.
+
+    Attributes:
+        hierarchy: As given, or one without a link.
+        space: Scores all entities as parents.
+        above: Searches for parents.
+        below: Searches for children.
+    """
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        hierarchy: Hierarchy | None,
+        vectors: Vectors,
+        curvature: float,
+        rule: Subsumption,
+        *,
+        encode: Callable[[list[str]], Points],
+        device: str = "cpu",
+    ) -> None:
+        none = np.zeros(0, dtype=np.int32)
+        self.graph = graph
+        self.hierarchy = Hierarchy(none, none, ids=graph.ids) if hierarchy is None else hierarchy
+        self.rule = rule
+        self.device = device
+        self._encode = encode
+        self.space = SubsumptionSpace(vectors, curvature, rule.weight)
+        self.above = Searcher(vectors, device, space=self.space)
+        self.below = self.above.scored_by(self.space.turned())
+
+    @classmethod
+    def of(cls, index: Index, hierarchy: Hierarchy | None) -> Subsumptions:
+        """Rank by the HiT encoder of an index.
+
+        Args:
+            index: An opened index.
+            hierarchy: The hierarchy of its graph, ``None`` if there is none.
+
+        Raises:
+            IndexMismatch: If the index was built without a HiT encoder.
+        """
+        if "hit" not in index.manifest.spaces:
+            found, remedy = "without", "build it anew"
+            if hierarchy is None or not len(hierarchy.links):
+                found = "from a graph that has no links by a relation such as is_a or rdfs:subClassOf"
+                remedy = "give the graph a hierarchy and build the index anew"
+            raise IndexMismatch(
+                f"{index.path}: expected an index with a HiT encoder, which tells parents from children, "
+                f"found one built {found}; {remedy}, or search for what is alike"
+            )
+        return cls(
+            index.graph,
+            hierarchy,
+            index.vectors("hit"),
+            index.curvature,
+            index.rule,
+            encode=lambda texts: np.asarray(index.hit_encoder.items(texts)),
+            device=index.device,
+        )
+
+    def read(self, texts: Sequence[str]) -> list[Resolved]:
+        """Read entities and free texts.
+
+        Raises:
+            UnknownEntity: If one is an IRI or CURIE that no entity has.
+            SettingsError: If one is empty.
+        """
+        return [resolve_entity(self.graph, text) for text in texts]
+
+    def points(self, entities: Sequence[Resolved]) -> Points:
+        """Return entities and texts as lifted points, of shape (entities, d+1)."""
+        return vectors_of(self.space.vectors, entities, self._encode)
+
+    def ranked(self, question: str, texts: Sequence[str], k: int, known: str) -> list[Hits]:
+        """Rank ``"parents"`` or ``"children"`` of each text."""
+        check_choice(known)
+        k = checked(k)
+        start = time.perf_counter()
+        read = self.read(texts)
+        points = self.points(read)
+        searcher = self.above if question == "parents" else self.below
+        asserted = [self.asserted(question, one.row) for one in read]
+        if known == "only":
+            found = [searcher.among(point, rows, k) for point, (rows, _) in zip(points, asserted, strict=True)]
+        else:
+            found = searcher.top(
+                points,
+                k,
+                [
+                    np.concatenate([own_row(one), circular, rows if known == "exclude" else no_rows()])
+                    for one, (rows, circular) in zip(read, asserted, strict=True)
+                ],
+            )
+        answers = [
+            (self.hits(scored, rows), {"text": one.reading}, METHOD)
+            for one, scored, (rows, _) in zip(read, found, asserted, strict=True)
+        ]
+        return answered(self.graph, question, answers, start)
+
+    def asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:
+        """Return the asserted ancestors (or descendants), and what would close a circle if it were one."""
+        if row is None:
+            return no_rows(), no_rows()
+        both = self.hierarchy.ancestors(row).astype(np.int64), self.hierarchy.descendants(row).astype(np.int64)
+        return both if question == "parents" else both[::-1]
+
+    def hits(self, scored: Scored, known: Rows) -> tuple[Hit, ...]:
+        """Return entities as hits, each with its probability."""
+        return hits_of(self.graph, scored, known, self.rule.probability(scored[1]))

@@ -1,0 +1,51 @@
+"""Pictures that the engine draws of its graph."""
+
+from __future__ import annotations
+
+import pytest
+
+import ontodex
+from ontodex.errors import IndexMismatch, SettingsError, UnknownEntity
+
+
+@pytest.fixture(scope="module")
+def engine(small_index):
+    with ontodex.open(small_index, device="cpu") as opened:
+        yield opened
+
+
+def test_the_hierarchy_around_an_entity_with_answers(engine, tmp_path):
+    engine.plot("beast", tmp_path / "plain.svg")
+    plain = (tmp_path / "plain.svg").read_text(encoding="utf-8")
+    assert "young dog" in plain
+    assert "predicted" not in plain
+    engine.plot("ex:animal", tmp_path / "answers.svg", answers=2)
+    answers = (tmp_path / "answers.svg").read_text(encoding="utf-8")
+    assert "predicted parents" in answers
+    assert "predicted children" in answers
+    for hit in engine.parents("ex:animal", k=2, known="exclude"):
+        assert f"{hit.label} {hit.probability:.0%}" in answers
+
+
+def test_norms_of_the_members_alone(engine, tmp_path):
+    engine.plot_norms(tmp_path / "norms.svg")
+    drawn = (tmp_path / "norms.svg").read_text(encoding="utf-8")
+    members, depth = engine.hierarchy.members, engine.hierarchy.depth
+    assert len(members) < engine.graph.n_entities
+    assert f">{(depth[members] == 0).sum()}</" in drawn
+
+
+def test_what_cannot_be_drawn(engine, tmp_path, small_graph, tiny_encoder):
+    with pytest.raises(UnknownEntity, match="did you mean 'animal'"):
+        engine.plot("anmal", tmp_path / "x.svg")
+    with pytest.raises(SettingsError, match=r"\.svg or \.png"):
+        engine.plot("animal", tmp_path / "x.pdf")
+    with pytest.raises(SettingsError, match="answers: expected 0 or more, found -1"):
+        engine.plot("animal", tmp_path / "x.svg", answers=-1)
+    settings = {"train": False, "hierarchy": False, "device": "cpu", "quiet": True}
+    with ontodex.build(small_graph, tmp_path / "x.odx", encoders=tiny_encoder, **settings) as plain:
+        plain.plot("animal", tmp_path / "x.svg")
+        with pytest.raises(IndexMismatch, match="HiT"):
+            plain.plot("animal", tmp_path / "x.svg", answers=1)
+        with pytest.raises(IndexMismatch, match="HiT"):
+            plain.plot_norms(tmp_path / "x.svg")

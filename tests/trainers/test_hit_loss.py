@@ -1,0 +1,113 @@
+"""HiT's loss against the paper's formulas, link by link, with geoopt's distances."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+import torch
+
+from ontodex.trainers.hit_loss import HierarchyLoss
+
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", r"`torch\.jit\.script", DeprecationWarning)  # geoopt, import
+    from geoopt.manifolds.stereographic import math as geoopt
+
+DIM = 8
+C = 1 / DIM
+
+
+@pytest.fixture
+def batch():
+    generator = torch.Generator().manual_seed(0)
+    vectors = torch.randn(12, DIM, generator=generator, dtype=torch.float64) * 0.5
+    children, parents = torch.tensor([0, 1, 2, 3, 3]), torch.tensor([4, 4, 5, 5, 0])
+    negatives = torch.rand(5, 12, generator=generator) < 0.5
+    negatives[torch.arange(5), children] = negatives[torch.arange(5), parents] = False
+    return vectors, children, parents, negatives
+
+
+def reference(vectors, children, parents, negatives, cluster, centripetal, *, active):
+    k = torch.tensor(-C, dtype=torch.float64)
+
+    def distance(one, other):
+        return float(geoopt.dist(vectors[one], vectors[other], k=k))
+
+    def norm(one):
+        return float(geoopt.dist0(vectors[one], k=k))
+
+    hinges, norms = [], []
+    for link, (child, parent) in enumerate(zip(children.tolist(), parents.tolist(), strict=True)):
+        norms.append(max(0.0, norm(parent) - norm(child) + centripetal))
+        for text in range(len(vectors)):
+            if negatives[link, text]:
+                hinges.append(max(0.0, distance(child, parent) - distance(child, text) + cluster))
+    counted = [hinge for hinge in hinges if hinge > 0 or not active]
+    return sum(hinges) / max(1, len(counted)) + sum(norms) / len(norms)
+
+
+@pytest.mark.parametrize("active", [True, False])
+@pytest.mark.parametrize(("cluster", "centripetal"), [(5.0, 0.1), (0.3, 1.0), (0.0, 0.0)])
+def test_it_is_the_papers(batch, active, cluster, centripetal):
+    found = HierarchyLoss(C, cluster, centripetal, active=active)(*batch)
+    wanted = reference(*batch, cluster, centripetal, active=active)
+    assert found.item() == pytest.approx(wanted, rel=1e-6)
+    assert wanted > 0
+
+
+def test_the_two_means_differ(batch):
+    some, all_ = (HierarchyLoss(C, 0.3, 0.1, active=active)(*batch).item() for active in (True, False))
+    assert some > all_ * 1.1
+
+
+def test_a_batch_without_negatives_has_the_centripetal_loss_alone(batch):
+    vectors, children, parents, negatives = batch
+    nothing = torch.zeros_like(negatives)
+    for active in (True, False):
+        found = HierarchyLoss(C, 5.0, 0.1, active=active)(vectors, children, parents, nothing)
+        assert found.item() == pytest.approx(reference(vectors, children, parents, nothing, 5.0, 0.1, active=active))
+
+
+@pytest.mark.parametrize("active", [True, False])
+@pytest.mark.parametrize("kind", ["equal", "zero", "rim", "outside", "far outside"])
+def test_gradients_are_finite_everywhere(batch, active, kind):
+    vectors, children, parents, negatives = batch
+    vectors = vectors.float()
+    if kind == "equal":
+        vectors[:] = vectors[0]
+    elif kind == "zero":
+        vectors[:] = 0
+    else:
+        length = {"rim": 1.0, "outside": 1.5, "far outside": 1e6}[kind] * DIM**0.5
+        vectors = vectors / vectors.norm(dim=-1, keepdim=True) * length
+    vectors.requires_grad_()
+    loss = HierarchyLoss(C, 5.0, 0.1, active=active)(vectors, children, parents, negatives)
+    loss.backward()
+    assert loss.isfinite()
+    assert vectors.grad.isfinite().all()
+    if kind in ("rim", "outside"):
+        assert vectors.grad.abs().max() > 0  # what lies outside is drawn in, not forgotten
+
+
+def test_descent_draws_children_to_their_parents_and_parents_to_the_origin(batch):
+    vectors, children, parents, negatives = batch
+    loss = HierarchyLoss(C, 1.0, 0.1, active=False)
+    points = vectors.clone().requires_grad_()
+    optimiser = torch.optim.Adam([points], lr=0.02)
+    for _ in range(300):
+        optimiser.zero_grad()
+        loss(points, children, parents, negatives).backward()
+        optimiser.step()
+    assert loss(points, children, parents, negatives).item() < 0.1 * loss(*batch).item()
+    norms = points.detach().norm(dim=-1)
+    assert (norms[parents] < norms[children]).all()
+
+
+def test_it_is_the_same_under_autocast(batch):
+    vectors, *rest = batch
+    loss = HierarchyLoss(C, 5.0, 0.1, active=True)
+    wanted = loss(vectors.float(), *rest)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = loss(vectors.float(), *rest)
+    assert found.dtype == torch.float32
+    assert torch.equal(found, wanted)

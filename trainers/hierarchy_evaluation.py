@@ -1,0 +1,175 @@
+"""Evaluating what tells parents from children: F1 on held-out subsumptions, and recall of ancestors by distance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.geometry import poincare, subsumption
+from ontodex.graph import Hierarchy, HierarchyTask, Pairs
+from ontodex.graph.negatives import KINDS
+from ontodex.trainers.hierarchy_rule import measured
+
+__all__ = ["HOPS", "KINDS", "Score", "ancestor_recall", "at_most", "evaluate_points", "evaluate_scores", "hops_upward"]
+
+HOPS = ("1", "2", "3", "4+")
+"""Groups of ancestors by the number of links on the shortest way up to them."""
+
+QUERIES_PER_BLOCK = 128
+
+Rows = NDArray[np.integer]
+Floats = NDArray[np.float64]
+Score = Callable[[Rows, Rows], Floats]
+"""What a baseline is: (children, parents), rows of shape (n,), to scores of shape (n,), the higher the surer."""
+
+
+def at_most(task: HierarchyTask, positives: int, seed: int = 0) -> HierarchyTask:
+    """Return a task with no more than so many positives in validation and in test, drawn by seed."""
+    rng = np.random.default_rng(seed)
+
+    def drawn(pairs: Pairs) -> Pairs:
+        if len(pairs.positives) <= positives:
+            return pairs
+        rows = np.sort(rng.choice(len(pairs.positives), positives, replace=False))
+        return replace(pairs, positives=pairs.positives[rows], random=pairs.random[rows], hard=pairs.hard[rows])
+
+    return replace(task, valid=drawn(task.valid), test=drawn(task.test))
+
+
+def evaluate_points(task: HierarchyTask, points: NDArray[np.float32], c: float) -> dict[str, float]:
+    """Classify held-out pairs by HiT's score, its weight and threshold chosen on validation (He et al. 2024, section 4).
+
+    Args:
+        task: Validation and test pairs.
+        points: Points of all entities in the ball, of shape (entities, dim).
+        c: Minus the curvature.
+
+    Returns:
+        For each kind of negatives ``f1``, ``precision`` and ``recall`` of the test pairs, the ``weight`` and the
+        ``threshold`` of the rule, and ``valid_f1``; with ``random.`` or ``hard.`` before them.
+    """
+    found: dict[str, float] = {}
+    for kind in KINDS:
+        distance, gain, labels = measured(task.valid, kind, points, c)
+        rule = subsumption.fit(distance, gain, labels)
+        valid = subsumption.metrics(rule.score(distance, gain), labels, rule.threshold)
+        distance, gain, labels = measured(task.test, kind, points, c)
+        test = subsumption.metrics(rule.score(distance, gain), labels, rule.threshold)
+        found.update(_named(kind, test, weight=rule.weight, threshold=rule.threshold, valid_f1=valid["f1"]))
+    return found
+
+
+def evaluate_scores(task: HierarchyTask, score: Score, names: Sequence[str] | None = None) -> dict[str, float]:
+    """Classify held-out pairs by any score, its threshold chosen on validation.
+
+    Args:
+        task: Validation and test pairs.
+        score: What gives pairs their scores; called once, with all distinct pairs.
+        names: Name of each entity, where the score depends on nothing else: pairs of the same names are scored once.
+
+    Returns:
+        As :func:`evaluate_points`, without ``weight``.
+    """
+    drawn = {
+        (split, kind): pairs.pairs(kind)
+        for split, pairs in (("valid", task.valid), ("test", task.test))
+        for kind in KINDS
+    }
+    children = np.concatenate([one[0] for one in drawn.values()]).astype(np.int64)
+    parents = np.concatenate([one[1] for one in drawn.values()]).astype(np.int64)
+    if names is not None:
+        first: dict[str, int] = {}
+        same = np.array([first.setdefault(name, row) for row, name in enumerate(names)], dtype=np.int64)
+        children, parents = same[children], same[parents]
+    size = int(max(children.max(initial=0), parents.max(initial=0))) + 1
+    keys, places = np.unique(children * size + parents, return_inverse=True)
+    scores = np.asarray(score(keys // size, keys % size), dtype=np.float64)[places]
+    parts = np.split(scores, np.cumsum([len(one[0]) for one in drawn.values()])[:-1])
+    of = {key: (part, one[2]) for (key, one), part in zip(drawn.items(), parts, strict=True)}
+    found: dict[str, float] = {}
+    for kind in KINDS:
+        valid_f1, threshold = subsumption.best_threshold(*of["valid", kind])
+        test = subsumption.metrics(*of["test", kind], threshold)
+        found.update(_named(kind, test, threshold=threshold, valid_f1=valid_f1))
+    return found
+
+
+def ancestor_recall(
+    hierarchy: Hierarchy,
+    points: NDArray[np.float32],
+    c: float,
+    *,
+    weight: float,
+    queries: int = 2000,
+    most: Sequence[int] = (10, 100),
+    seed: int = 0,
+) -> dict[str, float]:
+    """Rank all entities as ancestors of sampled ones; return which share of the true ones is near the top, by distance.
+
+    Args:
+        hierarchy: The whole hierarchy; an ancestor counts whether its link was seen in training or not.
+        points: Points of all entities, of shape (entities, dim).
+        c: Minus the curvature.
+        weight: Weight λ of the norms in the score.
+        queries: So many members that are no roots are drawn by ``seed`` (all, if there are no more).
+        most: Lengths of the top.
+        seed: Seed of the sample.
+
+    Returns:
+        ``hop1.recall@10`` and so on: of all (query, ancestor) pairs with so many links between them on the shortest way
+        up (``hop4+``: four and more), the share whose ancestor is among the first 10. ``hop1.pairs``: how many there are.
+        Candidates are all members but the query. A distance without ancestors is left out.
+    """
+    members = hierarchy.members
+    asked = np.setdiff1d(members, hierarchy.roots)
+    if len(asked) > queries:
+        asked = np.sort(np.random.default_rng(seed).choice(asked, queries, replace=False))
+    place = np.full(len(hierarchy.ids), -1)
+    place[members] = np.arange(len(members))
+    own = np.ascontiguousarray(points[members])
+    items = np.asarray(poincare.lift_items(own, c))
+    norms = np.asarray(poincare.norm(own, c))
+    longest = min(max(most), len(members) - 1)
+    pairs = np.zeros(len(HOPS), dtype=np.int64)
+    hits = np.zeros((len(HOPS), len(most)), dtype=np.int64)
+    for start in range(0, len(asked), QUERIES_PER_BLOCK):
+        block = asked[start : start + QUERIES_PER_BLOCK]
+        rows = place[block]
+        vectors = own[rows]
+        products = np.asarray(poincare.lift_queries(vectors, c)) @ items.T
+        squares = np.square(vectors).sum(-1, keepdims=True)
+        scores = -(poincare.distance_of_products(products, squares, c) + weight * (norms - norms[rows, None]))
+        scores[np.arange(len(rows)), rows] = -np.inf
+        for row, values in zip(block.tolist(), scores, strict=True):
+            top = np.argpartition(-values, longest - 1)[:longest]
+            ranks = {int(members[at]): rank for rank, at in enumerate(top[np.lexsort((top, -values[top]))])}
+            for ancestor, hop in hops_upward(hierarchy, row).items():
+                group = min(hop, len(HOPS)) - 1
+                pairs[group] += 1
+                hits[group] += [ranks.get(ancestor, longest) < length for length in most]
+    found: dict[str, float] = {}
+    for group, name in enumerate(HOPS):
+        if pairs[group]:
+            for at, length in enumerate(most):
+                found[f"hop{name}.recall@{length}"] = float(hits[group, at] / pairs[group])
+            found[f"hop{name}.pairs"] = int(pairs[group])
+    return found
+
+
+def hops_upward(hierarchy: Hierarchy, entity: int) -> dict[int, int]:
+    """Return the number of links on the shortest way up to each ancestor of an entity."""
+    found: dict[int, int] = {}
+    front, hop = [entity], 0
+    while front:
+        hop += 1
+        front = list(dict.fromkeys(row for at in front for row in hierarchy.parents(at).tolist() if row not in found))
+        found.update(dict.fromkeys(front, hop))
+    return found
+
+
+def _named(kind: str, test: dict[str, float], **others: float) -> dict[str, float]:
+    values = {**{name: test[name] for name in ("f1", "precision", "recall")}, **others}
+    return {f"{kind}.{name}": float(value) for name, value in values.items()}

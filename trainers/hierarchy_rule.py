@@ -1,0 +1,41 @@
+"""Choosing a rule, and a checkpoint, by held-out pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.geometry.subsumption import Subsumption, differences, fit, metrics
+from ontodex.graph.negatives import KINDS, Pairs
+
+__all__ = ["fit_rule", "measured", "valid_f1"]
+
+
+def fit_rule(pairs: Pairs, points: NDArray[np.float32], c: float) -> Subsumption:
+    """Fit one rule for both kinds of negatives.
+
+    Args:
+        pairs: True pairs with negatives.
+        points: Points that the pairs number, of shape (n, dim).
+        c: The curvature is -c.
+    """
+    both = [measured(pairs, kind, points, c) for kind in KINDS]
+    return fit(*(np.concatenate(column) for column in zip(*both, strict=True)))
+
+
+def valid_f1(pairs: Pairs, points: NDArray[np.float32], c: float) -> float:
+    """Return the mean F1 over random and hard negatives, each at its own best rule; arguments as for :func:`fit_rule`."""
+    found = []
+    for kind in KINDS:
+        distance, gain, labels = measured(pairs, kind, points, c)
+        rule = fit(distance, gain, labels)
+        found.append(metrics(rule.score(distance, gain), labels, rule.threshold)["f1"])
+    return float(np.mean(found))
+
+
+def measured(
+    pairs: Pairs, kind: str, points: NDArray[np.float32], c: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Return distances, gains and labels of the pairs with negatives of one kind; arguments as for :func:`fit_rule`."""
+    children, parents, labels = pairs.pairs(kind)
+    return *differences(points, children, parents, c), labels

@@ -1,0 +1,336 @@
+"""Training HiT on a hierarchy."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sentence_transformers import SentenceTransformer
+from torch import Tensor, nn
+
+from ontodex.encoders.adapter import ADAPTER_FILES
+from ontodex.encoders.device import has_bfloat16
+from ontodex.encoders.hit import HiT
+from ontodex.encoders.locate import DEFAULT_ENCODER, HIERARCHY
+from ontodex.encoders.text import TextEncoder, load_sentence_transformer
+from ontodex.encoders.weights import save_weights
+from ontodex.errors import SettingsError, TrainingError
+from ontodex.geometry.poincare import clip, curvature
+from ontodex.graph.negatives import Pairs, draw_negatives, homonym_rate
+from ontodex.graph.subsumptions import HierarchyTask
+from ontodex.trainers.best_checkpoint import BestCheckpoint
+from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own, last_checkpoint
+from ontodex.trainers.hierarchy_evaluation import at_most
+from ontodex.trainers.hierarchy_rule import fit_rule, valid_f1
+from ontodex.trainers.hit_batches import HierarchyBatch, HierarchyBatches, TextHierarchy, TripletBatches
+from ontodex.trainers.hit_loss import HierarchyLoss
+from ontodex.trainers.run import run_training
+from ontodex.trainers.text_tower import TextTower, tokenise
+
+__all__ = ["HiTModel", "HiTTraining", "train_hit"]
+
+LORA_MODULES = [
+    "query",
+    "key",
+    "value",
+    "dense",
+    "q",
+    "k",
+    "v",
+    "o",
+    "q_lin",
+    "k_lin",
+    "v_lin",
+    "out_lin",
+    "lin1",
+    "lin2",
+]
+"""Names of the linear layers of BERT, RoBERTa, MPNet and DistilBERT."""
+
+
+@dataclass(frozen=True)
+class HiTTraining:
+    """Settings of a training run.
+
+    Attributes:
+        tune: ``"full"`` trains the whole text encoder, ``"adapter"`` a LoRA adapter of a few megabytes.
+        batches: ``"families"``: parents with some of their children, every other text of the batch a negative;
+            ``"random-triplets"`` or ``"hard-triplets"``: the paper's, each link with negatives of its own.
+        epochs: Passes over the links.
+        families: Families in a batch.
+        children: Most children in a family.
+        negatives: Negatives of a link, in triplets.
+        triplets: Triplets in a batch.
+        cluster: Margin of the clustering loss.
+        centripetal: Margin of the centripetal loss.
+        rate: Learning rate; 0 takes 1e-4 for the whole encoder and 1e-3 for an adapter.
+        rank: Rank of the adapter.
+        max_tokens: Texts are cut to this many tokens, the two that frame them counted.
+        evaluations: Times that the run is evaluated on validation, to keep the best checkpoint.
+        valid: Most positive pairs that are used for that.
+        seed: Seed of weights and batches.
+
+    Raises:
+        SettingsError: If one makes no sense.
+    """
+
+    tune: str = "full"
+    batches: str = "families"
+    epochs: float = 8.0
+    families: int = 40
+    children: int = 4
+    negatives: int = 10
+    triplets: int = 256
+    cluster: float = 5.0
+    centripetal: float = 0.1
+    rate: float = 0.0
+    rank: int = 32
+    max_tokens: int = 32
+    evaluations: int = 8
+    valid: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, choices in {
+            "tune": ("full", "adapter"),
+            "batches": ("families", "random-triplets", "hard-triplets"),
+        }.items():
+            if getattr(self, name) not in choices:
+                raise SettingsError(f"{name}: expected one of {', '.join(choices)}, found {getattr(self, name)!r}")
+        least = {"families": 1, "children": 1, "negatives": 1, "triplets": 1, "rank": 1, "max_tokens": 3}
+        least |= {"evaluations": 1, "valid": 1, "seed": 0}
+        for name, number in least.items():
+            found = getattr(self, name)
+            if not isinstance(found, int) or found < number:
+                raise SettingsError(f"{name}: expected a whole number of at least {number}, found {found!r}")
+        for name in ("epochs", "cluster", "centripetal", "rate"):
+            found = getattr(self, name)
+            if (
+                not isinstance(found, int | float)
+                or not np.isfinite(found)
+                or found < 0
+                or (name, found) == ("epochs", 0)
+            ):
+                raise SettingsError(f"{name}: expected a number of at least 0, found {found!r}")
+
+
+class HiTModel(nn.Module):
+    """Encodes the texts of a batch and returns the loss.
+
+    Args:
+        encoder: The text encoder, in float32, without a module that scales its vectors.
+        texts: Every text.
+        loss: The loss.
+        max_tokens: Texts are cut to this many tokens.
+    """
+
+    def __init__(
+        self, encoder: SentenceTransformer, texts: Sequence[str], loss: HierarchyLoss, max_tokens: int
+    ) -> None:
+        super().__init__()
+        self.tower = TextTower(encoder, unit=False)
+        self.loss = loss
+        self.tokens = tokenise(encoder, texts, max_tokens)
+        self.batch = 0
+
+    def forward(self, batch: HierarchyBatch) -> dict[str, Tensor]:
+        """Return ``{"loss": loss}``, as transformers' Trainer expects.
+
+        Raises:
+            TrainingError: If the loss is no number.
+        """
+        self.batch = batch.number + 1
+        vectors = self.tower([self.tokens[text] for text in batch.texts.tolist()])
+        device = vectors.device
+        places = (torch.from_numpy(array).to(device) for array in (batch.children, batch.parents, batch.negatives))
+        loss = self.loss(vectors, *places)
+        if not torch.isfinite(loss):
+            raise self._diverged(f"the loss became {loss.item()}")
+        return {"loss": loss}
+
+    def _diverged(self, what: str) -> TrainingError:
+        return TrainingError(
+            f"batch {self.batch}: {what}; lower the rate or look at the texts of this batch "
+            "(the last checkpoint and the best one are kept)"
+        )
+
+    @torch.inference_mode()
+    def points(self, texts: np.ndarray[Any, np.dtype[np.int64]], c: float) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """Return the points of the given texts, ``float32`` of shape (texts, dim), computed as in training.
+
+        Raises:
+            TrainingError: If they are no numbers.
+        """
+        order = np.argsort([len(self.tokens[text]) for text in texts.tolist()], kind="stable")
+        found = np.zeros((len(texts), self.tower.encoder.get_embedding_dimension() or 0), dtype=np.float32)
+        device = self.tower.encoder.device.type
+        with torch.autocast(device, torch.bfloat16, enabled=has_bfloat16(device)):
+            for start in range(0, len(order), 256):
+                rows = order[start : start + 256]
+                found[rows] = self.tower([self.tokens[text] for text in texts[rows].tolist()]).float().cpu().numpy()
+        if not np.isfinite(found).all():
+            raise self._diverged("the vectors became infinite")
+        return np.asarray(clip(found, c))
+
+
+def train_hit(
+    task: HierarchyTask,
+    names: Sequence[str],
+    folder: Path,
+    *,
+    encoder: TextEncoder,
+    base: str = DEFAULT_ENCODER,
+    settings: HiTTraining | None = None,
+    texts: dict[str, Any] | None = None,
+    quiet: bool = False,
+) -> HiT:
+    """Train a text encoder on the links of a hierarchy, and write the best checkpoint to ``folder``.
+
+    An interrupted run goes on from its last checkpoint, if it is called again with the same task, encoder and settings.
+
+    Args:
+        task: What is learnt, and the held-out pairs by which the best checkpoint and the rule are chosen.
+        names: Text of every entity.
+        folder: Where the encoder is written: a new or empty folder, or one that holds an earlier one, which it replaces.
+        encoder: The text encoder to start from.
+        base: Its name, under which an adapter will find it again.
+        settings: How to train.
+        texts: How ``names`` were built (the fields of ``ontodex.TextSettings``); written beside the encoder.
+        quiet: Show no progress on stderr.
+
+    Raises:
+        TrainingError: If there are no links, the folder holds other files, or the loss is no number.
+    """
+    settings = settings or HiTTraining()
+    rate = settings.rate or (1e-4 if settings.tune == "full" else 1e-3)
+    expect_own(folder, HiT.is_at(folder))
+    if encoder.folder.resolve().is_relative_to(folder.resolve()):
+        raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found it in {folder}")
+    hierarchy = TextHierarchy(task, names)
+    shared = homonym_rate(names)
+    if shared > 0.01:
+        warnings.warn(
+            f"{shared:.1%} of the entities share their text with another; they are learnt as one", stacklevel=2
+        )
+    torch.manual_seed(settings.seed)
+    c = curvature(encoder.dim)
+    trained = load_sentence_transformer(encoder.folder, encoder.device, unit=False)
+    if settings.tune == "adapter":
+        _inject_adapter(trained.transformers_model, settings.rank)
+    families = settings.batches == "families"
+    loss = HierarchyLoss(c, settings.cluster, settings.centripetal, active=families)
+    model = HiTModel(trained, hierarchy.texts, loss, settings.max_tokens)
+    batches = _batches(task, names, hierarchy, settings)
+    valid = at_most(task, settings.valid, settings.seed).valid
+    parts = [hierarchy.of_entity[part] for part in (valid.positives, valid.random, valid.hard)]
+    wanted = np.unique(np.concatenate([part.ravel() for part in parts]))
+    pairs = Pairs(*(np.searchsorted(wanted, part).astype(np.int32) for part in parts))
+
+    def measure() -> float:
+        return valid_f1(pairs, model.points(wanted, c), c)
+
+    checkpoints = folder / CHECKPOINTS
+    run = {"training": asdict(settings), "encoder": encoder.fingerprint, "task": _fingerprint(task, names)}
+    last = last_checkpoint(checkpoints, run)
+    every = -(-len(batches) // settings.evaluations)
+    best = BestCheckpoint(model, checkpoints, every, measure, quiet)
+    run_training(
+        model,
+        batches,
+        checkpoints,
+        groups=[{"params": [weight for weight in model.parameters() if weight.requires_grad], "lr": rate}],
+        save_every=every,
+        resume=last,
+        device=encoder.device,
+        seed=settings.seed,
+        quiet=quiet,
+        callbacks=[best],
+    )
+    best.restore()
+    made = _write(folder, model, encoder, base, texts or {}, settings)
+    made.rule = fit_rule(pairs, made.points([hierarchy.texts[text] for text in wanted.tolist()]), c)
+    made.save(folder)
+    clear_checkpoints(checkpoints)
+    return made
+
+
+def _batches(
+    task: HierarchyTask, names: Sequence[str], hierarchy: TextHierarchy, settings: HiTTraining
+) -> HierarchyBatches | TripletBatches:
+    if settings.batches == "families":
+        per_epoch = HierarchyBatches.per_epoch(hierarchy, settings.families, settings.children)
+        steps = max(1, round(settings.epochs * per_epoch))
+        return HierarchyBatches(
+            hierarchy, steps=steps, families=settings.families, children=settings.children, seed=settings.seed
+        )
+    pairs = draw_negatives(task.known, task.train, negatives=settings.negatives, seed=settings.seed, names=names)
+    kind = settings.batches.removesuffix("-triplets")
+    steps = max(1, round(settings.epochs * len(task.train) * settings.negatives / settings.triplets))
+    return TripletBatches(hierarchy, pairs, kind, steps=steps, triplets=settings.triplets, seed=settings.seed)
+
+
+def _inject_adapter(transformer: Any, rank: int) -> None:
+    from peft import LoraConfig, inject_adapter_in_model
+
+    present = {name.rpartition(".")[2] for name, module in transformer.named_modules() if isinstance(module, nn.Linear)}
+    transformer.requires_grad_(False)
+    inject_adapter_in_model(
+        LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=[name for name in LORA_MODULES if name in present]),
+        transformer,
+    )
+
+
+def _write(
+    folder: Path,
+    model: HiTModel,
+    encoder: TextEncoder,
+    base: str,
+    texts: dict[str, Any],
+    settings: HiTTraining,
+) -> HiT:
+    """Write the trained encoder, or its adapter in half precision, and load it again, without a rule."""
+    trained = model.tower.encoder
+    clear_model(folder)
+    if settings.tune == "full":
+        # What it has not been trained on is not read later.
+        trained.max_seq_length = min(settings.max_tokens, trained.max_seq_length or settings.max_tokens)
+        trained.save(str(folder), create_model_card=False)
+        return HiT(TextEncoder(folder, encoder.device, unit=False), None, texts)
+    adapter = folder / HIERARCHY
+    adapter.mkdir(parents=True, exist_ok=True)
+    weights = {name: weight for name, weight in trained.transformers_model.named_parameters() if ".lora_" in name}  # type: ignore[union-attr]
+    save_weights(
+        {
+            f"base_model.model.{name.replace('.default', '')}": weight.detach().half()
+            for name, weight in weights.items()
+        },
+        adapter / ADAPTER_FILES[1],
+    )
+    modules = sorted({name.split(".lora_")[0].rpartition(".")[2] for name in weights})
+    config: dict[str, Any] = {
+        "peft_type": "LORA",
+        "task_type": None,
+        "r": settings.rank,
+        "lora_alpha": 2 * settings.rank,
+    }
+    config |= {"target_modules": modules, "base_model_name_or_path": base, "bias": "none", "inference_mode": True}
+    (adapter / ADAPTER_FILES[0]).write_text(json.dumps(config, indent=1), encoding="utf-8")
+    text = TextEncoder(encoder.folder, encoder.device, unit=False, adapter=adapter)
+    return HiT(text, None, texts, adapter=adapter, base=base)
+
+
+def _fingerprint(task: HierarchyTask, names: Sequence[str]) -> str:
+    """Hash everything that is learnt and chosen by."""
+    digest = hashlib.blake2b(digest_size=16)
+    parts = (task.train, task.valid.positives, task.valid.random, task.valid.hard, task.known.links)
+    for part in parts:
+        digest.update(np.ascontiguousarray(part, dtype=np.int64).tobytes())
+    digest.update("\n".join(names).encode("utf-8", "replace"))
+    return digest.hexdigest()

@@ -1,0 +1,47 @@
+"""HiT's loss: children nearer to their parents than to others, and farther from the origin (He et al. 2024, section 3)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from ontodex.geometry.poincare import clip, norm, pairwise
+
+__all__ = ["HierarchyLoss"]
+
+
+class HierarchyLoss(nn.Module):
+    """The hyperbolic clustering and centripetal losses of a batch, added up.
+
+    With d the distance and ‖·‖ the distance to the origin, for a link of child c and parent p and its negatives n:
+    relu(d(c, p) - d(c, n) + cluster) and relu(‖p‖ - ‖c‖ + centripetal).
+
+    Args:
+        c: The ball's curvature is -c.
+        cluster: Margin of the clustering loss, 5 in the paper.
+        centripetal: Margin of the centripetal loss, 0.1 in the paper.
+        active: Take the mean of the clustering loss over the hinges that are not zero, so that the few negatives that are
+            still too near count; if not, over all, as the paper does.
+    """
+
+    def __init__(self, c: float, cluster: float, centripetal: float, *, active: bool) -> None:
+        super().__init__()
+        self._c, self._cluster, self._centripetal, self._active = c, cluster, centripetal, active
+
+    def forward(self, vectors: Tensor, children: Tensor, parents: Tensor, negatives: Tensor) -> Tensor:
+        """Return the loss.
+
+        Args:
+            vectors: Pooled vectors of the batch's texts, of shape (n, dim).
+            children: Position of each link's child, of shape (links,).
+            parents: Position of each link's parent, of shape (links,).
+            negatives: Whether a text is a negative of a link, ``bool`` of shape (links, n).
+        """
+        points = clip(vectors, self._c)
+        distances = pairwise(points[children], points, self._c)
+        to_parents = distances.gather(1, parents[:, None])
+        hinges = torch.relu(to_parents - distances + self._cluster) * negatives
+        counted = (hinges > 0).sum() if self._active else negatives.sum()
+        norms = norm(points, self._c)
+        centripetal = torch.relu(norms[parents] - norms[children] + self._centripetal).mean()
+        return hinges.sum() / counted.clamp(min=1) + centripetal

@@ -1,0 +1,57 @@
+"""The baseline without training: how near "dog is a [MASK]." is to "dog is a animal." in a pretrained text encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ontodex.encoders.text import TextEncoder
+from ontodex.errors import EncoderError
+from ontodex.trainers.hierarchy_evaluation import Floats, Rows, Score
+
+__all__ = ["mask_token", "probe"]
+
+PAIRS_PER_BLOCK = 65_536
+
+
+def probe(encoder: TextEncoder, names: Sequence[str]) -> Score:
+    """Return the cosine of "⟨child⟩ is a ⟨mask⟩." and "⟨child⟩ is a ⟨parent⟩." as a score (He et al. 2024, section 4.2).
+
+    Args:
+        encoder: A pretrained text encoder with a mask token.
+        names: Name of each entity.
+
+    Raises:
+        EncoderError: If the encoder's tokenizer has no mask token.
+    """
+    mask = mask_token(encoder)
+
+    def score(children: Rows, parents: Rows) -> Floats:
+        rows, at = np.unique(children, return_inverse=True)
+        masked = encoder.encode([f"{names[row]} is a {mask}." for row in rows.tolist()])
+        found = np.empty(len(children))
+        for start in range(0, len(children), PAIRS_PER_BLOCK):
+            block = slice(start, start + PAIRS_PER_BLOCK)
+            pairs = zip(children[block].tolist(), parents[block].tolist(), strict=True)
+            filled = encoder.encode([f"{names[child]} is a {names[parent]}." for child, parent in pairs])
+            found[block] = np.einsum("nd,nd->n", masked[at[block]], filled)
+        return found
+
+    return score
+
+
+def mask_token(encoder: TextEncoder) -> str:
+    """Return the token that stands for a missing word in an encoder's tokenizer.
+
+    Raises:
+        EncoderError: If there is none.
+    """
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(str(encoder.folder), local_files_only=True)
+    if tokenizer.mask_token is None:
+        raise EncoderError(
+            f"{encoder.folder}: expected a tokenizer with a mask token, found one without; leave out the probe"
+        )
+    return str(tokenizer.mask_token)

@@ -1,0 +1,85 @@
+"""One training run with transformers' Trainer, which brings bf16, resuming and distributed training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from ontodex.encoders.device import has_bfloat16
+from ontodex.trainers.checkpoints import ProgressOnStderr
+
+__all__ = ["run_training"]
+
+WARM_UP = 100
+"""Steps in which the learning rate rises, or a tenth of all if there are fewer than a thousand."""
+
+
+def run_training(
+    model: nn.Module,
+    batches: Sequence[Any] | Any,
+    checkpoints: Path,
+    *,
+    groups: Sequence[dict[str, Any]],
+    save_every: int,
+    resume: str | None,
+    device: str,
+    seed: int,
+    quiet: bool,
+    callbacks: Sequence[Any] = (),
+) -> None:
+    """Train on every batch once, in order, the learning rate falling to zero.
+
+    Args:
+        model: Takes ``batch`` and returns ``{"loss": loss}``.
+        batches: The batches, by number.
+        checkpoints: Where checkpoints are kept.
+        groups: Parameters with their learning rates ``lr``.
+        save_every: Steps between checkpoints; 0 for none.
+        resume: The checkpoint to go on from.
+        device: Where to compute.
+        seed: Seed of what is random in the model.
+        quiet: Show no progress on stderr.
+        callbacks: Further callbacks of transformers.
+    """
+    from transformers import PrinterCallback, ProgressCallback, Trainer, TrainingArguments
+
+    steps = len(batches)
+    groups = [group for group in groups if group["params"]]
+    arguments = TrainingArguments(
+        output_dir=str(checkpoints),
+        max_steps=steps,
+        per_device_train_batch_size=1,
+        train_sampling_strategy="sequential",
+        learning_rate=groups[0]["lr"],
+        lr_scheduler_type="linear",
+        warmup_steps=min(WARM_UP, steps // 10),
+        max_grad_norm=1.0,
+        bf16=has_bfloat16(device),
+        use_cpu=device == "cpu",
+        seed=seed,
+        logging_steps=50,
+        logging_nan_inf_filter=False,
+        save_strategy="steps" if save_every else "no",
+        save_steps=save_every or steps,
+        save_total_limit=1,
+        report_to=[],
+        disable_tqdm=True,
+        remove_unused_columns=False,
+        dataloader_pin_memory=False,
+        log_level="error",
+    )
+    trainer = Trainer(
+        model=model,
+        args=arguments,
+        train_dataset=batches,
+        data_collator=lambda batches: {"batch": batches[0]},
+        optimizers=(torch.optim.AdamW(groups, weight_decay=0.0, fused=True), None),
+        callbacks=[ProgressOnStderr(quiet), *callbacks],
+    )
+    for callback in (PrinterCallback, ProgressCallback):
+        trainer.remove_callback(callback)
+    trainer.train(resume_from_checkpoint=resume)

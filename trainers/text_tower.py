@@ -1,0 +1,123 @@
+"""A text encoder in training: dropout off, every text tokenised once, and no padding computed where that can be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sentence_transformers import SentenceTransformer
+from torch import Tensor, nn
+
+from ontodex.encoders.text import forward_tokens
+
+__all__ = ["TextTower", "tokenise"]
+
+Tokens = list[NDArray[np.int32]]
+
+ROW = 48
+"""Tokens of a row that several texts share; a longer text widens the rows of its batch."""
+
+PIECES = 4
+"""A batch that cannot share rows is encoded in this many pieces of like length."""
+
+
+class TextTower(nn.Module):
+    """Encodes batches of texts with gradients.
+
+    Where the encoder is a BERT with mean pooling, short texts share rows, each seeing only itself: names of five tokens
+    padded to the longest of a batch would cost more than twice as much.
+
+    Args:
+        encoder: The text encoder; its weights are made float32, whatever they were stored in.
+        unit: Scale the vectors to length 1.
+    """
+
+    def __init__(self, encoder: SentenceTransformer, *, unit: bool = True) -> None:
+        super().__init__()
+        self.encoder = encoder.float()
+        self._unit = unit
+        for module in encoder.modules():
+            if isinstance(module, nn.Dropout):  # drawing masks took a fifth of a step, for a few passes over the texts
+                module.p = 0.0
+        transformer, pooling = encoder[0], encoder[1] if len(encoder) > 1 else None
+        self._packs = (
+            getattr(encoder.transformers_model.config, "model_type", None) == "bert"  # type: ignore[union-attr]
+            and getattr(transformer, "model", None) is not None
+            and getattr(pooling, "pooling_mode", None) == "mean"
+            and all(type(module).__name__ == "Normalize" for module in list(encoder)[2:])
+        )
+        if encoder.device.type == "cpu" or self._packs:
+            # torch's fused attention has no fast backward pass on the CPU: half the speed
+            encoder.transformers_model.set_attn_implementation("eager")  # type: ignore[union-attr]
+
+    def forward(self, tokens: Sequence[NDArray[np.int32]]) -> Tensor:
+        """Return vectors of shape (texts, dim), ``float32``."""
+        vectors = self._packed(tokens) if self._packs else self._padded(tokens)
+        return nn.functional.normalize(vectors, dim=-1) if self._unit else vectors
+
+    def _packed(self, tokens: Sequence[NDArray[np.int32]]) -> Tensor:
+        device = self.encoder.device
+        ids, positions, owners = (torch.from_numpy(array).to(device) for array in _rows(tokens))
+        dtype = torch.get_autocast_dtype(device.type) if torch.is_autocast_enabled(device.type) else torch.float32
+        apart = owners[:, :, None] != owners[:, None, :]
+        bias = torch.zeros(apart.shape, dtype=dtype, device=device).masked_fill_(apart, torch.finfo(dtype).min)
+        model = self.encoder.transformers_model
+        states = model(input_ids=ids, position_ids=positions, attention_mask=bias[:, None]).last_hidden_state  # type: ignore[misc]
+        states, owner = states.float().flatten(0, 1), owners.flatten()
+        real = owner >= 0
+        sums = torch.zeros(len(tokens), states.shape[1], device=device).index_add(0, owner[real], states[real])
+        lengths = torch.tensor([len(text) for text in tokens], device=device)
+        return sums / lengths[:, None]
+
+    def _padded(self, tokens: Sequence[NDArray[np.int32]]) -> Tensor:
+        order = np.argsort([len(text) for text in tokens], kind="stable")
+        device = str(self.encoder.device)
+        pieces = [
+            forward_tokens(self.encoder, {"input_ids": [tokens[row].tolist() for row in rows]}, device, unit=False)
+            for rows in np.array_split(order, PIECES)
+            if len(rows)
+        ]
+        return torch.cat(pieces)[torch.from_numpy(np.argsort(order))]
+
+
+def tokenise(encoder: SentenceTransformer, texts: Sequence[str], max_tokens: int) -> Tokens:
+    """Return the token ids of each text, cut to ``max_tokens``, or to as many as the encoder reads, if they are fewer."""
+    found: Tokens = []
+    max_tokens = min(max_tokens, encoder.max_seq_length or max_tokens)
+    for start in range(0, len(texts), 10_000):
+        tokens = encoder.tokenizer(list(texts[start : start + 10_000]), truncation=True, max_length=max_tokens)
+        found.extend(np.array(ids, dtype=np.int32) for ids in tokens["input_ids"])
+    return found
+
+
+def _rows(tokens: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Lay texts into rows, the longest first, each where it first fits.
+
+    Returns:
+        Token ids, positions in the text, and the text of each place (-1 for none), all of shape (rows, width).
+    """
+    lengths = [len(text) for text in tokens]
+    width = max(ROW, *lengths)
+    rows: list[list[int]] = []
+    free: list[int] = []
+    first, least = 0, min(lengths)
+    for text in sorted(range(len(tokens)), key=lambda text: -lengths[text]):
+        row = next((row for row in range(first, len(rows)) if free[row] >= lengths[text]), len(rows))
+        if row == len(rows):
+            rows.append([])
+            free.append(width)
+        rows[row].append(text)
+        free[row] -= lengths[text]
+        while first < len(rows) and free[first] < least:
+            first += 1
+    ids, positions = (np.zeros((len(rows), width), dtype=np.int64) for _ in range(2))
+    owners = np.full((len(rows), width), -1, dtype=np.int64)
+    for row, texts in enumerate(rows):
+        at = 0
+        for text in texts:
+            here = slice(at, at + lengths[text])
+            ids[row, here], positions[row, here], owners[row, here] = tokens[text], np.arange(lengths[text]), text
+            at += lengths[text]
+    return ids, positions, owners
