@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.adapter import ADAPTER_FILES
-from ontodex.encoders.locate import DEFAULT_ENCODER, HIERARCHY, fingerprint, locate
+from ontodex.encoders.locate import DEFAULT_ENCODER, HIERARCHY, locate, weights_hash
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError, settings_from
 from ontodex.geometry.poincare import clip, curvature, lift_items
@@ -35,17 +35,17 @@ class _Config:
         rule: The fields of the :class:`~ontodex.geometry.subsumption.Subsumption` found on validation.
         texts: The fields of ``ontodex.TextSettings`` that training used.
         base: Name of the text encoder, if the folder holds an adapter for it and not the encoder itself.
-        base_fingerprint: Its fingerprint.
+        base_weights: Hash of its weights: a copy of the same model may have other files beside them.
     """
 
     rule: dict[str, float] | None
     texts: dict[str, Any] = field(default_factory=dict)
     base: str | None = None
-    base_fingerprint: str | None = None
+    base_weights: str | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.base, str | None) or not isinstance(self.base_fingerprint, str | None):
-            raise SettingsError(f"base: expected the name of a text encoder and its fingerprint, found {self.base!r}")
+        if not isinstance(self.base, str | None) or not isinstance(self.base_weights, str | None):
+            raise SettingsError(f"base: expected a name and the hash of its weights, found {self.base!r}")
 
 
 class HiT:
@@ -108,7 +108,7 @@ class HiT:
             base = folder
         elif base is None:
             base = locate(config.base)
-        if fingerprint(base) != config.base_fingerprint:
+        if weights_hash(base) != config.base_weights:
             raise EncoderError(f"{folder}: an adapter for another text encoder than the one in {base} ({config.base})")
         text = TextEncoder(base, device, unit=False, adapter=folder / HIERARCHY)
         return cls(text, rule, texts, adapter=folder / HIERARCHY, base=config.base)
@@ -124,7 +124,7 @@ class HiT:
         own = folder / HIERARCHY
         own.mkdir(parents=True, exist_ok=True)
         rule = None if self.rule is None else asdict(self.rule)
-        base = (None, None) if self.adapter is None else (self.base, self.text.fingerprint)
+        base = (None, None) if self.adapter is None else (self.base, weights_hash(self.text.folder))
         (own / "config.json").write_text(
             json.dumps(asdict(_Config(rule, self.texts, *base)), indent=1), encoding="utf-8"
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ontodex.errors import EncoderError
 
-__all__ = ["DEFAULT_ENCODER", "HIERARCHY", "NETWORK", "files_of", "fingerprint", "locate"]
+__all__ = ["DEFAULT_ENCODER", "HIERARCHY", "NETWORK", "files_of", "fingerprint", "locate", "weights_hash"]
 
 DEFAULT_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 NETWORK = "hyper_cl"
@@ -122,5 +122,14 @@ def fingerprint(folder: Path) -> str:
     for relative in files_of(folder):
         if relative.suffix != ".md":
             digest.update(relative.as_posix().encode() + b"\0")
+            digest.update(_sha256((folder / relative).resolve()).encode())
+    return digest.hexdigest()
+
+
+def weights_hash(folder: Path) -> str:
+    """Hash the weights of a text encoder alone: the same for every copy of a model (hex, 128 bits)."""
+    digest = hashlib.blake2b(digest_size=16)
+    for relative in files_of(folder):
+        if relative.suffix == ".safetensors":
             digest.update(_sha256((folder / relative).resolve()).encode())
     return digest.hexdigest()

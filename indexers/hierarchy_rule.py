@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.hit import HiT
 from ontodex.errors import GraphError, SettingsError
-from ontodex.geometry.poincare import unlift
+from ontodex.geometry.poincare import distance as distance_of
+from ontodex.geometry.poincare import norm, pairwise, unlift
 from ontodex.geometry.subsumption import Subsumption, differences, fit
 from ontodex.graph import Hierarchy, KnowledgeGraph, draw_negatives
 from ontodex.graph.negatives import KINDS
@@ -21,6 +22,15 @@ LEAST_LINKS = 50
 
 MOST_LINKS = 2000
 """Links that are drawn at most."""
+
+QUERIES, CANDIDATES = 500, 10_000
+"""Links, and entities, by which the weight is chosen."""
+
+WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0)
+"""Weights that are tried."""
+
+TIE = 1e-6
+"""Scores nearer than this are taken for equal: the parent itself is among the entities."""
 
 NEGATIVES = 10
 """Wrong parents of either kind, random and siblings, for each link."""
@@ -66,7 +76,11 @@ def with_rule(hit: HiT, hierarchy: Hierarchy | None, names: Sequence[str], items
 def fit_rule(
     hierarchy: Hierarchy, names: Sequence[str], items: NDArray[np.float32], c: float, seed: int = 0
 ) -> Subsumption | None:
-    """Fit weight, threshold and probability to asserted links, against random entities and siblings.
+    """Fit a rule to asserted links.
+
+    The weight is the one that ranks direct parents best among all entities: the one that tells subsumptions best from
+    random pairs is larger, and would put the roots before everything else. Threshold and probability are then fitted
+    against random entities and siblings.
 
     Args:
         hierarchy: The asserted hierarchy.
@@ -91,4 +105,20 @@ def fit_rule(
     rows, places = np.unique(np.concatenate([children, parents]), return_inverse=True)
     points = unlift(np.array(items[rows], dtype=np.float64), c)
     distance, gain = differences(points, places[: len(children)], places[len(children) :], c)
-    return fit(distance, gain, labels)
+    return fit(distance, gain, labels, weight=_best_weight(links[drawn[:QUERIES]], items, c, seed))
+
+
+def _best_weight(links: NDArray[np.integer], items: NDArray[np.float32], c: float, seed: int) -> float:
+    """Return the weight by which the parents of links rank best (mean reciprocal rank) among entities drawn at random."""
+    drawn = np.random.default_rng(seed).permutation(len(items))[:CANDIDATES]
+    others = unlift(np.array(items[np.sort(drawn)], dtype=np.float64), c)
+    children, parents = (unlift(np.array(items[links[:, side]], dtype=np.float64), c) for side in (0, 1))
+    distances, to_parents = pairwise(children, others, c), distance_of(children, parents, c)
+    norms, parent_norms = norm(others, c), norm(parents, c)
+    itself = links[:, :1] == np.sort(drawn)
+    found = []
+    for weight in WEIGHTS:
+        better = distances + weight * norms < (to_parents + weight * parent_norms - TIE)[:, None]
+        ranks = 1 + (better & ~itself).sum(axis=1) * (len(items) / len(drawn))
+        found.append(float((1 / ranks).mean()))
+    return WEIGHTS[int(np.argmax(found))]

@@ -22,7 +22,7 @@ from ontodex.geometry.subsumption import Subsumption, differences, fit
 from ontodex.graph import GraphBuilder, KnowledgeGraph, draw_negatives, entity_texts
 from ontodex.indexers import embed, manifest
 from ontodex.indexers.build import build_index
-from ontodex.indexers.hierarchy_rule import LEAST_LINKS
+from ontodex.indexers.hierarchy_rule import LEAST_LINKS, WEIGHTS
 from ontodex.indexers.index import Index
 
 RULE = Subsumption(weight=1.5, threshold=-7.0, slope=0.5, offset=3.0)
@@ -103,11 +103,24 @@ def test_the_rule_is_fitted_to_the_graph_s_own_links(
     children, parents, labels = (
         np.concatenate(column) for column in zip(pairs.pairs("random"), pairs.pairs("hard"), strict=True)
     )
-    wanted = fit(*differences(hit.points(names), children, parents, hit.c), labels)
+    points = hit.points(names)
     with ontodex.open(small_index, device="cpu") as engine:
         found = engine.index.rule
+    wanted = fit(*differences(points, children, parents, hit.c), labels, weight=found.weight)
     assert found != hit.rule
     assert asdict(found) == pytest.approx(asdict(wanted), rel=0.01, abs=0.01)
+
+    def reciprocal_rank(weight: float) -> float:
+        """Of the asserted parents among all entities, brute force."""
+        ranks = []
+        for child, parent in hierarchy.links.tolist():
+            rows = np.delete(np.arange(len(names)), child)
+            scores = -np.add(*(side * part for side, part in zip(
+                (1.0, weight), differences(points, np.full(len(rows), child), rows, hit.c), strict=True)))  # fmt: skip
+            ranks.append(1 + (scores > scores[rows == parent] + 1e-6).sum())
+        return float((1 / np.array(ranks)).mean())
+
+    assert reciprocal_rank(found.weight) == pytest.approx(max(map(reciprocal_rank, WEIGHTS)), abs=0.01)
 
 
 def test_too_few_links_leave_the_encoder_its_own_rule(tmp_path: Path, tiny_encoder: Path, tiny_hit: Path) -> None:
@@ -269,7 +282,7 @@ def changed(own_index: Path, name: str, change: Callable[[bytes], bytes]) -> Non
         ("adapter_config.json", lambda content: content.replace(b'"lora_alpha": 8', b'"lora_alpha": 9')),
         ("adapter_config.json", lambda content: b"[" + content[1:]),
         ("config.json", lambda content: b"[" + content[1:]),
-        ("config.json", lambda content: content.replace(b'"base_fingerprint": "', b'"base_fingerprint":"x')),
+        ("config.json", lambda content: content.replace(b'"base_weights": "', b'"base_weights":"x')),
     ],
 )
 def test_an_encoder_that_is_not_the_one_is_named(own_index: Path, name: str, change: Callable[[bytes], bytes]) -> None:
