@@ -151,12 +151,14 @@ def _measured(
     base = Path(options.base).name
     known = options.graph == "wordnet" and base == Path(DEFAULT_ENCODER).name and not options.trained_on
     parts = ["hierarchy", options.graph, name, options.trained_on and f"from-{options.trained_on}"]
-    parts.append("" if base == Path(DEFAULT_ENCODER).name else base)
+    boxed = "" if options.model or options.train or options.trained_on else "the encoder in the box"
+    parts += ["" if base == Path(DEFAULT_ENCODER).name else base, boxed and "box"]
     return Measured(
         name="-".join(filter(None, parts)),
         title=f"Hierarchy of {options.graph}, {name}"
         + (f", trained on {options.trained_on}" if options.trained_on else "")
-        + ("" if base == Path(DEFAULT_ENCODER).name else f", {base}"),
+        + ("" if base == Path(DEFAULT_ENCODER).name else f", {base}")
+        + (boxed and f", {boxed}"),
         seed=seeds[0],
         settings={
             "graph": repr(graph),

@@ -239,10 +239,13 @@ class Engine:
             )
         if answers < 0:
             raise SettingsError(f"answers: expected 0 or more, found {answers}")
-        found: list[tuple[int, str, float | None]] = []
+        likeliest: dict[int, tuple[float, str]] = {}
         for kind, ranked in (("parent", self.parents), ("child", self.children)) if answers else ():
-            rows = ((self.graph.find(hit.id), hit) for hit in ranked(one.reading.id or entity, answers, "exclude"))
-            found.extend((row[0], kind, hit.probability) for row, hit in rows if row is not None)
+            for hit in ranked(one.reading.id or entity, answers, "exclude"):
+                row, probability = self.graph.find(hit.id), hit.probability or 0.0
+                if row is not None and probability > likeliest.get(row[0], (-1.0, ""))[0]:
+                    likeliest[row[0]] = (probability, kind)
+        found = [(row, kind, probability) for row, (probability, kind) in likeliest.items()]
         draw_hierarchy(self._asserted, list(self.graph.labels), one.row, Path(path), answers=found, limit=limit)
 
     def plot_norms(self, path: str | Path) -> None:
