@@ -36,7 +36,9 @@ def shipped() -> dict[str, Path]:
         f"{place}/{path.relative_to(ROOT / folder).as_posix()}": path
         for folder, place in folders.items()
         for path in sorted((ROOT / folder).rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts and path.suffix not in {".md", ".pyc"}
+        if path.is_file()
+        and "__pycache__" not in path.parts
+        and (path.suffix not in {".md", ".pyc"} or "models" in path.parts)
     }
 
 
