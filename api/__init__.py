@@ -18,22 +18,30 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ontodex.conditions import conditional_pairs, evaluate_csts, train_condition
     from ontodex.engine.audit_rows import Audit, AuditRow
     from ontodex.engine.engine import Engine
     from ontodex.engine.hits import Hit, Hits
     from ontodex.engine.placements import Placement, Placements
     from ontodex.errors import OntodexError
     from ontodex.evaluation import evaluate_kgc
-    from ontodex.graph import Hierarchy, KnowledgeGraph, TextSettings, read
+    from ontodex.graph import ConditionalPairsSettings, Hierarchy, KnowledgeGraph, TextSettings, read, read_csts
     from ontodex.hierarchy_evaluation import evaluate_hierarchy
     from ontodex.indexing import add, build, open, remove
+    from ontodex.trainers.complex import ComplExTraining
+    from ontodex.trainers.condition import ConditionTraining
+    from ontodex.trainers.cross_encoder import CrossEncoderTraining
     from ontodex.trainers.hit import HiTTraining
     from ontodex.trainers.hyper_cl import HyperCLTraining
-    from ontodex.training import train_hit, train_hyper_cl
+    from ontodex.training import train_cross_encoder, train_hit, train_hyper_cl
 
 __all__ = [
     "Audit",
     "AuditRow",
+    "ComplExTraining",
+    "ConditionTraining",
+    "ConditionalPairsSettings",
+    "CrossEncoderTraining",
     "Engine",
     "HiTTraining",
     "Hierarchy",
@@ -47,11 +55,16 @@ __all__ = [
     "TextSettings",
     "add",
     "build",
+    "conditional_pairs",
+    "evaluate_csts",
     "evaluate_hierarchy",
     "evaluate_kgc",
     "open",
     "read",
+    "read_csts",
     "remove",
+    "train_condition",
+    "train_cross_encoder",
     "train_hit",
     "train_hyper_cl",
 ]
@@ -61,6 +74,10 @@ __version__ = version("ontodex")
 _HOMES = {
     "Audit": "ontodex.engine.audit_rows",
     "AuditRow": "ontodex.engine.audit_rows",
+    "ComplExTraining": "ontodex.trainers.complex",
+    "ConditionTraining": "ontodex.trainers.condition",
+    "ConditionalPairsSettings": "ontodex.graph",
+    "CrossEncoderTraining": "ontodex.trainers.cross_encoder",
     "Engine": "ontodex.engine.engine",
     "HiTTraining": "ontodex.trainers.hit",
     "Hierarchy": "ontodex.graph",
@@ -74,11 +91,16 @@ _HOMES = {
     "TextSettings": "ontodex.graph",
     "add": "ontodex.indexing",
     "build": "ontodex.indexing",
+    "conditional_pairs": "ontodex.conditions",
+    "evaluate_csts": "ontodex.conditions",
     "evaluate_hierarchy": "ontodex.hierarchy_evaluation",
     "evaluate_kgc": "ontodex.evaluation",
     "open": "ontodex.indexing",
     "read": "ontodex.graph",
+    "read_csts": "ontodex.graph",
     "remove": "ontodex.indexing",
+    "train_condition": "ontodex.conditions",
+    "train_cross_encoder": "ontodex.training",
     "train_hit": "ontodex.training",
     "train_hyper_cl": "ontodex.training",
 }

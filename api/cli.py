@@ -11,6 +11,7 @@ import typer
 
 import ontodex
 from ontodex.cli_answers import answer, open_engine, singles
+from ontodex.cli_conditions import conditions
 from ontodex.cli_options import (
     Also,
     Batch,
@@ -24,6 +25,7 @@ from ontodex.cli_options import (
     Out,
     Quiet,
     Rdf,
+    Rerank,
     Seed,
     Sources,
     Tsv,
@@ -42,6 +44,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(conditions)
 app.add_typer(train_app)
 app.add_typer(eval_app)
 
@@ -100,6 +103,9 @@ def build(
         list[str] | None, typer.Option(help="Folder or name of an encoder; may be given twice (texts, relations).")
     ] = None,
     train: Annotated[bool, typer.Option(help="Train projections for the graph's relations.")] = True,
+    structure: Annotated[
+        bool, typer.Option(help="Let link prediction look at the links of the graph too, not at texts alone.")
+    ] = True,
     hierarchy: Annotated[
         bool, typer.Option(help="Embed the entities for parents, children and places, if the graph has a hierarchy.")
     ] = True,
@@ -122,6 +128,7 @@ def build(
         output,
         encoders=encoder or (),
         train=train,
+        structure=structure,
         hierarchy=hierarchy_encoder or hierarchy,
         training=ontodex.HyperCLTraining(seed=seed),
         texts=ontodex.TextSettings(neighbours=neighbours),
@@ -198,10 +205,10 @@ def export(index: IndexPath, output: Out) -> None:
 def tails(
     index: IndexPath, head: Text = None, relation: Relation = None, k: K = 10, known: KnownChoice = "exclude",
     also_known: Also = None, queries: Batch = None, json: Json = False, tsv: Tsv = False, rdf: Rdf = False,
-    device: Device = "auto",
+    rerank: Rerank = None, device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank what HEAD may be linked to by RELATION."""
-    with open_engine(index, device, also_known) as engine:
+    with open_engine(index, device, also_known, rerank) as engine:
         answer((head, relation), queries, lambda asked: engine.tails_batch(asked, k, known), json, tsv, rdf)
 
 
@@ -209,10 +216,10 @@ def tails(
 def heads(
     index: IndexPath, relation: Relation = None, tail: Text = None, k: K = 10, known: KnownChoice = "exclude",
     also_known: Also = None, queries: Batch = None, json: Json = False, tsv: Tsv = False, rdf: Rdf = False,
-    device: Device = "auto",
+    rerank: Rerank = None, device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank what may be linked to TAIL by RELATION."""
-    with open_engine(index, device, also_known) as engine:
+    with open_engine(index, device, also_known, rerank) as engine:
         answer((relation, tail), queries, lambda asked: engine.heads_batch(asked, k, known), json, tsv, rdf)
 
 
@@ -239,12 +246,13 @@ def search(
 
 @app.command()
 def similar(
-    index: IndexPath, text: Text = None, k: K = 10, queries: Batch = None, json: Json = False, tsv: Tsv = False,
-    device: Device = "auto",
+    index: IndexPath, text: Text = None, k: K = 10,
+    condition: Annotated[str | None, typer.Option(help="In what they are to be alike: a relation, or any text.")] = None,
+    queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
-    """Rank the other entities by how alike they are to an entity or a text."""
+    """Rank the other entities by how alike they are to an entity or a text, in all or under a condition."""
     with open_engine(index, device) as engine:
-        answer((text,), queries, lambda asked: engine.similar_batch(singles(asked), k), json, tsv)
+        answer((text,), queries, lambda asked: engine.similar_batch(singles(asked), k, condition=condition), json, tsv)
 
 
 @app.command()
@@ -283,7 +291,7 @@ def audit(
     sssom: Annotated[bool, typer.Option("--sssom", help="Print SSSOM/TSV, for the tools of curators.")] = False,
     device: Device = "auto",
 ) -> None:  # fmt: skip
-    """List the asserted links that are doubtful, and missing ones that are likely: k of either kind."""
+    """List the asserted links that are doubtful, and missing ones that are likely: at most k of either kind."""
     if json + tsv + sssom > 1:
         raise SettingsError("expected one of --json, --tsv and --sssom, found more")
     with open_engine(index, device) as engine:

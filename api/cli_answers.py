@@ -24,9 +24,12 @@ BATCH = 512
 """Questions of a file that are answered at once."""
 
 
-def open_engine(index: Path, device: str, also_known: Sequence[Path] | None = None) -> ontodex.Engine:
-    """Open an index, with files whose triples count as known."""
-    return ontodex.open(index, device=device, known=[ontodex.read(source) for source in also_known or ()])
+def open_engine(
+    index: Path, device: str, also_known: Sequence[Path] | None = None, rerank: Path | None = None
+) -> ontodex.Engine:
+    """Open an index, with files whose triples count as known, and a cross-encoder to read answers again."""
+    known = [ontodex.read(source) for source in also_known or ()]
+    return ontodex.open(index, device=device, known=known, rerank=rerank)
 
 
 def singles(questions: Sequence[Question]) -> list[str]:
@@ -60,15 +63,30 @@ def answer(
 
 
 def _answer_file(questions: Iterator[Question], ask: Ask, as_rdf: bool) -> None:
-    """Print an answer to every question that has one; exit 1 at the end if one has none."""
+    """Print an answer to every question that has one; exit 1 at the end if one has none.
+
+    Raises:
+        SettingsError: If a line is no question; those before it are answered first.
+    """
     failed = False
-    while batch := list(itertools.islice(questions, BATCH)):
+    while True:
+        batch: list[Question] = []
+        wrong = None
+        try:
+            for question in itertools.islice(questions, BATCH):
+                batch.append(question)  # not extend: what came before a wrong line is kept
+        except SettingsError as error:
+            wrong = error
         for question, found in zip(batch, _answers(batch, ask), strict=True):
             if isinstance(found, LookupFailed):
                 failed = True
                 typer.echo(json.dumps({"query": question, "error": str(found)}, ensure_ascii=False), err=as_rdf)
             else:
                 typer.echo(_rdf(found) if as_rdf else found.to_json(), nl=not as_rdf)
+        if wrong is not None:
+            raise wrong
+        if not batch:
+            break
     if failed:
         raise typer.Exit(1)
 

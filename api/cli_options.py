@@ -20,6 +20,7 @@ __all__ = [
     "Out",
     "Quiet",
     "Rdf",
+    "Rerank",
     "Seed",
     "Sources",
     "Tsv",
@@ -41,6 +42,9 @@ Batch = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Tsv = Annotated[bool, typer.Option("--tsv", help="Print a table with tabs.")]
 Rdf = Annotated[bool, typer.Option("--rdf", help="Print N-Quads: predictions in a named graph, with scores.")]
+Rerank = Annotated[
+    Path | None, typer.Option(help="A cross-encoder (train cross-encoder) that reads the best fifty answers again.")
+]
 Format = Annotated[str | None, typer.Option(help="Format of the files, where their content and suffix do not tell it.")]
 OnError = Annotated[str, typer.Option(help="Faulty parts of a file: raise, warn (leave out, count) or skip.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]

@@ -31,6 +31,14 @@ def train_hyper_cl(
     ] = "frozen",
     encoder: TextEncoderName = None,
     steps: Annotated[int, typer.Option(help="Number of batches; 0 chooses by the size of the graph.", min=0)] = 0,
+    architecture: Annotated[
+        str,
+        typer.Option(
+            help="How head and relation are combined: hyper (a hypernetwork), hadamard, concat; or bi-encoder (read "
+            "together, with --tune full)."
+        ),
+    ] = "hyper",
+    towers: Annotated[int, typer.Option(help="Text encoders of a bi-encoder: 2 or 1.")] = 2,
     rank: Annotated[int, typer.Option(help="Rank of the projections; 0 for full rank.", min=0)] = 32,
     projection: Annotated[str, typer.Option(help="residual, or public as in the authors' code.")] = "residual",
     neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
@@ -41,12 +49,46 @@ def train_hyper_cl(
     quiet: Quiet = False,
 ) -> None:
     """Train relation projections (Hyper-CL) on the known triples of a graph. The same command resumes an interrupted run."""
-    settings = ontodex.HyperCLTraining(tune=tune, steps=steps, rank=rank, projection=projection, seed=seed)
+    settings = ontodex.HyperCLTraining(
+        tune=tune,
+        steps=steps,
+        architecture=architecture,
+        towers=towers,
+        rank=rank,
+        projection=projection,
+        seed=seed,
+    )
     ontodex.train_hyper_cl(
         ontodex.read(*data, format=format, on_error=on_error),
         output,
         encoder=encoder,
         training=settings,
+        texts=ontodex.TextSettings(neighbours=neighbours),
+        device=device,
+        quiet=quiet,
+    )
+    say(f"wrote {output}", quiet)
+
+
+@train_app.command("cross-encoder")
+def train_cross_encoder(
+    data: Sources,
+    output: Out,
+    encoder: TextEncoderName = None,
+    steps: Annotated[int, typer.Option(help="Number of batches; 0 chooses by the size of the graph.", min=0)] = 0,
+    neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
+    format: Format = None,
+    on_error: OnError = "warn",
+    device: Device = "auto",
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Train a cross-encoder on the known triples of a graph, to read the best tails and heads again (--rerank)."""
+    ontodex.train_cross_encoder(
+        ontodex.read(*data, format=format, on_error=on_error),
+        output,
+        encoder=encoder,
+        training=ontodex.CrossEncoderTraining(steps=steps, seed=seed),
         texts=ontodex.TextSettings(neighbours=neighbours),
         device=device,
         quiet=quiet,
@@ -70,6 +112,9 @@ def train_hit(
     centripetal: Annotated[
         float, typer.Option(help="Margin by which it is farther out. The paper's is 0.1; 3 was better here.", min=0)
     ] = 0.1,
+    contraction: Annotated[
+        float, typer.Option(help="Pull towards the origin. The paper has none; 0.2 was better here.", min=0)
+    ] = 0.0,
     rate: Annotated[float, typer.Option(help="Learning rate; 0 chooses by --tune.", min=0)] = 0.0,
     rank: Annotated[int, typer.Option(help="Rank of the adapter.", min=1)] = 32,
     task: Annotated[
@@ -94,6 +139,7 @@ def train_hit(
         epochs=epochs,
         cluster=cluster,
         centripetal=centripetal,
+        contraction=contraction,
         rate=rate,
         rank=rank,
         seed=seed,
@@ -113,17 +159,39 @@ def train_hit(
 
 @eval_app.command("kgc")
 def eval_kgc(
-    model: Annotated[Path, typer.Argument(help="An index, or a Hyper-CL encoder.")],
+    model: Annotated[Path, typer.Argument(help="An index, or an encoder of links (train hyper-cl).")],
     data: Sources,
     split: Annotated[str, typer.Option(help="test or valid")] = "test",
+    score: Annotated[
+        str, typer.Option(help="What ranks: both, or text or structure alone, of an index that has both.")
+    ] = "both",
     neighbours: Annotated[
         int | None, typer.Option(help="Names of linked entities in an entity's text; by default as trained.", min=0)
     ] = None,
+    rerank: Annotated[
+        Path | None, typer.Option(help="A cross-encoder (train cross-encoder) that reads the best candidates again.")
+    ] = None,
+    top: Annotated[int, typer.Option(help="So many of them.", min=1)] = 50,
+    hops: Annotated[
+        int,
+        typer.Option(help="Give entities within so many hops of the one asked about a bonus, as SimKGC does.", min=0),
+    ] = 0,
     device: Device = "auto",
 ) -> None:
     """Rank the tails and heads of held-out triples among all entities (filtered; ties at their mean rank)."""
     texts = None if neighbours is None else ontodex.TextSettings(neighbours=neighbours)
-    typer.echo(json.dumps(ontodex.evaluate_kgc(model, ontodex.read(*data), split=split, texts=texts, device=device)))
+    found = ontodex.evaluate_kgc(
+        model,
+        ontodex.read(*data),
+        split=split,
+        score=score,
+        texts=texts,
+        rerank=rerank,
+        top=top,
+        hops=hops,
+        device=device,
+    )
+    typer.echo(json.dumps(found))
 
 
 @eval_app.command("hierarchy")

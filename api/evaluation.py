@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from ontodex.engine.ranking import evaluate_links
-from ontodex.errors import IndexMismatch, settings_from
-from ontodex.geometry.projection import Factors
+from ontodex.engine.projector import Projector
+from ontodex.engine.ranking import Adjust, evaluate_links
+from ontodex.engine.rerank import COSINE, TOP, Reranker, neighbourhood_bonus
+from ontodex.errors import IndexMismatch, SettingsError, settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
+from ontodex.indexers.asking import Ask, asking
 
 __all__ = ["evaluate_kgc"]
+
+SCORES = ("both", "text", "structure")
 
 
 def evaluate_kgc(
@@ -17,16 +23,26 @@ def evaluate_kgc(
     graph: KnowledgeGraph,
     *,
     split: str = "test",
+    score: str = "both",
     texts: TextSettings | None = None,
+    rerank: Path | None = None,
+    top: int = TOP,
+    hops: int = 0,
     device: str = "auto",
 ) -> dict[str, float]:
     """Rank the tails and heads of held-out triples among all entities of a graph.
 
     Args:
-        model: An index of the graph, or a Hyper-CL encoder.
+        model: An index of the graph, or an encoder of links.
         graph: A graph with held-out triples.
         split: ``"test"`` or ``"valid"``.
+        score: What ranks, where ``model`` is an index with structural vectors: ``"both"`` for text and structure as in
+            the index's answers, ``"text"`` or ``"structure"`` for one alone.
         texts: How an entity's text is built, where ``model`` is an encoder; by default as in its training.
+        rerank: Folder of a cross-encoder that reads the best ``top`` candidates of each question again.
+        top: So many.
+        hops: Where above 0, entities within so many hops of the one asked about have a bonus, as in SimKGC (five for WN18RR,
+            two for FB15k-237).
         device: Where to compute.
 
     Returns:
@@ -34,34 +50,66 @@ def evaluate_kgc(
         ``head.`` before them.
 
     Raises:
-        IndexMismatch: If the index is of another graph, or has no projections.
+        IndexMismatch: If the index is of another graph, or has no projections, or no structural vectors to rank by.
+        SettingsError: If ``score`` or ``split`` is none of the above.
     """
+    if score not in SCORES:
+        raise SettingsError(f"score: expected {', '.join(SCORES[:-1])} or {SCORES[-1]}, found {score!r}")
     if (model / "CURRENT").exists():
-        return _evaluate_index(model, graph, split, device)
-    from ontodex.encoders.hyper_cl import HyperCL
+        return _evaluate_index(model, graph, split, score, _Better(graph, rerank, top, hops, device))
+    if score == "structure":
+        raise IndexMismatch(f"{model}: expected an index, found an encoder of texts; it has no structural vectors")
+    from ontodex.encoders.link_encoder import load_link_encoder
     from ontodex.indexers.vectors import Vectors
 
-    encoder = HyperCL.load(model, device=device)
+    encoder = load_link_encoder(model, device=device)
     texts = texts or settings_from(TextSettings, encoder.texts, str(model))
-    vectors = Vectors([encoder.entities(encoder.text.encode(entity_texts(graph, texts)))])
-    left, right = encoder.factors(relation_texts(graph))
-
-    def projection(relation: int) -> Factors:
-        return left[relation], None if right is None else right[relation]
-
-    return evaluate_links(
-        graph, vectors, projection, residual=encoder.residual, split=split, device=encoder.text.device
-    )
+    names = entity_texts(graph, texts)
+    vectors = Vectors([encoder.entities(encoder.text.encode(names))])
+    ask = asking(encoder, vectors, names, relation_texts(graph))
+    adjust = _Better(graph, rerank, top, hops, device).adjust(COSINE)
+    return evaluate_links(graph, vectors, ask, adjust=adjust, split=split, device=encoder.text.device)
 
 
-def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, device: str) -> dict[str, float]:
+@dataclass(frozen=True)
+class _Better:
+    """What makes scores better, as asked for."""
+
+    graph: KnowledgeGraph
+    rerank: Path | None
+    top: int
+    hops: int
+    device: str
+
+    def adjust(self, unit: float) -> Adjust | None:
+        """Return the function; the neighbourhood's bonus comes before the candidates are chosen that are read again."""
+        steps: list[Adjust] = []
+        if self.hops:
+            steps.append(neighbourhood_bonus(self.graph, self.hops, unit=unit))
+        if self.rerank is not None:
+            steps.append(Reranker(self.rerank, self.graph, top=self.top, unit=unit, device=self.device).adjust)
+        if len(steps) < 2:
+            return steps[0] if steps else None
+        return lambda entities, relations, scores: steps[1](entities, relations, steps[0](entities, relations, scores))
+
+
+def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, score: str, better: _Better) -> dict[str, float]:
     from ontodex.indexers.index import Index
 
-    index = Index.open(path, device)
+    index = Index.open(path, better.device)
     if "link" not in index.manifest.spaces:
         raise IndexMismatch(f"{path}: the index has no relation projections; build it with training")
     if index.graph.ids != graph.ids or index.graph.relation_ids != graph.relation_ids:
         raise IndexMismatch(f"{path}: an index of {index.graph!r}, not of {graph!r}; build one of this graph")
-    return evaluate_links(
-        graph, index.vectors("link"), index.projection, residual=index.residual, split=split, device=index.device
-    )
+    projector, structure = Projector(index), index.structure
+    vectors, unit = index.vectors(projector.space), projector.score_unit
+    ask: Ask = projector.ask
+    if score == "text":
+        vectors, ask, unit = index.vectors("link"), partial(projector.ask, text_alone=True), COSINE
+    elif score == "structure":
+        if structure is None:
+            raise IndexMismatch(
+                f"{path}: the index has no structural vectors; build it with structure=True (--structure)"
+            )
+        vectors, ask, unit = structure.entities, structure.structural, 1.0
+    return evaluate_links(graph, vectors, ask, adjust=better.adjust(unit), split=split, device=index.device)

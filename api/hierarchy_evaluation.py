@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from ontodex.encoders.locate import DEFAULT_ENCODER, locate
 from ontodex.errors import IndexMismatch, SettingsError, nearest, settings_from
 from ontodex.geometry import poincare
 from ontodex.graph import (
+    LABEL_ALONE,
     Hierarchy,
     HierarchyTask,
     KnowledgeGraph,
@@ -22,7 +24,9 @@ from ontodex.graph import (
     TextSettings,
     entity_texts,
     homonym_rate,
+    links_fingerprint,
     make_task,
+    read_settings,
     read_task,
     transfer_task,
     write_task,
@@ -30,19 +34,18 @@ from ontodex.graph import (
 from ontodex.indexing import load_hierarchy_encoder
 
 if TYPE_CHECKING:
+    from ontodex.encoders.hit import Learnt
+    from ontodex.geometry.subsumption import Subsumption
     from ontodex.trainers.pair_classifier import PairClassifierTraining
     from ontodex.trainers.static_poincare import StaticPoincareTraining
 
-__all__ = ["BASELINES", "NAMES", "TASKS", "evaluate_baselines", "evaluate_hierarchy", "hierarchy_task"]
+__all__ = ["BASELINES", "TASKS", "evaluate_baselines", "evaluate_hierarchy", "hierarchy_task"]
 
 TASKS = ("multi-hop", "mixed-hop", "transfer")
 """Tasks on a hierarchy."""
 
 BASELINES = ("probe", "classifier", "static")
 """What a hierarchy encoder is compared with."""
-
-NAMES = TextSettings(synonyms=0, definition=False)
-"""How an entity is read by a hierarchy encoder that does not say otherwise: by its label alone, as in the paper."""
 
 LEAST_INDIRECT = 100
 """Indirect subsumptions below which too few would be held out of them alone."""
@@ -73,22 +76,30 @@ def hierarchy_task(
 
     Raises:
         GraphError: If the graph has no hierarchy, or one too small for the task.
-        SettingsError: If there is no such task, or the folder holds another.
+        SettingsError: If there is no such task, or the folder holds another, or one of another hierarchy.
     """
     if task not in (*TASKS, None):
         raise SettingsError(f"task: expected {', '.join(TASKS)}, found {task!r}{nearest(str(task), TASKS)}")
     if pairs is not None and pairs.is_dir() and any(pairs.iterdir()):
-        read = read_task(pairs, graph.ids)
-        if read.settings is not None:
-            kept = read.settings
-            settings = TaskSettings(task or kept.task, seed, negatives, kept.held_out, homonyms=homonyms)
-            if kept != settings:
-                raise SettingsError(f"{pairs}: expected pairs of {settings}, found {kept}; name another folder")
-        return read
+        kept = read_settings(pairs)
+        if kept is not None:
+            wanted = TaskSettings(task or kept.task, seed, negatives, kept.held_out, homonyms, relation, kept.links)
+            if kept != wanted:
+                raise SettingsError(f"{pairs}: expected pairs of {wanted}, found {kept}; name another folder")
+            links = graph.hierarchy(relation, on_cycle="drop").links
+            if kept.links not in (None, links_fingerprint(links, graph.ids)):
+                raise SettingsError(
+                    f"{pairs}: expected pairs of the hierarchy of {graph.source}, found those of another, or of another "
+                    "state of it: its links differ; name another folder"
+                )
+        return read_task(pairs, graph.ids)
     hierarchy, names = graph.hierarchy(relation, on_cycle="drop"), list(graph.labels)
     task = task or _usual_task(hierarchy, graph.source)
     make = transfer_task if task == "transfer" else partial(make_task, task=task)
     made = make(hierarchy, seed=seed, negatives=negatives, names=None if homonyms else names)
+    if made.settings is not None:
+        fingerprint = links_fingerprint(hierarchy.links, graph.ids)
+        made = replace(made, settings=replace(made.settings, relation=relation, links=fingerprint))
     if pairs is not None:
         write_task(made, graph.ids, pairs, names)
     return made
@@ -125,7 +136,8 @@ def evaluate_hierarchy(
 ) -> dict[str, float]:
     """Classify held-out subsumptions of a graph among random and hard negatives, and rank ancestors among all entities.
 
-    A model that was trained on the graph must have been trained on the same split: task, seed and negatives.
+    A model that was trained on the graph must have been trained on the same split, task and seed: if it was not, and says
+    so, there is a warning.
 
     Args:
         model: A HiT encoder (folder or name; ``"hit-wordnet"`` is the one that ontodex brings), or an index of the graph
@@ -148,23 +160,32 @@ def evaluate_hierarchy(
         ``random.f1``, ``random.precision``, ``random.recall``, ``random.weight``, ``random.threshold`` and
         ``random.valid_f1``, the same with ``hard.``; ``hop1.recall@10`` and so on by the weight fitted on random
         negatives, with ``distance_only.`` before them by the distance alone; ``homonyms``, the share of entities whose
-        name another bears; the baselines' figures with their name before them.
+        name another bears; the baselines' figures with their name before them. Of an index also what its users get:
+        F1, precision and recall at the weight and the threshold of its own rule (``index.random.f1`` and so on,
+        ``index.weight``, ``index.threshold``) and the recall of ancestors by that weight (``index.hop1.recall@10``).
 
     Raises:
         GraphError: If the graph has no hierarchy, or one too small for the task.
         IndexMismatch: If the index is of another graph, or has no points of a HiT encoder.
         SettingsError: If there is no such task or baseline.
     """
-    from ontodex.trainers.hierarchy_evaluation import ancestor_recall, evaluate_points
+    from ontodex.trainers.hierarchy_evaluation import ancestor_recall, evaluate_points, evaluate_rule
 
     _check_baselines(baselines)
     if not isinstance(task, HierarchyTask):
         task = hierarchy_task(
             graph, task, relation=relation, seed=seed, negatives=negatives, homonyms=homonyms, pairs=pairs
         )
-    points, c = _points(model, graph, device)
+    _check_static(task, baselines)
+    embedded = _embedded(model, graph, device)
+    points, c = embedded.points, embedded.c
+    _check_split(task, embedded, str(model))
     found = evaluate_points(task, points, c)
-    for name, weight in (("", found["random.weight"]), ("distance_only.", 0.0)):
+    weights = {"": found["random.weight"], "distance_only.": 0.0}
+    if embedded.rule is not None:
+        found.update({f"index.{key}": value for key, value in evaluate_rule(task, points, c, embedded.rule).items()})
+        weights["index."] = embedded.rule.weight
+    for name, weight in weights.items():
         recalls = ancestor_recall(task.known, points, c, weight=weight, queries=queries, seed=seed)
         found.update({name + key: value for key, value in recalls.items() if not name or "recall" in key})
     found["homonyms"] = homonym_rate([graph.labels[row] for row in task.known.members.tolist()])
@@ -192,9 +213,9 @@ def evaluate_baselines(
 
     Args:
         task: Made by :func:`hierarchy_task`.
-        graph: Where its entities are; they are read by their labels.
+        graph: Where its entities are; they are read by their labels, as a hierarchy encoder reads them.
         baselines: ``"probe"``, a pretrained encoder's cosine; ``"classifier"``, the same encoder fine-tuned on pairs;
-            ``"static"``, Poincaré embeddings without texts, for multi-hop.
+            ``"static"``, Poincaré embeddings without texts, for multi-hop alone: they know what they were trained on.
         base: The pretrained encoder.
         limit: Most positives in validation and in test, drawn by seed; all by default.
         seed: Seed of the sample.
@@ -207,7 +228,7 @@ def evaluate_baselines(
         ``probe.random.f1`` and so on.
 
     Raises:
-        SettingsError: If there is no such baseline.
+        SettingsError: If there is no such baseline, or it is not for this task.
         TrainingError: If one is to be trained and the task has no training links.
     """
     from ontodex.encoders.text import TextEncoder
@@ -216,7 +237,7 @@ def evaluate_baselines(
     from ontodex.trainers.probe import probe
     from ontodex.trainers.static_poincare import train_static_poincare
 
-    names = list(graph.labels)
+    names = entity_texts(graph, LABEL_ALONE)
 
     def score_of(name: str) -> Score:
         if name == "probe":
@@ -227,6 +248,7 @@ def evaluate_baselines(
         return train_static_poincare(task, settings=static, device=device, quiet=quiet)
 
     _check_baselines(baselines)
+    _check_static(task, baselines)
     asked = task if limit is None else at_most(task, limit, seed)
     found: dict[str, float] = {}
     for name in baselines:
@@ -241,12 +263,53 @@ def _check_baselines(baselines: Sequence[str]) -> None:
             raise SettingsError(f"baselines: expected {', '.join(BASELINES)}, found {name!r}{nearest(name, BASELINES)}")
 
 
-def _points(model: str | Path, graph: KnowledgeGraph, device: str) -> tuple[NDArray[np.float32], float]:
-    """Return the point of every entity, and minus the curvature of the ball."""
+def _check_static(task: HierarchyTask, baselines: Sequence[str]) -> None:
+    """Refuse static embeddings where a member of the hierarchy is in no training link: it would have none."""
+    if "static" in baselines and len(task.train) and len(np.setdiff1d(task.known.members, task.train)):
+        raise SettingsError(
+            "baselines: expected static embeddings on multi-hop only, where every entity is in a training link, found "
+            f"{task.settings.task if task.settings else 'a task'} without some of them; leave static out"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Embedded:
+    """Every entity of a graph in the ball.
+
+    Attributes:
+        points: Its points, of shape (entities, dim).
+        c: The curvature is -c.
+        texts: What was read of each entity.
+        learnt: What the encoder was trained on, where that is known.
+        rule: The rule of the index, if it is one.
+    """
+
+    points: NDArray[np.float32]
+    c: float
+    texts: list[str]
+    learnt: Learnt | None
+    rule: Subsumption | None = None
+
+
+def _check_split(task: HierarchyTask, embedded: _Embedded, model: str) -> None:
+    """Warn if the encoder was trained on the links of the task, but by another split of them."""
+    learnt, settings = embedded.learnt, task.settings
+    if learnt is None or settings is None or learnt.links != links_fingerprint(task.known.links, embedded.texts):
+        return
+    if (learnt.task, learnt.seed, learnt.held_out) != (settings.task, settings.seed, settings.held_out):
+        warnings.warn(
+            f"{model}: trained on this hierarchy as {learnt.task} with seed {learnt.seed}, evaluated as {settings.task} "
+            f"with seed {settings.seed}: it has learnt some of what it is asked, and the figures are too good",
+            stacklevel=3,
+        )
+
+
+def _embedded(model: str | Path, graph: KnowledgeGraph, device: str) -> _Embedded:
+    """Return the points of an encoder, or those of an index."""
     if not (Path(model) / "CURRENT").exists():
         encoder = load_hierarchy_encoder(str(model), device)
-        texts = settings_from(TextSettings, encoder.texts, str(model)) if encoder.texts else NAMES
-        return encoder.points(entity_texts(graph, texts)), encoder.c
+        texts = entity_texts(graph, settings_from(TextSettings, {**asdict(LABEL_ALONE), **encoder.texts}, str(model)))
+        return _Embedded(encoder.points(texts), encoder.c, texts, encoder.learnt)
     from ontodex.indexers.index import Index
 
     index = Index.open(Path(model), device)
@@ -254,6 +317,8 @@ def _points(model: str | Path, graph: KnowledgeGraph, device: str) -> tuple[NDAr
         raise IndexMismatch(f"{model}: the index has no points of a HiT encoder; build it with one")
     if index.graph.ids != graph.ids:
         raise IndexMismatch(f"{model}: an index of {index.graph!r}, not of {graph!r}; build one of this graph")
-    c = float(index.manifest.encoders["hit"]["curvature"])
     items = np.concatenate(index.vectors("hit").shards)
-    return np.asarray(poincare.unlift(items, c), dtype=np.float32), c
+    points = np.asarray(poincare.unlift(items, index.curvature), dtype=np.float32)
+    encoder = index.hit_encoder
+    texts = entity_texts(graph, settings_from(TextSettings, {**asdict(LABEL_ALONE), **encoder.texts}, str(model)))
+    return _Embedded(points, index.curvature, texts, encoder.learnt, index.rule)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ontodex.engine.conditions import DISK, MEMORY
 from ontodex.engine.engine import Engine
 from ontodex.graph import KnowledgeGraph, TextSettings, merge, read
 from ontodex.graph import remove as remove_entities
 
 if TYPE_CHECKING:
+    from ontodex.encoders.condition import ConditionEncoder
     from ontodex.encoders.hit import HiT
-    from ontodex.encoders.hyper_cl import HyperCL
+    from ontodex.encoders.link_encoder import LinkEncoder
     from ontodex.encoders.text import TextEncoder
+    from ontodex.geometry.complex import ComplEx
     from ontodex.indexers.build import LinkTrainer
+    from ontodex.indexers.structure_build import StructureTrainer
+    from ontodex.trainers.complex import ComplExTraining
     from ontodex.trainers.hyper_cl import HyperCLTraining
 
 __all__ = ["IN_THE_BOX", "add", "build", "load_hierarchy_encoder", "open", "remove"]
@@ -30,6 +36,7 @@ def build(
     *,
     encoders: str | Path | Sequence[str | Path] = (),
     train: bool = True,
+    structure: bool | ComplExTraining = True,
     hierarchy: bool | str | Path = True,
     training: HyperCLTraining | None = None,
     texts: TextSettings | None = None,
@@ -44,9 +51,14 @@ def build(
     Args:
         source: A graph, or anything that :func:`ontodex.read` reads.
         path: Folder of the index.
-        encoders: Folders or names of encoders. A Hyper-CL encoder takes the relations, any other text encoder the texts;
-            by default all-MiniLM-L6-v2, and projections trained for this graph.
+        encoders: Folders or names of encoders. A Hyper-CL encoder takes the relations, a condition encoder
+            (``ontodex.train_condition``) what is similar under a condition, any other text encoder the texts; by default
+            all-MiniLM-L6-v2, and projections trained for this graph.
         train: Train projections for the graph's relations, on its known triples, unless a Hyper-CL encoder is given.
+        structure: Whether link prediction looks at the links of the graph too (ComplEx), not at texts alone, and how that is
+            trained. Weights of the two are fitted, relation by relation, on the graph's validation triples, or on a
+            twentieth of its triples at most, which is held out from training. Left out where that makes fewer than 50
+            triples, where there are more than 200,000 entities, and where the index has no projections.
         hierarchy: What embeds the entities in the Poincaré ball, for parents, children and places: ``True`` for the
             HiT encoder that ontodex brings (if the graph has a hierarchy), the folder or name of another, which may be a
             public checkpoint, or ``False`` for nothing.
@@ -62,38 +74,62 @@ def build(
         IndexFailure: If the folder cannot be written.
     """
     from ontodex.indexers.build import build_index
+    from ontodex.trainers.complex import ComplExTraining
     from ontodex.trainers.hyper_cl import HyperCLTraining
 
     graph = source if isinstance(source, KnowledgeGraph) else read(source)
-    text, link = _load([encoders] if isinstance(encoders, str | Path) else encoders, device)
+    text, link, condition = _load([encoders] if isinstance(encoders, str | Path) else encoders, device)
     training = training or HyperCLTraining()
     hit = None
     if not isinstance(hierarchy, bool) or (hierarchy and _has_links(graph)):
         hit = load_hierarchy_encoder(IN_THE_BOX if hierarchy is True else str(hierarchy), device)
     trains = train and link is None and graph.n_triples > 0
+    structural = ComplExTraining(seed=training.seed) if structure is True else structure or None
+    if not graph.n_triples:
+        structural = None
     build_index(
         graph,
         Path(path),
         text=text,
         link=link,
         train=_trainer(training, texts, quiet) if trains else None,
+        structure=_structure_trainer(structural, device, quiet) if structural else None,
         hit=hit,
+        condition=condition,
         texts=texts,
-        settings={"training": dataclasses.asdict(training) if trains else None},
+        settings={
+            "training": dataclasses.asdict(training) if trains else None,
+            "structure": dataclasses.asdict(structural) if structural else None,
+        },
         quiet=quiet,
     )
     return Engine.open(path, device=device)
 
 
 def open(
-    path: str | Path, *, device: str = "auto", known: Iterable[KnowledgeGraph] = (), exact: bool = False
+    path: str | Path,
+    *,
+    device: str = "auto",
+    known: Iterable[KnowledgeGraph] = (),
+    exact: bool = False,
+    condition_memory: int = MEMORY,
+    condition_disk: int = DISK,
+    rerank: str | Path | None = None,
 ) -> Engine:
     """Open an index; see :class:`~ontodex.engine.engine.Engine` for the arguments.
 
     Raises:
         IndexFailure: If there is no index, or it is damaged, or was written by a newer version.
     """
-    return Engine.open(path, device=device, known=known, exact=exact)
+    return Engine.open(
+        path,
+        device=device,
+        known=known,
+        exact=exact,
+        condition_memory=condition_memory,
+        condition_disk=condition_disk,
+        rerank=rerank,
+    )
 
 
 def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
@@ -104,12 +140,29 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
         path: Folder of the index.
         device: Where to encode.
         quiet: Show no progress on stderr.
+
+    Warns:
+        UserWarning: If the source brings the first hierarchy, and the index has no encoder for one.
     """
     from ontodex.indexers.update import update_index
 
     more = source if isinstance(source, KnowledgeGraph) else read(source)
-    update_index(Path(path), lambda graph: merge(graph, more), device=device, quiet=quiet)
-    return Engine.open(path, device=device)
+    had_links = False
+
+    def merged(graph: KnowledgeGraph) -> KnowledgeGraph:
+        nonlocal had_links
+        had_links = _has_links(graph)
+        return merge(graph, more)
+
+    update_index(Path(path), merged, device=device, quiet=quiet)
+    engine = Engine.open(path, device=device)
+    if "hit" not in engine.index.manifest.spaces and not had_links and _has_links(engine.graph):
+        warnings.warn(
+            f"{path}: the graph has a hierarchy now, and the index no encoder for it: parents, children, place and audit "
+            "need one; build the index anew",
+            stacklevel=2,
+        )
+    return engine
 
 
 def remove(entities: str | Sequence[str], path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
@@ -158,10 +211,14 @@ def _has_links(graph: KnowledgeGraph) -> bool:
     return bool(graph.hierarchy_relations) and len(graph.hierarchy(on_cycle="drop").links) > 0
 
 
-def _load(encoders: Sequence[str | Path], device: str) -> tuple[TextEncoder, HyperCL | None]:
+def _load(
+    encoders: Sequence[str | Path], device: str
+) -> tuple[TextEncoder, LinkEncoder | None, ConditionEncoder | None]:
+    from ontodex.encoders.condition import ConditionEncoder
     from ontodex.encoders.hit import HiT
     from ontodex.encoders.hyper_cl import HyperCL
-    from ontodex.encoders.locate import DEFAULT_ENCODER, locate
+    from ontodex.encoders.link_encoder import load_link_encoder
+    from ontodex.encoders.locate import DEFAULT_ENCODER, fingerprint, locate
     from ontodex.encoders.text import TextEncoder
     from ontodex.errors import SettingsError
 
@@ -173,24 +230,44 @@ def _load(encoders: Sequence[str | Path], device: str) -> tuple[TextEncoder, Hyp
                 "give it as hierarchy= (in the shell --hierarchy-encoder)"
             )
     links = [folder for folder in folders if HyperCL.is_at(folder)]
-    texts = [folder for folder in folders if folder not in links] or [locate(DEFAULT_ENCODER)]
-    if max(len(links), len(texts)) > 1:
-        raise SettingsError("encoders: expected at most one text encoder and one Hyper-CL encoder, found more")
+    conditions = [folder for folder in folders if ConditionEncoder.is_at(folder)]
+    texts = [folder for folder in folders if folder not in links + conditions] or [locate(DEFAULT_ENCODER)]
+    if max(len(links), len(conditions), len(texts)) > 1:
+        raise SettingsError(
+            "encoders: expected at most one text encoder, one Hyper-CL encoder and one condition encoder, found more"
+        )
     text = TextEncoder(texts[0], device)
-    if not links:
-        return text, None
-    link = HyperCL.load(links[0], device=device)
-    if link.text.fingerprint == text.fingerprint:
-        link = HyperCL(text, link.network, link.texts)
-    return text, link
+    link = condition = None
+    if links:
+        link = load_link_encoder(links[0], device=device)
+        if link.text.fingerprint == text.fingerprint:
+            link = load_link_encoder(links[0], text, device)
+    if conditions:
+        own = fingerprint(conditions[0]) != text.fingerprint
+        condition = ConditionEncoder.load(conditions[0], None if own else text, device)
+        if condition.architecture == "bi-encoder":
+            raise SettingsError(
+                f"encoders: expected a condition encoder that combines vectors, found {conditions[0]}, a bi-encoder, which "
+                "would read every entity anew under every condition; train one of another architecture"
+            )
+    return text, link, condition
 
 
 def _trainer(training: HyperCLTraining, texts: TextSettings | None, quiet: bool) -> LinkTrainer:
-    def train(graph: KnowledgeGraph, text: TextEncoder, embeddings: Any, folder: Path) -> HyperCL:
+    def train(graph: KnowledgeGraph, text: TextEncoder, embeddings: Any, folder: Path) -> LinkEncoder:
         from ontodex.trainers.hyper_cl import train_hyper_cl
 
         return train_hyper_cl(
             graph, folder, encoder=text, settings=training, texts=texts, embeddings=embeddings, quiet=quiet
         )
+
+    return train
+
+
+def _structure_trainer(settings: ComplExTraining, device: str, quiet: bool) -> StructureTrainer:
+    def train(graph: KnowledgeGraph) -> ComplEx:
+        from ontodex.trainers.complex import train_complex
+
+        return train_complex(graph, settings, device=device, quiet=quiet)
 
     return train

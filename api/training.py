@@ -7,22 +7,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontodex.errors import GraphError, SettingsError, nearest
-from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, read
-from ontodex.hierarchy_evaluation import NAMES, hierarchy_task
+from ontodex.graph import LABEL_ALONE, KnowledgeGraph, TextSettings, entity_texts, read
+from ontodex.hierarchy_evaluation import hierarchy_task
 
 if TYPE_CHECKING:
+    from ontodex.encoders.cross_encoder import CrossEncoder
     from ontodex.encoders.hit import HiT
-    from ontodex.encoders.hyper_cl import HyperCL
+    from ontodex.encoders.link_encoder import LinkEncoder
+    from ontodex.trainers.cross_encoder import CrossEncoderTraining
     from ontodex.trainers.hit import HiTTraining
     from ontodex.trainers.hyper_cl import HyperCLTraining
 
-__all__ = ["train_hit", "train_hyper_cl"]
+__all__ = ["train_cross_encoder", "train_hit", "train_hyper_cl"]
 
 TASKS = ("multi-hop", "mixed-hop")
 """Tasks that leave links to learn."""
 
 LEAST_LINKS = 20
 """Links below which nothing can be held out to choose by."""
+
+NO_NEED = "an index needs no training: it has the hierarchy encoder that ontodex brings"
 
 
 def train_hyper_cl(
@@ -34,7 +38,7 @@ def train_hyper_cl(
     texts: TextSettings | None = None,
     device: str = "auto",
     quiet: bool = False,
-) -> HyperCL:
+) -> LinkEncoder:
     """Train relation projections (Hyper-CL) on the known triples of a graph; give them to :func:`ontodex.build`.
 
     An interrupted run goes on if it is called again alike.
@@ -59,6 +63,45 @@ def train_hyper_cl(
     graph = source if isinstance(source, KnowledgeGraph) else read(source)
     text = TextEncoder.load(str(encoder or DEFAULT_ENCODER), device)
     return hyper_cl.train_hyper_cl(graph, Path(path), encoder=text, settings=training, texts=texts, quiet=quiet)
+
+
+def train_cross_encoder(
+    source: Any,
+    path: str | Path,
+    *,
+    encoder: str | Path | None = None,
+    training: CrossEncoderTraining | None = None,
+    texts: TextSettings | None = None,
+    device: str = "auto",
+    quiet: bool = False,
+) -> CrossEncoder:
+    """Train a cross-encoder on the known triples of a graph; give it to :func:`ontodex.open` as ``rerank``.
+
+    It reads head, relation and tail together, which is slow: so it orders the best few answers of another encoder anew.
+    An interrupted run goes on if it is called again alike.
+
+    Args:
+        source: A graph, or anything that :func:`ontodex.read` reads.
+        path: Folder of the new cross-encoder.
+        encoder: Folder or name of the text encoder to start from; by default all-MiniLM-L6-v2.
+        training: How to train.
+        texts: How an entity's text is built.
+        device: Where to compute.
+        quiet: Show no progress on stderr.
+
+    Raises:
+        EncoderError: If the text encoder cannot be loaded.
+        TrainingError: If the graph has no triples, the folder holds other files, or the loss is no number.
+    """
+    from ontodex.encoders.locate import DEFAULT_ENCODER
+    from ontodex.encoders.text import TextEncoder
+    from ontodex.trainers import cross_encoder
+
+    graph = source if isinstance(source, KnowledgeGraph) else read(source)
+    text = TextEncoder.load(str(encoder or DEFAULT_ENCODER), device)
+    return cross_encoder.train_cross_encoder(
+        graph, Path(path), encoder=text, settings=training, texts=texts, quiet=quiet
+    )
 
 
 def train_hit(
@@ -106,17 +149,23 @@ def train_hit(
     links = len(graph.hierarchy(relation, on_cycle="drop").links)
     if links < LEAST_LINKS:
         raise GraphError(
-            f"{graph.source}: expected a hierarchy of at least {LEAST_LINKS} links to learn from, found {links}; an index "
-            "needs no training: it has the hierarchy encoder that ontodex brings"
+            f"{graph.source}: expected a hierarchy of at least {LEAST_LINKS} links to learn from, found {links}; {NO_NEED}"
         )
+    try:
+        drawn = hierarchy_task(graph, task, relation=relation, seed=settings.seed)
+    except GraphError as error:
+        what = str(error).partition("; ")[0]  # what it advises is not for training
+        raise GraphError(
+            f"{graph.source}: {what}; take a hierarchy that is larger or branches more, or another task; {NO_NEED}"
+        ) from error
     base = str(encoder or DEFAULT_ENCODER)
     return hit.train_hit(
-        hierarchy_task(graph, task, relation=relation, seed=settings.seed),
-        entity_texts(graph, NAMES),
+        drawn,
+        entity_texts(graph, LABEL_ALONE),
         Path(path),
         encoder=TextEncoder.load(base, device),
         base=str(Path(base).resolve()) if Path(base).is_dir() else base,
         settings=settings,
-        texts=dataclasses.asdict(NAMES),
+        texts=dataclasses.asdict(LABEL_ALONE),
         quiet=quiet,
     )

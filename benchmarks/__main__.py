@@ -18,12 +18,15 @@ BENCHMARKS = {
     "retrieval": "exact top-10 against FAISS and PyKEEN, opening, memory, size on disk",
     "encode": "building an index against SentenceTransformer.encode: speed, equality, flat memory",
     "kgc": "link prediction on WN18RR and FB15k-237, end to end (needs --data)",
+    "conditional": "similarity under a condition, made from WN18RR and FB15k-237: every architecture (needs --data)",
     "hierarchy": "held-out subsumptions of a hierarchy, ancestors by distance, baselines (needs --data)",
     "hierarchy-search": "exact top-10 by the subsumption score against geoopt, FAISS and float64",
     "hierarchy-cost": "a training step of HiT against the public implementation's (needs --data)",
+    "conditional-search": "search under conditions, warm and cold, against plain torch",
+    "caching": "running times of the Hyper-CL paper: encoder calls, hit rates, wall time, cache sizes (needs --data)",
     "tables": "write benchmarks/README.md from the records, measure nothing",
 }
-NEED_NO_DATA = ("retrieval", "encode", "hierarchy-search")
+NEED_NO_DATA = ("retrieval", "encode", "hierarchy-search", "conditional-search")
 
 
 def parser_of(name: str | None) -> argparse.ArgumentParser:

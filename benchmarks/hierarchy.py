@@ -16,8 +16,8 @@ from ontodex.encoders.hit import DEFAULT_HIT, HiT
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import settings_from
-from ontodex.graph import HierarchyTask, KnowledgeGraph, entity_texts, with_root
-from ontodex.hierarchy_evaluation import BASELINES, NAMES, TASKS, evaluate_baselines, evaluate_hierarchy, hierarchy_task
+from ontodex.graph import LABEL_ALONE, HierarchyTask, KnowledgeGraph, entity_texts, with_root
+from ontodex.hierarchy_evaluation import BASELINES, TASKS, evaluate_baselines, evaluate_hierarchy, hierarchy_task
 from ontodex.trainers.hit import train_hit
 from ontodex.trainers.pair_classifier import PairClassifierTraining
 from ontodex.trainers.static_poincare import StaticPoincareTraining
@@ -107,12 +107,12 @@ def _train(options: argparse.Namespace, graph: KnowledgeGraph, task: HierarchyTa
     values = {name: kinds.get(name, str)(value) for name, value in given.items()}
     train_hit(
         task,
-        entity_texts(graph, NAMES),
+        entity_texts(graph, LABEL_ALONE),
         folder,
         encoder=TextEncoder.load(options.base),
         base=options.base,
         settings=settings_from(ontodex.HiTTraining, {"seed": seed, **values}, "--training"),
-        texts=dataclasses.asdict(NAMES),
+        texts=dataclasses.asdict(LABEL_ALONE),
     )
 
 

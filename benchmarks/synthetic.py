@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from ontodex.encoders.hyper_cl import HyperCL
-from ontodex.encoders.hypernetwork import HyperNetwork, HyperNetworkSettings
+from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.builder import unique_triples
@@ -123,4 +123,4 @@ def encoders(made: Synthetic, folder: Path) -> tuple[SyntheticEncoder, HyperCL]:
     """Return a text encoder, and a Hyper-CL encoder on top with untrained projections of rank 32."""
     torch.manual_seed(made.seed)
     text = SyntheticEncoder(made, folder)
-    return text, HyperCL(text, HyperNetwork(HyperNetworkSettings(dim=DIM)))
+    return text, HyperCL(text, HyperNetwork(LinkNetworkSettings(dim=DIM)))

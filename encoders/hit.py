@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,27 @@ from ontodex.errors import EncoderError, SettingsError, settings_from
 from ontodex.geometry.poincare import clip, curvature, lift_items
 from ontodex.geometry.subsumption import Subsumption
 
-__all__ = ["DEFAULT_HIT", "HiT"]
+__all__ = ["DEFAULT_HIT", "HiT", "Learnt"]
 
 DEFAULT_HIT = Path(__file__).resolve().parent / "models" / "hit-wordnet"
 """The encoder that the package carries: an adapter of all-MiniLM-L6-v2 for the hierarchy of WordNet's nouns."""
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What an encoder was trained on.
+
+    Attributes:
+        links: :func:`~ontodex.graph.subsumptions.links_fingerprint` of the whole hierarchy, through its texts.
+        task: ``"multi-hop"``: every link; ``"mixed-hop"``: all but a share of the links.
+        seed: Seed of what was held out.
+        held_out: That share.
+    """
+
+    links: str
+    task: str
+    seed: int
+    held_out: float
 
 
 @dataclass(frozen=True)
@@ -36,16 +53,22 @@ class _Config:
         texts: The fields of ``ontodex.TextSettings`` that training used.
         base: Name of the text encoder, if the folder holds an adapter for it and not the encoder itself.
         base_weights: Hash of its weights: a copy of the same model may have other files beside them.
+        max_tokens: Texts are cut to this many tokens, where the encoder's own files do not say so: those of an adapter.
+        learnt: The fields of :class:`Learnt`, where it is known.
     """
 
     rule: dict[str, float] | None
     texts: dict[str, Any] = field(default_factory=dict)
     base: str | None = None
     base_weights: str | None = None
+    max_tokens: int | None = None
+    learnt: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.base, str | None) or not isinstance(self.base_weights, str | None):
             raise SettingsError(f"base: expected a name and the hash of its weights, found {self.base!r}")
+        if self.max_tokens is not None and (not isinstance(self.max_tokens, int) or self.max_tokens < 1):
+            raise SettingsError(f"max_tokens: expected a whole number of at least 1, found {self.max_tokens!r}")
 
 
 class HiT:
@@ -59,6 +82,7 @@ class HiT:
         texts: How an entity's text is built (the fields of ``ontodex.TextSettings``).
         adapter: Folder of the LoRA adapter that ``text`` has been given, if it has.
         base: Name under which the text encoder is found, without its adapter.
+        learnt: What it was trained on, where that is known.
     """
 
     def __init__(
@@ -69,12 +93,14 @@ class HiT:
         *,
         adapter: Path | None = None,
         base: str = DEFAULT_ENCODER,
+        learnt: Learnt | None = None,
     ) -> None:
         self.text = text
         self.rule = rule
         self.texts = dict(texts)
         self.adapter = adapter
         self.base = base
+        self.learnt = learnt
 
     @staticmethod
     def is_at(folder: Path) -> bool:
@@ -100,18 +126,20 @@ class HiT:
             config = settings_from(_Config, json.loads(path.read_text(encoding="utf-8")), str(path))
             rule = None if config.rule is None else settings_from(Subsumption, config.rule, str(path))
             texts = dict(config.texts)
+            learnt = None if config.learnt is None else settings_from(Learnt, config.learnt, str(path))
         except (OSError, ValueError, TypeError, SettingsError) as error:
             raise EncoderError(f"{path}: expected the settings of a HiT encoder, found others: {error}") from error
         if config.base is None:
-            return cls(TextEncoder(folder, device, unit=False), rule, texts)
+            return cls(TextEncoder(folder, device, unit=False), rule, texts, learnt=learnt)
         if (folder / "config.json").exists():
             base = folder
         elif base is None:
             base = locate(config.base)
         if weights_hash(base) != config.base_weights:
             raise EncoderError(f"{folder}: an adapter for another text encoder than the one in {base} ({config.base})")
-        text = TextEncoder(base, device, unit=False, adapter=folder / HIERARCHY)
-        return cls(text, rule, texts, adapter=folder / HIERARCHY, base=config.base)
+        own = folder / HIERARCHY
+        text = TextEncoder(base, device, unit=False, adapter=own, max_tokens=config.max_tokens)
+        return cls(text, rule, texts, adapter=own, base=config.base, learnt=learnt)
 
     def save(self, folder: Path) -> None:
         """Write the encoder: the whole, or an adapter and the name of its text encoder."""
@@ -124,10 +152,11 @@ class HiT:
         own = folder / HIERARCHY
         own.mkdir(parents=True, exist_ok=True)
         rule = None if self.rule is None else asdict(self.rule)
-        base = (None, None) if self.adapter is None else (self.base, weights_hash(self.text.folder))
-        (own / "config.json").write_text(
-            json.dumps(asdict(_Config(rule, self.texts, *base)), indent=1), encoding="utf-8"
-        )
+        config = _Config(rule, self.texts, learnt=None if self.learnt is None else asdict(self.learnt))
+        if self.adapter is not None:
+            weights = weights_hash(self.text.folder)
+            config = replace(config, base=self.base, base_weights=weights, max_tokens=self.text.max_tokens)
+        (own / "config.json").write_text(json.dumps(asdict(config), indent=1), encoding="utf-8")
         if self.adapter is not None and self.adapter.resolve() != own.resolve():
             for name in ADAPTER_FILES:
                 shutil.copyfile(self.adapter / name, own / name)
@@ -144,11 +173,13 @@ class HiT:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of the weights, the adapter's among them, not of the rule (hex, 128 bits)."""
+        """Hash of the weights, the adapter's among them, and of where texts are cut, not of the rule (hex, 128 bits)."""
         digest = hashlib.blake2b(self.text.fingerprint.encode(), digest_size=16)
         if self.adapter is not None:
             for name in ADAPTER_FILES:
                 digest.update((self.adapter / name).read_bytes())
+        if self.text.max_tokens is not None:
+            digest.update(f"{self.text.max_tokens} tokens".encode())
         return digest.hexdigest()
 
     def points(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Hyper-CL for link prediction: a text encoder and a hypernetwork, in one folder."""
+"""Hyper-CL for link prediction: a text encoder and what combines head and relation, in one folder."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from ontodex.encoders.hypernetwork import HyperNetwork, HyperNetworkSettings
+from ontodex.encoders.compositions import make_network
+from ontodex.encoders.hypernetwork import LinkNetwork, LinkNetworkSettings
 from ontodex.encoders.locate import NETWORK
 from ontodex.encoders.text import TextEncoder
 from ontodex.encoders.weights import save_weights
 from ontodex.errors import EncoderError, settings_from
-from ontodex.geometry.projection import Factors
+from ontodex.geometry.projection import Projections
 
 __all__ = ["HyperCL"]
 
@@ -34,19 +35,19 @@ class _Config:
 
 
 class HyperCL:
-    """A text encoder with a hypernetwork on top: entities and relations are encoded once, and combined cheaply.
+    """A text encoder with a network on top: entities and relations are encoded once, and combined cheaply (a tri-encoder).
 
     Args:
         text: The text encoder of entities and relations.
-        network: The hypernetwork.
+        network: What combines them: a hypernetwork, or one of the simpler architectures.
         texts: How the text of an entity was built in training (the fields of ``ontodex.TextSettings``), and is to be built
             for it ever after; empty where that is not known.
     """
 
-    def __init__(self, text: TextEncoder, network: HyperNetwork, texts: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, text: TextEncoder, network: LinkNetwork, texts: Mapping[str, Any] | None = None) -> None:
         if network.settings.dim != text.dim:
             raise EncoderError(
-                f"{text.folder}: the hypernetwork expects embeddings of {network.settings.dim} dimensions, "
+                f"{text.folder}: the network expects embeddings of {network.settings.dim} dimensions, "
                 f"the text encoder makes {text.dim}"
             )
         self.text = text
@@ -54,9 +55,19 @@ class HyperCL:
         self.texts = dict(texts or {})
 
     @property
+    def architecture(self) -> str:
+        """How head and relation are combined: one of :data:`~ontodex.encoders.hypernetwork.ARCHITECTURES`."""
+        return self.network.settings.architecture
+
+    @property
     def residual(self) -> bool:
         """Whether a projection is added to the head's vector, not put in its place."""
         return self.network.settings.projection == "residual"
+
+    @property
+    def moves_entities(self) -> bool:
+        """Whether :meth:`entities` changes embeddings."""
+        return self.network.entity is not None
 
     @staticmethod
     def is_at(folder: Path) -> bool:
@@ -73,12 +84,12 @@ class HyperCL:
             device: Where the text encoder computes.
 
         Raises:
-            EncoderError: If the folder holds no hypernetwork or a damaged one.
+            EncoderError: If the folder holds no such network or a damaged one.
         """
         path = folder / NETWORK / "config.json"
         try:
             config = settings_from(_Config, json.loads(path.read_text(encoding="utf-8")), str(path))
-            network = HyperNetwork(settings_from(HyperNetworkSettings, config.network, str(path)))
+            network = make_network(settings_from(LinkNetworkSettings, config.network, str(path)))
             network.load_state_dict(load_file(folder / NETWORK / "model.safetensors"))
             texts = dict(config.texts)
         except (OSError, ValueError, TypeError, SafetensorError, RuntimeError) as error:
@@ -88,7 +99,7 @@ class HyperCL:
         return cls(text or TextEncoder(folder, device), network, texts)
 
     def save(self, folder: Path) -> None:
-        """Write the text encoder's folder with the hypernetwork in it.
+        """Write the text encoder's folder with the network in it.
 
         ``SentenceTransformer(folder)`` loads it as the plain text encoder.
         """
@@ -97,7 +108,7 @@ class HyperCL:
         self.save_network(folder)
 
     def save_network(self, folder: Path) -> None:
-        """Write the hypernetwork alone into the folder of a text encoder."""
+        """Write the network alone into the folder of a text encoder."""
         (folder / NETWORK).mkdir(parents=True, exist_ok=True)
         config = json.dumps(asdict(_Config(asdict(self.network.settings), self.texts)), indent=1)
         (folder / NETWORK / "config.json").write_text(config, encoding="utf-8")
@@ -105,9 +116,12 @@ class HyperCL:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the text encoder and the hypernetwork, not of the texts they are given (hex, 128 bits)."""
+        """Hash of the text encoder and the network, not of the texts they are given (hex, 128 bits)."""
         digest = hashlib.blake2b(self.text.fingerprint.encode(), digest_size=16)
-        digest.update(json.dumps(asdict(self.network.settings)).encode())
+        shape = asdict(self.network.settings)
+        if shape["architecture"] == "hyper":
+            del shape["architecture"]  # so that what was trained when there was no other keeps its fingerprint
+        digest.update(json.dumps(shape).encode())
         for name, tensor in sorted(self.network.state_dict().items()):
             digest.update(name.encode() + tensor.numpy().tobytes())
         return digest.hexdigest()
@@ -118,12 +132,8 @@ class HyperCL:
         return self.network.entities(torch.from_numpy(np.ascontiguousarray(embeddings))).numpy()
 
     @torch.inference_mode()
-    def factors(self, relations: Sequence[str]) -> Factors:
-        """Make the projections of relations, known or not, from their texts.
-
-        Returns:
-            Left factors (relations, dim, rank) and right factors (relations, rank, dim), or full matrices and
-            ``None``; ``float32``.
-        """
-        left, right = self.network(torch.from_numpy(self.text.encode(relations)))
-        return left.numpy(), None if right is None else right.numpy()
+    def projections(self, relations: Sequence[str]) -> Projections:
+        """Make the projections of relations, known or not, from their texts."""
+        parts = self.network(torch.from_numpy(self.text.encode(relations)))
+        arrays = {name: part.contiguous().numpy() for name, part in parts.items()}
+        return Projections(residual=self.residual, **arrays)

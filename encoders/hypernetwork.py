@@ -7,25 +7,34 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ontodex.errors import SettingsError
+from ontodex.errors import SettingsError, nearest
 
-__all__ = ["HyperNetwork", "HyperNetworkSettings"]
+__all__ = ["ARCHITECTURES", "HyperNetwork", "LinkNetwork", "LinkNetworkSettings"]
+
+ARCHITECTURES = ("hyper", "hadamard", "concat")
+"""How a head and a relation that are encoded apart are combined: by a hypernetwork, by the elementwise product, or by a
+linear layer over both."""
 
 
 @dataclass(frozen=True)
-class HyperNetworkSettings:
-    """Shape of a hypernetwork.
+class LinkNetworkSettings:
+    """Shape of what combines heads and relations.
 
     Attributes:
         dim: Length of an embedding.
-        condition: Length of the vector that a relation's embedding is reduced to before factors are made of it: it sets the
-            cost and the size of the hypernetwork, dim * rank * condition for each factor. The public code keeps ``dim``.
-        rank: Rank of a projection, made as two factors; 0 for full rank, one matrix.
-        projection: ``"residual"``, query = unit(h + h·W), which starts near the plain encoder and learns the difference;
-            or ``"public"``, query = h·W without normalisation, from torch's default initial weights, as the
-            authors' code has it.
+        condition: For ``"hyper"``, length of the vector that a relation's embedding is reduced to before factors are made
+            of it: it sets the cost and the size of the hypernetwork, dim * rank * condition for each factor. The public
+            code keeps ``dim``.
+        rank: For ``"hyper"``, rank of a projection, made as two factors; 0 for full rank, one matrix.
+        projection: ``"residual"``, query = unit(h + moved h), which starts near the plain encoder and learns the
+            difference; or ``"public"``, query = moved h without normalisation, from torch's default initial weights, as
+            the authors' code has it.
         width: Hidden units of the entity layer, unit(e + layer(e)), which adapts a frozen encoder's embeddings to
             the graph; 0 for none, as when the encoder itself is trained.
+        architecture: One of :data:`ARCHITECTURES`.
+
+    Raises:
+        SettingsError: If one makes no sense.
     """
 
     dim: int
@@ -33,11 +42,17 @@ class HyperNetworkSettings:
     rank: int = 32
     projection: str = "residual"
     width: int = 0
+    architecture: str = "hyper"
 
     def __post_init__(self) -> None:
+        if self.architecture not in ARCHITECTURES:
+            raise SettingsError(
+                f"architecture: expected one of {', '.join(ARCHITECTURES)}, found {self.architecture!r}"
+                f"{nearest(str(self.architecture), ARCHITECTURES)}"
+            )
         if self.projection not in ("residual", "public"):
             raise SettingsError(f"projection: expected 'residual' or 'public', found {self.projection!r}")
-        if not 0 <= self.rank <= self.dim:
+        if self.architecture == "hyper" and not 0 <= self.rank <= self.dim:
             raise SettingsError(f"rank: expected 0 to {self.dim} (the dimension), found {self.rank}")
         if self.condition < 1:
             raise SettingsError(f"condition: expected a length of at least 1, found {self.condition}")
@@ -66,51 +81,32 @@ class EntityLayer(nn.Module):
         return nn.functional.normalize(vectors + moved, dim=-1)
 
 
-class HyperNetwork(nn.Module):
-    """Makes projections of relations, and applies them to heads.
-
-    A relation's embedding passes a linear layer (the condition layer of the public code) and one linear layer per factor.
-    Yoo et al., "Hyper-CL", ACL 2024, section 3.2; low rank: section 3.4.
+class LinkNetwork(nn.Module):
+    """Makes a projection of a relation's embedding, and applies it to heads; what the architectures share.
 
     Args:
         settings: Its shape.
     """
 
-    def __init__(self, settings: HyperNetworkSettings) -> None:
+    def __init__(self, settings: LinkNetworkSettings) -> None:
         super().__init__()
         self.settings = settings
-        dim, rank = settings.dim, settings.rank
-        self.condition = nn.Linear(dim, settings.condition)
-        self.left = nn.Linear(settings.condition, dim * (rank or dim))
-        self.right = nn.Linear(settings.condition, dim * rank) if rank else None
-        self.entity = EntityLayer(dim, settings.width) if settings.width else None
-        if settings.projection == "residual":
-            self._start_near_identity()
+        self.entity = EntityLayer(settings.dim, settings.width) if settings.width else None
 
-    def _start_near_identity(self) -> None:
-        """Start from projections of a small, known size, so that h + h·W is h at first, however deep the rank."""
-        dim = self.settings.dim
-        nn.init.orthogonal_(self.condition.weight)
-        nn.init.zeros_(self.condition.bias)
-        for layer in (self.left, self.right):
-            if layer is not None:
-                nn.init.normal_(layer.weight, std=0.3 / self.settings.condition**0.5)
-                nn.init.normal_(layer.bias, std=0.05 if self.right is not None else 0.05 / dim**0.5)
-
-    def forward(self, relations: Tensor) -> tuple[Tensor, Tensor | None]:
+    def forward(self, relations: Tensor) -> dict[str, Tensor]:
         """Make projections.
 
         Args:
             relations: Unit embeddings of relation texts, of shape (relations, dim).
 
         Returns:
-            Left factors (relations, dim, rank) and right factors (relations, rank, dim); at full rank matrices
-            (relations, dim, dim) and ``None``.
+            The parts of :class:`ontodex.geometry.projection.Projections` by name.
         """
-        condition = self.condition(relations)
-        dim, rank = self.settings.dim, self.settings.rank
-        left = self.left(condition).view(-1, dim, rank or dim)
-        return left, None if self.right is None else self.right(condition).view(-1, rank, dim)
+        raise NotImplementedError
+
+    def moved(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
+        """Apply to each head the projection of its relation; see :meth:`queries`."""
+        raise NotImplementedError
 
     def entities(self, vectors: Tensor) -> Tensor:
         """Pass embeddings through the entity layer: unit vectors of shape (n, dim)."""
@@ -127,14 +123,58 @@ class HyperNetwork(nn.Module):
         Returns:
             Queries of shape (n, dim), to be scored with entity vectors by inner product.
         """
-        left, right = self(relations)
+        moved = self.moved(heads, relations, which)
+        if self.settings.projection == "public":
+            return moved
+        return nn.functional.normalize(heads + moved, dim=-1)
+
+
+class HyperNetwork(LinkNetwork):
+    """Makes matrices of relations: h·W, or h·P·S in two factors.
+
+    A relation's embedding passes a linear layer (the condition layer of the public code) and one linear layer per factor.
+    Yoo et al., "Hyper-CL", ACL 2024, section 3.2; low rank: section 3.4.
+
+    Args:
+        settings: Its shape.
+    """
+
+    def __init__(self, settings: LinkNetworkSettings) -> None:
+        super().__init__(settings)
+        dim, rank = settings.dim, settings.rank
+        self.condition = nn.Linear(dim, settings.condition)
+        self.left = nn.Linear(settings.condition, dim * (rank or dim))
+        self.right = nn.Linear(settings.condition, dim * rank) if rank else None
+        if settings.projection == "residual":
+            self._start_near_identity()
+
+    def _start_near_identity(self) -> None:
+        """Start from projections of a small, known size, so that h + h·W is h at first, however deep the rank."""
+        dim = self.settings.dim
+        nn.init.orthogonal_(self.condition.weight)
+        nn.init.zeros_(self.condition.bias)
+        for layer in (self.left, self.right):
+            if layer is not None:
+                nn.init.normal_(layer.weight, std=0.3 / self.settings.condition**0.5)
+                nn.init.normal_(layer.bias, std=0.05 if self.right is not None else 0.05 / dim**0.5)
+
+    def forward(self, relations: Tensor) -> dict[str, Tensor]:
+        """Make projections: ``left`` (relations, dim, rank), ``right`` (relations, rank, dim); or matrices ``left``."""
+        condition = self.condition(relations)
+        dim, rank = self.settings.dim, self.settings.rank
+        parts = {"left": self.left(condition).view(-1, dim, rank or dim)}
+        if self.right is not None:
+            parts["right"] = self.right(condition).view(-1, rank, dim)
+        return parts
+
+    def moved(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
+        """Multiply each head with the matrix of its relation, relation by relation."""
+        factors = self(relations)
         order = torch.argsort(which, stable=True)
         counts = torch.bincount(which, minlength=len(relations)).tolist()
-        # unbind, not an index each: the gradient of an index is as large as all factors together.
-        moved = [group @ factor for group, factor in zip(torch.split(heads[order], counts), left.unbind(), strict=True)]
-        if right is not None:
-            moved = [along @ factor for along, factor in zip(moved, right.unbind(), strict=True)]
-        projected = torch.cat(moved)[torch.argsort(order)]
-        if self.settings.projection == "public":
-            return projected
-        return nn.functional.normalize(heads + projected, dim=-1)
+        along = heads[order]
+        for factor in factors.values():
+            # unbind, not an index each: the gradient of an index is as large as all factors together.
+            groups = zip(torch.split(along, counts), factor.unbind(), strict=True)
+            along = torch.cat([group @ one for group, one in groups])
+        return along[torch.argsort(order)]

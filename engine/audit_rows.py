@@ -15,6 +15,12 @@ from ontodex.graph.prefixes import local_name
 
 __all__ = ["Audit", "AuditRow"]
 
+SECTIONS = (
+    ("doubtful", "asserted, and doubtful", "no asserted link scores at or below the threshold of the index's rule"),
+    ("missing", "missing, and likely", "no pair scores above that threshold, and is neither asserted nor of siblings"),
+)
+"""Verdicts, their titles, and what it means that there is no row."""
+
 
 @dataclass(frozen=True)
 class AuditRow:
@@ -27,7 +33,8 @@ class AuditRow:
         object_label: Its label.
         probability: How likely the model holds the link to be.
         score: Its subsumption score.
-        verdict: ``"doubtful"`` for an asserted link, ``"missing"`` for one that the hierarchy lacks.
+        verdict: ``"doubtful"`` for an asserted link at or below the rule's threshold, ``"missing"`` for one above it that
+            the hierarchy lacks.
     """
 
     subject_id: str
@@ -42,6 +49,8 @@ class AuditRow:
 @dataclass(frozen=True, eq=False)
 class Audit(Sequence[AuditRow]):
     """A sequence of :class:`AuditRow` that prints as a table: doubtful links, the least likely first, then missing ones.
+
+    Either may be none, where the rule of the index finds nothing to object to.
 
     Attributes:
         rows: The links.
@@ -66,7 +75,7 @@ class Audit(Sequence[AuditRow]):
 
     def __str__(self) -> str:
         lines = [f"audit by {self.method}, {self.took_ms:.1f} ms"]
-        for verdict, title in (("doubtful", "asserted, and doubtful"), ("missing", "missing, and likely")):
+        for verdict, title, none in SECTIONS:
             lines.append(f"{title}:")
             found = [row for row in self.rows if row.verdict == verdict]
             for row in found:
@@ -75,7 +84,7 @@ class Audit(Sequence[AuditRow]):
                     f"is a {row.object_label} ({row.object_id})"
                 )
             if not found:
-                lines.append("  nothing found")
+                lines.append(f"  none: {none}")
         return printable("\n".join(lines))
 
     __repr__ = __str__

@@ -13,6 +13,7 @@ import numpy as np
 from ontodex.engine.answers import answered, checked, hits_of, no_rows, own_row
 from ontodex.engine.audit import audit
 from ontodex.engine.audit_rows import Audit
+from ontodex.engine.conditions import DISK, MEMORY, Conditions
 from ontodex.engine.hits import Hits
 from ontodex.engine.links import Links
 from ontodex.engine.picture import draw_hierarchy, draw_norms
@@ -20,6 +21,7 @@ from ontodex.engine.place import place
 from ontodex.engine.placements import Placements
 from ontodex.engine.projector import vectors_of
 from ontodex.engine.resolve import Resolved, resolve_entity
+from ontodex.engine.spaces import ProductSpace
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.engine.topk import Searcher
 from ontodex.errors import GraphError, SettingsError, UnknownEntity, nearest
@@ -41,21 +43,50 @@ class Engine:
         index: An opened index.
         known: Further graphs whose triples count as known.
         exact: Score every entity also where the index is so large that candidates are looked up first.
+        condition_memory: Bytes of memory for entities under conditions; see :meth:`similar`.
+        condition_disk: Bytes of disk, in the index's folder, for the projections of conditions; 0 for none.
+        rerank: Folder of a cross-encoder (:func:`ontodex.train_cross_encoder`) that reads the best fifty answers of
+            :meth:`tails` and :meth:`heads` again, with the question.
     """
 
-    def __init__(self, index: Index, *, known: Iterable[KnowledgeGraph] = (), exact: bool = False) -> None:
+    def __init__(
+        self,
+        index: Index,
+        *,
+        known: Iterable[KnowledgeGraph] = (),
+        exact: bool = False,
+        condition_memory: int = MEMORY,
+        condition_disk: int = DISK,
+        rerank: str | Path | None = None,
+    ) -> None:
         self.index = index
         self.graph = index.graph
-        self._links = Links(index, self.searcher, known)
+        self._links = Links(index, self.searcher, known, None if rerank is None else Path(rerank))
         self._exact = exact
+        self._condition_room = condition_memory, condition_disk
         self._searchers: dict[str, Searcher] = {}
 
     @classmethod
     def open(
-        cls, path: str | Path, *, device: str = "auto", known: Iterable[KnowledgeGraph] = (), exact: bool = False
+        cls,
+        path: str | Path,
+        *,
+        device: str = "auto",
+        known: Iterable[KnowledgeGraph] = (),
+        exact: bool = False,
+        condition_memory: int = MEMORY,
+        condition_disk: int = DISK,
+        rerank: str | Path | None = None,
     ) -> Engine:
         """Open an index and ask it; see :meth:`ontodex.indexers.index.Index.open` for what can be wrong with it."""
-        return cls(Index.open(Path(path), device), known=known, exact=exact)
+        return cls(
+            Index.open(Path(path), device),
+            known=known,
+            exact=exact,
+            condition_memory=condition_memory,
+            condition_disk=condition_disk,
+            rerank=rerank,
+        )
 
     def __enter__(self) -> Engine:
         return self
@@ -125,12 +156,31 @@ class Engine:
         """Answer many searches at once; see :meth:`search`."""
         return self._alike("search", texts, k, itself=True)
 
-    def similar(self, text: str, k: int = 10) -> Hits:
-        """Rank the other entities by how alike they are to an entity, or to any text."""
-        return self.similar_batch([text], k)[0]
+    def similar(self, text: str, k: int = 10, *, condition: str | None = None) -> Hits:
+        """Rank the other entities by how alike they are to an entity, or to any text; under a condition, if one is given.
 
-    def similar_batch(self, texts: Sequence[str], k: int = 10) -> list[Hits]:
-        """Answer many questions at once; see :meth:`similar`."""
+        Under a condition all entities are projected by it, which takes a while the first time, and ranked exactly.
+
+        Args:
+            text: An entity or any text.
+            k: How many.
+            condition: In what they are to be alike: a relation of the graph, "inverse " and a relation, or any text.
+
+        Raises:
+            UnknownEntity: If a CURIE or IRI is not in the graph.
+            UnknownRelation: Likewise, of the condition.
+            SettingsError: If ``k`` is below 1, or a text empty, or the condition longer than its encoder reads, or the
+                budget of memory or disk too small for one condition.
+            IndexMismatch: If there is a condition, and the index was built without an encoder of conditions.
+        """
+        return self.similar_batch([text], k, condition=condition)[0]
+
+    def similar_batch(
+        self, texts: Sequence[str], k: int = 10, *, condition: str | Sequence[str] | None = None
+    ) -> list[Hits]:
+        """Answer many questions at once, under one condition or one for each; see :meth:`similar`."""
+        if condition is not None:
+            return self._conditions.similar(texts, condition, k)
         return self._alike("similar", texts, k, itself=False)
 
     # Hierarchy ----------------------------------------------------------------------------------------------------
@@ -138,9 +188,10 @@ class Engine:
     def parents(self, text: str, k: int = 10, known: str = "include") -> Hits:
         """Rank what is more general than an entity or any text: all that it is a kind of.
 
-        The score is HiT's, minus the hyperbolic distance and the weighted difference of the norms; the probability that
-        comes with it is calibrated on validation pairs. All entities of the graph are ranked, exactly. The entity itself
-        and what is asserted below it are left out.
+        The score is HiT's, minus the hyperbolic distance and the weighted difference of the norms. The probability that
+        comes with it is the share of asserted ancestors among answers of such a score, measured on the graph's own
+        entities where it has fifty links; what is true and not asserted counts as wrong there. All entities of the graph
+        are ranked, exactly. The entity itself, others of its label, and what is asserted below it are left out.
 
         Args:
             text: An entity or any text.
@@ -171,11 +222,13 @@ class Engine:
         return self._subsumptions.ranked("children", texts, k, known)
 
     def place(self, text: str, k: int = 5) -> Placements:
-        """Find where a new concept belongs: the most specific parents, and what below them should move below it.
+        """Find where a new concept belongs: its best parents, and what below them should move below it.
 
-        A parent counts for as much as the concept is likely below it and below none of its descendants. Its children, and
-        other entities below it, move if they are more likely below the concept than not; of a line of them only the
-        topmost is named. An entity of the graph is placed as if it were new::
+        The parents are those of :meth:`parents`, best first, but one counts for less if one of its own descendants is more
+        likely a parent than not. Their children, and other entities below them, move if they score above the threshold of
+        the index's rule as children of the concept, and higher than as children of that parent; of a line of them only the
+        topmost is named. An entity of the graph is placed as if it were new, but never below its own descendants or over
+        its own ancestors::
 
             place: text = “ruminant” (free text)
             by the subsumption score of HiT, 2.8 ms
@@ -201,12 +254,13 @@ class Engine:
     def audit(self, k: int = 20) -> Audit:
         """Find the links on which hierarchy and model disagree: those asserted and doubtful, and those missing.
 
-        Missing is a pair of members of the hierarchy of which neither is asserted above the other. At most five missing
-        parents of one child are named, and none that bears the child's own label. Every member is asked for its parents:
-        some minutes for a hundred thousand on one processor core.
+        Doubtful is an asserted link at or below the threshold of the index's rule, missing a pair above it of members of the
+        hierarchy of which neither is asserted above the other, that share no asserted parent, and that bear different
+        labels. At most five missing parents of one child are named. Every member is asked for its parents: some minutes
+        for a hundred thousand on one processor core.
 
         Args:
-            k: How many of either kind.
+            k: How many of either kind at most; there may be fewer, or none.
 
         Raises:
             SettingsError: If ``k`` is below 1.
@@ -271,7 +325,9 @@ class Engine:
         if space not in self._searchers:
             device = self.index.device
             approximate = None if self._exact else self.index.candidates(space)
-            self._searchers[space] = Searcher(self.index.vectors(space), device, approximate)
+            vectors = self.index.vectors(space)
+            product = ProductSpace(vectors) if self.index.manifest.spaces[space].geometry == "product" else None
+            self._searchers[space] = Searcher(vectors, device, approximate, product)
         return self._searchers[space]
 
     @cached_property
@@ -284,6 +340,10 @@ class Engine:
         if self.hierarchy is None or not len(self.hierarchy.links):
             raise GraphError(f"{self.graph.source}: expected a hierarchy to draw, found no links from child to parent")
         return self.hierarchy
+
+    @cached_property
+    def _conditions(self) -> Conditions:
+        return Conditions(self.index, *self._condition_room)
 
     @cached_property
     def _subsumptions(self) -> Subsumptions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_
 from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import Known, check_choice
 from ontodex.engine.projector import Projector
+from ontodex.engine.rerank import Reranker
 from ontodex.engine.resolve import resolve_entity, resolve_relation
 from ontodex.engine.topk import Searcher
 from ontodex.graph import KnowledgeGraph
@@ -27,13 +29,23 @@ class Links:
         index: An opened index.
         searcher: Gives the search of a space.
         known: Further graphs whose triples count as known.
+        rerank: Folder of a cross-encoder that reads the best answers again.
     """
 
-    def __init__(self, index: Index, searcher: Callable[[str], Searcher], known: Iterable[KnowledgeGraph] = ()) -> None:
+    def __init__(
+        self,
+        index: Index,
+        searcher: Callable[[str], Searcher],
+        known: Iterable[KnowledgeGraph] = (),
+        rerank: Path | None = None,
+    ) -> None:
         self._graph = index.graph
         self._known = Known(self._graph, known)
         self._projector = Projector(index)
         self._searcher = searcher
+        self._reranker: Reranker | None = None
+        if rerank is not None:
+            self._reranker = Reranker(rerank, index.graph, unit=self._projector.score_unit, device=index.device)
 
     def ends(self, question: str, questions: Sequence[tuple[str, str]], k: int, known: str) -> list[Hits]:
         """Answer (entity, relation) questions for ``"tails"`` or ``"heads"``, which are the inverse relation's tails."""
@@ -53,12 +65,20 @@ class Links:
                 true if known == "exclude" else [no_rows()] * len(true), entities, relations, strict=True
             )
         ]
-        found = self._ranked(queries, k, known, true, left_out)
+        method = self._projector.method
+        if self._reranker is None:
+            found = self._ranked(queries, k, known, true, left_out)
+        else:
+            count = max(k, self._reranker.top)
+            found = self._ranked(queries, count, known, true, left_out)
+            read = self._reranker.questions(entities, relations, backward=backward)
+            found = [(rows[:k], scores[:k]) for rows, scores in self._reranker.reordered(read, found)]
+            method = f"{method}, plus the logit of a cross-encoder (the best {count} read again)"
         answers = []
         for entity, relation, rows_true, scored in zip(entities, relations, true, found, strict=True):
             given = "tail" if backward else "head"
             readings = {given: entity.reading, "relation": relation.reading}
-            answers.append((hits_of(self._graph, scored, rows_true), readings, self._projector.method))
+            answers.append((hits_of(self._graph, scored, rows_true), readings, method))
         return answered(self._graph, question, answers, start)
 
     def between(self, questions: Sequence[tuple[str, str]], k: int, known: str) -> list[Hits]:
@@ -67,13 +87,11 @@ class Links:
         k = checked(k)
         start = time.perf_counter()
         pairs = [(resolve_entity(self._graph, head), resolve_entity(self._graph, tail)) for head, tail in questions]
-        heads, tails = (self._projector.vectors([pair[side] for pair in pairs]) for side in (0, 1))
         answers = []
-        for (head, tail), head_vector, tail_vector in zip(pairs, heads, tails, strict=True):
+        for (head, tail), scores in zip(pairs, self._projector.relation_scores(pairs), strict=True):
             true = no_rows()
             if head.row is not None and tail.row is not None:
                 true = self._known.relations(head.row, tail.row)
-            scores = self._projector.relation_scores(head_vector, tail_vector)
             rows = _chosen(np.arange(self._graph.n_relations), true, known)
             order = rows[np.lexsort((rows, -scores[rows]))][:k]
             hits = tuple(

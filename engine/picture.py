@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ontodex.engine.disk_curves import geodesics, samples
 from ontodex.engine.disk_layout import DiskLayout, disk_layout
-from ontodex.engine.picture_files import Titles, drawing, printable, save, shortened
+from ontodex.engine.picture_files import Titles, drawing, on_one_line, save, shortened
 from ontodex.engine.picture_labels import LabelPlacer
 from ontodex.errors import SettingsError
 from ontodex.graph import Hierarchy
@@ -74,7 +74,7 @@ def draw_hierarchy(
     asked = {kind: [row for row, given, _ in answers if given == kind] for kind in ("parent", "child")}
     with drawing(path):
         layout = disk_layout(hierarchy, root, limit=limit, more_parents=asked["parent"], more_children=asked["child"])
-        names = [printable(labels[row]) or printable(hierarchy.ids[row]) for row in layout.rows.tolist()]
+        names = [on_one_line(labels[row]) or on_one_line(hierarchy.ids[row]) for row in layout.rows.tolist()]
         save(*_hierarchy_figure(layout, names, answers, halo=path.suffix.lower() == ".png"), path)
 
 

@@ -18,7 +18,7 @@ from ontodex.graph.writers.atomic import replacing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Titles", "drawing", "printable", "save", "shortened"]
+__all__ = ["Titles", "drawing", "on_one_line", "save", "shortened"]
 
 Titles = dict[str, list[str]]
 """Whole labels of the dots of each group."""
@@ -28,10 +28,10 @@ SCRIPTS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans", "WenQuanYi Zen H
 """Fonts for letters that DejaVu Sans, which comes with matplotlib, does not have; those that are installed."""
 
 
-def printable(text: str) -> str:
+def on_one_line(text: str) -> str:
     r"""Return ``text`` on one line, without control characters.
 
-    >>> printable("two\nlines\x07 ")
+    >>> on_one_line("two\nlines\x07 ")
     'two lines'
     """
     return " ".join("".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in text).split())

@@ -21,8 +21,8 @@ class Placement:
     Attributes:
         parent: What it hangs under; ``known`` if the concept is in the graph, and it does so already.
         children: What lies below that parent and moves below the new concept; most often nothing.
-        probability: How likely the position is: that the concept is below the parent and below none of the parent's own
-            descendants, times the geometric mean of the children's probabilities.
+        probability: How likely the concept is below the parent and, where one of the parent's descendants is more likely
+            its parent than not, not below that; each child has a probability of its own.
     """
 
     parent: Hit

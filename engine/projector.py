@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.encoders.bi_encoder import BI_ENCODER
+from ontodex.engine.rerank import COSINE
 from ontodex.engine.resolve import Resolved
+from ontodex.errors import settings_from
 from ontodex.geometry.cosine import score_pairs, unit
-from ontodex.geometry.projection import Factors, project
-from ontodex.graph import inverse_text
+from ontodex.geometry.projection import Projections
+from ontodex.graph import TextSettings, entity_texts, inverse_text, relation_texts
+from ontodex.indexers.asking import asking
 from ontodex.indexers.index import Index
+from ontodex.indexers.structure import HYBRID
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Projector", "vectors_of"]
 
 Floats = NDArray[np.float32]
+Rows = NDArray[np.integer]
 
 
 class Projector:
-    """Projects entities by relations: with the projections of the index, or, without, by reading both as one text.
+    """Makes the queries of entities and relations.
+
+    With a tri-encoder it projects stored vectors, with a bi-encoder it encodes pairs of texts; without either it reads
+    both as one text. Where the index has structural vectors, a query asks for them as well.
 
     Args:
         index: An opened index.
@@ -30,77 +39,135 @@ class Projector:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._trained = "link" in index.manifest.spaces
+        about = index.manifest.encoders.get("link", {})
+        self._reads_pairs = about.get("architecture") == BI_ENCODER
 
     @property
     def space(self) -> str:
         """The space that the queries are searched in."""
+        return HYBRID if HYBRID in self._index.manifest.spaces else self._texts_space
+
+    @property
+    def _texts_space(self) -> str:
         return "link" if self._trained else "text"
+
+    @property
+    def score_unit(self) -> float:
+        """How much of a score counts as one unit of a log-probability."""
+        return 1.0 if self.space == HYBRID else COSINE
 
     @property
     def method(self) -> str:
         """What the scores mean, for the answer."""
+        way = "head and relation read together" if self._reads_pairs else "the relation's projection"
+        if self.space == HYBRID:
+            return f"{way}, and the links of the graph (weighted for the relation, logarithm of the odds but for a constant)"
         if self._trained:
-            return "the relation's projection (cosine)"
+            return f"{way} (cosine)"
         return "the text “head relation” (cosine; the index has no projections)"
 
     @property
     def relations_method(self) -> str:
         """What the scores of relations mean."""
+        if self._reads_pairs:
+            return "the mean of head and relation, and tail and inverse relation, read together (cosines)"
         if self._trained:
             return "the mean of the relation's projection and its inverse's (cosines)"
         return "the difference of tail and head, against the relation's label (cosine; the index has no projections)"
+
+    @property
+    def _vectors(self) -> Vectors:
+        return self._index.vectors(self._texts_space)
 
     @cached_property
     def _labels(self) -> Floats:
         return self._encode(list(self._index.graph.relation_labels))
 
     def queries(self, entities: Sequence[Resolved], relations: Sequence[Resolved], *, backward: bool = False) -> Floats:
-        """Return the query of each (entity, relation) pair, ``float32`` of shape (pairs, dim).
+        """Return the query of each (entity, relation) pair in :attr:`space`, ``float32`` of shape (pairs, dim).
 
         Args:
             entities: Heads; tails with ``backward``.
             relations: One relation for each.
             backward: Ask for heads: project by the inverse relation.
         """
+        queries = self._text_queries(entities, relations, backward)
+        structure = self._index.structure
+        if structure is None:
+            return queries
+        shift = self._index.graph.n_relations * backward
+        rows = np.array([-1 if one.row is None else one.row for one in entities], dtype=np.int64)
+        numbers = np.array([-1 if one.row is None else one.row + shift for one in relations], dtype=np.int64)
+        return structure.queries(queries, rows, numbers)
+
+    def _text_queries(self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool) -> Floats:
         pairs = list(zip(entities, relations, strict=True))
         if not self._trained:
             words = [(entity.reading.label, relation.reading.label) for entity, relation in pairs]
             return self._encode([" ".join(reversed(two) if backward else two) for two in words])
+        if self._reads_pairs:
+            read = [(self._text(one), self._relation_text(two, backward)) for one, two in pairs]
+            return np.asarray(self._index.link_encoder.queries(read))
         vectors = self.vectors(entities)
         queries = np.empty_like(vectors)
         groups: dict[Resolved, list[int]] = {}
         for position, relation in enumerate(relations):
             groups.setdefault(relation, []).append(position)
         for relation, positions in groups.items():
-            factors = self._factors(relation, backward)
-            queries[positions] = project(vectors[positions], factors, residual=self._index.residual)
+            projections, number = self._projections(relation, backward)
+            queries[positions] = projections.project(vectors[positions], number)
         return queries
 
-    def vectors(self, entities: Sequence[Resolved]) -> Floats:
-        """Return the vectors of entities in :attr:`space`: known ones from the store, texts encoded."""
-        return vectors_of(self._index.vectors(self.space), entities, self._encode)
-
-    def relation_scores(self, head: Floats, tail: Floats) -> NDArray[np.float64]:
-        """Score every relation of the graph: the mean cosine of predicting ``tail``, and inversely ``head``.
+    def ask(self, rows: Rows, relations: Rows, *, text_alone: bool = False) -> Floats:
+        """Return the query of each pair of an entity and a relation of the graph; the index has an encoder of links.
 
         Args:
-            head: Vector of shape (dim,).
-            tail: Likewise.
+            rows: Entities, of shape (pairs,).
+            relations: Their relations; those from R on are inverses.
+            text_alone: Ask the link space, even if :attr:`space` is another.
 
         Returns:
-            Scores of shape (relations,).
+            ``float32`` of shape (pairs, dim).
         """
-        index, count = self._index, self._index.graph.n_relations
-        if not self._trained:
-            return np.asarray(score_pairs(unit(tail - head)[None], self._labels[None])[0])
-        both = np.zeros(count)
-        for here, there, start in ((head, tail, 0), (tail, head, count)):
-            moved = np.einsum("d,rdk->rk", here, index.blobs.get("link/left")[start : start + count])
-            if "link/right" in index.blobs:
-                moved = np.einsum("rk,rkd->rd", moved, index.blobs.get("link/right")[start : start + count])
-            queries = unit(here + moved if index.residual else moved)
-            both += score_pairs(there[None], queries[None])[0]
-        return both / 2
+        if self._reads_pairs:
+            ask = asking(self._index.link_encoder, self._vectors, self._texts, self._relation_texts)
+            queries = ask(rows, relations)
+        else:
+            queries = self._index.projections.queries(self._vectors[rows], relations)
+        structure = None if text_alone else self._index.structure
+        return queries if structure is None else structure.queries(queries, rows, relations)
+
+    def vectors(self, entities: Sequence[Resolved]) -> Floats:
+        """Return the text vectors of entities, of the link space if there is one: from the store, or encoded."""
+        return vectors_of(self._vectors, entities, self._encode)
+
+    def relation_scores(self, pairs: Sequence[tuple[Resolved, Resolved]]) -> Iterator[NDArray[np.float64]]:
+        """Score every relation of the graph for each pair: the mean cosine of predicting the tail, and inversely the head.
+
+        Args:
+            pairs: Heads and tails.
+
+        Yields:
+            Scores of shape (relations,) for each pair.
+        """
+        graph = self._index.graph
+        heads, tails = (self.vectors([pair[side] for pair in pairs]) for side in (0, 1))
+        for (head, tail), head_vector, tail_vector in zip(pairs, heads, tails, strict=True):
+            if not self._trained:
+                yield score_pairs(unit(tail_vector - head_vector)[None], self._labels[None])[0]
+                continue
+            both = np.zeros(graph.n_relations)
+            directions = (head, head_vector, tail_vector, False), (tail, tail_vector, head_vector, True)
+            for asked, here, there, backward in directions:
+                start = graph.n_relations * backward
+                numbers = slice(start, start + graph.n_relations)
+                if self._reads_pairs:
+                    read = [(self._text(asked), relation) for relation in self._relation_texts[numbers]]
+                    queries = np.asarray(self._index.link_encoder.queries(read))
+                else:
+                    queries = self._index.projections.by_each(here, numbers)
+                both += score_pairs(there[None], queries[None])[0]
+            yield both / 2
 
     def _encode(self, texts: list[str]) -> Floats:
         if not self._trained:
@@ -108,12 +175,30 @@ class Projector:
         encoder = self._index.link_encoder
         return np.asarray(encoder.entities(encoder.text.encode(texts)))
 
-    def _factors(self, relation: Resolved, backward: bool) -> Factors:
+    def _projections(self, relation: Resolved, backward: bool) -> tuple[Projections, int]:
+        """Return where the projection of a relation is: among those of the graph, or alone."""
         if relation.row is not None:
-            return self._index.projection(relation.row + self._index.graph.n_relations * backward)
-        text = relation.reading.text
-        left, right = self._index.link_encoder.factors([inverse_text(text) if backward else text])
-        return left[0], None if right is None else right[0]
+            return self._index.projections, relation.row + self._index.graph.n_relations * backward
+        return self._index.link_encoder.projections([self._relation_text(relation, backward)]), 0
+
+    def _text(self, entity: Resolved) -> str:
+        return self._texts[entity.row] if entity.row is not None else entity.reading.text
+
+    def _relation_text(self, relation: Resolved, backward: bool) -> str:
+        if relation.row is not None:
+            return self._relation_texts[relation.row + self._index.graph.n_relations * backward]
+        return inverse_text(relation.reading.text) if backward else relation.reading.text
+
+    @cached_property
+    def _relation_texts(self) -> list[str]:
+        return relation_texts(self._index.graph)
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """What a bi-encoder reads of each entity."""
+        index = self._index
+        texts = index.link_encoder.texts or index.manifest.settings["texts"]
+        return entity_texts(index.graph, settings_from(TextSettings, texts, str(index.folder)))
 
 
 def vectors_of(stored: Vectors, entities: Sequence[Resolved], encode: Callable[[list[str]], Floats]) -> Floats:

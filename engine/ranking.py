@@ -9,32 +9,43 @@ from numpy.typing import NDArray
 
 from ontodex.engine.topk import Searcher
 from ontodex.errors import GraphError, SettingsError
-from ontodex.geometry.projection import Factors, project
 from ontodex.graph import KnowledgeGraph
+from ontodex.indexers.asking import Ask
 from ontodex.indexers.vectors import Vectors
 
-__all__ = ["evaluate_links", "filtered_ranks", "rank_metrics"]
+__all__ = ["Adjust", "evaluate_links", "filtered_ranks", "rank_metrics"]
 
 Ranks = NDArray[np.float64]
+Rows = NDArray[np.integer]
+
+Adjust = Callable[[Rows, Rows, NDArray[np.float32]], NDArray[np.float32]]
+"""From rows of entities, numbers of relations, and the scores of all entities, to better scores."""
+
 BLOCK = 64
 """Queries scored at once: their scores stay in the processor's cache while they are counted."""
 
 SAME = 1e-6
-"""Float32 scores of equal vectors differ by less, depending on where in the product they stand."""
+"""Float32 scores of equal vectors differ by less than so much of the largest, depending on where in the product they stand;
+cosines count as 1."""
 
 
 def filtered_ranks(
-    queries: NDArray[np.float32], answers: NDArray[np.integer], known: Sequence[NDArray[np.integer]], searcher: Searcher
+    queries: NDArray[np.float32],
+    answers: NDArray[np.integer],
+    known: Sequence[NDArray[np.integer]],
+    searcher: Searcher,
+    adjust: Callable[[slice, NDArray[np.float32]], NDArray[np.float32]] | None = None,
 ) -> Ranks:
     """Rank the true answer of each query among all entities, other true answers left out.
 
     Ties count as the mean of the ranks that they take up ("realistic" rank: Berrendorf et al. 2020).
 
     Args:
-        queries: Unit query vectors, of shape (queries, dim).
+        queries: Query vectors, of shape (queries, dim).
         answers: Row of the true answer of each, of shape (queries,).
         known: Rows of all true answers of each query.
         searcher: Scores the entities.
+        adjust: Makes better scores of those of a block of queries, of shape (block, entities); what is left out has -inf.
 
     Returns:
         Ranks from 1, ``float64`` of shape (queries,).
@@ -42,11 +53,19 @@ def filtered_ranks(
     ranks = np.empty(len(queries))
     for start in range(0, len(queries), BLOCK):
         scores = searcher.products(queries[start : start + BLOCK])
-        for row, position in enumerate(range(start, start + len(scores))):
+        block = range(start, start + len(scores))
+        left_out = [known[position][known[position] != answers[position]] for position in block]
+        if adjust is not None:
+            for row, rows in enumerate(left_out):
+                scores[row, rows] = -np.inf
+            scores = adjust(slice(start, start + len(scores)), scores)
+        for row, position in enumerate(block):
             answer = scores[row, answers[position]]
-            others = scores[row, known[position][known[position] != answers[position]]]
-            better = np.count_nonzero(scores[row] > answer + SAME) - np.count_nonzero(others > answer + SAME)
-            as_good = np.count_nonzero(scores[row] >= answer - SAME) - np.count_nonzero(others >= answer - SAME)
+            others = scores[row, left_out[row]]
+            most = np.max(np.abs(scores[row]), initial=1.0, where=scores[row] > -np.inf)
+            same = SAME * float(most)
+            better = np.count_nonzero(scores[row] > answer + same) - np.count_nonzero(others > answer + same)
+            as_good = np.count_nonzero(scores[row] >= answer - same) - np.count_nonzero(others >= answer - same)
             ranks[position] = (better + 1 + as_good) / 2
     return ranks
 
@@ -65,9 +84,9 @@ def rank_metrics(ranks: Ranks) -> dict[str, float]:
 def evaluate_links(
     graph: KnowledgeGraph,
     vectors: Vectors,
-    projection: Callable[[int], Factors],
+    ask: Ask,
     *,
-    residual: bool,
+    adjust: Adjust | None = None,
     split: str = "test",
     itself: bool = False,
     device: str = "cpu",
@@ -81,8 +100,8 @@ def evaluate_links(
     Args:
         graph: The graph, with held-out triples.
         vectors: Entity vectors.
-        projection: Returns the projection of a relation; those from R on are inverses.
-        residual: Whether projections are added to the head's vector.
+        ask: Makes the queries.
+        adjust: Makes better scores, as a re-ranker does; see :mod:`ontodex.engine.rerank`.
         split: ``"test"`` or ``"valid"``.
         itself: Keep the entity that is asked about among the candidates in any case, as most papers do.
         device: Where to score.
@@ -104,7 +123,8 @@ def evaluate_links(
     by_side: dict[str, Ranks] = {}
     for side, asked, answers in (("tail", 0, 2), ("head", 2, 0)):
         relations = triples[:, 1] + graph.n_relations * (side == "head")
-        queries = _queries(vectors, triples[:, asked], relations, projection, residual)
+        entities = triples[:, asked]
+        queries = ask(entities, relations)
         known = list(_true_answers(graph, triples, asked, answers))
         if not itself:
             own = ~np.isin(triples[:, 1], list(graph.reflexive))
@@ -112,25 +132,21 @@ def evaluate_links(
                 np.append(rows, row) if out and row not in rows else rows
                 for rows, row, out in zip(known, triples[:, asked], own, strict=True)
             ]
-        by_side[side] = filtered_ranks(queries, triples[:, answers], known, searcher)
+        of_side = None if adjust is None else _of_side(adjust, entities, relations)
+        by_side[side] = filtered_ranks(queries, triples[:, answers], known, searcher, of_side)
     result = rank_metrics(np.concatenate(list(by_side.values())))
     for side, ranks in by_side.items():
         result.update({f"{side}.{name}": value for name, value in rank_metrics(ranks).items()})
     return result
 
 
-def _queries(
-    vectors: Vectors,
-    entities: NDArray[np.integer],
-    relations: NDArray[np.integer],
-    projection: Callable[[int], Factors],
-    residual: bool,
-) -> NDArray[np.float32]:
-    queries = np.empty((len(entities), vectors.dim), dtype=np.float32)
-    for relation in np.unique(relations).tolist():
-        here = np.flatnonzero(relations == relation)
-        queries[here] = project(vectors[entities[here]], projection(relation), residual=residual)
-    return queries
+def _of_side(
+    adjust: Adjust, entities: Rows, relations: Rows
+) -> Callable[[slice, NDArray[np.float32]], NDArray[np.float32]]:
+    def adjusted(block: slice, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        return adjust(entities[block], relations[block], scores)
+
+    return adjusted
 
 
 def _true_answers(

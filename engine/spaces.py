@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from ontodex.geometry.cosine import score_pairs
 from ontodex.indexers.vectors import Vectors
 
-__all__ = ["Asked", "CosineSpace", "Space", "beside"]
+__all__ = ["Asked", "CosineSpace", "ProductSpace", "Space", "beside"]
 
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]
@@ -60,24 +61,63 @@ class CosineSpace:
     def __init__(self, vectors: Vectors) -> None:
         self.vectors = vectors
 
-    def ask(self, queries: NDArray[np.float32]) -> AskedCosine:
+    def ask(self, queries: NDArray[np.float32]) -> AskedProducts:
         """Return queries as this space asks them.
 
         Args:
             queries: Unit vectors of shape (queries, dim).
         """
-        return AskedCosine(self.vectors, queries)
+        return AskedProducts(self.vectors, queries, np.ones(len(queries)))
 
 
-class AskedCosine:
-    """A batch of unit vectors; see :class:`Asked`."""
+class ProductSpace:
+    """Vectors of any length, scored by their product.
 
-    def __init__(self, vectors: Vectors, queries: NDArray[np.float32]) -> None:
+    Args:
+        vectors: The items.
+
+    Example:
+        >>> from ontodex.engine.topk import Searcher
+        >>> vectors = Vectors([np.array([[1.0, 0.0], [0.0, 3.0], [2.0, 2.0]], dtype=np.float32)])
+        >>> rows, scores = Searcher(vectors, space=ProductSpace(vectors)).top(np.array([[1.0, 2.0]]), k=2)[0]
+        >>> rows.tolist(), scores.tolist()
+        ([1, 2], [6.0, 6.0])
+    """
+
+    def __init__(self, vectors: Vectors) -> None:
+        self.vectors = vectors
+
+    @cached_property
+    def longest(self) -> float:
+        """Length of the longest item."""
+        blocks = (np.einsum("nd,nd->n", block, block, dtype=np.float64) for _, block in self.vectors.blocks())
+        return float(np.sqrt(max((block.max(initial=0.0) for block in blocks), default=0.0)))
+
+    def ask(self, queries: NDArray[np.float32]) -> AskedProducts:
+        """Return queries as this space asks them.
+
+        Args:
+            queries: Vectors of shape (queries, dim).
+        """
+        return AskedProducts(self.vectors, queries, self.longest * np.linalg.norm(queries.astype(np.float64), axis=1))
+
+
+class AskedProducts:
+    """A batch of queries whose product with an item is their score; see :class:`Asked`.
+
+    Args:
+        vectors: The items.
+        queries: The queries, of shape (queries, dim).
+        most: Length of each query times that of the longest item, of shape (queries,).
+    """
+
+    def __init__(self, vectors: Vectors, queries: NDArray[np.float32], most: Scores) -> None:
         self._vectors = vectors
         self.lifted = queries
-        # |float32 product - true product| of unit vectors is at most dim * 2**-24, however the sum is ordered; the half
-        # more is for the rounding of lengths and bounds.
-        self.doubt = np.full(len(queries), 1.5 * vectors.dim * 2.0**-24)
+        # |float32 product - true product| is at most dim * 2**-24 * sum |q_i x_i| <= dim * 2**-24 * |q| |x|, however the
+        # sum is ordered (Higham, "Accuracy and Stability of Numerical Algorithms", 3.1, and Cauchy-Schwarz); the half more
+        # is for the rounding of lengths and bounds, the last term for products too small for float32.
+        self.doubt = 1.5 * vectors.dim * (2.0**-24 * most + 2.0**-126)
 
     def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
         """Return the products."""

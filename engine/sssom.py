@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import uuid
 from collections.abc import Mapping as Prefixes
 from collections.abc import Sequence
@@ -32,6 +33,9 @@ COLUMNS = (
     "mapping_justification",
     "confidence",
 )
+
+_URN = re.compile(r"urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:\S+")
+"""An IRI without slashes (RFC 8141)."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,8 @@ def sssom_table(
 ) -> str:
     """Return mappings that a model made, with the metadata of the set in comment lines before them.
 
-    An identifier that is neither IRI nor CURIE of a known prefix is percent-encoded under ``urn:ontodex:``, as in RDF.
+    An identifier that is neither IRI nor CURIE of a known prefix, or that would leave nothing after the prefix, is
+    percent-encoded under ``urn:ontodex:``, as in RDF.
 
     Args:
         mappings: What is said.
@@ -102,14 +107,17 @@ def _curie(name: str, prefixes: Prefixes[str, str], spaces: dict[str, str]) -> s
     """Return the CURIE of an identifier, and note the namespace of its prefix in ``spaces``."""
     iri = expand(name, prefixes)
     short = contract(name, prefixes)
-    if iri is None:
+    if iri is None and _URN.fullmatch(name):
+        iri = short = name
+    elif iri is not None and "://" not in short:
+        prefix, _, local = short.partition(":")
+        if local:
+            spaces[prefix] = iri.removesuffix(local)
+            return short
+    cut = 0 if iri is None else max(iri.rfind(mark) for mark in ("#/" if "://" in iri else "#/:")) + 1
+    if iri is None or not iri[cut:]:
         spaces["ontodex"] = OURS
         return f"ontodex:{quote(name, safe='')}"
-    if "://" not in short:
-        prefix, _, local = short.partition(":")
-        spaces[prefix] = iri.removesuffix(local)
-        return short
-    cut = max(iri.rfind("#"), iri.rfind("/")) + 1
     taken = {space: prefix for prefix, space in spaces.items()}
     fresh = next(prefix for number in itertools.count(1) if (prefix := f"ns{number}") not in {*spaces, *prefixes})
     prefix = taken.get(iri[:cut], fresh)

@@ -18,6 +18,8 @@ from ontodex.engine.topk import Searcher
 from ontodex.errors import IndexMismatch
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph import Hierarchy, KnowledgeGraph
+from ontodex.graph.names import NameKind, normalise
+from ontodex.graph.text import in_words
 from ontodex.indexers.index import Index
 from ontodex.indexers.vectors import Vectors
 
@@ -94,7 +96,7 @@ class Subsumptions:
             index.vectors("hit"),
             index.curvature,
             index.rule,
-            encode=lambda texts: np.asarray(index.hit_encoder.items(texts)),
+            encode=lambda texts: np.asarray(index.hit_encoder.items([in_words(text) for text in texts])),
             device=index.device,
         )
 
@@ -120,6 +122,7 @@ class Subsumptions:
         points = self.points(read)
         searcher = self.above if question == "parents" else self.below
         asserted = [self.asserted(question, one.row) for one in read]
+        refused = self.refused(question, read)
         if known == "only":
             found = [searcher.among(point, rows, k) for point, (rows, _) in zip(points, asserted, strict=True)]
         else:
@@ -127,8 +130,8 @@ class Subsumptions:
                 points,
                 k,
                 [
-                    np.concatenate([own_row(one), circular, rows if known == "exclude" else no_rows()])
-                    for one, (rows, circular) in zip(read, asserted, strict=True)
+                    np.concatenate([other, rows if known == "exclude" else no_rows()])
+                    for other, (rows, _) in zip(refused, asserted, strict=True)
                 ],
             )
         answers = [
@@ -143,6 +146,26 @@ class Subsumptions:
             return no_rows(), no_rows()
         both = self.hierarchy.ancestors(row).astype(np.int64), self.hierarchy.descendants(row).astype(np.int64)
         return both if question == "parents" else both[::-1]
+
+    def refused(self, question: str, entities: Sequence[Resolved]) -> list[Rows]:
+        """Return what is no answer to each: the entity, its namesakes that are not asserted, what would close a circle."""
+        found = []
+        for one in entities:
+            known, circular = self.asserted(question, one.row)
+            alike = no_rows() if one.row is None else np.setdiff1d(self.namesakes(one.row), known)
+            found.append(np.concatenate([own_row(one), alike, circular]))
+        return found
+
+    def namesakes(self, row: int) -> Rows:
+        """Return all other entities of the same label: a model of texts cannot tell one from the other."""
+        graph = self.graph
+        label = normalise(graph.labels[row])
+        bearers = {
+            other
+            for other, kind in graph.names.lookup(label)
+            if kind is NameKind.LABEL and other != row and normalise(graph.labels[other]) == label
+        }
+        return np.array(sorted(bearers), dtype=np.int64)
 
     def hits(self, scored: Scored, known: Rows) -> tuple[Hit, ...]:
         """Return entities as hits, each with its probability."""

@@ -2,7 +2,8 @@
 
 He et al. (NeurIPS 2024, section 3.3) score s(child ⊑ parent) = -(d(child, parent) + λ(‖parent‖ - ‖child‖)) and accept a
 pair whose score is above a threshold; λ and the threshold come from validation pairs. The paper takes them from a grid,
-here both are searched exactly. A logistic curve (Platt, 1999) turns scores into probabilities.
+here both are searched exactly. A logistic curve (Platt, 1999) turns scores into probabilities: the share of true pairs
+among those that it was fitted to, so that it says most of pairs that are met as those were.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ontodex.errors import SettingsError
 from ontodex.geometry import poincare
 
-__all__ = ["LARGEST_WEIGHT", "Subsumption", "best_threshold", "differences", "fit", "metrics"]
+__all__ = ["LARGEST_WEIGHT", "Subsumption", "best_threshold", "calibrated", "differences", "fit", "metrics"]
 
 LARGEST_WEIGHT = 64.0
 """The largest λ that is searched; the best ones lie below 10, and beyond 64 the norms alone decide."""
@@ -101,7 +102,6 @@ def fit(
     labels: ArrayLike,
     *,
     weight: float | None = None,
-    prior: float | None = None,
 ) -> Subsumption:
     """Choose λ, the threshold and the logistic curve on validation pairs.
 
@@ -113,24 +113,21 @@ def fit(
         gain: Hyperbolic norms of the parents less those of the children, shape (n,).
         labels: Whether the child is subsumed, shape (n,).
         weight: λ, if it is given rather than searched.
-        prior: Share of true pairs to which the probabilities are shifted; by default the share in ``labels``.
 
     Returns:
         The rule.
 
     Raises:
-        SettingsError: If the shapes differ, a number is not finite, the labels are all equal, ``weight`` is negative,
-            or ``prior`` is not between 0 and 1.
+        SettingsError: If the shapes differ, a number is not finite, the labels are all equal, or ``weight`` is
+            negative.
 
     Example:
-        >>> rule = fit([2.0, 3.0, 3.0, 8.0], [-1.0, -4.0, 2.0, 0.0], [True, True, False, False], prior=0.5)
+        >>> rule = fit([2.0, 3.0, 3.0, 8.0], [-1.0, -4.0, 2.0, 0.0], [True, True, False, False])
         >>> rule.score([2.0, 8.0], [-3.0, 1.0]) > rule.threshold
         array([ True, False])
     """
     if weight is not None and not 0 <= weight < math.inf:
         raise SettingsError(f"weight: expected a finite number of at least 0, found {weight}")
-    if prior is not None and not 0 < prior < 1:
-        raise SettingsError(f"prior: expected a share between 0 and 1 (both excluded), found {prior}")
     near, truth = _checked(labels, distance=distance)
     step, truth = _checked(labels, gain=gain)
     if near.shape != step.shape:
@@ -138,10 +135,32 @@ def fit(
     weight = _best_weight(near, step, truth) if weight is None else float(weight)
     scores = -(near + weight * step)
     _, threshold = _best_threshold(scores, truth)
-    slope, offset = _logistic(scores, truth)
-    if prior is not None:
-        offset += _logit(prior) - _logit(float(truth.mean()))
-    return Subsumption(weight, threshold, slope, offset)
+    return Subsumption(weight, threshold, *_logistic(scores, truth))
+
+
+def calibrated(rule: Subsumption, scores: ArrayLike, labels: ArrayLike) -> Subsumption:
+    """Fit the logistic curve of a rule to other pairs than those that it was chosen by; weight and threshold stay.
+
+    Where higher scores are not likelier to be true, the curve is all but flat, but still rises: an order by probability
+    is the order by score.
+
+    Args:
+        rule: The rule, by whose weight the pairs were scored.
+        scores: Scores of n pairs, shape (n,).
+        labels: Whether each pair holds, shape (n,).
+
+    Raises:
+        SettingsError: If the shapes differ, a number is not finite, or the labels are all equal.
+
+    Example:
+        >>> rule = Subsumption(weight=1.0, threshold=-8.0, slope=1.0, offset=9.0)
+        >>> scores = np.repeat([-5.0, -9.0], 500)
+        >>> calibrated(rule, scores, np.arange(1000) % 500 < np.repeat([200, 50], 500)).probability([-5.0, -9.0]).round(2)
+        array([0.4, 0.1])
+    """
+    values, truth = _checked(labels, scores=scores)
+    slope, offset = _logistic(values, truth)
+    return replace(rule, slope=slope, offset=offset)
 
 
 def differences(

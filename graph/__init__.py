@@ -1,6 +1,9 @@
 """What is known: the knowledge graph, its hierarchy, and how both are read and written."""
 
 from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.conditions import ConditionalPairs, ConditionalPairsSettings, conditional_pairs
+from ontodex.graph.csts_files import read_conditional_pairs, read_csts, write_conditional_pairs, write_csts
+from ontodex.graph.csts_rows import CstsRow, CstsRows
 from ontodex.graph.edit import merge, remove
 from ontodex.graph.hierarchy import Hierarchy
 from ontodex.graph.knowledge_graph import KnowledgeGraph
@@ -14,16 +17,23 @@ from ontodex.graph.subsumptions import (
     TaskSettings,
     draw_negatives,
     homonym_rate,
+    links_fingerprint,
     make_task,
     transfer_task,
+    validation_links,
     with_root,
 )
-from ontodex.graph.task_files import read_lexicon, read_task, write_task
-from ontodex.graph.text import DEFAULT_TEXTS, TextSettings, entity_texts, inverse_text, relation_texts
+from ontodex.graph.task_files import read_lexicon, read_settings, read_task, write_task
+from ontodex.graph.text import DEFAULT_TEXTS, LABEL_ALONE, TextSettings, entity_texts, inverse_text, relation_texts
 from ontodex.graph.writers import to_networkx, write_nquads, write_tsv
 
 __all__ = [
     "DEFAULT_TEXTS",
+    "LABEL_ALONE",
+    "ConditionalPairs",
+    "ConditionalPairsSettings",
+    "CstsRow",
+    "CstsRows",
     "GraphBuilder",
     "Hierarchy",
     "HierarchyTask",
@@ -32,23 +42,31 @@ __all__ = [
     "ReadWarning",
     "TaskSettings",
     "TextSettings",
+    "conditional_pairs",
     "contract",
     "draw_negatives",
     "entity_texts",
     "expand",
     "homonym_rate",
     "inverse_text",
+    "links_fingerprint",
     "make_task",
     "merge",
     "read",
+    "read_conditional_pairs",
+    "read_csts",
     "read_lexicon",
+    "read_settings",
     "read_task",
     "relation_texts",
     "remove",
     "split",
     "to_networkx",
     "transfer_task",
+    "validation_links",
     "with_root",
+    "write_conditional_pairs",
+    "write_csts",
     "write_nquads",
     "write_task",
     "write_tsv",

@@ -26,6 +26,10 @@ HIERARCHY_NAMES = frozenset(
 )
 
 
+NAMED = 5
+"""Links left out of a hierarchy that a warning names."""
+
+
 def no_triples() -> NDArray[np.int32]:
     """Return an empty array of triples, ``int32`` of shape (0, 3)."""
     return np.zeros((0, 3), dtype=np.int32)
@@ -266,10 +270,11 @@ class KnowledgeGraph:
         links = np.isin(self.relations, chosen)
         hierarchy = Hierarchy(self.heads[links], self.tails[links], ids=self.ids, on_cycle=on_cycle)
         if hierarchy.dropped:
-            child, parent = hierarchy.dropped[0]
+            named = [f"{self.ids[child]} -> {self.ids[parent]}" for child, parent in hierarchy.dropped[:NAMED]]
+            more = len(hierarchy.dropped) - len(named)
             warnings.warn(
                 f"{self.source}: expected a hierarchy without cycles, left out {len(hierarchy.dropped)} link(s) that "
-                f"close one, first {self.ids[child]} -> {self.ids[parent]}; mend the source",
+                f"close one: {', '.join(named)}{f' and {more} more' if more else ''}; mend the source",
                 ReadWarning,
                 stacklevel=2,
             )

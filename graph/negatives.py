@@ -15,7 +15,7 @@ from ontodex.errors import GraphError, SettingsError
 from ontodex.graph.hierarchy import Hierarchy, Keys, Rows, distinct, within
 from ontodex.graph.names import normalise
 
-__all__ = ["KINDS", "Pairs", "bits_of", "draw_negatives", "homonym_rate"]
+__all__ = ["KINDS", "Pairs", "bits_of", "draw_negatives", "homonym_rate", "name_groups"]
 
 KINDS = ("random", "hard")
 """Kinds of negatives."""
@@ -77,12 +77,16 @@ def homonym_rate(names: Sequence[str]) -> float:
     >>> homonym_rate(["bank", "Bank", "river", "shore"])
     0.5
     """
-    groups = _groups(names)
+    groups = name_groups(names)
     return float((np.bincount(groups)[groups] > 1).mean()) if len(groups) else 0.0
 
 
-def _groups(names: Sequence[str]) -> Keys:
-    """Number the names so that homonyms have one number."""
+def name_groups(names: Sequence[str]) -> Keys:
+    """Number the names so that homonyms have one number.
+
+    >>> name_groups(["bank", "river", "Bank"]).tolist()
+    [0, 1, 0]
+    """
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(normalise(name), len(numbers)) for name in names], dtype=np.int64)
 
@@ -130,7 +134,7 @@ class _Drawing:
     def __init__(self, hierarchy: Hierarchy, names: Sequence[str] | None, bits: np.random.PCG64, count: int) -> None:
         self.hierarchy, self.bits, self.count = hierarchy, bits, count
         n = max(len(hierarchy.ids), 1)
-        self.groups: Keys = np.arange(n) if names is None else _groups(names)
+        self.groups: Keys = np.arange(n) if names is None else name_groups(names)
         keys, own = hierarchy.subsumption_keys, hierarchy.members.astype(np.int64)
         self.refused = distinct(np.concatenate([keys // n * n + self.groups[keys % n], own * n + self.groups[own]]))
 

@@ -5,6 +5,7 @@ Source: He et al., Language Models as Hierarchy Encoders (2024), section 4 and i
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,8 +25,10 @@ __all__ = [
     "TaskSettings",
     "draw_negatives",
     "homonym_rate",
+    "links_fingerprint",
     "make_task",
     "transfer_task",
+    "validation_links",
     "with_root",
 ]
 
@@ -44,6 +47,8 @@ class TaskSettings:
         negatives: Negatives of either kind for each positive.
         held_out: Share of the subsumptions in validation and test together.
         homonyms: Whether an entity named like the child or like one of its ancestors may be a negative.
+        relation: The relation from child to parent that was asked for; ``None`` for every one named like one.
+        links: :func:`links_fingerprint` of the hierarchy; ``None`` where it was not noted.
     """
 
     task: str = "multi-hop"
@@ -51,6 +56,8 @@ class TaskSettings:
     negatives: int = 10
     held_out: float = 0.1
     homonyms: bool = True
+    relation: str | None = None
+    links: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +145,29 @@ def transfer_task(
     _, *direct = _held_out(hierarchy.links, held_out, seed, DIRECT)
     parts = [direct, indirect]
     return _task(hierarchy, hierarchy.links[:0], parts, settings, names)
+
+
+def validation_links(hierarchy: Hierarchy, *, seed: int, held_out: float = 0.1) -> Rows:
+    """Return the direct links that ``"mixed-hop"`` of :func:`make_task` holds out for validation, of shape (n, 2)."""
+    return _held_out(hierarchy.links, held_out, seed, DIRECT)[1]
+
+
+def links_fingerprint(links: Rows, names: Sequence[str]) -> str:
+    """Hash links and their order, by which draws of a seed go, through the names of their ends (hex, 128 bits).
+
+    Args:
+        links: (child, parent), of shape (n, 2).
+        names: Name of each row.
+
+    Example:
+        >>> links = np.array([[1, 0]])
+        >>> links_fingerprint(links, ["animal", "dog"]) == links_fingerprint(links, ["animal", "cat"])
+        False
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    for row in links.ravel().tolist():
+        digest.update(f"{names[row]}\0".encode("utf-8", "replace"))
+    return digest.hexdigest()
 
 
 def _check(hierarchy: Hierarchy, settings: TaskSettings) -> None:

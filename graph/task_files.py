@@ -8,6 +8,7 @@ the task was made: the public data has neither. ``entity_lexicon.json`` gives th
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +21,7 @@ from ontodex.graph.hierarchy import Hierarchy, Rows
 from ontodex.graph.negatives import Pairs
 from ontodex.graph.subsumptions import HierarchyTask, TaskSettings
 
-__all__ = ["read_lexicon", "read_task", "write_task"]
+__all__ = ["read_lexicon", "read_settings", "read_task", "write_task"]
 
 KEYS = ("random_negatives", "hard_negatives")
 
@@ -28,14 +29,30 @@ KEYS = ("random_negatives", "hard_negatives")
 def write_task(task: HierarchyTask, ids: Sequence[str], folder: Path, names: Sequence[str] | None = None) -> None:
     """Write a task to a folder, which is made; files of an earlier task are replaced.
 
+    A new or empty folder is there with all its files or not at all.
+
     Args:
         task: The task.
         ids: Id of each row.
         folder: Where to.
         names: Name of each row, for ``entity_lexicon.json``.
     """
-    names_of_rows = list(ids)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = folder.absolute()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.", suffix=".tmp") as beside:
+        made = Path(beside) / folder.name
+        made.mkdir()
+        _write_files(task, list(ids), made, names)
+        if folder.exists() and not any(folder.iterdir()):
+            folder.rmdir()
+        if not folder.exists():
+            made.replace(folder)
+            return
+        for file in made.iterdir():
+            file.replace(folder / file.name)
+
+
+def _write_files(task: HierarchyTask, names_of_rows: list[str], folder: Path, names: Sequence[str] | None) -> None:
 
     def named(rows: Iterable[int]) -> list[str]:
         return [names_of_rows[row] for row in rows]
@@ -90,7 +107,7 @@ def read_task(folder: Path, ids: Sequence[str]) -> HierarchyTask:
     else:
         links = np.concatenate([train, *(part.positives for part in held_out)])
     known = Hierarchy(links[:, 0], links[:, 1], ids=ids)
-    return HierarchyTask(train, *held_out, known=known, settings=_settings(folder / "settings.json"))
+    return HierarchyTask(train, *held_out, known=known, settings=read_settings(folder))
 
 
 def read_lexicon(folder: Path) -> tuple[list[str], list[str]]:
@@ -109,7 +126,14 @@ def read_lexicon(folder: Path) -> tuple[list[str], list[str]]:
     return list(lexicon), [entry["name"] for entry in lexicon.values()]
 
 
-def _settings(path: Path) -> TaskSettings | None:
+def read_settings(folder: Path) -> TaskSettings | None:
+    """Return how the task in a folder was made; ``None`` if it does not say, as the public data.
+
+    Raises:
+        ReadError: If ``settings.json`` is no object.
+        SettingsError: If it has unknown keys.
+    """
+    path = folder / "settings.json"
     if not path.exists():
         return None
     values = _json(_text(path), str(path))

@@ -11,7 +11,7 @@ from ontodex.errors import SettingsError
 from ontodex.graph.builder import readable
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 
-__all__ = ["DEFAULT_TEXTS", "TextSettings", "entity_texts", "inverse_text", "relation_texts"]
+__all__ = ["DEFAULT_TEXTS", "LABEL_ALONE", "TextSettings", "entity_texts", "in_words", "inverse_text", "relation_texts"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,9 @@ class TextSettings:
 DEFAULT_TEXTS = TextSettings()
 """What goes into a text if nothing else is said."""
 
+LABEL_ALONE = TextSettings(synonyms=0, definition=False)
+"""What a hierarchy encoder reads that does not say otherwise: the label alone, as in the paper of HiT."""
+
 
 def entity_texts(graph: KnowledgeGraph, settings: TextSettings = DEFAULT_TEXTS) -> list[str]:
     """Return "label (synonym; synonym): definition" of each entity.
@@ -65,9 +68,7 @@ def entity_texts(graph: KnowledgeGraph, settings: TextSettings = DEFAULT_TEXTS) 
     texts = []
     columns = zip(graph.labels, _every_synonyms(graph), graph.definitions, strict=True)
     for row, (label, synonyms, definition) in enumerate(columns):
-        words = _text(
-            _in_words(label), synonyms[: settings.synonyms], definition if settings.definition else ""
-        ).split()
+        words = _text(in_words(label), synonyms[: settings.synonyms], definition if settings.definition else "").split()
         if settings.neighbours and len(words) < settings.max_words:
             near = sorted((graph.ids[other], graph.labels[other]) for other in graph.neighbours(row).tolist())
             words += [word for _, name in near[: settings.neighbours] for word in name.split()]
@@ -107,10 +108,10 @@ def _every_synonyms(graph: KnowledgeGraph) -> Iterable[tuple[str, ...]]:
 _CAMEL_CASE = re.compile(r"[A-Z]?[a-z]{2,}(?:[A-Z][a-z]+)+")
 
 
-def _in_words(label: str) -> str:
-    """Take a label in camel case apart.
+def in_words(label: str) -> str:
+    """Take a label in camel case apart, as the texts of entities have it.
 
-    >>> _in_words("FoodEstablishment"), _in_words("McDonald"), _in_words("FBN1")
+    >>> in_words("FoodEstablishment"), in_words("McDonald"), in_words("FBN1")
     ('Food establishment', 'McDonald', 'FBN1')
     """
     return readable(label) if _CAMEL_CASE.fullmatch(label) else label

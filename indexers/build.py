@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -20,35 +19,37 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.encoders.condition import ConditionEncoder
 from ontodex.encoders.hit import HiT
 from ontodex.encoders.hyper_cl import HyperCL
-from ontodex.encoders.locate import files_of, fingerprint
+from ontodex.encoders.link_encoder import LinkEncoder, load_link_encoder
+from ontodex.encoders.locate import fingerprint
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexFailure, IndexMismatch, settings_from
-from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
+from ontodex.graph import LABEL_ALONE, KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.indexers import generations
-from ontodex.indexers.blobs import BlobWriter
+from ontodex.indexers.asking import asking
 from ontodex.indexers.candidates import EXACT_UP_TO, make_candidates, measure_recall
-from ontodex.indexers.embed import Embeddings, embed, map_blocks, text_keys
-from ontodex.indexers.graph_blobs import graph_blobs
+from ontodex.indexers.embed import Embeddings, embed, map_blocks
+from ontodex.indexers.encoder_files import copy_encoders
 from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
 from ontodex.indexers.index import STORE, Index
-from ontodex.indexers.manifest import FORMAT, FileInfo, Manifest, SpaceInfo, file_info
-from ontodex.indexers.vectors import Vectors, write_vectors
+from ontodex.indexers.manifest import FORMAT, FileInfo, Manifest, file_info
+from ontodex.indexers.store import write_store
+from ontodex.indexers.structure import HYBRID, Structure
+from ontodex.indexers.structure_build import StructureTrainer, for_fitting, join, make_structure
+from ontodex.indexers.vectors import Vectors
 
 __all__ = ["LinkTrainer", "build_generation", "build_index"]
 
-LinkTrainer = Callable[[KnowledgeGraph, TextEncoder, Embeddings, Path], HyperCL]
-"""Trains a Hyper-CL encoder on a graph, its text encoder and the embeddings of its entities' texts, into a folder."""
+LinkTrainer = Callable[[KnowledgeGraph, TextEncoder, Embeddings, Path], LinkEncoder]
+"""Trains an encoder of links on a graph, its text encoder and the embeddings of its entities' texts, into a folder."""
 
-TEXT, LINK, HIT = "text", "link", "hit"
-"""The spaces: what texts mean, which entities a relation leads to, and what is below what."""
+TEXT, LINK, HIT, CONDITION = "text", "link", "hit", "condition"
+"""The spaces: what texts mean, which entities a relation leads to, what is below what, what is alike under a condition."""
 
-SPACES = (TEXT, LINK, HIT)
-BUFFERS = ("text.f32", "link.f32", "entities.f32", "hit.f32")
-
-LABELS = dataclasses.asdict(TextSettings(synonyms=0, definition=False))
-"""How the text of an entity is built for a hierarchy encoder that does not say: its label alone, as in the paper."""
+GEOMETRIES = {TEXT: "cosine", LINK: "cosine", HIT: "poincare", HYBRID: "product", CONDITION: "cosine"}
+BUFFERS = ("text.f32", "link.f32", "entities.f32", "hit.f32", "hybrid.f32", "condition.f32", "structure.safetensors")
 
 
 def build_index(
@@ -56,9 +57,11 @@ def build_index(
     path: Path,
     *,
     text: TextEncoder,
-    link: HyperCL | None = None,
+    link: LinkEncoder | None = None,
     train: LinkTrainer | None = None,
+    structure: StructureTrainer | Structure | None = None,
     hit: HiT | None = None,
+    condition: ConditionEncoder | None = None,
     texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
     quiet: bool = False,
@@ -74,7 +77,10 @@ def build_index(
         text: Encoder of the text space.
         link: Encoder of the link space; with ``None``, ``train`` makes one.
         train: Trains an encoder of the link space, or ``None`` for an index without one.
+        structure: Trains structural vectors to stand beside those of the link space, or has them already; ``None`` for an
+            index without them, which one without a link space is in any case.
         hit: Encoder of the hierarchy space, or ``None`` for an index without one.
+        condition: Encoder of the condition space, or ``None`` for an index without one.
         texts: How an entity's text is built; for the link space, where ``link`` says how it was trained, as that says.
         settings: What else the result depends on; written to the manifest.
         quiet: Show no progress on stderr.
@@ -91,7 +97,17 @@ def build_index(
         raise IndexFailure(f"{path}: expected an index or an empty folder, found other files; choose another name")
     with generations.writer(path):
         return build_generation(
-            graph, path, text=text, link=link, train=train, hit=hit, texts=texts, settings=settings, quiet=quiet
+            graph,
+            path,
+            text=text,
+            link=link,
+            train=train,
+            structure=structure,
+            hit=hit,
+            condition=condition,
+            texts=texts,
+            settings=settings,
+            quiet=quiet,
         )
 
 
@@ -100,9 +116,11 @@ def build_generation(
     path: Path,
     *,
     text: TextEncoder,
-    link: HyperCL | None = None,
+    link: LinkEncoder | None = None,
     train: LinkTrainer | None = None,
+    structure: StructureTrainer | Structure | None = None,
     hit: HiT | None = None,
+    condition: ConditionEncoder | None = None,
     texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
     quiet: bool = False,
@@ -113,8 +131,8 @@ def build_generation(
     made = _Build(path, number, graph, text, texts, {"texts": dataclasses.asdict(texts), **(settings or {})}, quiet)
     try:
         with _live(path) as earlier:
-            made.start(_job(graph, text, link, hit, made.settings))
-            made.make(link, train, hit, earlier)
+            made.start(_job(graph, text, (link, hit, condition), made.settings))
+            made.make(link, train, structure, hit, condition, earlier)
         generations.publish(path, made.folder, number)
     except OSError as error:
         raise IndexFailure(
@@ -172,8 +190,18 @@ class _Build:
         self.folder.mkdir(exist_ok=True)
         (self.folder / "job.json").write_text(json.dumps({"job": job}))
 
-    def make(self, link: HyperCL | None, train: LinkTrainer | None, hit: HiT | None, earlier: Index | None) -> None:
+    def make(
+        self,
+        link: LinkEncoder | None,
+        train: LinkTrainer | None,
+        structure: StructureTrainer | Structure | None,
+        hit: HiT | None,
+        condition: ConditionEncoder | None,
+        earlier: Index | None,
+    ) -> None:
         """Write everything."""
+        learnt = for_fitting(self.graph) if callable(structure) else None
+        found: Structure | None = None
         hierarchy = hierarchy_to_fit(self.graph, hit) if hit is not None else None
         names = {TEXT: entity_texts(self.graph, self.texts)}
         with self._timed("encode"):
@@ -181,14 +209,20 @@ class _Build:
             vectors = {TEXT: embed(names[TEXT], self.text, self.folder / "text.f32", known=known, quiet=self.quiet)}
         with self._timed("train"):
             if link is None and train is not None:
-                link = self._trained(train, vectors[TEXT])
+                link = self._trained(train, learnt or self.graph, vectors[TEXT])
         if link is not None:
             with self._timed("encode"):
-                names[LINK] = self._link_names(link, names[TEXT])
+                names[LINK] = self._own_names(link, names[TEXT])
                 vectors[LINK] = self._link_vectors(link, vectors[TEXT], names, earlier)
+            if structure is not None:
+                with self._timed("structure"):
+                    found = self._structured(structure, learnt, link, names[LINK], vectors[LINK])
+            if found is not None:
+                vectors[HYBRID] = join(vectors[LINK], found, self.folder / "hybrid.f32")
         if hit is not None:
             with self._timed("encode"):
-                names[HIT] = entity_texts(self.graph, settings_from(TextSettings, {**LABELS, **hit.texts}, HIT))
+                texts = {**dataclasses.asdict(LABEL_ALONE), **hit.texts}
+                names[HIT] = entity_texts(self.graph, settings_from(TextSettings, texts, HIT))
                 known = self._known(earlier, HIT, "encoder", hit.fingerprint)
                 vectors[HIT] = embed(
                     names[HIT],
@@ -201,12 +235,19 @@ class _Build:
                 )
             with self._timed("rule"):
                 hit = with_rule(hit, hierarchy, names[HIT], vectors[HIT])
+        if condition is not None:
+            with self._timed("encode"):
+                names[CONDITION] = self._own_names(condition, names[TEXT])
+                vectors[CONDITION] = self._condition_vectors(condition, vectors[TEXT], names, earlier)
         with self._timed("store"):
-            self._store(names, vectors, link)
-        self._copy_encoders(link, hit)
+            prefixes = {LINK: HYBRID} if HYBRID in vectors else {}
+            self._spaces, self._blobs = write_store(
+                self.folder / STORE, self.graph, names, vectors, GEOMETRIES, prefixes, link, found
+            )
+        copy_encoders(self.path, self.folder / "encoders", self.text, link, hit, condition)
         with self._timed("candidates"):
             recall = self._candidates(vectors)
-        self._finish(vectors, link, hit, recall)
+        self._finish(vectors, link, hit, condition, recall)
 
     @contextmanager
     def _timed(self, what: str) -> Iterator[None]:
@@ -226,90 +267,61 @@ class _Build:
                 return earlier.blobs.get(f"{space}/keys"), earlier.vectors(space)
         return None
 
-    def _trained(self, train: LinkTrainer, vectors: Embeddings) -> HyperCL:
+    def _trained(self, train: LinkTrainer, graph: KnowledgeGraph, vectors: Embeddings) -> LinkEncoder:
         folder = self.folder / "trained"
         if (folder / "done").exists():
             own = fingerprint(folder) != self.text.fingerprint
-            made = HyperCL.load(folder, None if own else self.text, self.text.device)
+            made = load_link_encoder(folder, None if own else self.text, self.text.device)
         else:
-            made = train(self.graph, self.text, vectors, folder)
+            made = train(graph, self.text, vectors, folder)
             (folder / "done").touch()
-        return HyperCL(made.text, made.network, dataclasses.asdict(self.texts))  # those that it was trained on
+        made.texts = dataclasses.asdict(self.texts)  # those that it was trained on
+        return made
 
-    def _link_names(self, link: HyperCL, names: list[str]) -> list[str]:
-        """Return the texts of the link space: those that its encoder was trained on, or the text space's own."""
-        texts = settings_from(TextSettings, link.texts or self.settings["texts"], str(link.text.folder))
+    def _own_names(self, encoder: LinkEncoder | ConditionEncoder, names: list[str]) -> list[str]:
+        """Return the texts of an encoder's space: those that it was trained on, or the text space's own."""
+        texts = settings_from(TextSettings, encoder.texts or self.settings["texts"], str(encoder.text.folder))
         return names if texts == self.texts else entity_texts(self.graph, texts)
 
     def _link_vectors(
-        self, link: HyperCL, vectors: Embeddings, names: dict[str, list[str]], earlier: Index | None
+        self, link: LinkEncoder, vectors: Embeddings, names: dict[str, list[str]], earlier: Index | None
     ) -> Embeddings:
         if link.text.fingerprint != self.text.fingerprint or names[LINK] is not names[TEXT]:
             known = self._known(earlier, LINK, "network", link.fingerprint)
             file = self.folder / "link.f32"
             return embed(names[LINK], link.text, file, known=known, finish=link.entities, quiet=self.quiet)
-        if link.network.entity is None:
+        if not link.moves_entities:
             return vectors
         return map_blocks(vectors, self.folder / "entities.f32", link.entities)
 
-    def _store(self, names: dict[str, list[str]], vectors: dict[str, Embeddings], link: HyperCL | None) -> None:
-        arrays: dict[str, NDArray[Any]] = graph_blobs(self.graph)
-        for space in vectors:
-            arrays[f"{space}/keys"] = text_keys(names[space])
-        if link is not None:
-            left, right = link.factors(relation_texts(self.graph))
-            arrays["link/left"] = left
-            if right is not None:
-                arrays["link/right"] = right
-        stored = {id(array): array for array in vectors.values()}
-        size = sum(array.nbytes for array in (*arrays.values(), *stored.values()))
-        (self.folder / STORE).unlink(missing_ok=True)
-        writer = BlobWriter(self.folder / STORE, size)
-        try:
-            for name, array in arrays.items():
-                writer.put(name, array)
-            self._spaces: dict[str, SpaceInfo] = {}
-            for space, array in vectors.items():
-                same = [other for other, known in self._spaces.items() if vectors[other] is array]
-                shards = self._spaces[same[0]].shards if same else write_vectors(writer, space, array)
-                self._spaces[space] = SpaceInfo(
-                    "poincare" if space == HIT else "cosine",
-                    array.shape[1],
-                    len(array),
-                    shards,
-                    same[0] if same else space,
-                )
-        finally:
-            writer.close()
-        self._blobs = writer.infos
+    def _condition_vectors(
+        self, condition: ConditionEncoder, vectors: Embeddings, names: dict[str, list[str]], earlier: Index | None
+    ) -> Embeddings:
+        if condition.text.fingerprint == self.text.fingerprint and names[CONDITION] is names[TEXT]:
+            return vectors
+        known = self._known(earlier, CONDITION, "text", condition.text.fingerprint)
+        return embed(names[CONDITION], condition.text, self.folder / "condition.f32", known=known, quiet=self.quiet)
 
-    def _copy_encoders(self, link: HyperCL | None, hit: HiT | None) -> None:
-        folder = self.folder / "encoders"
-        shutil.rmtree(folder, ignore_errors=True)
-        self._place(self.text.folder, folder / TEXT)
-        if link is not None:
-            if link.text.fingerprint != self.text.fingerprint:
-                self._place(link.text.folder, folder / LINK)
-            link.save_network(folder / LINK)
-        if hit is not None:
-            if hit.adapter is None or hit.text.fingerprint != self.text.fingerprint:
-                self._place(hit.text.folder, folder / HIT)
-            hit.save_own(folder / HIT)
-
-    def _place(self, source: Path, target: Path) -> None:
-        """Copy an encoder's files; link them where they are in this index already."""
-        own = source.resolve().is_relative_to(self.path.resolve())
-        for relative in files_of(source):
-            (target / relative).parent.mkdir(parents=True, exist_ok=True)
-            try:
-                (os.link if own else shutil.copyfile)(source / relative, target / relative)
-            except OSError:  # not every file system has hard links
-                shutil.copyfile(source / relative, target / relative)
+    def _structured(
+        self,
+        structure: StructureTrainer | Structure,
+        learnt: KnowledgeGraph | None,
+        link: LinkEncoder,
+        names: list[str],
+        vectors: Embeddings,
+    ) -> Structure | None:
+        if not callable(structure):
+            return structure
+        if learnt is None:
+            return None
+        whole = Vectors([vectors])
+        ask = asking(link, whole, names, relation_texts(self.graph))
+        return make_structure(structure, learnt, self.graph, whole, ask, self.folder)
 
     def _candidates(self, vectors: dict[str, Embeddings]) -> dict[str, float]:
         recall = {}
         for space, info in self._spaces.items():
-            if info.rows > EXACT_UP_TO and info.vectors == space and info.geometry == "cosine":
+            if info.rows > EXACT_UP_TO and info.vectors == space and info.geometry == "cosine" and space != CONDITION:
                 whole = Vectors([vectors[space]])
                 index = make_candidates(whole)
                 faiss.write_index(index, str(self.folder / f"{space}.faiss"))
@@ -317,15 +329,24 @@ class _Build:
         return recall
 
     def _finish(
-        self, vectors: dict[str, Embeddings], link: HyperCL | None, hit: HiT | None, recall: dict[str, float]
+        self,
+        vectors: dict[str, Embeddings],
+        link: LinkEncoder | None,
+        hit: HiT | None,
+        condition: ConditionEncoder | None,
+        recall: dict[str, float],
     ) -> None:
         encoders: dict[str, dict[str, Any]] = {TEXT: {"text": self.text.fingerprint}}
         if link is not None:
-            encoders[LINK] = {"text": link.text.fingerprint, "network": link.fingerprint, "residual": link.residual}
+            about = {"text": link.text.fingerprint, "network": link.fingerprint, "architecture": link.architecture}
+            encoders[LINK] = about | ({"residual": link.residual} if isinstance(link, HyperCL) else {})
         if hit is not None and hit.rule is not None:
             encoders[HIT] = {"encoder": hit.fingerprint, "curvature": hit.c, "rule": dataclasses.asdict(hit.rule)}
+        if condition is not None:
+            about = {"text": condition.text.fingerprint, "network": condition.fingerprint}
+            encoders[CONDITION] = about | {"architecture": condition.architecture, "width": condition.rank}
         vectors.clear()
-        for name in ("job.json", f"{STORE}-lock", *(f"{space}.json" for space in SPACES), *BUFFERS):
+        for name in ("job.json", f"{STORE}-lock", *(f"{space}.json" for space in GEOMETRIES), *BUFFERS):
             (self.folder / name).unlink(missing_ok=True)
         shutil.rmtree(self.folder / "trained", ignore_errors=True)
         graph = self.graph
@@ -363,10 +384,13 @@ class _Build:
 
 
 def _job(
-    graph: KnowledgeGraph, text: TextEncoder, link: HyperCL | None, hit: HiT | None, settings: dict[str, Any]
+    graph: KnowledgeGraph,
+    text: TextEncoder,
+    others: tuple[LinkEncoder | None, HiT | None, ConditionEncoder | None],
+    settings: dict[str, Any],
 ) -> str:
-    others = [[encoder.fingerprint, encoder.texts] for encoder in (link, hit) if encoder is not None]
-    parts = (FORMAT, graph.fingerprint, text.fingerprint, link is not None, others, settings)
+    given = [[encoder.fingerprint, encoder.texts] for encoder in others if encoder is not None]
+    parts = (FORMAT, graph.fingerprint, text.fingerprint, others[0] is not None, given, settings)
     return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 

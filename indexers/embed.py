@@ -18,7 +18,7 @@ from tqdm import tqdm
 from ontodex.encoders.text import TextEncoder
 from ontodex.indexers.vectors import Vectors, release
 
-__all__ = ["Embeddings", "embed", "map_blocks", "text_keys"]
+__all__ = ["Embeddings", "embed", "map_blocks", "map_file", "text_keys"]
 
 Embeddings = NDArray[np.float32]
 
@@ -58,7 +58,7 @@ def embed(
     rows, places = _known_rows(texts, known[0]) if known else (np.zeros(0, dtype=np.int64),) * 2
     missing = np.setdiff1d(np.arange(len(texts)), rows)
     done = _done(journal, file, len(missing))
-    vectors = _map(file, (len(texts), width or encoder.dim), new=done is None)
+    vectors = map_file(file, (len(texts), width or encoder.dim), new=done is None)
     if done is None and known:
         for start in range(0, len(rows), 16384):
             vectors[rows[start : start + 16384]] = known[1][places[start : start + 16384]]
@@ -79,14 +79,14 @@ def map_blocks(
     source: Embeddings, file: Path, function: Callable[[Embeddings], Embeddings], rows: int = 16384
 ) -> Embeddings:
     """Apply a function to blocks of rows, into another raw float32 file of the same shape."""
-    made = _map(file, source.shape, new=True)
+    made = map_file(file, source.shape, new=True)
     for start in range(0, len(source), rows):
         made[start : start + rows] = function(np.array(source[start : start + rows]))
         release(source)
     return made
 
 
-def _map(file: Path, shape: tuple[int, ...], *, new: bool) -> Embeddings:
+def map_file(file: Path, shape: tuple[int, ...], *, new: bool) -> Embeddings:
     """Map a raw float32 file; a new one takes its room at once: a full disk kills who writes to a map."""
     if new:
         with file.open("wb") as made:

@@ -11,11 +11,11 @@ from ontodex.encoders.hit import HiT
 from ontodex.errors import GraphError, SettingsError
 from ontodex.geometry.poincare import distance as distance_of
 from ontodex.geometry.poincare import norm, pairwise, unlift
-from ontodex.geometry.subsumption import Subsumption, differences, fit
-from ontodex.graph import Hierarchy, KnowledgeGraph, draw_negatives
-from ontodex.graph.negatives import KINDS
+from ontodex.geometry.subsumption import Subsumption, calibrated, differences, fit
+from ontodex.graph import Hierarchy, KnowledgeGraph, draw_negatives, links_fingerprint, validation_links
+from ontodex.graph.negatives import KINDS, name_groups
 
-__all__ = ["LEAST_LINKS", "fit_rule", "hierarchy_to_fit", "with_rule"]
+__all__ = ["LEAST_LINKS", "best_parents", "fit_rule_to_graph", "hierarchy_to_fit", "with_rule"]
 
 LEAST_LINKS = 50
 """Links below which a rule fitted to them would say little."""
@@ -27,7 +27,14 @@ QUERIES, CANDIDATES = 500, 10_000
 """Links, and entities, by which the weight is chosen."""
 
 WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0)
-"""Weights that are tried."""
+"""Weights that are tried. A grid, where F1 of pairs has an exact search: a rank depends on every entity, so that no bound
+is known for a whole range of weights, and between neighbours here it hardly moves."""
+
+ASKED, LISTED = 500, 10
+"""Entities whose best parents the probability is fitted to, and how many of each."""
+
+BLOCK = 8192
+"""Entities that are scored at once."""
 
 TIE = 1e-6
 """Scores nearer than this are taken for equal: the parent itself is among the entities."""
@@ -55,6 +62,11 @@ def hierarchy_to_fit(graph: KnowledgeGraph, hit: HiT) -> Hierarchy | None:
 def with_rule(hit: HiT, hierarchy: Hierarchy | None, names: Sequence[str], items: NDArray[np.float32]) -> HiT:
     """Return the encoder with the rule that fits the hierarchy, or with its own where none can be fitted.
 
+    If the encoder was trained on these very links but for a tenth (``"mixed-hop"``), the rule is fitted to those that were
+    held out for validation; if it was trained on all of them (``"multi-hop"``), to what it has learnt: such a rule is
+    surer than it should be of what is new. The encoder's own rule would not do instead. Its weight tells pairs apart, and
+    puts the most general entities before the direct parents in a ranking; threshold and probability belong to the weight.
+
     Args:
         hit: The encoder.
         hierarchy: The asserted hierarchy, if it is large enough (:func:`hierarchy_to_fit`).
@@ -64,23 +76,42 @@ def with_rule(hit: HiT, hierarchy: Hierarchy | None, names: Sequence[str], items
     Raises:
         SettingsError: If none can be fitted, and the encoder has no rule.
     """
-    rule = hit.rule if hierarchy is None else fit_rule(hierarchy, names, items, hit.c) or hit.rule
+    rule = hit.rule
+    if hierarchy is not None:
+        links = _not_learnt(hit, hierarchy, names)
+        rule = fit_rule_to_graph(hierarchy, names, items, hit.c, links=links) or hit.rule
     if rule is None:
         raise SettingsError(
             f"expected {NEGATIVES} entities that are no ancestors, for every link, to fit the rule of a hierarchy encoder "
             f"that has none ({hit.text.folder}), found fewer; give an encoder that ontodex trained"
         )
-    return HiT(hit.text, rule, hit.texts, adapter=hit.adapter, base=hit.base)
+    return HiT(hit.text, rule, hit.texts, adapter=hit.adapter, base=hit.base, learnt=hit.learnt)
 
 
-def fit_rule(
-    hierarchy: Hierarchy, names: Sequence[str], items: NDArray[np.float32], c: float, seed: int = 0
+def _not_learnt(hit: HiT, hierarchy: Hierarchy, names: Sequence[str]) -> NDArray[np.int32] | None:
+    """Return the validation links of the encoder's own training, if that was on this hierarchy, and enough are there."""
+    learnt = hit.learnt
+    if learnt is None or learnt.task != "mixed-hop" or learnt.links != links_fingerprint(hierarchy.links, names):
+        return None
+    links = validation_links(hierarchy, seed=learnt.seed, held_out=learnt.held_out)
+    return links if len(links) >= LEAST_LINKS else None
+
+
+def fit_rule_to_graph(
+    hierarchy: Hierarchy,
+    names: Sequence[str],
+    items: NDArray[np.float32],
+    c: float,
+    seed: int = 0,
+    *,
+    links: NDArray[np.int32] | None = None,
 ) -> Subsumption | None:
     """Fit a rule to asserted links.
 
     The weight is the one that ranks direct parents best among all entities: the one that tells subsumptions best from
-    random pairs is larger, and would put the roots before everything else. Threshold and probability are then fitted
-    against random entities and siblings.
+    random pairs is larger, and would put the roots before everything else. The threshold is that of the best F1 against
+    random entities and siblings. The probability is fitted to answers as users see them: the best parents of some
+    entities, of which those are true that are asserted ancestors.
 
     Args:
         hierarchy: The asserted hierarchy.
@@ -88,11 +119,12 @@ def fit_rule(
         items: Lifted points of all entities, of shape (entities, dim + 1).
         c: The curvature is -c.
         seed: Seed of the draws.
+        links: Those of its links that the rule is fitted to, of shape (n, 2); all by default.
 
     Returns:
         The rule, or ``None`` if there are too few links to fit one.
     """
-    links = hierarchy.direct_subsumptions()
+    links = hierarchy.direct_subsumptions() if links is None else links
     if len(links) < LEAST_LINKS:
         return None
     drawn = np.random.default_rng(seed).permutation(len(links))[:MOST_LINKS]
@@ -105,7 +137,69 @@ def fit_rule(
     rows, places = np.unique(np.concatenate([children, parents]), return_inverse=True)
     points = unlift(np.array(items[rows], dtype=np.float64), c)
     distance, gain = differences(points, places[: len(children)], places[len(children) :], c)
-    return fit(distance, gain, labels, weight=_best_weight(links[drawn[:QUERIES]], items, c, seed))
+    rule = fit(distance, gain, labels, weight=_best_weight(links[drawn[:QUERIES]], items, c, seed))
+    asked = np.unique(links[:, 0])
+    asked = np.random.default_rng(seed).permutation(asked)[:ASKED]
+    owners, parents, scores = best_parents(hierarchy, names, items, c, rule.weight, asked)
+    found = hierarchy.is_ancestor(asked[owners], parents)
+    return calibrated(rule, scores, found) if found.any() and not found.all() else rule
+
+
+def best_parents(
+    hierarchy: Hierarchy,
+    names: Sequence[str],
+    items: NDArray[np.float32],
+    c: float,
+    weight: float,
+    asked: NDArray[np.integer],
+    k: int = LISTED,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Rank all entities as parents of some, as the engine does; namesakes and what is asserted below are left out.
+
+    Args:
+        hierarchy: The asserted hierarchy.
+        names: Text of every entity.
+        items: Lifted points of all entities, of shape (entities, dim + 1).
+        c: The curvature is -c.
+        weight: Weight of the norms in the score.
+        asked: Rows of the entities, of shape (n,).
+        k: How many parents of each.
+
+    Returns:
+        Position in ``asked``, row of the parent and score of each answer, the best of each entity first.
+    """
+    points = unlift(np.array(items[asked], dtype=np.float64), c)
+    owners, refused = _refused(hierarchy, names, asked)
+    rows = np.zeros((len(asked), 0), dtype=np.int64)
+    scores = np.zeros((len(asked), 0))
+    for start in range(0, len(items), BLOCK):
+        block = unlift(np.array(items[start : start + BLOCK], dtype=np.float64), c)
+        here = slice(*np.searchsorted(refused, [start, start + len(block)]))
+        found = -(pairwise(points, block, c) + weight * (norm(block, c) - norm(points, c)[:, None]))
+        found[owners[here], refused[here] - start] = -np.inf
+        scores = np.concatenate([scores, found], axis=1)
+        rows = np.concatenate([rows, np.broadcast_to(np.arange(start, start + len(block)), found.shape)], axis=1)
+        best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+        rows, scores = np.take_along_axis(rows, best, axis=1), np.take_along_axis(scores, best, axis=1)
+    there = np.isfinite(scores)
+    return np.nonzero(there)[0], rows[there], scores[there]
+
+
+def _refused(
+    hierarchy: Hierarchy, names: Sequence[str], asked: NDArray[np.integer]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return (position in ``asked``, row) of what is no answer: the entity, its descendants, its namesakes; by row."""
+    groups = name_groups(names)
+    alike = np.argsort(groups, kind="stable")
+    starts, ends = (np.searchsorted(groups[alike], groups[asked], side=side) for side in ("left", "right"))
+    owners, rows = [], []
+    for at, row in enumerate(asked.tolist()):
+        same = np.setdiff1d(alike[starts[at] : ends[at]], hierarchy.ancestors(row))
+        rows.append(np.union1d(same, hierarchy.descendants(row)).astype(np.int64))
+        owners.append(np.full(len(rows[-1]), at))
+    flat = np.concatenate(rows)
+    order = np.argsort(flat, kind="stable")
+    return np.concatenate(owners)[order], flat[order]
 
 
 def _best_weight(links: NDArray[np.integer], items: NDArray[np.float32], c: float, seed: int) -> float:

@@ -11,13 +11,14 @@ import numpy as np
 
 from ontodex.encoders.locate import fingerprint
 from ontodex.errors import EncoderError, IndexDamaged, IndexFailure, IndexMismatch, settings_from
-from ontodex.geometry.projection import Factors
+from ontodex.geometry.projection import PARTS, Projections
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.indexers import generations
 from ontodex.indexers.blobs import BlobReader
 from ontodex.indexers.graph_blobs import read_graph
 from ontodex.indexers.manifest import Manifest, file_info
+from ontodex.indexers.structure import HYBRID, Structure
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["STORE", "Index"]
@@ -113,7 +114,7 @@ class Index:
             info = self.manifest.spaces.get(space)
             if info is None:
                 raise IndexMismatch(f"{self.path}: no space {space!r}; it has {', '.join(self.manifest.spaces)}")
-            found = Vectors.read(self.blobs, info.vectors, info)
+            found = Vectors.read(self.blobs, info.vectors, self.manifest.spaces.get(info.vectors, info)).first(info.dim)
             if len(found) != self.graph.n_entities:
                 raise IndexMismatch(f"{self.path}: {len(found):,} vectors of {self.graph.n_entities:,} entities")
             self._vectors[space] = found
@@ -123,15 +124,18 @@ class Index:
     def _vectors(self) -> dict[str, Vectors]:
         return {}
 
-    def projection(self, relation: int) -> Factors:
-        """Return the projection of a relation; those from R on are inverses."""
-        left = self.blobs.get("link/left")[relation]
-        return left, self.blobs.get("link/right")[relation] if "link/right" in self.blobs else None
+    @cached_property
+    def projections(self) -> Projections:
+        """The projections of all relations; those from R on are inverses.
 
-    @property
-    def residual(self) -> bool:
-        """Whether a projection is added to the head's vector, not put in its place."""
-        return bool(self.manifest.encoders["link"]["residual"])
+        Raises:
+            IndexMismatch: If the index has none.
+        """
+        about = self.manifest.encoders.get("link", {})
+        if "residual" not in about:
+            raise IndexMismatch(f"{self.path}: the index has no relation projections; build it with training")
+        parts = {name: self.blobs.get(f"link/{name}") for name in PARTS if f"link/{name}" in self.blobs}
+        return Projections(residual=bool(about["residual"]), **parts)
 
     @cached_property
     def text_encoder(self) -> Any:
@@ -159,16 +163,23 @@ class Index:
         Raises:
             IndexMismatch: If the index has none, or it is not the one that the manifest names.
         """
-        from ontodex.encoders.hyper_cl import HyperCL
+        from ontodex.encoders.link_encoder import load_link_encoder
 
         if "link" not in self.manifest.encoders:
             raise IndexMismatch(f"{self.path}: the index has no relation projections; build it with training")
         folder = self.folder / "encoders" / "link"
         own = self.manifest.encoders["link"]["text"] != self.manifest.encoders["text"]["text"]
-        encoder = HyperCL.load(folder, None if own else self.text_encoder, self.device)
+        encoder = load_link_encoder(folder, None if own else self.text_encoder, self.device)
         if encoder.fingerprint != self.manifest.encoders["link"]["network"]:
             raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
         return encoder
+
+    @cached_property
+    def structure(self) -> Structure | None:
+        """What the links of the graph say, and how much it counts beside the text; ``None`` if the index has no such."""
+        if HYBRID not in self.manifest.spaces:
+            return None
+        return Structure.read(self.blobs.get, self.vectors(HYBRID))
 
     @property
     def curvature(self) -> float:
@@ -177,7 +188,11 @@ class Index:
 
     @property
     def rule(self) -> Subsumption:
-        """When an entity counts as below another: fitted to the graph's own hierarchy if it was large enough."""
+        """When an entity counts as below another: fitted to the graph's own hierarchy if it was large enough.
+
+        Then its probability is the share of asserted ancestors among answers of such a score, in the ten best parents of
+        entities of the graph. A rule that an encoder brings knows pairs of another graph only.
+        """
         return settings_from(Subsumption, self.manifest.encoders["hit"]["rule"], str(self.folder / "manifest.json"))
 
     @cached_property
@@ -205,6 +220,43 @@ class Index:
                 f"encoder makes {encoder.dim} and -{encoder.c:g}; build the index anew"
             )
         return encoder
+
+    @property
+    def condition(self) -> dict[str, Any]:
+        """What the manifest says of the condition space's encoder.
+
+        Raises:
+            IndexMismatch: If the index has none.
+        """
+        if "condition" not in self.manifest.encoders:
+            raise IndexMismatch(
+                f"{self.path}: the index has no encoder of conditions; train one (`ontodex train condition`), and build "
+                "the index with it (--encoder)"
+            )
+        return self.manifest.encoders["condition"]
+
+    @cached_property
+    def condition_encoder(self) -> Any:
+        """The condition space's encoder, loaded on first use.
+
+        Raises:
+            IndexMismatch: If the index has none, or it is not the one that the manifest names.
+        """
+        from ontodex.encoders.condition import ConditionEncoder
+
+        own = self.condition["text"] != self.manifest.encoders["text"]["text"]
+        folder = self.folder / "encoders" / "condition"
+        encoder = ConditionEncoder.load(folder, None if own else self.text_encoder, self.device)
+        if encoder.fingerprint != self.condition["network"]:
+            raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
+        return encoder
+
+    @cached_property
+    def condition_mix(self) -> Any | None:
+        """The matrix (dim, dim) that a concatenation of text and condition applies to texts; else ``None``."""
+        if self.condition["architecture"] != "concat":
+            return None
+        return np.ascontiguousarray(self.condition_encoder.network.mix.weight.detach().numpy().T)
 
     def _expect_encoder(self, name: str, folder: Path) -> None:
         if fingerprint(folder) != self.manifest.encoders[name]["text"]:

@@ -14,7 +14,7 @@ from ontodex.indexers.blobs import BlobInfo
 
 __all__ = ["FORMAT", "FileInfo", "Manifest", "SpaceInfo", "file_info"]
 
-FORMAT = 1
+FORMAT = 2
 """Version of the layout on disk. An index of a newer one is refused, older ones are read."""
 
 NAME = "manifest.json"
@@ -33,12 +33,12 @@ class SpaceInfo:
     """A space: vectors of all entities under one score.
 
     Attributes:
-        geometry: ``"cosine"``: unit vectors; or ``"poincare"``: lifted points of the ball
-            (:func:`~ontodex.geometry.poincare.lift_items`).
+        geometry: ``"cosine"``: unit vectors; ``"poincare"``: lifted points of the ball
+            (:func:`~ontodex.geometry.poincare.lift_items`); or ``"product"``: vectors of any length.
         dim: Length of a vector.
         rows: Number of vectors.
         shards: Number of blobs that the vectors are in.
-        vectors: Name below which the vectors are stored; spaces may share them.
+        vectors: Name below which the vectors are stored; spaces may share them, or be the first numbers of another's.
         recall: Share of the exact ten nearest that the candidates of the FAISS structure hold, where there is one.
     """
 

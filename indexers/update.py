@@ -10,6 +10,7 @@ from ontodex.graph import KnowledgeGraph, TextSettings
 from ontodex.indexers import generations
 from ontodex.indexers.build import build_generation
 from ontodex.indexers.index import Index
+from ontodex.indexers.structure_build import carried
 
 __all__ = ["update_index"]
 
@@ -17,7 +18,7 @@ __all__ = ["update_index"]
 def update_index(
     path: Path, change: Callable[[KnowledgeGraph], KnowledgeGraph], *, device: str = "auto", quiet: bool = False
 ) -> int:
-    """Make a generation of a changed graph; only texts that are new are encoded.
+    """Make a generation of a changed graph; only texts that are new are encoded, and nothing is trained.
 
     From the reading of the graph to the new generation there is no other writer, so that no change is lost.
 
@@ -38,14 +39,17 @@ def update_index(
     with generations.writer(path):
         index = Index.open(path, device)
         try:
+            graph = change(index.graph)
             number = build_generation(
-                change(index.graph),
+                graph,
                 path,
                 text=index.text_encoder,
                 link=index.link_encoder if "link" in index.manifest.encoders else None,
+                structure=carried(index, graph),
                 hit=index.hit_encoder if "hit" in index.manifest.encoders else None,
+                condition=index.condition_encoder if "condition" in index.manifest.encoders else None,
                 texts=settings_from(TextSettings, index.manifest.settings["texts"], str(index.folder)),
-                settings={"training": index.manifest.settings.get("training")},
+                settings={name: index.manifest.settings.get(name) for name in ("training", "structure")},
                 quiet=quiet,
             )
         finally:

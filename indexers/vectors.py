@@ -50,6 +50,18 @@ class Vectors:
             found[here] = self.shards[number][wanted[here] - self.starts[number]]
         return found
 
+    def first(self, dim: int) -> Vectors:
+        """Return the first ``dim`` numbers of every vector, without a copy.
+
+        Raises:
+            IndexMismatch: If there are not as many.
+        """
+        if dim > self.dim:
+            raise IndexMismatch(
+                f"expected vectors of at least {dim} dimensions, found {self.dim}; build the index anew"
+            )
+        return self if dim == self.dim else Vectors([shard[:, :dim] for shard in self.shards])
+
     def blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
         """Yield (first row, vectors) in pieces of at most :data:`SHARD_BYTES`."""
         step = max(1, SHARD_BYTES // (4 * self.dim))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -163,6 +164,45 @@ def small_index(
     ontodex.build(
         small_graph, path, encoders=tiny_encoder, hierarchy=tiny_hit, training=training, device="cpu", quiet=True
     ).close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def make_condition_model(tiny_encoder: Path) -> Callable[..., Path]:
+    """Write a condition encoder that nobody has trained: every condition still moves the texts another way."""
+
+    def make(folder: Path, architecture: str = "hyper", rank: int = 8, texts: dict[str, object] | None = None) -> Path:
+        import torch
+
+        from ontodex.encoders.condition import ConditionEncoder
+        from ontodex.encoders.condition_network import ConditionNetwork, ConditionNetworkSettings
+        from ontodex.encoders.text import TextEncoder
+
+        with torch.random.fork_rng():
+            torch.manual_seed(1)
+            network = ConditionNetwork(ConditionNetworkSettings(32, architecture, rank, 8))
+            for parameter in network.parameters():
+                torch.nn.init.normal_(parameter, std=0.5)
+        ConditionEncoder(TextEncoder(tiny_encoder, "cpu"), network, texts).save(folder)
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def condition_index(
+    tmp_path_factory: pytest.TempPathFactory,
+    tiny_encoder: Path,
+    make_condition_model: Callable[..., Path],
+    small_graph: KnowledgeGraph,
+) -> Path:
+    """Index of the small graph with an encoder of conditions; nothing but its cache is to be changed."""
+    import ontodex
+
+    folder = tmp_path_factory.mktemp("conditioned")
+    models = [tiny_encoder, make_condition_model(folder / "model")]
+    path = folder / "farm.odx"
+    ontodex.build(small_graph, path, encoders=models, train=False, hierarchy=False, device="cpu", quiet=True).close()
     return path
 
 

@@ -20,6 +20,8 @@ GROWING = re.search(r"### Growing an index\n\n```\n(.*?)```", SECTION, re.DOTALL
 HIERARCHIES = README.split("## Hierarchies")[1].split("\n## ")[0]
 HIERARCHY_PYTHON = re.search(r"```python\n(.*?)```", HIERARCHIES, re.DOTALL)[1]
 HIERARCHY_SHELL = "".join(re.findall(r"```\n(ontodex .*?)```", HIERARCHIES, re.DOTALL))
+CONDITIONS = README.split("## Conditions")[1].split("\n## ")[0]
+CONDITION_SHELL = "".join(re.findall(r"```\n(ontodex .*?)```", CONDITIONS, re.DOTALL))
 QUICK = {"train": ["--epochs", "0.5"], "build": ["--no-train"]}
 """What keeps a command of the hierarchies short here."""
 KEPT = ("Insomnia", "Arachnodactyly", "Marfan syndrome", "Gaucher disease", "FBN1", "Sleep onset insomnia")
@@ -145,3 +147,13 @@ def test_the_shell_of_hierarchies(asked, folder):
     assert (folder / "insomnia.png").stat().st_size > 10_000
     with ontodex.open(folder / "hp-own.odx", device="cpu") as engine:
         assert engine.index.hit_encoder.base == "sentence-transformers/all-MiniLM-L6-v2"
+
+
+def test_the_shell_of_conditions(folder):
+    run_shell(CONDITION_SHELL, folder, {"train": ["--epochs", "1"], "build": ["--no-train"]})
+    assert (folder / "hp-conditions" / "condition" / "config.json").exists()
+    assert (
+        (folder / "hp-pairs" / "test-unseen-conditions.csv")
+        .read_text()
+        .startswith("sentence1,sentence2,condition,label")
+    )

@@ -58,6 +58,18 @@ class BestCheckpoint(TrainerCallback):
         (self._folder / f"{SCORE}.tmp").write_text(json.dumps(self.history))
         os.replace(self._folder / f"{SCORE}.tmp", self._folder / SCORE)
 
+    @property
+    def weights(self) -> Path:
+        """File of the best weights."""
+        return self._folder / WEIGHTS
+
+    @property
+    def best(self) -> tuple[int, float] | None:
+        """Step and measure of the best weights; ``None`` as long as there are none."""
+        if not self.history or not self.weights.exists():
+            return None
+        return max(self.history, key=lambda found: found[1])
+
     def restore(self) -> None:
         """Put the best weights back into the model."""
         if (self._folder / WEIGHTS).exists():

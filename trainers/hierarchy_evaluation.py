@@ -13,7 +13,17 @@ from ontodex.graph import Hierarchy, HierarchyTask, Pairs
 from ontodex.graph.negatives import KINDS
 from ontodex.trainers.hierarchy_rule import measured
 
-__all__ = ["HOPS", "KINDS", "Score", "ancestor_recall", "at_most", "evaluate_points", "evaluate_scores", "hops_upward"]
+__all__ = [
+    "HOPS",
+    "KINDS",
+    "Score",
+    "ancestor_recall",
+    "at_most",
+    "evaluate_points",
+    "evaluate_rule",
+    "evaluate_scores",
+    "hops_upward",
+]
 
 HOPS = ("1", "2", "3", "4+")
 """Groups of ancestors by the number of links on the shortest way up to them."""
@@ -59,6 +69,22 @@ def evaluate_points(task: HierarchyTask, points: NDArray[np.float32], c: float) 
         distance, gain, labels = measured(task.test, kind, points, c)
         test = subsumption.metrics(rule.score(distance, gain), labels, rule.threshold)
         found.update(_named(kind, test, weight=rule.weight, threshold=rule.threshold, valid_f1=valid["f1"]))
+    return found
+
+
+def evaluate_rule(
+    task: HierarchyTask, points: NDArray[np.float32], c: float, rule: subsumption.Subsumption
+) -> dict[str, float]:
+    """Classify the test pairs by a rule that is given; arguments as for :func:`evaluate_points`.
+
+    Returns:
+        For each kind of negatives ``f1``, ``precision`` and ``recall``, with ``random.`` or ``hard.`` before them, and the
+        ``weight`` and ``threshold`` of the rule.
+    """
+    found: dict[str, float] = {"weight": rule.weight, "threshold": rule.threshold}
+    for kind in KINDS:
+        distance, gain, labels = measured(task.test, kind, points, c)
+        found.update(_named(kind, subsumption.metrics(rule.score(distance, gain), labels, rule.threshold)))
     return found
 
 

@@ -17,14 +17,14 @@ from torch import Tensor, nn
 
 from ontodex.encoders.adapter import ADAPTER_FILES
 from ontodex.encoders.device import has_bfloat16
-from ontodex.encoders.hit import HiT
+from ontodex.encoders.hit import HiT, Learnt
 from ontodex.encoders.locate import DEFAULT_ENCODER, HIERARCHY
 from ontodex.encoders.text import TextEncoder, load_sentence_transformer
 from ontodex.encoders.weights import save_weights
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry.poincare import clip, curvature
 from ontodex.graph.negatives import Pairs, draw_negatives, homonym_rate
-from ontodex.graph.subsumptions import HierarchyTask
+from ontodex.graph.subsumptions import HierarchyTask, links_fingerprint
 from ontodex.trainers.best_checkpoint import BestCheckpoint
 from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own, last_checkpoint
 from ontodex.trainers.hierarchy_evaluation import at_most
@@ -70,6 +70,7 @@ class HiTTraining:
         triplets: Triplets in a batch.
         cluster: Margin of the clustering loss.
         centripetal: Margin of the centripetal loss.
+        contraction: Weight of the mean distance to the origin in the loss, which keeps the points together; 0 in the paper.
         rate: Learning rate; 0 takes 1e-4 for the whole encoder and 1e-3 for an adapter.
         rank: Rank of the adapter.
         max_tokens: Texts are cut to this many tokens, the two that frame them counted.
@@ -90,6 +91,7 @@ class HiTTraining:
     triplets: int = 256
     cluster: float = 5.0
     centripetal: float = 0.1
+    contraction: float = 0.0
     rate: float = 0.0
     rank: int = 32
     max_tokens: int = 32
@@ -110,7 +112,7 @@ class HiTTraining:
             found = getattr(self, name)
             if not isinstance(found, int) or found < number:
                 raise SettingsError(f"{name}: expected a whole number of at least {number}, found {found!r}")
-        for name in ("epochs", "cluster", "centripetal", "rate"):
+        for name in ("epochs", "cluster", "centripetal", "contraction", "rate"):
             found = getattr(self, name)
             if (
                 not isinstance(found, int | float)
@@ -156,10 +158,7 @@ class HiTModel(nn.Module):
         return {"loss": loss}
 
     def _diverged(self, what: str) -> TrainingError:
-        return TrainingError(
-            f"batch {self.batch}: {what}; lower the rate or look at the texts of this batch "
-            "(the last checkpoint and the best one are kept)"
-        )
+        return TrainingError(f"batch {self.batch}: {what}; lower the rate or look at the texts of this batch")
 
     @torch.inference_mode()
     def points(self, texts: np.ndarray[Any, np.dtype[np.int64]], c: float) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -206,11 +205,13 @@ def train_hit(
         quiet: Show no progress on stderr.
 
     Raises:
-        TrainingError: If there are no links, the folder holds other files, or the loss is no number.
+        TrainingError: If there are no links, the folder holds other files, or the loss is no number: then the best
+            checkpoint so far is written, unless the folder held an encoder before.
     """
     settings = settings or HiTTraining()
     rate = settings.rate or (1e-4 if settings.tune == "full" else 1e-3)
-    expect_own(folder, HiT.is_at(folder))
+    replaces = HiT.is_at(folder)
+    expect_own(folder, replaces)
     if encoder.folder.resolve().is_relative_to(folder.resolve()):
         raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found it in {folder}")
     hierarchy = TextHierarchy(task, names)
@@ -225,7 +226,7 @@ def train_hit(
     if settings.tune == "adapter":
         _inject_adapter(trained.transformers_model, settings.rank)
     families = settings.batches == "families"
-    loss = HierarchyLoss(c, settings.cluster, settings.centripetal, active=families)
+    loss = HierarchyLoss(c, settings.cluster, settings.centripetal, settings.contraction, active=families)
     model = HiTModel(trained, hierarchy.texts, loss, settings.max_tokens)
     batches = _batches(task, names, hierarchy, settings)
     valid = at_most(task, settings.valid, settings.seed).valid
@@ -241,24 +242,51 @@ def train_hit(
     last = last_checkpoint(checkpoints, run)
     every = -(-len(batches) // settings.evaluations)
     best = BestCheckpoint(model, checkpoints, every, measure, quiet)
-    run_training(
-        model,
-        batches,
-        checkpoints,
-        groups=[{"params": [weight for weight in model.parameters() if weight.requires_grad], "lr": rate}],
-        save_every=every,
-        resume=last,
-        device=encoder.device,
-        seed=settings.seed,
-        quiet=quiet,
-        callbacks=[best],
-    )
-    best.restore()
-    made = _write(folder, model, encoder, base, texts or {}, settings)
-    made.rule = fit_rule(pairs, made.points([hierarchy.texts[text] for text in wanted.tolist()]), c)
-    made.save(folder)
+
+    def write_best() -> HiT:
+        best.restore()
+        made = _write(folder, model, encoder, base, texts or {}, settings)
+        made.rule = fit_rule(pairs, made.points([hierarchy.texts[text] for text in wanted.tolist()]), c)
+        made.learnt = _learnt(task, names)
+        made.save(folder)
+        return made
+
+    try:
+        run_training(
+            model,
+            batches,
+            checkpoints,
+            groups=[{"params": [weight for weight in model.parameters() if weight.requires_grad], "lr": rate}],
+            save_every=every,
+            resume=last,
+            device=encoder.device,
+            seed=settings.seed,
+            quiet=quiet,
+            callbacks=[best],
+        )
+    except TrainingError as error:
+        if best.best is not None and not replaces:
+            write_best()
+        raise TrainingError(f"{error}, and give another output folder ({_kept(folder, best, replaces)})") from error
+    made = write_best()
     clear_checkpoints(checkpoints)
     return made
+
+
+def _kept(folder: Path, best: BestCheckpoint, replaces: bool) -> str:
+    """Say what is left of a run that failed."""
+    if best.best is None:
+        return "nothing was measured yet, so there is no checkpoint to keep"
+    step, value = best.best
+    where = f"in {best.weights}; the encoder in {folder} is as it was" if replaces else f"an encoder in {folder}"
+    return f"the best checkpoint, of step {step}, {value:.4f} on validation, is {where}"
+
+
+def _learnt(task: HierarchyTask, names: Sequence[str]) -> Learnt | None:
+    if task.settings is None:
+        return None
+    made = task.settings
+    return Learnt(links_fingerprint(task.known.links, names), made.task, made.seed, made.held_out)
 
 
 def _batches(
@@ -322,7 +350,7 @@ def _write(
     }
     config |= {"target_modules": modules, "base_model_name_or_path": base, "bias": "none", "inference_mode": True}
     (adapter / ADAPTER_FILES[0]).write_text(json.dumps(config, indent=1), encoding="utf-8")
-    text = TextEncoder(encoder.folder, encoder.device, unit=False, adapter=adapter)
+    text = TextEncoder(encoder.folder, encoder.device, unit=False, adapter=adapter, max_tokens=settings.max_tokens)
     return HiT(text, None, texts, adapter=adapter, base=base)
 
 

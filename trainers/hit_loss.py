@@ -14,19 +14,23 @@ class HierarchyLoss(nn.Module):
     """The hyperbolic clustering and centripetal losses of a batch, added up.
 
     With d the distance and ‖·‖ the distance to the origin, for a link of child c and parent p and its negatives n:
-    relu(d(c, p) - d(c, n) + cluster) and relu(‖p‖ - ‖c‖ + centripetal).
+    relu(d(c, p) - d(c, n) + cluster) and relu(‖p‖ - ‖c‖ + centripetal). Both only compare, so nothing keeps all points from
+    moving outwards together, until links are long and run across the ball, and what follows from two of them is lost. The
+    contraction, the mean of ‖·‖ over the batch, holds the points back; it is not in the paper.
 
     Args:
         c: The ball's curvature is -c.
         cluster: Margin of the clustering loss, 5 in the paper.
         centripetal: Margin of the centripetal loss, 0.1 in the paper.
+        contraction: Weight of the contraction.
         active: Take the mean of the clustering loss over the hinges that are not zero, so that the few negatives that are
             still too near count; if not, over all, as the paper does.
     """
 
-    def __init__(self, c: float, cluster: float, centripetal: float, *, active: bool) -> None:
+    def __init__(self, c: float, cluster: float, centripetal: float, contraction: float = 0.0, *, active: bool) -> None:
         super().__init__()
         self._c, self._cluster, self._centripetal, self._active = c, cluster, centripetal, active
+        self._contraction = contraction
 
     def forward(self, vectors: Tensor, children: Tensor, parents: Tensor, negatives: Tensor) -> Tensor:
         """Return the loss.
@@ -44,4 +48,4 @@ class HierarchyLoss(nn.Module):
         counted = (hinges > 0).sum() if self._active else negatives.sum()
         norms = norm(points, self._c)
         centripetal = torch.relu(norms[parents] - norms[children] + self._centripetal).mean()
-        return hinges.sum() / counted.clamp(min=1) + centripetal
+        return hinges.sum() / counted.clamp(min=1) + centripetal + self._contraction * norms.mean()

@@ -1,18 +1,24 @@
-"""Training Hyper-CL for link prediction on a graph."""
+"""Training link prediction on a graph: Hyper-CL, and the architectures that it is compared with."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sentence_transformers import SentenceTransformer
 
+from ontodex.encoders.bi_encoder import BI_ENCODER, BiEncoder, query_folder
+from ontodex.encoders.compositions import make_network
 from ontodex.encoders.hyper_cl import HyperCL
-from ontodex.encoders.hypernetwork import HyperNetwork, HyperNetworkSettings
+from ontodex.encoders.hypernetwork import ARCHITECTURES, LinkNetwork, LinkNetworkSettings
+from ontodex.encoders.link_encoder import LinkEncoder
 from ontodex.encoders.text import TextEncoder, load_sentence_transformer
-from ontodex.errors import SettingsError, TrainingError
+from ontodex.errors import SettingsError, TrainingError, nearest
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.trainers.checkpoints import (
     CHECKPOINTS,
@@ -23,7 +29,7 @@ from ontodex.trainers.checkpoints import (
 )
 from ontodex.trainers.link_batches import LinkBatches
 from ontodex.trainers.link_loss import LinkLoss
-from ontodex.trainers.link_models import FrozenLinkModel, LinkModel, TunedLinkModel
+from ontodex.trainers.link_models import BiEncoderLinkModel, FrozenLinkModel, LinkModel, TunedLinkModel
 from ontodex.trainers.run import run_training
 
 __all__ = ["HyperCLTraining", "train_hyper_cl"]
@@ -33,6 +39,7 @@ _LEAST = {
     "queries": 1,
     "entities": 1,
     "negatives": 0,
+    "start": 0,
     "rank": 0,
     "condition": 0,
     "width": 0,
@@ -47,18 +54,24 @@ class HyperCLTraining:
     """Settings of a training run.
 
     Attributes:
-        tune: ``"frozen"`` trains the hypernetwork on fixed embeddings (a minute or two without a GPU), ``"full"`` trains
+        tune: ``"frozen"`` trains the network on fixed embeddings (a minute or two without a GPU), ``"full"`` trains
             the text encoder with it.
         steps: Number of batches; 0 for twenty passes over the triples, but at least 100 and at most 600 batches.
         queries: Most queries (head, relation) in a batch, inverses counted.
         entities: Entities encoded in a batch, with ``tune="full"``.
         negatives: Further candidates of each query: random entities if frozen, the last batches' entities if not.
-        rate: Learning rate of the hypernetwork.
+        start: Batches on fixed embeddings that train the network before the text encoder is trained with it, with
+            ``tune="full"``: what they cost is little beside that, and without them it has to be learnt from far off.
+        rate: Learning rate of the network; half of it where the text encoder is trained with it.
         encoder_rate: Learning rate of the text encoder.
-        rank: Rank of the projections; 0 for full rank.
-        condition: Length of the vector that a relation is reduced to; 0 for the encoder's, as in the public code, which is
-            also what ``projection="public"`` takes by default. Otherwise 64.
-        projection: ``"residual"`` or ``"public"``, see :class:`~ontodex.encoders.hypernetwork.HyperNetworkSettings`.
+        architecture: ``"hyper"``, ``"hadamard"`` or ``"concat"``: head and relation encoded apart and combined by a
+            hypernetwork, an elementwise product, or a linear layer over both; or ``"bi-encoder"``: read together, as in
+            SimKGC, with ``tune="full"``.
+        rank: Rank of a hypernetwork's projections; 0 for full rank.
+        condition: Length of the vector that a hypernetwork reduces a relation to; 0 for the encoder's, as in the public
+            code, which is also what ``projection="public"`` takes by default. Otherwise 64.
+        projection: ``"residual"`` or ``"public"``, see :class:`~ontodex.encoders.hypernetwork.LinkNetworkSettings`.
+        towers: Text encoders of a bi-encoder: 2, one for pairs of head and relation and one for entities, or 1 for both.
         width: Hidden units of the entity layer over a frozen encoder; 0 for none.
         margin: Additive margin.
         temperature: First value of the learnable temperature.
@@ -75,11 +88,14 @@ class HyperCLTraining:
     queries: int = 1024
     entities: int = 1024
     negatives: int = 1024
+    start: int = 300
     rate: float = 2e-3
     encoder_rate: float = 1e-4
     rank: int = 32
     condition: int | None = None
     projection: str = "residual"
+    architecture: str = "hyper"
+    towers: int = 2
     width: int = 1024
     margin: float = 0.02
     temperature: float = 0.05
@@ -90,6 +106,18 @@ class HyperCLTraining:
     def __post_init__(self) -> None:
         if self.tune not in ("frozen", "full"):
             raise SettingsError(f"tune: expected 'frozen' or 'full', found {self.tune!r}")
+        known = (*ARCHITECTURES, BI_ENCODER)
+        if self.architecture not in known:
+            raise SettingsError(
+                f"architecture: expected one of {', '.join(known)}, found {self.architecture!r}"
+                f"{nearest(str(self.architecture), known)}"
+            )
+        if self.architecture == BI_ENCODER and self.tune != "full":
+            raise SettingsError(
+                f"tune: expected 'full' for a bi-encoder, which has nothing but its text encoders, found {self.tune!r}"
+            )
+        if self.towers not in (1, 2):
+            raise SettingsError(f"towers: expected 1 or 2, found {self.towers!r}")
         if self.projection not in ("residual", "public"):
             raise SettingsError(f"projection: expected 'residual' or 'public', found {self.projection!r}")
         for name, least in _LEAST.items():
@@ -103,21 +131,22 @@ class HyperCLTraining:
                     f"{name}: expected a number {'of at least' if zero else 'above'} 0, found {found!r}"
                 )
 
-    def network(self, dim: int) -> HyperNetworkSettings:
-        """Return the shape of the hypernetwork over embeddings of ``dim`` dimensions.
+    def network(self, dim: int) -> LinkNetworkSettings:
+        """Return the shape of the network over embeddings of ``dim`` dimensions.
 
         Raises:
             SettingsError: If the rank is above them.
         """
         condition = self.condition
         if condition is None:
-            condition = 0 if self.projection == "public" else HyperNetworkSettings.condition
-        return HyperNetworkSettings(
+            condition = 0 if self.projection == "public" else LinkNetworkSettings.condition
+        return LinkNetworkSettings(
             dim=dim,
             condition=condition or dim,
             rank=self.rank,
             projection=self.projection,
             width=self.width if self.tune == "frozen" else 0,
+            architecture=self.architecture,
         )
 
 
@@ -130,8 +159,8 @@ def train_hyper_cl(
     texts: TextSettings | None = None,
     embeddings: NDArray[np.float32] | None = None,
     quiet: bool = False,
-) -> HyperCL:
-    """Train projections for the relations of a graph, and write the encoder to ``folder``.
+) -> LinkEncoder:
+    """Train projections for the relations of a graph, or a bi-encoder, and write the encoder to ``folder``.
 
     An interrupted run with ``tune="full"`` goes on from its last checkpoint, if it is called again with the same graph,
     encoder and settings.
@@ -150,55 +179,104 @@ def train_hyper_cl(
         SettingsError: If the rank is above the encoder's dimensions.
     """
     settings, texts = settings or HyperCLTraining(), texts or TextSettings()
-    shape = settings.network(encoder.dim)
+    bi_encoder = settings.architecture == BI_ENCODER
+    shape = None if bi_encoder else settings.network(encoder.dim)
     expect_own(folder, HyperCL.is_at(folder))
     if encoder.folder.resolve().is_relative_to(folder.resolve()):
         raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found it in {folder}")
     if settings.steps == 0:
         passes = -(-20 * 2 * graph.n_triples // settings.queries)
         settings = replace(settings, steps=min(600, max(100, passes)))
-    frozen = settings.tune == "frozen"
-    batches = LinkBatches(
-        graph,
-        steps=settings.steps,
-        queries=settings.queries,
-        entities=0 if frozen else settings.entities,
-        negatives=settings.negatives,
-        seed=settings.seed,
-    )
     torch.manual_seed(settings.seed)
-    network = HyperNetwork(shape)
+    network = None if shape is None else make_network(shape)
     loss = LinkLoss(settings.margin, settings.temperature)
-    if frozen:
-        vectors = encoder.encode(entity_texts(graph, texts)) if embeddings is None else embeddings
-        model: LinkModel = FrozenLinkModel(network, loss, vectors, encoder.encode(relation_texts(graph)))
-    else:
-        trained = load_sentence_transformer(encoder.folder, encoder.device)
-        model = TunedLinkModel(
-            network, loss, trained, entity_texts(graph, texts), relation_texts(graph), settings.max_tokens
-        )
+    names, relations = entity_texts(graph, texts), relation_texts(graph)
     run = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
     run["encoder"] = encoder.fingerprint
     checkpoints = folder / CHECKPOINTS
-    encoder_weights = [weight for name, weight in model.named_parameters() if name.startswith("tower.")]
-    others = [weight for name, weight in model.named_parameters() if not name.startswith("tower.")]
+    resume = last_checkpoint(checkpoints, run)
+    frozen = settings.tune == "frozen"
+    first = settings.steps if frozen else settings.start
+    if network is not None and first and resume is None:
+        vectors = encoder.encode(names) if embeddings is None else embeddings
+        started = FrozenLinkModel(network, loss, vectors, encoder.encode(relations))
+        drawn = LinkBatches(
+            graph, steps=first, queries=settings.queries, negatives=settings.negatives, seed=settings.seed
+        )
+        _run(started, drawn, checkpoints, replace(settings, tune="frozen"), encoder.device, None, quiet)
+    towers: list[SentenceTransformer] = []
+    if not frozen:
+        count = settings.towers if network is None else 1
+        towers = [load_sentence_transformer(encoder.folder, encoder.device) for _ in range(count)]
+        read = names, relations, settings.max_tokens
+        model: LinkModel = (
+            BiEncoderLinkModel(loss, towers[0], towers[-1], *read)
+            if network is None
+            else TunedLinkModel(network, loss, towers[0], *read)
+        )
+        batches = LinkBatches(
+            graph,
+            steps=settings.steps,
+            queries=settings.queries,
+            entities=settings.entities,
+            negatives=settings.negatives,
+            seed=settings.seed,
+        )
+        _run(model, batches, checkpoints, settings, encoder.device, resume, quiet)
+    clear_model(folder)
+    made = _saved(
+        folder, encoder, None if network is None else network.cpu(), towers, settings.max_tokens, asdict(texts)
+    )
+    made.save(folder)
+    clear_checkpoints(checkpoints)
+    return made
+
+
+def _run(
+    model: LinkModel,
+    batches: LinkBatches,
+    checkpoints: Path,
+    settings: HyperCLTraining,
+    device: str,
+    resume: str | None,
+    quiet: bool,
+) -> None:
+    frozen = settings.tune == "frozen"
+    named = list(model.named_parameters())
+    encoder_weights = [weight for name, weight in named if "tower" in name]
+    others = [weight for name, weight in named if "tower" not in name]
     run_training(
         model,
         batches,
         checkpoints,
-        groups=[{"params": others, "lr": settings.rate}, {"params": encoder_weights, "lr": settings.encoder_rate}],
+        groups=[
+            {"params": others, "lr": settings.rate if frozen else settings.rate / 2},
+            {"params": encoder_weights, "lr": settings.encoder_rate},
+        ],
         save_every=0 if frozen else settings.save_every,
-        resume=last_checkpoint(checkpoints, run),
-        device=encoder.device,
+        resume=resume,
+        device=device,
         seed=settings.seed,
         quiet=quiet,
     )
-    clear_model(folder)
-    if not frozen:
-        trained.max_seq_length = settings.max_tokens  # what it has not been trained on is not read later
-        trained.save(str(folder), create_model_card=False)
-        encoder = TextEncoder(folder, encoder.device)
-    made = HyperCL(encoder, network.cpu(), asdict(texts))
-    made.save(folder)
-    clear_checkpoints(checkpoints)
-    return made
+
+
+def _saved(
+    folder: Path,
+    encoder: TextEncoder,
+    network: LinkNetwork | None,
+    towers: Sequence[SentenceTransformer],
+    max_tokens: int,
+    texts: dict[str, Any],
+) -> LinkEncoder:
+    """Write the text encoders that were trained, and return the encoder of which they are part."""
+    folders = (folder, query_folder(folder))
+    for tower, own in zip(towers, folders, strict=False):
+        tower.max_seq_length = max_tokens  # what it has not been trained on is not read later
+        if network is None:
+            tower.tokenizer.model_input_names = ["input_ids", "attention_mask"]  # no token types: none in training
+        tower.save(str(own), create_model_card=False)
+    read = [TextEncoder(own, encoder.device) for _, own in zip(towers, folders, strict=False)]
+    if network is None:
+        return BiEncoder(read[0], read[1] if len(read) > 1 else None, texts)
+    return HyperCL(read[0] if read else encoder, network, texts)

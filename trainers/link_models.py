@@ -1,4 +1,4 @@
-"""What a link-prediction run trains: a hypernetwork over fixed embeddings, or with its text encoder."""
+"""What a link-prediction run trains: a network over fixed embeddings, one with its text encoder, or encoders alone."""
 
 from __future__ import annotations
 
@@ -10,48 +10,39 @@ from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 
-from ontodex.encoders.hypernetwork import HyperNetwork
+from ontodex.encoders.hypernetwork import LinkNetwork
 from ontodex.errors import TrainingError
 from ontodex.trainers.link_batches import LinkBatch
 from ontodex.trainers.link_loss import LinkLoss
 from ontodex.trainers.text_tower import TextTower, tokenise
 
-__all__ = ["FrozenLinkModel", "LinkModel", "TunedLinkModel"]
+__all__ = ["BiEncoderLinkModel", "FrozenLinkModel", "LinkModel", "TunedLinkModel"]
 
 
 class LinkModel(nn.Module):
     """Scores the candidates of a batch and returns the loss.
 
     Args:
-        network: The hypernetwork.
         loss: The loss.
     """
 
-    def __init__(self, network: HyperNetwork, loss: LinkLoss) -> None:
+    def __init__(self, loss: LinkLoss) -> None:
         super().__init__()
-        self.network = network
         self.loss = loss
 
     def embed_entities(self, batch: LinkBatch) -> Tensor:
         """Return unit vectors of the batch's candidates, of shape (candidates, dim)."""
         raise NotImplementedError
 
-    def embed_relations(self, relations: Tensor) -> Tensor:
-        """Return unit embeddings of the given relations, of shape (relations, dim)."""
+    def embed_queries(self, batch: LinkBatch, entities: Tensor) -> Tensor:
+        """Return the batch's queries, of shape (queries, dim)."""
         raise NotImplementedError
 
     def forward(self, batch: LinkBatch) -> dict[str, Tensor]:
         """Return ``{"loss": loss}``, as transformers' Trainer expects."""
         entities = self.embed_entities(batch)
-        device = entities.device
-        relations, which = torch.unique(torch.from_numpy(batch.relations), return_inverse=True)
-        queries = self.network.queries(
-            entities[torch.from_numpy(batch.heads).to(device)],
-            self.embed_relations(relations),
-            which.to(device),
-        )
-        scores = queries @ entities.T
-        tails, masked = torch.from_numpy(batch.tails).to(device), torch.from_numpy(batch.masked).to(device)
+        scores = self.embed_queries(batch, entities) @ entities.T
+        tails, masked = (torch.from_numpy(array).to(scores.device) for array in (batch.tails, batch.masked))
         loss = self.loss(scores, tails, masked)
         if not torch.isfinite(loss):
             raise TrainingError(
@@ -60,18 +51,36 @@ class LinkModel(nn.Module):
         return {"loss": loss}
 
 
-class FrozenLinkModel(LinkModel):
-    """Trains a hypernetwork on top of embeddings that do not change.
+class _TriEncoderLinkModel(LinkModel):
+    """Combines heads and relations that are embedded apart."""
+
+    def __init__(self, network: LinkNetwork, loss: LinkLoss) -> None:
+        super().__init__(loss)
+        self.network = network
+
+    def embed_relations(self, relations: Tensor) -> Tensor:
+        """Return unit embeddings of the given relations, of shape (relations, dim)."""
+        raise NotImplementedError
+
+    def embed_queries(self, batch: LinkBatch, entities: Tensor) -> Tensor:
+        """Project each head by its relation."""
+        relations, which = torch.unique(torch.from_numpy(batch.relations), return_inverse=True)
+        heads = entities[torch.from_numpy(batch.heads).to(entities.device)]
+        return self.network.queries(heads, self.embed_relations(relations), which.to(entities.device))
+
+
+class FrozenLinkModel(_TriEncoderLinkModel):
+    """Trains a network on top of embeddings that do not change.
 
     Args:
-        network: The hypernetwork.
+        network: The network.
         loss: The loss.
         entities: Embeddings of all entities, of shape (entities, dim).
         relations: Embeddings of all relation texts, inverses included, of shape (2R, dim).
     """
 
     def __init__(
-        self, network: HyperNetwork, loss: LinkLoss, entities: NDArray[np.float32], relations: NDArray[np.float32]
+        self, network: LinkNetwork, loss: LinkLoss, entities: NDArray[np.float32], relations: NDArray[np.float32]
     ) -> None:
         super().__init__(network, loss)
         self._entities = entities
@@ -87,11 +96,30 @@ class FrozenLinkModel(LinkModel):
         return self._relations[relations].to(self.loss.log_inverse.device)
 
 
-class TunedLinkModel(LinkModel):
-    """Trains a hypernetwork with its text encoder; what the last batches encoded serves as further negatives.
+class _EntityTower(nn.Module):
+    """Encodes the entities of batches; what the last batches encoded serves as further negatives."""
+
+    def __init__(self, encoder: SentenceTransformer, entities: Sequence[str], max_tokens: int) -> None:
+        super().__init__()
+        self.tower = TextTower(encoder)
+        self._tokens = tokenise(encoder, entities, max_tokens)
+        self._last_seen: Tensor
+        seen = torch.zeros(len(entities), encoder.get_embedding_dimension() or 0, dtype=torch.float16)
+        self.register_buffer("_last_seen", seen)
+
+    def forward(self, batch: LinkBatch) -> Tensor:
+        """Encode the batch's own entities; take the further ones as they were last seen."""
+        fresh: Tensor = self.tower([self._tokens[row] for row in batch.entities[: batch.fresh].tolist()])
+        further = self._last_seen[batch.entities[batch.fresh :]].to(fresh)
+        self._last_seen[batch.entities[: batch.fresh]] = fresh.detach().to(self._last_seen)
+        return torch.cat([fresh, further])
+
+
+class TunedLinkModel(_TriEncoderLinkModel):
+    """Trains a network with its text encoder.
 
     Args:
-        network: The hypernetwork.
+        network: The network.
         loss: The loss.
         encoder: The text encoder, in float32.
         entities: Text of every entity.
@@ -101,7 +129,7 @@ class TunedLinkModel(LinkModel):
 
     def __init__(
         self,
-        network: HyperNetwork,
+        network: LinkNetwork,
         loss: LinkLoss,
         encoder: SentenceTransformer,
         entities: Sequence[str],
@@ -109,22 +137,56 @@ class TunedLinkModel(LinkModel):
         max_tokens: int,
     ) -> None:
         super().__init__(network, loss)
-        self.tower = TextTower(encoder)
-        self._tokens = tokenise(encoder, entities, max_tokens)
+        self._entities = _EntityTower(encoder, entities, max_tokens)
         self._relation_tokens = tokenise(encoder, relations, max_tokens)
-        dim = network.settings.dim
-        self._last_seen: Tensor
-        self.register_buffer("_last_seen", torch.zeros(len(entities), dim, dtype=torch.float16))
 
     def embed_entities(self, batch: LinkBatch) -> Tensor:
-        """Encode the batch's own entities; take the further ones as they were last seen."""
-        fresh = self.tower([self._tokens[row] for row in batch.entities[: batch.fresh].tolist()])
-        fresh = self.network.entities(fresh)
-        further = self._last_seen[batch.entities[batch.fresh :]].to(fresh)
-        self._last_seen[batch.entities[: batch.fresh]] = fresh.detach().to(self._last_seen)
-        return torch.cat([fresh, further])
+        """Encode the entities' texts."""
+        vectors: Tensor = self._entities(batch)
+        return vectors
 
     def embed_relations(self, relations: Tensor) -> Tensor:
         """Encode the relations' texts."""
-        vectors: Tensor = self.tower([self._relation_tokens[number] for number in relations.tolist()])
+        vectors: Tensor = self._entities.tower([self._relation_tokens[number] for number in relations.tolist()])
         return vectors
+
+
+class BiEncoderLinkModel(LinkModel):
+    """Trains an encoder of entities, and one of pairs of head and relation, which may be the same.
+
+    Args:
+        loss: The loss.
+        encoder: The text encoder of entities, in float32.
+        query: The text encoder of pairs; ``encoder`` itself, or another.
+        entities: Text of every entity.
+        relations: Text of every relation, inverses included.
+        max_tokens: Texts, and pairs, are cut to this many tokens.
+    """
+
+    def __init__(
+        self,
+        loss: LinkLoss,
+        encoder: SentenceTransformer,
+        query: SentenceTransformer,
+        entities: Sequence[str],
+        relations: Sequence[str],
+        max_tokens: int,
+    ) -> None:
+        super().__init__(loss)
+        self._entities = _EntityTower(encoder, entities, max_tokens)
+        self.query_tower = None if query is encoder else TextTower(query)
+        self._texts, self._relations, self._max_tokens = entities, relations, max_tokens
+
+    def embed_entities(self, batch: LinkBatch) -> Tensor:
+        """Encode the entities' texts."""
+        vectors: Tensor = self._entities(batch)
+        return vectors
+
+    def embed_queries(self, batch: LinkBatch, entities: Tensor) -> Tensor:
+        """Encode each head and its relation together, equal pairs once."""
+        asked = np.stack([batch.entities[batch.heads], batch.relations], axis=1)
+        unique, which = np.unique(asked, axis=0, return_inverse=True)
+        pairs = [(self._texts[head], self._relations[relation]) for head, relation in unique.tolist()]
+        tower = self._entities.tower if self.query_tower is None else self.query_tower
+        vectors: Tensor = tower(tokenise(tower.encoder, pairs, self._max_tokens))
+        return vectors[torch.from_numpy(which.reshape(-1)).to(vectors.device)]

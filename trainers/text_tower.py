@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 
-from ontodex.encoders.text import forward_tokens
+from ontodex.encoders.text import Text, forward_tokens
 
 __all__ = ["TextTower", "tokenise"]
 
@@ -82,8 +82,8 @@ class TextTower(nn.Module):
         return torch.cat(pieces)[torch.from_numpy(np.argsort(order))]
 
 
-def tokenise(encoder: SentenceTransformer, texts: Sequence[str], max_tokens: int) -> Tokens:
-    """Return the token ids of each text, cut to ``max_tokens``, or to as many as the encoder reads, if they are fewer."""
+def tokenise(encoder: SentenceTransformer, texts: Sequence[Text], max_tokens: int) -> Tokens:
+    """Return the token ids of each text or pair, cut to ``max_tokens``, or to what the encoder reads if that is less."""
     found: Tokens = []
     max_tokens = min(max_tokens, encoder.max_seq_length or max_tokens)
     for start in range(0, len(texts), 10_000):

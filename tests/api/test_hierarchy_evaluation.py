@@ -5,11 +5,12 @@ import pytest
 
 import ontodex
 from ontodex import hierarchy_evaluation
-from ontodex.encoders.hit import HiT
+from ontodex.encoders.hit import HiT, Learnt
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import GraphError, IndexMismatch, SettingsError
 from ontodex.geometry import poincare
-from ontodex.graph import GraphBuilder
+from ontodex.geometry.subsumption import differences, metrics
+from ontodex.graph import GraphBuilder, links_fingerprint
 from ontodex.hierarchy_evaluation import evaluate_baselines, evaluate_hierarchy, hierarchy_task
 from ontodex.trainers.hierarchy_evaluation import evaluate_points
 
@@ -20,7 +21,8 @@ def placed(monkeypatch, small_graph):
     depth = small_graph.hierarchy().depth
     found = np.random.default_rng(0).standard_normal((len(depth), 8)) * (0.2 + 0.2 * depth[:, None])
     points = poincare.clip(found.astype(np.float32), 1 / 8)
-    monkeypatch.setattr(hierarchy_evaluation, "_points", lambda *_: (points, 1 / 8))
+    found = hierarchy_evaluation._Embedded(points, 1 / 8, list(small_graph.labels), None)
+    monkeypatch.setattr(hierarchy_evaluation, "_embedded", lambda *_: found)
 
 
 def test_pairs_are_kept_as_files_and_read_again(placed, small_graph, tmp_path):
@@ -38,6 +40,79 @@ def test_pairs_of_another_task_are_refused(small_graph, tmp_path, other):
     hierarchy_task(small_graph, pairs=tmp_path / "pairs")
     with pytest.raises(SettingsError, match="name another folder"):
         hierarchy_task(small_graph, **{"task": "multi-hop", **other}, pairs=tmp_path / "pairs")
+
+
+def test_pairs_of_another_relation_or_hierarchy_are_refused(small_graph, tmp_path):
+    hierarchy_task(small_graph, relation="is_a", pairs=tmp_path / "pairs")
+    with pytest.raises(SettingsError, match=r"relation=None.*found .*relation='is_a'.*name another folder"):
+        hierarchy_task(small_graph, pairs=tmp_path / "pairs")
+    other = GraphBuilder("another")
+    for row, name in enumerate(small_graph.ids):
+        other.entity(name, small_graph.labels[row])
+    for child, parent in small_graph.hierarchy().links[1:].tolist():
+        other.triple(small_graph.ids[child], "is_a", small_graph.ids[parent])
+    with pytest.raises(SettingsError, match=r"hierarchy of another, found those of another, or .* name another folder"):
+        hierarchy_task(other.build(), relation="is_a", pairs=tmp_path / "pairs")
+
+
+def test_pairs_are_written_whole_or_not_at_all(small_graph, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("ontodex.graph.task_files._write_lines", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+        with pytest.raises(OSError, match="disk full"):
+            hierarchy_task(small_graph, pairs=tmp_path / "pairs")
+    assert not any(tmp_path.iterdir())
+    (tmp_path / "pairs").mkdir()
+    made = hierarchy_task(small_graph, pairs=tmp_path / "pairs")
+    assert {entry.name for entry in tmp_path.iterdir()} == {"pairs"}
+    assert hierarchy_task(small_graph, pairs=tmp_path / "pairs").settings == made.settings
+
+
+def test_another_split_than_that_of_training_is_warned_about(small_graph, tiny_encoder, tmp_path):
+    links = links_fingerprint(small_graph.hierarchy().links, list(small_graph.labels))
+    encoder = HiT(TextEncoder(tiny_encoder, "cpu", unit=False), None, {}, learnt=Learnt(links, "mixed-hop", 2, 0.1))
+    encoder.save(tmp_path / "hit")
+    evaluate_hierarchy(tmp_path / "hit", small_graph, task="mixed-hop", seed=2, device="cpu")
+    for changed in ({"task": "multi-hop"}, {"seed": 3}, {"task": "transfer"}):
+        with pytest.warns(UserWarning, match="trained on this hierarchy as mixed-hop with seed 2, evaluated as"):
+            evaluate_hierarchy(
+                tmp_path / "hit", small_graph, **{"task": "mixed-hop", "seed": 2, **changed}, device="cpu"
+            )
+    encoder.learnt = Learnt("0" * 32, "mixed-hop", 2, 0.1)
+    encoder.save(tmp_path / "other")
+    evaluate_hierarchy(tmp_path / "other", small_graph, task="multi-hop", seed=3, device="cpu")
+
+
+def test_an_index_is_measured_by_its_own_rule_too(small_index, small_graph):
+    task = hierarchy_task(small_graph, "transfer", seed=1)
+    with pytest.warns(UserWarning, match="trained on this hierarchy as mixed-hop with seed 0, evaluated as transfer"):
+        found = evaluate_hierarchy(small_index, small_graph, task=task, seed=1, device="cpu")
+    with ontodex.open(small_index, device="cpu") as engine:
+        rule, c = engine.index.rule, engine.index.curvature
+        points = poincare.unlift(engine.index.vectors("hit")[np.arange(small_graph.n_entities)], c)
+    assert (found["index.weight"], found["index.threshold"]) == (rule.weight, rule.threshold)
+    for kind in ("random", "hard"):
+        children, parents, labels = task.test.pairs(kind)
+        scores = rule.score(*differences(points, children, parents, c))
+        wanted = metrics(scores, labels, rule.threshold)
+        assert [found[f"index.{kind}.{name}"] for name in wanted] == pytest.approx(list(wanted.values()))
+    assert any(key.startswith("index.hop1.recall") for key in found)
+
+
+def test_baselines_read_what_a_hierarchy_encoder_reads(tiny_encoder):
+    def probed(spelling):
+        builder = GraphBuilder("camel")
+        for row in range(60):
+            builder.entity(f"e{row}", spelling(f"kind {'abcdefghij'[row // 6] * 3} dog"))
+            builder.triple(f"e{row}", "is_a", f"e{(row - 1) // 3}" if row else "root")
+        task = hierarchy_task(builder.build(), "transfer", negatives=3)
+        return evaluate_baselines(task, builder.build(), ["probe"], base=str(tiny_encoder), device="cpu")
+
+    assert probed(lambda label: label.title().replace(" ", "")) == pytest.approx(probed(str.capitalize))
+
+
+def test_static_embeddings_are_for_what_was_trained(small_graph):
+    with pytest.raises(SettingsError, match=r"static embeddings on multi-hop only, .* found mixed-hop"):
+        evaluate_baselines(hierarchy_task(small_graph, "mixed-hop"), small_graph, ["static"], device="cpu")
 
 
 def test_figures_have_the_names_of_the_field(placed, small_graph):

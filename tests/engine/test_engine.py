@@ -5,7 +5,6 @@ import pytest
 
 import ontodex
 from ontodex.errors import IndexMismatch, SettingsError, UnknownEntity, UnknownRelation
-from ontodex.geometry.projection import project
 from ontodex.graph import GraphBuilder
 
 
@@ -18,7 +17,7 @@ def engine(small_index):
 def brute_force(engine, row, relation):
     """All entities by score, best first, as a float64 pass over all vectors has it."""
     vectors = engine.index.vectors("link")[np.arange(engine.graph.n_entities)].astype(np.float64)
-    query = project(vectors[[row]].astype(np.float32), engine.index.projection(relation), residual=True)[0]
+    query = engine.index.projections.project(vectors[[row]].astype(np.float32), relation)[0]
     scores = vectors @ query.astype(np.float64)
     return np.lexsort((np.arange(len(scores)), -scores.round(14))).tolist(), scores
 
@@ -66,10 +65,10 @@ def test_an_unseen_head_and_an_unseen_relation_are_answered_from_their_texts(eng
 
 
 def test_unseen_relation_with_the_text_of_a_known_one_is_projected_alike(engine):
-    left, right = engine.index.link_encoder.factors(["lives in"])
-    stored = engine.index.projection(engine.graph.find_relation("lives in")[0])
-    np.testing.assert_allclose(left[0], stored[0], atol=2e-2)
-    np.testing.assert_allclose(right[0], stored[1], atol=2e-2)
+    made, stored = engine.index.link_encoder.projections(["lives in"]), engine.index.projections
+    number = engine.graph.find_relation("lives in")[0]
+    np.testing.assert_allclose(made.left[0], stored.left[number], atol=2e-2)
+    np.testing.assert_allclose(made.right[0], stored.right[number], atol=2e-2)
 
 
 def test_batches_equal_single_questions(engine):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 import ontodex
+from ontodex.engine.projector import Projector
 from ontodex.engine.ranking import evaluate_links, filtered_ranks, rank_metrics
 from ontodex.engine.topk import Searcher
 from ontodex.errors import GraphError
@@ -47,4 +48,4 @@ def test_an_index_and_its_encoder_are_evaluated_alike(small_index, small_graph):
 
 def test_a_graph_without_held_out_triples_is_refused(small_index, small_graph):
     with ontodex.open(small_index, device="cpu") as engine, pytest.raises(GraphError, match="valid"):
-        evaluate_links(small_graph, engine.index.vectors("link"), engine.index.projection, residual=True, split="valid")
+        evaluate_links(small_graph, engine.index.vectors("link"), Projector(engine.index).ask, split="valid")

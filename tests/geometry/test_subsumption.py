@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from sklearn.metrics import precision_recall_fscore_support
 
 from ontodex.errors import SettingsError
-from ontodex.geometry.subsumption import LARGEST_WEIGHT, Subsumption, best_threshold, fit, metrics
+from ontodex.geometry.subsumption import LARGEST_WEIGHT, Subsumption, best_threshold, calibrated, fit, metrics
 
 PAIRS = st.lists(st.tuples(st.integers(0, 12), st.integers(-6, 6), st.booleans()), min_size=2, max_size=14).filter(
     lambda pairs: len({label for *_, label in pairs}) == 2
@@ -149,15 +149,18 @@ def test_the_curve_is_that_of_a_general_optimiser() -> None:
     assert rule.probability(scores).mean() == pytest.approx(labels.mean(), abs=1e-3)
 
 
-def test_the_prior_shifts_the_odds_only() -> None:
+def test_a_curve_fitted_to_other_pairs_says_their_shares() -> None:
     distance, gain, labels = hierarchy_pairs(4000)
-    plain, shifted = fit(distance, gain, labels), fit(distance, gain, labels, prior=0.5)
-    assert (plain.weight, plain.threshold, plain.slope) == (shifted.weight, shifted.threshold, shifted.slope)
-    scores = plain.score(distance, gain)
-    odds = [p / (1 - p) for p in (plain.probability(scores), shifted.probability(scores))]
-    share = labels.mean()
-    np.testing.assert_allclose(odds[1] / odds[0], (1 - share) / share, rtol=1e-6)
-    assert fit(distance, gain, labels, prior=share).offset == pytest.approx(plain.offset)
+    rule = fit(distance, gain, labels)
+    scores = np.random.default_rng(0).normal(rule.threshold, 3.0, 4000)
+    chances = 1 / (1 + np.exp(-0.3 * (scores - rule.threshold) + 2))
+    found = calibrated(rule, scores, np.random.default_rng(1).random(4000) < chances)
+    assert (found.weight, found.threshold) == (rule.weight, rule.threshold)
+    assert np.abs(found.probability(scores) - chances).max() < 0.1 < np.abs(rule.probability(scores) - chances).max()
+    hopeless = calibrated(rule, scores, scores < rule.threshold)
+    assert 0 < hopeless.slope < 1e-5
+    with pytest.raises(SettingsError, match="found 4000 that are all False"):
+        calibrated(rule, scores, np.zeros(4000, bool))
 
 
 def test_separable_and_hopeless_pairs_have_a_finite_rising_curve() -> None:
@@ -201,7 +204,6 @@ GOOD = {"distance": [1.0, 2.0, 3.0], "gain": [0.0, 1.0, 2.0], "labels": [True, F
         ({"distance": [[1.0], [2.0], [3.0]]}, "distance: expected one number for each label"),
         ({"weight": -0.1}, "weight: expected .* found -0.1"),
         ({"weight": float("nan")}, "weight: expected .* found nan"),
-        ({"prior": 1.0}, "prior: expected .* found 1.0"),
     ],
 )
 def test_bad_input_is_refused(changed: dict[str, Any], message: str) -> None:

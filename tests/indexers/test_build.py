@@ -13,7 +13,7 @@ import torch
 
 import ontodex
 from ontodex.encoders.hyper_cl import HyperCL
-from ontodex.encoders.hypernetwork import HyperNetwork, HyperNetworkSettings
+from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexFailure, IndexMismatch, SettingsError
 from ontodex.geometry.cosine import score_pairs
@@ -67,7 +67,7 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def own_link(tmp_path_factory: pytest.TempPathFactory, other_encoder: Path) -> Path:
     """A Hyper-CL encoder over a text encoder of its own, with an entity layer."""
     torch.manual_seed(3)
-    network = HyperNetwork(HyperNetworkSettings(dim=16, condition=8, rank=4, width=8))
+    network = HyperNetwork(LinkNetworkSettings(dim=16, condition=8, rank=4, width=8))
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     folder = tmp_path_factory.mktemp("link") / "model"
@@ -87,11 +87,9 @@ def test_graph_and_vectors_come_back(small_index: Path, small_graph: KnowledgeGr
         assert np.array_equal(all_of(index, "text"), vectors)
         link = index.link_encoder
         assert np.allclose(all_of(index, "link"), link.entities(vectors), atol=1e-6)
-        left, right = link.factors(relation_texts(small_graph))
-        for number in range(2 * small_graph.n_relations):
-            found = index.projection(number)
-            assert np.allclose(found[0], left[number], atol=1e-5)
-            assert np.allclose(found[1], right[number], atol=1e-5)
+        found, made = index.projections.parts(), link.projections(relation_texts(small_graph)).parts()
+        assert set(found) == set(made) == {"left", "right"}
+        assert all(np.allclose(found[name], made[name], atol=1e-5) for name in made)
         assert index.verify() == []
         info = index.info()
         assert (info["generation"], info["spaces"]["link"]["rows"], info["graph"]["triples"]) == (1, 60, 92)
@@ -156,7 +154,7 @@ def test_add_encodes_new_texts_alone_and_equals_a_fresh_build(
         with built(merged, tmp_path / "fresh.odx", text, link, hierarchy=tiny_hit) as fresh:
             for space in ("text", "link", "hit"):
                 assert least_cosine(all_of(after.index, space), all_of(fresh.index, space)) > ALIKE
-            assert np.allclose(after.index.projection(4)[0], fresh.index.projection(4)[0], atol=0.02)
+            assert np.allclose(after.index.projections.left[4], fresh.index.projections.left[4], atol=0.02)
             for space in ("text", "link"):
                 assert fresh.index.manifest.encoders[space] == after.index.manifest.encoders[space]
             assert fresh.index.hit_encoder.fingerprint == after.index.hit_encoder.fingerprint
@@ -320,7 +318,7 @@ def test_other_texts_for_the_same_text_encoder(
     tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, width: int
 ) -> None:
     text = TextEncoder(tiny_encoder, "cpu")
-    link = HyperCL(text, HyperNetwork(HyperNetworkSettings(dim=32, condition=8, rank=4, width=width)), asdict(LABELS))
+    link = HyperCL(text, HyperNetwork(LinkNetworkSettings(dim=32, condition=8, rank=4, width=width)), asdict(LABELS))
     build_index(small_graph, tmp_path / "a.odx", text=text, link=link, quiet=True)
     index = Index.open(tmp_path / "a.odx", "cpu")
     assert least_cosine(all_of(index, "text"), text.encode(entity_texts(small_graph))) > ALIKE
@@ -366,7 +364,9 @@ def test_one_entity(tmp_path: Path, tiny_encoder: Path) -> None:
         assert [hit.id for hit in engine.search("dog")] == ["ex:dog"]
         assert len(engine.similar("dog")) == 0
         assert engine.index.verify() == []
-    with ontodex.add(more_animals(), tmp_path / "a.odx", device="cpu", quiet=True) as engine:
+    with pytest.warns(UserWarning, match="the graph has a hierarchy now"):
+        engine = ontodex.add(more_animals(), tmp_path / "a.odx", device="cpu", quiet=True)
+    with engine:
         assert engine.graph.n_entities == 5
 
 

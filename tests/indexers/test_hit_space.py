@@ -18,11 +18,11 @@ from ontodex.encoders import text as text_module
 from ontodex.encoders.hit import HiT
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexDamaged, IndexMismatch, SettingsError
-from ontodex.geometry.subsumption import Subsumption, differences, fit
-from ontodex.graph import GraphBuilder, KnowledgeGraph, draw_negatives, entity_texts
+from ontodex.geometry.subsumption import Subsumption
+from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts
 from ontodex.indexers import embed, manifest
 from ontodex.indexers.build import build_index
-from ontodex.indexers.hierarchy_rule import LEAST_LINKS, WEIGHTS
+from ontodex.indexers.hierarchy_rule import LEAST_LINKS
 from ontodex.indexers.index import Index
 
 RULE = Subsumption(weight=1.5, threshold=-7.0, slope=0.5, offset=3.0)
@@ -92,35 +92,6 @@ def test_vectors_are_the_items_of_the_labels(small_index: Path, tiny_hit: Path, 
         assert index.hit_encoder.rule == index.rule
         np.testing.assert_array_equal(index.hit_encoder.items(["a new one"]), hit.items(["a new one"]))
         assert index.candidates("hit") is None
-
-
-def test_the_rule_is_fitted_to_the_graph_s_own_links(
-    small_index: Path, tiny_hit: Path, small_graph: KnowledgeGraph
-) -> None:
-    hit, names, hierarchy = HiT.load(tiny_hit, "cpu"), list(small_graph.labels), small_graph.hierarchy()
-    assert len(hierarchy.links) >= LEAST_LINKS
-    pairs = draw_negatives(hierarchy, hierarchy.links, negatives=10, names=names)
-    children, parents, labels = (
-        np.concatenate(column) for column in zip(pairs.pairs("random"), pairs.pairs("hard"), strict=True)
-    )
-    points = hit.points(names)
-    with ontodex.open(small_index, device="cpu") as engine:
-        found = engine.index.rule
-    wanted = fit(*differences(points, children, parents, hit.c), labels, weight=found.weight)
-    assert found != hit.rule
-    assert asdict(found) == pytest.approx(asdict(wanted), rel=0.01, abs=0.01)
-
-    def reciprocal_rank(weight: float) -> float:
-        """Of the asserted parents among all entities, brute force."""
-        ranks = []
-        for child, parent in hierarchy.links.tolist():
-            rows = np.delete(np.arange(len(names)), child)
-            scores = -np.add(*(side * part for side, part in zip(
-                (1.0, weight), differences(points, np.full(len(rows), child), rows, hit.c), strict=True)))  # fmt: skip
-            ranks.append(1 + (scores > scores[rows == parent] + 1e-6).sum())
-        return float((1 / np.array(ranks)).mean())
-
-    assert reciprocal_rank(found.weight) == pytest.approx(max(map(reciprocal_rank, WEIGHTS)), abs=0.01)
 
 
 def test_too_few_links_leave_the_encoder_its_own_rule(tmp_path: Path, tiny_encoder: Path, tiny_hit: Path) -> None:

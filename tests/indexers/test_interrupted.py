@@ -16,10 +16,10 @@ import pytest
 import ontodex
 from ontodex.encoders import text as text_encoder
 from ontodex.encoders.hyper_cl import HyperCL
-from ontodex.encoders.hypernetwork import HyperNetwork, HyperNetworkSettings
+from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import GraphBuilder, KnowledgeGraph, read, write_tsv
-from ontodex.indexers.build import _Build, build_index
+from ontodex.indexers.build import build_index
 from ontodex.indexers.index import Index
 
 
@@ -147,7 +147,7 @@ def test_a_trained_encoder_with_a_text_encoder_of_its_own_is_taken_up_whole(
         trained.append(folder)
         TextEncoder(other_encoder, "cpu").save(folder)
         torch.manual_seed(0)
-        made = HyperCL(TextEncoder(folder, "cpu"), HyperNetwork(HyperNetworkSettings(dim=16, rank=4)))
+        made = HyperCL(TextEncoder(folder, "cpu"), HyperNetwork(LinkNetworkSettings(dim=16, rank=4)))
         made.save(folder)
         return made
 
@@ -157,7 +157,7 @@ def test_a_trained_encoder_with_a_text_encoder_of_its_own_is_taken_up_whole(
         assert index.verify() == []
         vectors = index.vectors("link")[np.arange(60)]
         assert index.link_encoder.text.fingerprint == TextEncoder(other_encoder, "cpu").fingerprint
-        assert np.allclose(index.link_encoder.factors(["is a"])[0][0], index.projection(0)[0], atol=1e-4)
+        assert np.allclose(index.link_encoder.projections(["is a"]).left[0], index.projections.left[0], atol=1e-4)
         index.close()
         return vectors
 
@@ -175,7 +175,7 @@ def interrupted(action: Callable[..., object], *arguments: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_Build, "_store", interrupt)
+        patch.setattr("ontodex.indexers.build.write_store", interrupt)
         with pytest.raises(KeyboardInterrupt):
             action(*arguments)
 

@@ -18,7 +18,7 @@ from ontodex.trainers.checkpoints import ProgressOnStderr, clear_checkpoints, la
 from ontodex.trainers.hyper_cl import train_hyper_cl
 
 FROZEN = ontodex.HyperCLTraining(steps=2, queries=32, negatives=8, rank=4, condition=8, width=16)
-FULL = replace(FROZEN, tune="full", entities=24, save_every=1, encoder_rate=1e-3)
+FULL = replace(FROZEN, tune="full", start=0, entities=24, save_every=1, encoder_rate=1e-3)
 
 
 @pytest.fixture(scope="module")

@@ -55,6 +55,12 @@ def test_it_is_the_papers(batch, active, cluster, centripetal):
     assert wanted > 0
 
 
+def test_the_contraction_is_the_mean_distance_to_the_origin(batch):
+    bare, pulled = (HierarchyLoss(C, 5.0, 0.1, weight, active=True)(*batch).item() for weight in (0.0, 0.5))
+    norms = geoopt.dist0(batch[0], k=torch.tensor(-C, dtype=torch.float64))
+    assert pulled - bare == pytest.approx(0.5 * norms.mean().item(), rel=1e-6)
+
+
 def test_the_two_means_differ(batch):
     some, all_ = (HierarchyLoss(C, 0.3, 0.1, active=active)(*batch).item() for active in (True, False))
     assert some > all_ * 1.1

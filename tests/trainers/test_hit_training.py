@@ -10,12 +10,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from ontodex.encoders.hit import HiT
+from ontodex.encoders.hit import HiT, Learnt
 from ontodex.encoders.locate import files_of, fingerprint
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry import poincare, subsumption
-from ontodex.graph import Hierarchy, make_task
+from ontodex.graph import Hierarchy, links_fingerprint, make_task
 from ontodex.graph.negatives import KINDS
 from ontodex.trainers import hit as module
 from ontodex.trainers.checkpoints import ProgressOnStderr
@@ -78,6 +78,7 @@ def test_every_form_learns_what_names_say(tree, tmp_path, encoder, tune, batches
     assert after > 0.6
     loaded = HiT.load(tmp_path / "m", "cpu")
     assert (loaded.fingerprint, loaded.rule, loaded.texts) == (made.fingerprint, made.rule, {})
+    assert loaded.learnt == made.learnt == Learnt(links_fingerprint(task.known.links, names), "mixed-hop", 0, 0.4)
     np.testing.assert_array_equal(loaded.points(names[:5]), made.points(names[:5]))
     assert not (tmp_path / "m" / "checkpoints").exists()
     norms = poincare.norm(made.points(names), made.c)
@@ -194,8 +195,13 @@ def test_a_loss_that_is_no_number_stops_the_run_and_loses_nothing(tree, tmp_path
     trained(tree, tmp_path / "whole", encoder, settings)
     with monkeypatch.context() as patch:
         patch.setattr(HierarchyLoss, "forward", broken)
-        with pytest.raises(TrainingError, match=r"^batch 8: the loss became nan; lower the rate"):
+        with pytest.raises(TrainingError, match=r"^batch 8: the loss became nan; lower the rate") as caught:
             trained(tree, tmp_path / "m", encoder, settings)
+        assert "give another output folder (the best checkpoint, of step " in str(caught.value)
+        assert str(caught.value).endswith(f"on validation, is an encoder in {tmp_path / 'm'})")
+    kept = HiT.load(tmp_path / "m", "cpu")
+    assert kept.rule is not None
+    assert np.isfinite(kept.points(tree[1])).all()
     checkpoints = tmp_path / "m" / "checkpoints"
     kept = load_file(checkpoints / "best.safetensors")
     (last,) = checkpoints.glob("checkpoint-*/model.safetensors")
@@ -211,8 +217,11 @@ def test_a_loss_that_is_no_number_stops_the_run_and_loses_nothing(tree, tmp_path
 
 @pytest.mark.parametrize("settings", [FULL, ADAPTER], ids=["full", "adapter"])
 def test_weights_that_explode_stop_the_run_with_the_batch_named(tree, tmp_path, encoder, settings):
-    with pytest.raises(TrainingError, match=r"^batch \d+: the (loss|vectors) became"):
+    with pytest.raises(
+        TrainingError, match=r"^batch \d+: the (loss|vectors) became .* there is no checkpoint to keep\)$"
+    ):
         trained(tree, tmp_path / "m", encoder, replace(settings, rate=1e30, evaluations=1))
+    assert not HiT.is_at(tmp_path / "m")
     for file in (tmp_path / "m" / "checkpoints").rglob("*.safetensors"):
         assert all(tensor.isfinite().all() for tensor in load_file(file).values())
 
@@ -236,6 +245,32 @@ def test_vectors_that_are_no_numbers_are_never_a_checkpoint(tree, tmp_path, enco
     assert len(files) == 2
     for file in files:
         assert all(tensor.isfinite().all() for tensor in load_file(file).values())
+
+
+def test_a_run_that_fails_leaves_an_earlier_encoder_as_it_was(tree, tmp_path, encoder, monkeypatch):
+    settings = replace(FULL, epochs=3.0)
+    before = trained(tree, tmp_path / "m", encoder, ADAPTER).fingerprint
+    real, calls = HierarchyLoss.forward, itertools.count(1)
+    monkeypatch.setattr(
+        HierarchyLoss,
+        "forward",
+        lambda self, vectors, *batch: real(self, vectors, *batch) * (float("nan") if next(calls) == 8 else 1),
+    )
+    with pytest.raises(TrainingError, match=r"is in .*best\.safetensors; the encoder in .* is as it was\)$"):
+        trained(tree, tmp_path / "m", encoder, settings)
+    assert HiT.load(tmp_path / "m", "cpu").fingerprint == before
+
+
+@pytest.mark.parametrize("settings", [FULL, ADAPTER], ids=["full", "adapter"])
+def test_what_is_not_learnt_of_a_long_text_is_not_read(tree, tmp_path, encoder, settings):
+    trained(tree, tmp_path / "m", encoder, replace(settings, epochs=0.5, max_tokens=6))
+    hit = HiT.load(tmp_path / "m", "cpu")
+    start, other = hit.points(["dog cat cow hen", "dog cat cow hen wolf"])
+    np.testing.assert_array_equal(start, other)
+    assert np.abs(hit.points(["dog cat cow"])[0] - start).max() > 0.01
+    hit.save(tmp_path / "copy")
+    np.testing.assert_array_equal(HiT.load(tmp_path / "copy", "cpu").points(["dog cat cow hen wolf"])[0], other)
+    assert HiT.load(tmp_path / "copy", "cpu").fingerprint == hit.fingerprint
 
 
 def test_points_are_computed_without_gradients_as_in_training(tree, encoder):
@@ -316,7 +351,7 @@ def test_empty_and_endless_names_are_learnt_like_others(tree, tmp_path, encoder)
         ("tune", "half"), ("batches", "triplets"), ("families", 0), ("children", 0), ("negatives", 0), ("triplets", 0),
         ("rank", 0), ("max_tokens", 2), ("evaluations", 0), ("valid", 0), ("seed", -1), ("families", 1.5),
         ("epochs", 0), ("epochs", -1), ("epochs", float("inf")), ("cluster", float("nan")), ("cluster", -1.0),
-        ("centripetal", -0.1), ("rate", -1e-4), ("rate", float("inf")), ("rate", "fast"),
+        ("centripetal", -0.1), ("contraction", -1), ("rate", -1e-4), ("rate", float("inf")), ("rate", "fast"),
     ],
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(name, value):

@@ -1,5 +1,7 @@
 """Batches, loss and training runs of link prediction."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,19 +9,32 @@ from sentence_transformers import SentenceTransformer
 
 import ontodex
 from ontodex import evaluation
+from ontodex.encoders.bi_encoder import query_folder
 from ontodex.encoders.hyper_cl import HyperCL
-from ontodex.encoders.text import TextEncoder
+from ontodex.encoders.link_encoder import load_link_encoder
+from ontodex.encoders.text import TextEncoder, load_sentence_transformer
 from ontodex.engine.ranking import evaluate_links
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.graph import GraphBuilder, entity_texts, relation_texts
+from ontodex.indexers.asking import asking
 from ontodex.indexers.vectors import Vectors
 from ontodex.trainers.checkpoints import ProgressOnStderr
 from ontodex.trainers.hyper_cl import train_hyper_cl
 from ontodex.trainers.link_batches import LinkBatches, both_directions
 from ontodex.trainers.link_loss import LinkLoss
+from ontodex.trainers.text_tower import TextTower, tokenise
 
 FULL = ontodex.HyperCLTraining(
-    tune="full", steps=8, queries=64, entities=24, negatives=48, rank=4, condition=8, save_every=4, encoder_rate=1e-3
+    tune="full",
+    steps=8,
+    queries=64,
+    entities=24,
+    negatives=48,
+    start=0,
+    rank=4,
+    condition=8,
+    save_every=4,
+    encoder_rate=1e-3,
 )
 
 
@@ -80,25 +95,62 @@ def test_the_loss_is_the_cross_entropy_of_the_definition():
 
 def mrr(graph, made):
     """Mean reciprocal rank on the triples that were learnt, as a graph that holds them out has it."""
-    from dataclasses import replace
-
-    vectors = Vectors([made.entities(made.text.encode(entity_texts(graph)))])
-    left, right = made.factors(relation_texts(graph))
+    texts = entity_texts(graph)
+    vectors = Vectors([made.entities(made.text.encode(texts))])
     held_out = replace(graph, test=graph.triples)
-    return evaluate_links(held_out, vectors, lambda number: (left[number], right[number]), residual=made.residual)[
-        "mrr"
-    ]
+    return evaluate_links(held_out, vectors, asking(made, vectors, texts, relation_texts(graph)))["mrr"]
 
 
-@pytest.mark.parametrize("projection", ["residual", "public"])
-def test_training_on_a_frozen_encoder_learns_the_triples(tmp_path, encoder, small_graph, projection):
+@pytest.mark.parametrize(
+    "shape",
+    [{"projection": "residual"}, {"projection": "public"}, {"architecture": "hadamard"}, {"architecture": "concat"}],
+    ids=str,
+)
+def test_training_on_a_frozen_encoder_learns_the_triples(tmp_path, encoder, small_graph, shape):
     def trained(steps):
         settings = ontodex.HyperCLTraining(
-            steps=steps, queries=64, negatives=64, rank=8, condition=16, width=64, projection=projection, rate=5e-3
+            steps=steps, queries=64, negatives=64, rank=8, condition=16, width=64, rate=5e-3, **shape
         )
         return train_hyper_cl(small_graph, tmp_path / str(steps), encoder=encoder, settings=settings, quiet=True)
 
     assert mrr(small_graph, trained(120)) > 2 * mrr(small_graph, trained(1))
+
+
+def test_training_the_encoder_starts_from_a_network_trained_on_fixed_embeddings(tmp_path, encoder, small_graph):
+    def trained(start):
+        settings = replace(FULL, start=start, steps=1, rate=5e-3, encoder_rate=1e-6)
+        return train_hyper_cl(small_graph, tmp_path / str(start), encoder=encoder, settings=settings, quiet=True)
+
+    assert mrr(small_graph, trained(120)) > 1.5 * mrr(small_graph, trained(0))
+
+
+@pytest.mark.parametrize("towers", [1, 2])
+def test_training_a_bi_encoder_learns_the_triples(tmp_path, encoder, small_graph, towers):
+    def trained(steps):
+        settings = replace(FULL, architecture="bi-encoder", towers=towers, steps=steps, save_every=100)
+        return train_hyper_cl(small_graph, tmp_path / str(steps), encoder=encoder, settings=settings, quiet=True)
+
+    early, late = trained(1), trained(60)
+    assert mrr(small_graph, late) > 1.5 * mrr(small_graph, early)
+    assert (late.query is late.text) == (towers == 1)
+    assert not (tmp_path / "60" / "checkpoints").exists()
+    loaded = load_link_encoder(tmp_path / "60", device="cpu")
+    assert loaded.fingerprint == late.fingerprint != early.fingerprint
+    assert loaded.texts == late.texts
+    pairs = [("a wild dog", "eats"), ("a wild dog", "lives in")]
+    assert np.array_equal(loaded.queries(pairs), late.queries(pairs))
+
+
+def test_a_bi_encoder_reads_a_pair_as_it_was_trained_to(tmp_path, encoder, small_graph):
+    settings = replace(FULL, architecture="bi-encoder", steps=2, max_tokens=12)
+    made = train_hyper_cl(small_graph, tmp_path / "m", encoder=encoder, settings=settings, quiet=True)
+    pairs = [("a wild dog that lives in a farm and in a field and in a forest", "eats"), ("dog", "lives in")]
+    model = load_sentence_transformer(query_folder(tmp_path / "m"), "cpu")
+    with torch.no_grad():
+        tokens = tokenise(model, pairs, 12)
+        wanted = TextTower(model)(tokens)
+    assert [len(ids) for ids in tokens] == [12, 6]
+    np.testing.assert_allclose(made.queries(pairs), wanted.numpy(), atol=0.02)  # bfloat16
 
 
 def test_training_the_whole_encoder_gives_a_plain_text_encoder_too(tmp_path, encoder, small_graph):
@@ -146,14 +198,19 @@ def test_a_graph_without_triples_cannot_be_learnt(tmp_path, encoder):
     ("name", "value"),
     [
         ("tune", "half"), ("projection", "other"), ("steps", -1), ("steps", 1.5), ("queries", 0), ("entities", 0),
-        ("negatives", -1), ("rank", -1), ("rank", None), ("condition", -1), ("width", -1), ("max_tokens", 2),
+        ("negatives", -1), ("start", -1), ("rank", -1), ("rank", None), ("condition", -1), ("width", -1), ("max_tokens", 2),
         ("save_every", 0), ("seed", -1), ("temperature", 0), ("temperature", float("nan")), ("temperature", "warm"),
-        ("rate", 0), ("encoder_rate", -1e-4), ("margin", -0.1),
+        ("architecture", "x"), ("towers", 3), ("rate", 0), ("encoder_rate", -1e-4), ("margin", -0.1),
     ],
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(name, value):
     with pytest.raises(SettingsError, match=f"^{name}: expected .*, found {value!r}$"):
         ontodex.HyperCLTraining(**{name: value})
+
+
+def test_a_bi_encoder_cannot_be_trained_on_a_frozen_encoder():
+    with pytest.raises(SettingsError, match="tune: expected 'full' for a bi-encoder"):
+        ontodex.HyperCLTraining(architecture="bi-encoder")
 
 
 def test_a_rank_above_the_dimension_is_refused(tmp_path, encoder, small_graph):

@@ -1,0 +1,126 @@
+"""The bi-encoder of SimKGC: head and relation read together, and compared with entities read alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.encoders.locate import NETWORK
+from ontodex.encoders.text import TextEncoder
+from ontodex.errors import EncoderError, SettingsError, settings_from
+
+__all__ = ["BI_ENCODER", "BiEncoder", "query_folder"]
+
+BI_ENCODER = "bi-encoder"
+"""Name of the architecture."""
+
+
+def query_folder(folder: Path) -> Path:
+    """Return where the encoder of queries is in a bi-encoder's folder, if it has one of its own."""
+    return folder / NETWORK / "query"
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What the folder's settings say of the network."""
+
+    towers: int
+    architecture: str = BI_ENCODER
+
+    def __post_init__(self) -> None:
+        if self.architecture != BI_ENCODER or self.towers not in (1, 2):
+            raise SettingsError(f"expected a {BI_ENCODER} of 1 or 2 towers, found {self}")
+
+
+class BiEncoder:
+    """Encodes a head and a relation as one pair of texts (Wang et al., "SimKGC", ACL 2022, section 3.2).
+
+    Nothing is kept of a relation: every question passes the encoder. That is what Hyper-CL's tri-encoders save.
+
+    Args:
+        text: The text encoder of entities.
+        query: The text encoder of pairs of head and relation; by default ``text`` itself.
+        texts: How the text of an entity was built in training (the fields of ``ontodex.TextSettings``); empty where that
+            is not known.
+    """
+
+    architecture = BI_ENCODER
+    moves_entities = False
+
+    def __init__(
+        self, text: TextEncoder, query: TextEncoder | None = None, texts: Mapping[str, Any] | None = None
+    ) -> None:
+        if query is not None and query.dim != text.dim:
+            raise EncoderError(
+                f"{text.folder}: the encoder of entities makes {text.dim} dimensions, that of queries {query.dim}"
+            )
+        self.text = text
+        self.query = query or text
+        self.texts = dict(texts or {})
+
+    @classmethod
+    def load(cls, folder: Path, text: TextEncoder | None = None, device: str = "auto") -> BiEncoder:
+        """Load a folder that :meth:`save` wrote.
+
+        Args:
+            folder: The encoder's folder.
+            text: The text encoder of entities, if it is loaded already.
+            device: Where the encoders compute.
+
+        Raises:
+            EncoderError: If the folder holds no bi-encoder or a damaged one.
+        """
+        path = folder / NETWORK / "config.json"
+        try:
+            config = json.loads(path.read_text(encoding="utf-8"))
+            settings = settings_from(_Settings, config["network"], str(path))
+            texts = dict(config["texts"])
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise EncoderError(f"{folder}: expected a bi-encoder, found one that does not load: {error}") from error
+        text = text or TextEncoder(folder, device)
+        query = TextEncoder(query_folder(folder), device) if settings.towers == 2 else None
+        return cls(text, query, texts)
+
+    def save(self, folder: Path) -> None:
+        """Write the folder of the encoder of entities with what else there is in it.
+
+        ``SentenceTransformer(folder)`` loads it as the plain encoder of entities.
+        """
+        if folder.resolve() != self.text.folder.resolve():
+            self.text.save(folder)
+        self.save_network(folder)
+
+    def save_network(self, folder: Path) -> None:
+        """Write what makes the folder of a text encoder one of a bi-encoder."""
+        (folder / NETWORK).mkdir(parents=True, exist_ok=True)
+        own = query_folder(folder)
+        if self.query is not self.text and own.resolve() != self.query.folder.resolve():
+            self.query.save(own)
+        network = asdict(_Settings(1 if self.query is self.text else 2))
+        config = json.dumps({"network": network, "texts": self.texts}, indent=1)
+        (folder / NETWORK / "config.json").write_text(config, encoding="utf-8")
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the text encoders, not of the texts they are given (hex, 128 bits)."""
+        both = f"{BI_ENCODER} {self.text.fingerprint} {self.query.fingerprint}"
+        return hashlib.blake2b(both.encode(), digest_size=16).hexdigest()
+
+    def entities(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Turn text embeddings of entities into entity vectors: they are that already."""
+        return embeddings
+
+    def queries(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Encode pairs of a head's text and a relation's, known or not; equal pairs once.
+
+        Returns:
+            Unit queries, ``float32`` of shape (pairs, dim).
+        """
+        return self.query.encode(pairs)

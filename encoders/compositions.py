@@ -1,0 +1,73 @@
+"""The simpler ways to combine a head and a relation that are encoded apart: the baselines of Hyper-CL."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetwork, LinkNetworkSettings
+
+__all__ = ["Concatenation", "HadamardProduct", "make_network"]
+
+
+class HadamardProduct(LinkNetwork):
+    """Multiplies a head elementwise with a linear map of the relation's embedding: h ∘ s_r (Hyper-CL, section 4.2).
+
+    Args:
+        settings: Its shape.
+    """
+
+    def __init__(self, settings: LinkNetworkSettings) -> None:
+        super().__init__(settings)
+        self.scale = nn.Linear(settings.dim, settings.dim)
+        if settings.projection == "residual":
+            nn.init.normal_(self.scale.weight, std=0.1)
+            nn.init.zeros_(self.scale.bias)
+
+    def forward(self, relations: Tensor) -> dict[str, Tensor]:
+        """Make projections: ``scale`` (relations, dim)."""
+        return {"scale": self.scale(relations)}
+
+    def moved(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
+        """Multiply each head with the vector of its relation."""
+        moved: Tensor = heads * self.scale(relations)[which]
+        return moved
+
+
+class Concatenation(LinkNetwork):
+    """Passes head and relation, one after the other, through a linear layer: [h; r]·W + b = h·W_h + (r·W_r + b).
+
+    As in the paper (Hyper-CL, section 4.2), without the activation that its public code puts behind the layer: so a
+    relation is stored as one vector, whatever the head.
+
+    Args:
+        settings: Its shape.
+    """
+
+    def __init__(self, settings: LinkNetworkSettings) -> None:
+        super().__init__(settings)
+        dim = settings.dim
+        self.head = nn.Linear(dim, dim, bias=False)
+        self.shift = nn.Linear(dim, dim)
+        if settings.projection == "residual":
+            nn.init.normal_(self.head.weight, std=0.1 / dim**0.5)
+            nn.init.normal_(self.shift.weight, std=0.3 / dim**0.5)
+            nn.init.zeros_(self.shift.bias)
+
+    def forward(self, relations: Tensor) -> dict[str, Tensor]:
+        """Make projections: ``shared`` (dim, dim), the same for all, and ``shift`` (relations, dim)."""
+        return {"shared": self.head.weight.T, "shift": self.shift(relations)}
+
+    def moved(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
+        """Apply the layer."""
+        moved: Tensor = self.head(heads) + self.shift(relations)[which]
+        return moved
+
+
+def make_network(settings: LinkNetworkSettings) -> LinkNetwork:
+    """Make a network of the architecture that its settings name."""
+    kinds: dict[str, type[LinkNetwork]] = {
+        "hyper": HyperNetwork,
+        "hadamard": HadamardProduct,
+        "concat": Concatenation,
+    }
+    return kinds[settings.architecture](settings)

@@ -1,0 +1,229 @@
+"""Similarity under a condition: a text encoder and a condition network, in one folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+
+from ontodex.encoders.condition_network import ConditionNetwork, ConditionNetworkSettings
+from ontodex.encoders.locate import CONDITION
+from ontodex.encoders.text import TextEncoder
+from ontodex.encoders.weights import save_weights
+from ontodex.errors import EncoderError, SettingsError, settings_from
+from ontodex.geometry.conditioned import under_condition
+
+__all__ = ["ConditionEncoder", "read_together"]
+
+BLOCK = 128
+"""Conditions whose factors are in memory at a time."""
+
+
+@dataclass(frozen=True)
+class _Config:
+    """What ``condition/config.json`` holds: shape of the network, texts and conditions that it was trained on."""
+
+    network: dict[str, Any]
+    texts: dict[str, Any] = field(default_factory=dict)
+    conditions: list[str] = field(default_factory=list)
+
+
+def read_together(text: str, condition: str) -> str:
+    """Return the text that a bi-encoder reads; the condition comes first, so that a long text does not cut it off.
+
+    >>> read_together("Paris", "located in")
+    'located in: Paris'
+    """
+    return f"{condition}: {text}"
+
+
+class ConditionEncoder:
+    """Compares texts under a condition.
+
+    With every architecture but ``"bi-encoder"``, texts and conditions are encoded once and combined cheaply:
+    :meth:`factors` of the conditions, :meth:`project` the texts' vectors, and an inner product is the similarity.
+
+    Args:
+        text: The text encoder of texts and conditions; it makes unit vectors.
+        network: The condition network.
+        texts: How the text of an entity was built in training (the fields of ``ontodex.TextSettings``); empty if the texts
+            were given.
+        conditions: The conditions seen in training.
+    """
+
+    def __init__(
+        self,
+        text: TextEncoder,
+        network: ConditionNetwork,
+        texts: Mapping[str, Any] | None = None,
+        conditions: Iterable[str] = (),
+    ) -> None:
+        if network.settings.dim != text.dim:
+            raise EncoderError(
+                f"{text.folder}: the condition network expects embeddings of {network.settings.dim} dimensions, "
+                f"the text encoder makes {text.dim}"
+            )
+        self.text = text
+        self.network = network.cpu().eval()
+        self.texts = dict(texts or {})
+        self.conditions = list(conditions)
+
+    @property
+    def architecture(self) -> str:
+        """How text and condition are combined; one of :data:`~ontodex.encoders.condition_network.ARCHITECTURES`."""
+        return self.network.settings.architecture
+
+    @property
+    def dim(self) -> int:
+        """Length of a text's vector."""
+        return self.text.dim
+
+    @property
+    def rank(self) -> int:
+        """Length of what is compared under a condition."""
+        return self.network.settings.width
+
+    @staticmethod
+    def is_at(folder: Path) -> bool:
+        """Tell whether a folder holds one."""
+        return (folder / CONDITION / "config.json").exists()
+
+    @classmethod
+    def load(cls, folder: Path, text: TextEncoder | None = None, device: str = "auto") -> ConditionEncoder:
+        """Load a folder that :meth:`save` wrote.
+
+        Args:
+            folder: The encoder's folder.
+            text: The text encoder, if it is loaded already.
+            device: Where the text encoder computes.
+
+        Raises:
+            EncoderError: If the folder holds no condition encoder or a damaged one.
+        """
+        path = folder / CONDITION / "config.json"
+        try:
+            config = settings_from(_Config, json.loads(path.read_text(encoding="utf-8")), str(path))
+            network = ConditionNetwork(settings_from(ConditionNetworkSettings, config.network, str(path)))
+            network.load_state_dict(load_file(folder / CONDITION / "model.safetensors"))
+            texts, conditions = dict(config.texts), [str(one) for one in config.conditions]
+        except (OSError, ValueError, TypeError, SafetensorError, RuntimeError) as error:
+            raise EncoderError(
+                f"{folder}: expected a condition encoder, found one that does not load: {error}"
+            ) from error
+        return cls(text or TextEncoder(folder, device), network, texts, conditions)
+
+    def save(self, folder: Path) -> None:
+        """Write the text encoder's folder with the condition network in it.
+
+        ``SentenceTransformer(folder)`` loads it as the plain text encoder.
+        """
+        if folder.resolve() != self.text.folder.resolve():
+            self.text.save(folder)
+        self.save_network(folder)
+
+    def save_network(self, folder: Path) -> None:
+        """Write the condition network alone into the folder of a text encoder."""
+        (folder / CONDITION).mkdir(parents=True, exist_ok=True)
+        config = asdict(_Config(asdict(self.network.settings), self.texts, self.conditions))
+        (folder / CONDITION / "config.json").write_text(
+            json.dumps(config, indent=1, ensure_ascii=False), encoding="utf-8"
+        )
+        save_weights(self.network.state_dict(), folder / CONDITION / "model.safetensors")
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the text encoder and the condition network, not of the texts they are given (hex, 128 bits)."""
+        digest = hashlib.blake2b(self.text.fingerprint.encode(), digest_size=16)
+        digest.update(json.dumps(asdict(self.network.settings)).encode())
+        for name, tensor in sorted(self.network.state_dict().items()):
+            digest.update(name.encode() + tensor.numpy().tobytes())
+        return digest.hexdigest()
+
+    def expect_readable(self, conditions: Sequence[str]) -> None:
+        """Refuse a condition that says nothing, or whose end the encoder would not read.
+
+        Raises:
+            SettingsError: If a condition is empty, or has more tokens than the text encoder reads; it is named.
+        """
+        for condition in conditions:
+            if not condition.strip():
+                raise SettingsError(f"condition: expected a text such as 'genre', found {condition!r}")
+        for position, length in self.text.cut(conditions):
+            raise SettingsError(
+                f"condition: expected at most as many tokens as the encoder reads, found {length} in "
+                f"{conditions[position][:60]!r}…; say it in fewer words"
+            )
+
+    @torch.inference_mode()
+    def factors(self, conditions: Sequence[str]) -> NDArray[np.float32]:
+        """Make the factors of conditions, seen in training or not, from their texts.
+
+        Returns:
+            ``float32`` of shape (conditions, dim, rank) for ``"hyper"``, (conditions, dim) for the others.
+
+        Raises:
+            SettingsError: If a condition is empty or too long; or with a bi-encoder, which has no factors.
+        """
+        if self.architecture == "bi-encoder":
+            raise SettingsError("expected a condition encoder with factors, found a bi-encoder; see its encode()")
+        self.expect_readable(conditions)
+        return self.network(torch.from_numpy(self.text.encode(conditions))).numpy()  # type: ignore[no-any-return]
+
+    def project(self, vectors: NDArray[np.floating], factor: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Transform text vectors by the factor of one condition; inner products of the results are the similarities.
+
+        Args:
+            vectors: Text vectors of shape (n, dim).
+            factor: What :meth:`factors` made of the condition, of shape (dim, rank) or (dim,).
+
+        Returns:
+            Unit vectors, computed in ``float64``, ``float32`` of shape (n, rank).
+        """
+        mix = self.network.mix.weight.detach().numpy().T if self.architecture == "concat" else None
+        return under_condition(vectors, factor, mix)
+
+    def encode(self, texts: Sequence[str], condition: str) -> NDArray[np.float32]:
+        """Return unit vectors of texts under one condition, ``float32`` of shape (texts, rank), with any architecture.
+
+        Raises:
+            SettingsError: If the condition is empty or too long.
+        """
+        return self.encode_pairs(texts, [condition], np.zeros(len(texts), dtype=np.int64))
+
+    def encode_pairs(
+        self, texts: Sequence[str], conditions: Sequence[str], which: NDArray[np.integer]
+    ) -> NDArray[np.float32]:
+        """Return unit vectors of texts, each under its own condition; equal texts and conditions are encoded once.
+
+        Args:
+            texts: The texts.
+            conditions: Distinct conditions.
+            which: Condition of each text, an index into ``conditions``, of shape (texts,).
+
+        Returns:
+            ``float32`` of shape (texts, rank).
+
+        Raises:
+            SettingsError: If a condition is empty or too long.
+        """
+        if self.architecture == "bi-encoder":
+            self.expect_readable(conditions)
+            return self.text.encode(
+                [read_together(text, conditions[at]) for text, at in zip(texts, which.tolist(), strict=True)]
+            )
+        vectors = self.text.encode(texts)
+        found = np.empty((len(texts), self.rank), dtype=np.float32)
+        for start in range(0, len(conditions), BLOCK):
+            for at, factor in enumerate(self.factors(conditions[start : start + BLOCK]), start):
+                rows = np.flatnonzero(which == at)
+                found[rows] = self.project(vectors[rows], factor)
+        return found

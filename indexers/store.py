@@ -1,0 +1,73 @@
+"""Writing the store of a generation: the graph, what projects relations, and the vectors of all spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ontodex.encoders.hyper_cl import HyperCL
+from ontodex.encoders.link_encoder import LinkEncoder
+from ontodex.graph import KnowledgeGraph, relation_texts
+from ontodex.indexers.blobs import BlobInfo, BlobWriter
+from ontodex.indexers.embed import Embeddings, text_keys
+from ontodex.indexers.graph_blobs import graph_blobs
+from ontodex.indexers.manifest import SpaceInfo
+from ontodex.indexers.structure import Structure
+from ontodex.indexers.vectors import write_vectors
+
+__all__ = ["write_store"]
+
+
+def write_store(
+    file: Path,
+    graph: KnowledgeGraph,
+    names: Mapping[str, Sequence[str]],
+    vectors: Mapping[str, Embeddings],
+    geometries: Mapping[str, str],
+    prefixes: Mapping[str, str],
+    link: LinkEncoder | None,
+    structure: Structure | None,
+) -> tuple[dict[str, SpaceInfo], dict[str, BlobInfo]]:
+    """Write a new store.
+
+    Args:
+        file: The file to make.
+        graph: What is known.
+        names: Text of every entity, by space, where it was encoded.
+        vectors: Vectors of every entity, by space; the same array in two spaces is stored once.
+        geometries: Geometry of each space.
+        prefixes: Spaces whose vectors are the first numbers of those of another space, and which.
+        link: Encoder of the link space; a tri-encoder's projections are stored.
+        structure: Structural vectors, whose relations and weights are stored.
+
+    Returns:
+        What the manifest says of the spaces, and of the blobs.
+    """
+    arrays: dict[str, NDArray[Any]] = graph_blobs(graph)
+    for space, texts in names.items():
+        arrays[f"{space}/keys"] = text_keys(texts)
+    if isinstance(link, HyperCL):
+        parts = link.projections(relation_texts(graph)).parts()
+        arrays.update({f"link/{name}": part for name, part in parts.items()})
+    if structure is not None:
+        arrays.update(structure.arrays())
+    homes = {space: next(other for other in vectors if vectors[other] is array) for space, array in vectors.items()}
+    homes.update(prefixes)
+    stored = {home: vectors[home] for home in homes.values()}
+    size = sum(array.nbytes for array in (*arrays.values(), *stored.values()))
+    file.unlink(missing_ok=True)
+    writer = BlobWriter(file, size)
+    try:
+        for name, array in arrays.items():
+            writer.put(name, array)
+        shards = {home: write_vectors(writer, home, array) for home, array in stored.items()}
+    finally:
+        writer.close()
+    spaces = {
+        space: SpaceInfo(geometries[space], array.shape[1], len(array), shards[homes[space]], homes[space])
+        for space, array in vectors.items()
+    }
+    return spaces, writer.infos

@@ -1,0 +1,132 @@
+"""Making the structural half of link prediction: trained, weighed, joined with the text, kept when the graph changes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from ontodex.geometry.complex import ComplEx
+from ontodex.graph import KnowledgeGraph, split
+from ontodex.graph.knowledge_graph import no_triples
+from ontodex.indexers.asking import Ask
+from ontodex.indexers.candidates import EXACT_UP_TO
+from ontodex.indexers.embed import Embeddings, map_file
+from ontodex.indexers.structure import Structure
+from ontodex.indexers.structure_weights import fit_weights, gather
+from ontodex.indexers.vectors import Vectors
+
+if TYPE_CHECKING:
+    from ontodex.indexers.index import Index
+
+__all__ = ["StructureTrainer", "carried", "for_fitting", "join", "make_structure"]
+
+StructureTrainer = Callable[[KnowledgeGraph], ComplEx]
+"""Trains structural vectors on the known triples of a graph."""
+
+LEAST, MOST = 50, 5000
+"""Triples that weights are fitted on, where the graph holds none out itself."""
+
+SHARE = 0.05
+"""Largest share of the known triples that is held out for that."""
+
+
+def for_fitting(graph: KnowledgeGraph) -> KnowledgeGraph | None:
+    """Return a graph whose known triples are to be learnt, and whose validation triples weights are to be fitted on.
+
+    That is the graph itself where it has at least 50 validation triples; otherwise up to a twentieth of its known triples
+    is held out, at most 5,000. ``None`` where that makes fewer than 50, or where there are so many entities that not
+    every one is scored: structural vectors are left out then. Where texts name neighbours, they name those of held-out
+    triples too (texts are not encoded twice), so that text counts for somewhat too much, unless the graph has validation
+    triples of its own.
+    """
+    if graph.n_entities > EXACT_UP_TO:
+        return None
+    if len(graph.valid) < LEAST:
+        share = min(SHARE, MOST / max(1, graph.n_triples))
+        graph = split(dataclasses.replace(graph, valid=no_triples(), test=no_triples()), valid=share, test=0.0)
+    return graph if len(graph.valid) >= LEAST else None
+
+
+def make_structure(
+    train: StructureTrainer, learnt: KnowledgeGraph, whole: KnowledgeGraph, vectors: Vectors, ask: Ask, folder: Path
+) -> Structure:
+    """Train structural vectors and fit the weights, or take them over from an interrupted build.
+
+    Args:
+        train: Trains them.
+        learnt: What :func:`for_fitting` returned.
+        whole: The graph that it was asked about.
+        vectors: Entity vectors of the link space.
+        ask: Makes queries of it.
+        folder: Where they are kept until the build is done.
+    """
+    file = folder / "structure.safetensors"
+    try:
+        left = load_file(file)
+        return Structure(Vectors([left["entities"]]), left["relations"], left["weights"])
+    except (OSError, KeyError, SafetensorError):
+        pass
+    made = train(learnt)
+    weights = fit_weights(gather(whole, vectors, ask, made, learnt.valid), 2 * whole.n_relations)
+    partial = file.with_suffix(".part")
+    save_file({"entities": made.entities, "relations": made.relations, "weights": weights}, partial)
+    partial.replace(file)
+    return Structure(Vectors([made.entities]), made.relations, weights)
+
+
+def join(text: Embeddings, structure: Structure, file: Path, rows: int = 16384) -> Embeddings:
+    """Write the vectors of the hybrid space into a raw float32 file.
+
+    Args:
+        text: Entity vectors of the link space, of shape (entities, dim).
+        structure: The structural vectors.
+        file: The file to make.
+        rows: How many are in memory at once.
+
+    Returns:
+        A map of the file, of shape (entities, dim + 2 * rank).
+    """
+    dim = text.shape[1]
+    made = map_file(file, (len(text), dim + structure.entities.dim), new=True)
+    for start in range(0, len(text), rows):
+        part = np.arange(start, min(start + rows, len(text)))
+        made[part, :dim], made[part, dim:] = text[part], structure.entities[part]
+    return made
+
+
+def carried(index: Index, graph: KnowledgeGraph) -> Structure | None:
+    """Return the structure of an index for a graph that has changed: what is new in it is answered by its text.
+
+    Args:
+        index: The index of the graph as it was.
+        graph: The graph as it is.
+    """
+    old = index.structure
+    if old is None:
+        return None
+    entities = np.zeros((graph.n_entities, old.entities.dim), dtype=np.float32)
+    new, there = _rows(index.graph.ids, graph.ids)
+    entities[new] = old.entities[there]
+    count, before = graph.n_relations, index.graph.n_relations
+    relations = np.zeros((2 * count, old.entities.dim), dtype=np.float32)
+    weights = np.repeat(old.weights[-1:], 2 * count + 1, axis=0)
+    new, there = _rows(index.graph.relation_ids, graph.relation_ids)
+    for shift, shift_before in ((0, 0), (count, before)):
+        relations[new + shift] = old.relations[there + shift_before]
+        weights[new + shift] = old.weights[there + shift_before]
+    return Structure(Vectors([entities]), relations, weights)
+
+
+def _rows(before: Sequence[str], after: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of what is in both, as they are after and as they were before."""
+    known: Mapping[str, int] = {name: row for row, name in enumerate(before)}
+    pairs: list[Any] = [(row, known[name]) for row, name in enumerate(after) if name in known]
+    both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1]

@@ -1,0 +1,201 @@
+"""How much the text and the structure count in a relation: fitted on held-out triples."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.geometry.complex import ComplEx
+from ontodex.graph import KnowledgeGraph
+from ontodex.indexers.asking import Ask
+from ontodex.indexers.vectors import Vectors
+
+__all__ = ["Evidence", "fit", "fit_weights", "gather"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+QUESTIONS = 8192
+"""Most questions that weights are fitted on."""
+
+CANDIDATES = 2048
+"""Entities that an answer is told from; all of a smaller graph."""
+
+BLOCK = 256
+"""Questions that share their candidates."""
+
+START = (20.0, 1.0)
+"""Weights where there is nothing to fit them on: a temperature of 0.05 for cosines, and ComplEx as it was trained."""
+
+SHRINK = 3.0
+"""A relation's weights are drawn to those of all relations as by so many questions more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Scores of the true answers of questions, and of candidates that they are to be told from.
+
+    Attributes:
+        own: Text and structure scores of each answer, of shape (questions, 2).
+        others: Those of the candidates, ``float32`` of shape (2, questions, candidates).
+        offsets: Logarithm of how many entities each candidate stands for, of shape (questions, candidates); minus
+            infinity where it is a true answer itself.
+        groups: Relation of each question; those from R on are inverses.
+    """
+
+    own: Floats
+    others: NDArray[np.float32]
+    offsets: NDArray[np.float32]
+    groups: Ints
+
+
+def fit_weights(evidence: Evidence, relations: int) -> NDArray[np.float32]:
+    """Fit the weights (a, b) of each relation by the likelihood of the answers under softmax(a * text + b * structure).
+
+    The likelihood is concave in the weights, so that Newton's method finds the one best pair. A relation with few questions
+    stays near the weights of all relations together. No weight is below zero.
+
+    Args:
+        evidence: The questions.
+        relations: Number of relations, inverses counted.
+
+    Returns:
+        ``float32`` of shape (relations + 1, 2); the last row is for a relation that the graph does not have.
+    """
+    start = np.array([START])
+    everyone = np.zeros_like(evidence.groups)
+    _, _, curve = _sums(evidence, everyone, start)
+    shared = fit(evidence, everyone, start, curve[0] / max(1, len(everyone)))
+    _, _, curve = _sums(evidence, everyone, shared)
+    each = fit(
+        evidence, evidence.groups, np.repeat(shared, relations, axis=0), SHRINK * curve[0] / max(1, len(everyone))
+    )
+    return np.asarray(np.maximum(np.concatenate([each, shared]), 0.0), dtype=np.float32)
+
+
+def fit(evidence: Evidence, groups: Ints, prior: Floats, precision: Floats, rounds: int = 30) -> Floats:
+    """Return the weights of greatest posterior likelihood, of shape (groups, 2), by damped Newton steps.
+
+    Args:
+        evidence: The questions.
+        groups: Group of each question.
+        prior: Mean of the Gaussian prior of each group's weights, of shape (groups, 2).
+        precision: Its inverse covariance, of shape (2, 2).
+        rounds: Most steps.
+    """
+    precision = precision + 1e-6 * np.eye(2)
+
+    def cost(weights: Floats) -> tuple[Floats, Floats, Floats]:
+        loss, slope, curve = _sums(evidence, groups, weights)
+        away = weights - prior
+        pulled = away @ precision
+        return loss + 0.5 * np.einsum("gi,gi->g", away, pulled), slope + pulled, curve + precision
+
+    weights = prior.copy()
+    loss, slope, curve = cost(weights)
+    scale = np.ones(len(weights))
+    for _ in range(rounds):
+        step = -np.linalg.solve(curve, slope[:, :, None])[:, :, 0]
+        if np.all(np.einsum("gi,gi->g", -slope, step) < 1e-6):
+            break
+        tried = weights + scale[:, None] * step
+        new_loss, new_slope, new_curve = cost(tried)
+        better = new_loss <= loss
+        weights[better], loss[better] = tried[better], new_loss[better]
+        slope[better], curve[better] = new_slope[better], new_curve[better]
+        scale = np.where(better, np.minimum(1.0, 2 * scale), scale / 2)
+    return weights
+
+
+def _sums(evidence: Evidence, groups: Ints, weights: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return minus the log-likelihood of each group, its gradient (groups, 2) and its Hessian (groups, 2, 2)."""
+    count = len(weights)
+    loss, slope, curve = np.zeros(count), np.zeros((count, 2)), np.zeros((count, 2, 2))
+    for start in range(0, len(groups), BLOCK):
+        part = slice(start, start + BLOCK)
+        group, own = groups[part], evidence.own[part]
+        scores = evidence.others[:, part]
+        pair = weights[group].astype(np.float32)
+        logits = pair[:, :1] * scores[0] + pair[:, 1:] * scores[1] + evidence.offsets[part]
+        mine = np.einsum("qi,qi->q", weights[group], own)
+        top = np.maximum(logits.max(axis=1), mine)
+        chances = np.exp(logits - top[:, None].astype(np.float32))
+        own_chance = np.exp(mine - top)
+        total = chances.sum(axis=1, dtype=np.float64) + own_chance
+        mean = np.stack([np.einsum("qc,qc->q", chances, score) for score in scores], axis=1) + own_chance[:, None] * own
+        mean /= total[:, None]
+        square = own_chance[:, None, None] * own[:, :, None] * own[:, None, :]
+        for left in (0, 1):
+            for right in (0, 1):
+                square[:, left, right] += np.einsum("qc,qc,qc->q", chances, scores[left], scores[right])
+        square = square / total[:, None, None] - mean[:, :, None] * mean[:, None, :]
+        np.add.at(loss, group, np.log(total) + top - mine)
+        np.add.at(slope, group, mean - own)
+        np.add.at(curve, group, square)
+    return loss, slope, curve
+
+
+def gather(
+    graph: KnowledgeGraph,
+    vectors: Vectors,
+    ask: Ask,
+    structure: ComplEx,
+    held_out: NDArray[np.integer],
+    *,
+    seed: int = 0,
+) -> Evidence:
+    """Score the answers of held-out triples, and candidates, by text and by structure.
+
+    Args:
+        graph: All of its triples, the given ones too, are true.
+        vectors: Entity vectors of the link space.
+        ask: Makes queries of it.
+        structure: The structural vectors.
+        held_out: Triples that neither was trained on, of shape (n, 3).
+        seed: Seed of what is drawn.
+    """
+    random = np.random.default_rng(seed)
+    triples = held_out.astype(np.int64)
+    both = np.concatenate([triples, _turned(triples, graph.n_relations)])
+    both = both[random.permutation(len(both))[:QUESTIONS]]
+    size = min(CANDIDATES, graph.n_entities)
+    own = np.empty((len(both), 2))
+    others = np.empty((2, len(both), size), dtype=np.float32)
+    offsets = np.empty((len(both), size), dtype=np.float32)
+    answers = _known(graph, held_out, both)
+    for start in range(0, len(both), BLOCK):
+        block = both[start : start + BLOCK]
+        part = slice(start, start + len(block))
+        drawn = np.sort(random.permutation(graph.n_entities)[:size])
+        structural = Vectors([structure.entities])
+        for side, items, queries in ((0, vectors, ask), (1, structural, structure.queries)):
+            asked = queries(block[:, 0], block[:, 1])
+            own[part, side] = np.einsum("qd,qd->q", asked, items[block[:, 2]])
+            others[side, part] = asked @ items[drawn].T
+        true = np.zeros((len(block), size), dtype=bool)
+        for row, known in enumerate(itertools.islice(answers, len(block))):
+            places = np.minimum(np.searchsorted(drawn, known), size - 1)
+            true[row, places[drawn[places] == known]] = True
+        offsets[part] = np.where(true, -np.inf, np.log(graph.n_entities / size))
+    return Evidence(own, others, offsets, both[:, 1])
+
+
+def _known(graph: KnowledgeGraph, held_out: NDArray[np.integer], questions: Ints) -> Iterator[Ints]:
+    """Yield all true answers of each question."""
+    everything = np.concatenate([graph.triples, held_out]).astype(np.int64)
+    count = graph.n_relations
+    everything = np.concatenate([everything, _turned(everything, count)])
+    keys = everything[:, 0] * (2 * count) + everything[:, 1]
+    order = np.argsort(keys, kind="stable")
+    wanted = questions[:, 0] * (2 * count) + questions[:, 1]
+    starts, ends = (np.searchsorted(keys, wanted, side=side, sorter=order) for side in ("left", "right"))
+    for first, last in zip(starts.tolist(), ends.tolist(), strict=True):
+        yield everything[order[first:last], 2]
+
+
+def _turned(triples: Ints, count: int) -> Ints:
+    """Return the triples of the inverse relations."""
+    return np.stack([triples[:, 2], triples[:, 1] + count, triples[:, 0]], axis=1)

@@ -1,0 +1,70 @@
+"""Training, evaluating and asking the architectures of link prediction from the shell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ontodex.graph import KnowledgeGraph, write_tsv
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory, small_graph: KnowledgeGraph) -> Path:
+    folder = tmp_path_factory.mktemp("data") / "farm"
+    write_tsv(small_graph, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cross(tmp_path_factory: pytest.TempPathFactory, shell, data: Path, tiny_encoder: Path) -> Path:
+    folder = tmp_path_factory.mktemp("cross") / "model"
+    done = shell(
+        "train", "cross-encoder", data, "-o", folder, "--encoder", tiny_encoder, "--steps", 2, "--device", "cpu"
+    )
+    assert done[0] == 0, done[2]
+    assert done[1] == ""
+    return folder
+
+
+def test_a_model_of_another_architecture_is_trained_and_evaluated(shell, data, cross, tiny_encoder, tmp_path):
+    train = ("train", "hyper-cl", data, "-o", tmp_path / "m", "--encoder", tiny_encoder, "--steps", 3, "--quiet")
+    done = shell(*train, "--architecture", "concat", "--device", "cpu")
+    assert done[0] == 0, done[2]
+    config = json.loads((tmp_path / "m" / "hyper_cl" / "config.json").read_text())
+    assert config["network"]["architecture"] == "concat"
+    plain, better = (
+        shell("eval", "kgc", tmp_path / "m", data, "--device", "cpu", *more)
+        for more in ((), ("--rerank", cross, "--top", 30, "--hops", 1))
+    )
+    assert plain[0] == better[0] == 0, plain[2] + better[2]
+    assert json.loads(plain[1]).keys() == json.loads(better[1]).keys() >= {"mrr", "hits@10", "head.mr"}
+    assert json.loads(plain[1]) != json.loads(better[1])
+
+
+def test_answers_are_read_again(shell, small_index, cross):
+    for question in (("tails", small_index, "dog", "eats"), ("heads", small_index, "eats", "dog")):
+        done = shell(*question, "-k", 3, "--json", "--rerank", cross, "--device", "cpu")
+        assert done[0] == 0, done[2]
+        assert len(json.loads(done[1])["hits"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--architecture", "hypr"), "did you mean 'hyper'"),
+        (("--architecture", "bi-encoder"), "tune: expected 'full' for a bi-encoder"),
+        (("--towers", "3"), "towers: expected 1 or 2"),
+    ],
+)
+def test_settings_that_make_no_sense_are_wrong_usage(shell, data, tmp_path, more, message):
+    code, _, stderr = shell("train", "hyper-cl", data, "-o", tmp_path / "m", *more)
+    assert (code, message in stderr) == (2, True), stderr
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_folder_without_a_cross_encoder(shell, small_index, tiny_encoder):
+    code, stdout, stderr = shell("tails", small_index, "dog", "eats", "--rerank", tiny_encoder, "--device", "cpu")
+    assert (code, stdout) == (1, "")
+    assert "expected a cross-encoder of triples" in stderr

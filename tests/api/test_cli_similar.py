@@ -1,0 +1,43 @@
+"""Similarity under a condition, from the shell."""
+
+import json
+
+import pytest
+
+
+def test_answers_under_a_relation_and_any_text(shell, condition_index):
+    answers = []
+    for condition in ("lives in", "what colour it has"):
+        status, out, err = shell(
+            "similar", condition_index, "dog", "--condition", condition, "--json", "--device", "cpu"
+        )
+        assert (status, err) == (0, "")
+        answers.append(json.loads(out))
+    assert answers[0]["query"]["condition"]["id"] == "ex:livesIn"
+    assert answers[1]["query"]["condition"]["kind"] == "free text"
+    assert answers[0]["hits"] != answers[1]["hits"]
+
+
+def test_answers_a_file_of_questions(shell, condition_index):
+    status, out, _ = shell("similar", condition_index, "--condition", "eats", "--queries", "-", stdin="dog\nwhale\n")
+    assert status == 0
+    read = [json.loads(line)["query"] for line in out.splitlines()]
+    assert [(query["text"]["id"], query["condition"]["id"]) for query in read] == [
+        ("ex:dog", "ex:eats"),
+        ("ex:whale", "ex:eats"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("condition", "status", "says"),
+    [("", 2, "condition: expected"), ("ex:eatss", 1, "ex:eats"), ("wild " * 80, 2, "as many tokens")],
+)
+def test_says_what_is_wrong_with_a_condition(shell, condition_index, condition, status, says):
+    found, out, err = shell("similar", condition_index, "dog", "--condition", condition, "--device", "cpu")
+    assert (found, out) == (status, "")
+    assert says in err
+
+
+def test_an_index_without_conditions_says_how_to_get_them(shell, small_index):
+    status, _, err = shell("similar", small_index, "dog", "--condition", "eats", "--device", "cpu")
+    assert (status, "ontodex train condition" in err) == (1, True)

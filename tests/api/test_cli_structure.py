@@ -1,0 +1,29 @@
+"""Text and structure from the command line, as a process."""
+
+import json
+
+
+def test_structure_is_built_searched_and_evaluated(shell, tmp_path, tiny_encoder):
+    folder, index = tmp_path / "numbers", tmp_path / "numbers.odx"
+    folder.mkdir()
+    links = [f"n{number}\tweek\tn{(number + 7) % 150}" for number in range(150)]
+    links += [f"n{number}\tmonth\tn{(number + 30) % 150}" for number in range(150)]
+    for split, part in (("train", links[80:]), ("valid", links[:60]), ("test", links[60:80])):
+        (folder / f"{split}.txt").write_text("\n".join(part) + "\n")
+    status, _, err = shell("build", folder, "-o", index, "--encoder", tiny_encoder, "--device", "cpu")
+    assert status == 0, err
+    assert "structure" in err  # its progress
+    status, out, _ = shell("tails", index, "n100", "week", "-k", "1", "--json")
+    assert (status, "links of the graph" in json.loads(out)["method"]) == (0, True)
+    found = {}
+    for score in ("both", "text", "structure"):
+        status, out, err = shell("eval", "kgc", index, folder, "--split", "valid", "--score", score)
+        assert status == 0, err
+        found[score] = json.loads(out)["mrr"]
+    assert min(found["both"], found["structure"]) > 0.8  # a number's text does not say what follows it
+    assert found["text"] < 0.5
+    status, _, err = shell("eval", "kgc", index, folder, "--score", "best")
+    assert (status, "expected both, text or structure, found 'best'" in err) == (2, True)
+    assert shell("build", folder, "-o", index, "--encoder", tiny_encoder, "--no-structure", "-q")[0] == 0
+    status, _, err = shell("eval", "kgc", index, folder, "--score", "structure")
+    assert (status, "build it with structure=True (--structure)" in err) == (1, True)

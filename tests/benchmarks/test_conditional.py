@@ -1,0 +1,53 @@
+"""The benchmark of similarity under a condition: its table, and goals that are of figures that there are."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+import pytest
+
+from benchmarks import conditional
+from benchmarks.record import make_record
+from ontodex.graph import write_tsv
+
+SEEN = {"hyper, low rank": 0.5, "hyper, full rank": 0.52, "hadamard": 0.2, "concat": 0.3, "bi-encoder": 0.6}
+
+
+def options_of(*arguments: object) -> Namespace:
+    parser = ArgumentParser()
+    conditional.add_options(parser)
+    return Namespace(**vars(parser.parse_args([*map(str, arguments)])), seed=0, quick=False)
+
+
+@pytest.fixture
+def farm(tmp_path, monkeypatch, small_graph):
+    write_tsv(small_graph, tmp_path / "wn18rr")
+    monkeypatch.setattr(conditional, "_untrained", lambda pairs: {"seen spearman, plain cosine": 0.0})
+    monkeypatch.setattr(
+        conditional,
+        "_figures",
+        lambda options, pairs, row: {"seen spearman": SEEN[row], "unseen conditions spearman": 0.44},
+    )
+    return tmp_path
+
+
+def test_every_goal_is_of_a_figure(farm):
+    options = options_of("--graph", "wn18rr", "--tune", "full")
+    options.data = farm
+    (measured,) = conditional.run(options)
+    goals = make_record(measured, "…")["goals"]
+    assert set(measured.figures) == {"no training", *SEEN, "goals"}
+    assert measured.figures["goals"][conditional.AHEAD.removeprefix("goals · ")] == pytest.approx(20)
+    assert {name: goal["met"] for name, goal in goals.items()} == {
+        conditional.AHEAD: True,
+        conditional.SHARE: True,
+        conditional.DROP: False,
+    }
+
+
+def test_a_frozen_encoder_leaves_the_bi_encoder_out(farm):
+    options = options_of("--graph", "wn18rr")
+    options.data = farm
+    (measured,) = conditional.run(options)
+    assert set(measured.goals) == {conditional.AHEAD, conditional.DROP}
+    assert "bi-encoder" not in measured.figures

@@ -1,0 +1,38 @@
+"""Questions about parents and children to an index: how their words are read, and what they are compared with."""
+
+from __future__ import annotations
+
+import pytest
+
+import ontodex
+from ontodex.graph import GraphBuilder, merge
+
+
+@pytest.fixture(scope="module")
+def engine(small_index):
+    with ontodex.open(small_index, device="cpu") as opened:
+        yield opened
+
+
+def test_a_phrase_in_camel_case_is_read_as_labels_are(engine):
+    for question in ("parents", "children", "place"):
+        joined, apart = (getattr(engine, question)(text, 5) for text in ("WildDogHouse", "Wild dog house"))
+        assert joined.readings["text"].text == "WildDogHouse"
+        one, other = (answer.to_dict()["placements" if question == "place" else "hits"] for answer in (joined, apart))
+        assert one == other
+    assert engine.parents("McDonald", 5).hits != engine.parents("Mc donald", 5).hits  # no camel case
+
+
+def test_namesakes_are_no_answers_and_are_not_drawn(tmp_path, tiny_encoder, tiny_hit, small_graph):
+    builder = GraphBuilder("more")
+    builder.entity("ex:dog2", "Dog")
+    builder.triple("ex:dog2", "is_a", "ex:place")
+    graph = merge(small_graph, builder.build())
+    settings = {"encoders": tiny_encoder, "hierarchy": tiny_hit, "train": False, "device": "cpu", "quiet": True}
+    with ontodex.build(graph, tmp_path / "x.odx", **settings) as engine:
+        for text, there in (("ex:dog", False), ("dog", False), ("ex:dog2", False), ("ex:cat", True)):
+            for question in ("parents", "children"):
+                ids = {hit.id for hit in getattr(engine, question)(text, 100)}
+                assert bool({"ex:dog", "ex:dog2"} & ids) == there
+        engine.plot("ex:dog", tmp_path / "dog.svg", answers=40)
+        assert ">Dog<" not in (tmp_path / "dog.svg").read_text(encoding="utf-8")

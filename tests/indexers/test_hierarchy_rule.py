@@ -1,0 +1,161 @@
+"""The rule that an index fits to its graph: probabilities that are true where users meet them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ontodex
+from ontodex.encoders.hit import HiT, Learnt
+from ontodex.geometry import poincare
+from ontodex.geometry.subsumption import Subsumption, calibrated, differences, fit
+from ontodex.graph import Hierarchy, KnowledgeGraph, draw_negatives, links_fingerprint, validation_links
+from ontodex.graph.names import normalise
+from ontodex.indexers.hierarchy_rule import ASKED, LEAST_LINKS, WEIGHTS, best_parents, fit_rule_to_graph, with_rule
+
+DIM, COUNT = 32, 1400
+C = poincare.curvature(DIM)
+
+
+@pytest.fixture(scope="module")
+def hierarchy() -> Hierarchy:
+    """A tree in which everything has a parent among those before it, as ontologies do: many children of few."""
+    rng = np.random.default_rng(0)
+    children = np.arange(1, COUNT, dtype=np.int32)
+    parents = (rng.random(COUNT - 1) ** 2 * np.minimum(children, COUNT // 4)).astype(np.int32)
+    return Hierarchy(children, parents, ids=[f"e{row}" for row in range(COUNT)])
+
+
+@pytest.fixture(scope="module")
+def names() -> list[str]:
+    """Names, some of which two entities bear."""
+    return [f"name {row % (COUNT - 60)}" for row in range(COUNT)]
+
+
+@pytest.fixture(scope="module")
+def items(hierarchy: Hierarchy) -> np.ndarray:
+    """A step from the parent, and noise as large: an encoder that knows a little of the field."""
+    rng = np.random.default_rng(1)
+    tangents = np.zeros((COUNT, DIM))
+    for row in hierarchy.topological.tolist():
+        above = hierarchy.parents(row)
+        tangents[row] = (tangents[above[0]] if len(above) else 0) + rng.normal(size=DIM) * 0.5
+    points = poincare.exp_origin(tangents + rng.normal(size=tangents.shape) * 0.5, C)
+    return np.asarray(poincare.lift_items(points, C), dtype=np.float32)
+
+
+def bands(rule: Subsumption, scores: np.ndarray, found: np.ndarray) -> list[float]:
+    """Return by how much the probability is off in each of five bands of equal size."""
+    chances = rule.probability(scores)
+    order = np.argsort(chances, kind="stable")
+    return [abs(float(chances[part].mean() - found[part].mean())) for part in np.array_split(order, 5)]
+
+
+def test_a_probability_is_the_share_of_true_parents_among_other_entities(
+    hierarchy: Hierarchy, names: list[str], items: np.ndarray
+) -> None:
+    rule = fit_rule_to_graph(hierarchy, names, items, C)
+    assert rule is not None
+    asked = np.random.default_rng(0).permutation(np.unique(hierarchy.links[:, 0]))[ASKED:]  # those it was not fitted to
+    assert len(asked) > ASKED
+    owners, parents, scores = best_parents(hierarchy, names, items, C, rule.weight, asked)
+    found = hierarchy.is_ancestor(asked[owners], parents)
+    assert 0.02 < found.mean() < 0.6
+    assert max(bands(rule, scores, found)) < 0.07
+    pairs = draw_negatives(hierarchy, hierarchy.links, negatives=10, names=names)
+    children, wrong, labels = (
+        np.concatenate(two) for two in zip(pairs.pairs("random"), pairs.pairs("hard"), strict=True)
+    )
+    points = poincare.unlift(items.astype(np.float64), C)
+    of_pairs = fit(*differences(points, children, wrong, C), labels, weight=rule.weight)
+    assert rule.threshold == pytest.approx(of_pairs.threshold, abs=0.3)
+    assert max(bands(of_pairs, scores, found)) > 0.15  # sure of random pairs is not sure of the best of all
+
+
+def test_an_encoder_that_knows_nothing_is_sure_of_nothing(
+    hierarchy: Hierarchy, names: list[str], items: np.ndarray
+) -> None:
+    shuffled = items[np.random.default_rng(2).permutation(COUNT)]
+    rule = fit_rule_to_graph(hierarchy, names, shuffled, C)
+    assert rule is not None
+    asked = np.arange(600, 700)
+    owners, parents, scores = best_parents(hierarchy, names, shuffled, C, rule.weight, asked)
+    found = hierarchy.is_ancestor(asked[owners], parents)
+    assert rule.slope > 0
+    assert rule.probability(scores).max() < 0.1
+    assert rule.probability(scores).mean() == pytest.approx(found.mean(), abs=0.03)
+
+
+@pytest.mark.parametrize("block", [COUNT, 97])
+def test_the_best_parents_are_those_of_a_full_sort(
+    hierarchy: Hierarchy, names: list[str], items: np.ndarray, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ontodex.indexers.hierarchy_rule.BLOCK", block)
+    asked = np.array([COUNT - 1, 3, 0, 40])
+    owners, parents, scores = best_parents(hierarchy, names, items, C, 0.5, asked, k=7)
+    points = poincare.unlift(items.astype(np.float64), C)
+    norms = poincare.norm(points, C)
+    for at, row in enumerate(asked.tolist()):
+        every = -(poincare.distance(points[row], points, C) + 0.5 * (norms - norms[row]))
+        same = {other for other in range(COUNT) if normalise(names[other]) == normalise(names[row])}
+        refused = {row, *hierarchy.descendants(row).tolist(), *(same - set(hierarchy.ancestors(row).tolist()))}
+        wanted = [other for other in np.argsort(-every, kind="stable").tolist() if other not in refused][:7]
+        assert parents[owners == at].tolist() == wanted
+        np.testing.assert_allclose(scores[owners == at], every[wanted], atol=1e-6)
+
+
+def test_the_rule_is_fitted_to_links_that_the_encoder_has_not_learnt(
+    hierarchy: Hierarchy, names: list[str], items: np.ndarray, tiny_hit: Path
+) -> None:
+    hit = HiT.load(tiny_hit, "cpu")
+    links = links_fingerprint(hierarchy.links, names)
+    of_all = fit_rule_to_graph(hierarchy, names, items, C)
+    held_out = validation_links(hierarchy, seed=3, held_out=0.2)
+    of_held_out = fit_rule_to_graph(hierarchy, names, items, C, links=held_out)
+    assert of_all != of_held_out
+    for learnt, wanted in (
+        (None, of_all),
+        (Learnt(links, "multi-hop", 3, 0.2), of_all),
+        (Learnt("0" * 32, "mixed-hop", 3, 0.2), of_all),
+        (Learnt(links, "mixed-hop", 3, 0.02), of_all),  # too few are held out
+        (Learnt(links, "mixed-hop", 3, 0.2), of_held_out),
+    ):
+        hit.learnt = learnt
+        made = with_rule(hit, hierarchy, names, items)
+        assert (made.rule, made.learnt) == (wanted, learnt)
+
+
+def test_the_rule_is_fitted_to_the_graph_s_own_links(
+    small_index: Path, tiny_hit: Path, small_graph: KnowledgeGraph
+) -> None:
+    hit, names, hierarchy = HiT.load(tiny_hit, "cpu"), list(small_graph.labels), small_graph.hierarchy()
+    assert len(hierarchy.links) >= LEAST_LINKS
+    pairs = draw_negatives(hierarchy, hierarchy.links, negatives=10, names=names)
+    children, parents, labels = (
+        np.concatenate(column) for column in zip(pairs.pairs("random"), pairs.pairs("hard"), strict=True)
+    )
+    points = hit.points(names)
+    with ontodex.open(small_index, device="cpu") as engine:
+        found = engine.index.rule
+    wanted = fit(*differences(points, children, parents, hit.c), labels, weight=found.weight)
+    assert found != hit.rule
+    assert found.threshold == pytest.approx(wanted.threshold, rel=0.01, abs=0.01)
+    asked = np.unique(hierarchy.links[:, 0])
+    owners, best, scores = best_parents(hierarchy, names, hit.items(names), hit.c, found.weight, asked)
+    curve = calibrated(wanted, scores, hierarchy.is_ancestor(asked[owners], best))
+    assert asdict(found) == pytest.approx(asdict(curve), rel=0.01, abs=0.01)
+
+    def reciprocal_rank(weight: float) -> float:
+        """Of the asserted parents among all entities, brute force."""
+        ranks = []
+        for child, parent in hierarchy.links.tolist():
+            rows = np.delete(np.arange(len(names)), child)
+            scores = -np.add(*(side * part for side, part in zip(
+                (1.0, weight), differences(points, np.full(len(rows), child), rows, hit.c), strict=True)))  # fmt: skip
+            ranks.append(1 + (scores > scores[rows == parent] + 1e-6).sum())
+        return float((1 / np.array(ranks)).mean())
+
+    assert reciprocal_rank(found.weight) == pytest.approx(max(map(reciprocal_rank, WEIGHTS)), abs=0.01)

@@ -1,0 +1,97 @@
+"""Weights of text and structure: against scipy's minimiser, and that they find the better of the two."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from ontodex.geometry.complex import ComplEx
+from ontodex.graph import KnowledgeGraph
+from ontodex.indexers import structure_weights
+from ontodex.indexers.structure_weights import Evidence, fit, fit_weights, gather
+from ontodex.indexers.vectors import Vectors
+
+
+def evidence_of(good: tuple[float, float], questions: int = 300, groups: int = 3, seed: int = 0) -> Evidence:
+    """Questions whose answers stand out by so much in text and in structure."""
+    random = np.random.default_rng(seed)
+    others = random.normal(size=(2, questions, 50)).astype(np.float32)
+    own = random.normal(size=(questions, 2)) + np.array(good)
+    offsets = np.where(random.random((questions, 50)) < 0.1, -np.inf, 0.5).astype(np.float32)
+    return Evidence(own, others, offsets, random.integers(0, groups, questions))
+
+
+def test_newton_finds_what_scipy_finds() -> None:
+    evidence = evidence_of((1.0, 0.5))
+    prior, precision = np.array([[0.3, 0.2]] * 3), np.array([[2.0, 0.3], [0.3, 1.0]])
+    found = fit(evidence, evidence.groups, prior, precision)
+    for group in range(3):
+        chosen = evidence.groups == group
+
+        def cost(weights: np.ndarray, chosen: np.ndarray = chosen) -> float:
+            logits = np.tensordot(weights, evidence.others[:, chosen].astype(np.float64), 1) + evidence.offsets[chosen]
+            mine = evidence.own[chosen] @ weights
+            total = logsumexp(np.concatenate([logits, mine[:, None]], axis=1), axis=1)
+            away = weights - prior[0]
+            return float((total - mine).sum() + 0.5 * away @ precision @ away)
+
+        best = minimize(cost, prior[0], method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-9}).x
+        np.testing.assert_allclose(found[group], best, atol=2e-3)
+
+
+def test_the_part_that_tells_more_counts_more() -> None:
+    text = fit_weights(evidence_of((2.0, 0.0)), 3)
+    structure = fit_weights(evidence_of((0.0, 2.0)), 3)
+    assert (text[:, 0] > 5 * text[:, 1]).all()
+    assert (structure[:, 1] > 5 * structure[:, 0]).all()
+    assert (text.shape, text.dtype) == ((4, 2), np.float32)
+
+
+def test_a_relation_without_questions_has_the_weights_of_all() -> None:
+    weights = fit_weights(evidence_of((1.0, 1.0)), 5)
+    np.testing.assert_allclose(weights[3:5], weights[[5, 5]], rtol=1e-5)
+    assert not np.allclose(weights[0], weights[5], rtol=1e-3)
+
+
+def test_no_weight_is_below_zero() -> None:
+    assert (fit_weights(evidence_of((1.0, -1.0)), 3) >= 0).all()
+
+
+def test_structure_that_says_nothing_is_no_obstacle() -> None:
+    evidence = evidence_of((1.0, 0.0))
+    silent = Evidence(evidence.own * [1, 0], evidence.others * np.array([1, 0])[:, None, None].astype(np.float32),
+                      evidence.offsets, evidence.groups)  # fmt: skip
+    assert np.isfinite(fit_weights(silent, 3)).all()
+
+
+@pytest.mark.parametrize("candidates", [20, 1000])
+def test_evidence_is_what_the_vectors_say(
+    small_graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, candidates: int
+) -> None:
+    monkeypatch.setattr(structure_weights, "CANDIDATES", candidates)
+    random = np.random.default_rng(0)
+    count = small_graph.n_relations
+    text = random.normal(size=(small_graph.n_entities, 4)).astype(np.float32)
+    moves = random.normal(size=(2 * count, 4)).astype(np.float32)
+    structure = ComplEx(*(random.normal(size=(n, 6)).astype(np.float32) for n in (len(text), 2 * count)))
+    held_out = small_graph.test
+    evidence = gather(small_graph, Vectors([text]), lambda rows, kinds: text[rows] * moves[kinds], structure, held_out)
+    true = {tuple(triple) for triple in np.concatenate([small_graph.triples, held_out]).tolist()}
+    expected, asked = set(), []
+    for head, relation, tail in held_out.tolist():
+        for entity, kind, answer in ((head, relation, tail), (tail, relation + count, head)):
+            expected.add(round(float((text[entity] * moves[kind]) @ text[answer]), 4))
+            triples = [
+                (entity, relation, other) if kind < count else (other, relation, entity) for other in range(len(text))
+            ]
+            asked.append(len(text) - sum(triple in true for triple in triples))
+    assert {round(score, 4) for score in evidence.own[:, 0].tolist()} == expected
+    kept = np.isfinite(evidence.offsets)
+    if candidates >= len(text):
+        assert sorted(kept.sum(axis=1).tolist()) == sorted(asked)
+        assert not evidence.offsets[kept].any()
+    else:
+        assert evidence.offsets.shape[1] == candidates
+        np.testing.assert_allclose(evidence.offsets[kept], np.log(len(text) / candidates), rtol=1e-6)

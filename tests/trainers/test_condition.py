@@ -1,0 +1,240 @@
+"""Loss, batches, training runs and evaluation of similarity under a condition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+from sklearn.cluster import KMeans
+
+from ontodex.encoders.condition import ConditionEncoder
+from ontodex.encoders.condition_network import ARCHITECTURES, ConditionNetwork, ConditionNetworkSettings
+from ontodex.encoders.text import TextEncoder
+from ontodex.errors import SettingsError, TrainingError
+from ontodex.graph import CstsRows
+from ontodex.trainers.condition import ConditionTraining, train_condition
+from ontodex.trainers.condition_batches import ConditionBatches
+from ontodex.trainers.condition_evaluation import (
+    cluster_entropy,
+    evaluate_conditions,
+    norm_variance,
+    pearson,
+    spearman,
+)
+from ontodex.trainers.condition_loss import LOSSES, ConditionLoss
+from ontodex.trainers.condition_models import FrozenConditionModel
+
+ANIMALS, COLOURS = ["dog", "cat", "cow", "horse", "whale"], ["a", "b", "c", "d", "e"]
+QUICK = ConditionTraining(rank=8, condition=8, epochs=30, pairs=8, rate=0.02)
+
+
+def things(count=200, seed=0):
+    """Rows of things that are alike under one of two conditions: the same animal, or the same letter."""
+    rng, rows, drawn = np.random.default_rng(seed), [], set()
+    while len(rows) < 2 * count:
+        animals, letters = rng.integers(5, size=2), rng.integers(5, size=2)
+        first, second = (
+            f"{ANIMALS[animal]} {COLOURS[letter]}" for animal, letter in zip(animals, letters, strict=True)
+        )
+        if (animals[0] == animals[1]) == (letters[0] == letters[1]):
+            continue
+        drawn.add((first, second))
+        rows.append((first, second, "kind of animal", 5 if animals[0] == animals[1] else 1))
+        rows.append((first, second, "thing", 5 if letters[0] == letters[1] else 1))
+    return CstsRows.of(rows)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return things(100, 0), things(60, 1)
+
+
+@pytest.fixture(scope="module")
+def encoder(tiny_encoder):
+    return TextEncoder(tiny_encoder, "cpu")
+
+
+def test_loss_is_the_formula():
+    rng = np.random.default_rng(0)
+    cosines, targets = rng.uniform(-1, 1, 40), rng.integers(0, 5, 40) / 4
+    targets[:2] = 0.5
+    mse = np.mean((cosines - targets) ** 2)
+    gaps = []
+    for pair in range(20):
+        low, high = sorted((2 * pair, 2 * pair + 1), key=lambda row: targets[row])
+        if targets[low] < targets[high]:
+            gaps.append(np.log1p(np.exp((cosines[low] - cosines[high]) / 1.5)))
+    expected = {"mse": mse, "contrastive": np.mean(gaps), "both": mse + np.mean(gaps)}
+    for parts in LOSSES:
+        found = ConditionLoss(parts)(torch.from_numpy(cosines), torch.from_numpy(targets))
+        assert found.item() == pytest.approx(expected[parts])
+    assert ConditionLoss("contrastive")(torch.ones(2), torch.ones(2)).item() == 0  # no higher row
+
+
+def test_batches_hold_every_pair_once_an_epoch(data):
+    train, _ = data
+    batches = ConditionBatches(train, pairs=48, epochs=2, seed=3)
+    assert len(batches) == 6
+    rows = train.rows()
+    for epoch in range(2):
+        seen = []
+        for number in range(3 * epoch, 3 * epoch + 3):
+            batch = batches[number]
+            assert len(np.unique(batch.texts)) == len(batch.texts)
+            for at, target in enumerate(batch.targets.tolist()):
+                first, second = (train.texts[row] for row in batch.texts[batch.sides[:, at]].tolist())
+                condition = train.conditions[batch.conditions[batch.which[at]]]
+                seen.append((first, second, condition, 4 * target + 1))
+            texts = batch.texts[batch.sides]
+            np.testing.assert_array_equal(texts[:, 0::2], texts[:, 1::2])
+        assert sorted(seen) == sorted(rows)
+    assert not np.array_equal(batches[0].targets, batches[3].targets)
+    with pytest.raises(IndexError):
+        batches[6]
+
+
+@pytest.mark.parametrize("architecture", ["hyper", "hadamard", "concat"])
+def test_training_and_encoder_compute_the_same_cosines(encoder, data, architecture):
+    train, _ = data
+    torch.manual_seed(0)
+    network = ConditionNetwork(ConditionNetworkSettings(encoder.dim, architecture, rank=5, condition=4))
+    model = FrozenConditionModel(
+        network, ConditionLoss(), encoder.encode(train.texts), encoder.encode(train.conditions)
+    )
+    batch = ConditionBatches(train, pairs=20, epochs=1, seed=0)[0]
+    with torch.inference_mode():
+        found = model.cosines(batch).numpy()
+    made = ConditionEncoder(encoder, network)
+    for at, cosine in enumerate(found.tolist()):
+        texts = [train.texts[row] for row in batch.texts[batch.sides[:, at]].tolist()]
+        one, other = made.encode(texts, train.conditions[batch.conditions[batch.which[at]]])
+        assert one @ other == pytest.approx(cosine, abs=1e-5)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_frozen_hypernetwork_learns_to_read_the_condition(encoder, data, tmp_path, loss):
+    train, valid = data
+    untrained = ConditionEncoder(encoder, ConditionNetwork(QUICK.network(encoder.dim)))
+    made = train_condition(
+        train, valid, tmp_path / "m", encoder=encoder, settings=replace(QUICK, loss=loss), quiet=True
+    )
+    before, after = (evaluate_conditions(one, valid) for one in (untrained, made))
+    assert abs(before["spearman"]) < 0.3
+    assert after["spearman"] > 0.6
+    assert after["pairs.accuracy"] > 0.85
+    assert made.conditions == train.conditions
+    again = ConditionEncoder.load(tmp_path / "m", device="cpu")
+    assert evaluate_conditions(again, valid) == after
+    assert not (tmp_path / "m" / "checkpoints").exists()
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_the_text_encoder_is_trained_with_every_architecture(encoder, data, tmp_path, architecture):
+    train, valid = data
+    settings = replace(
+        QUICK, architecture=architecture, tune="full", epochs=4, encoder_rate=3e-3, rate=1e-2, temperature=0.5
+    )
+    made = train_condition(train, valid, tmp_path / "m", encoder=encoder, settings=settings, quiet=True)
+    assert made.architecture == architecture
+    assert made.text.fingerprint != encoder.fingerprint
+    plain = evaluate_conditions(ConditionEncoder(encoder, ConditionNetwork(settings.network(encoder.dim))), valid)
+    learnt = evaluate_conditions(made, valid)["spearman"] - plain["spearman"]
+    assert abs(plain["spearman"]) < 0.3
+    # A condition is no more than a shift to concat, the same for both texts: it need not learn.
+    assert learnt > 0.3 or architecture == "concat"
+
+
+def test_an_interrupted_run_ends_as_one_that_was_not(encoder, data, tmp_path, monkeypatch):
+    train, valid = data
+    settings = replace(QUICK, tune="full", epochs=3, pairs=32, encoder_rate=1e-3)
+    whole = train_condition(train, valid, tmp_path / "whole", encoder=encoder, settings=settings, quiet=True)
+    get = ConditionBatches.__getitem__
+
+    def stop(self, number):
+        if number == 2 * self.per_epoch + 1:
+            raise KeyboardInterrupt
+        return get(self, number)
+
+    monkeypatch.setattr(ConditionBatches, "__getitem__", stop)
+    with pytest.raises(KeyboardInterrupt):
+        train_condition(train, valid, tmp_path / "cut", encoder=encoder, settings=settings, quiet=True)
+    assert not ConditionEncoder.is_at(tmp_path / "cut")
+    monkeypatch.setattr(ConditionBatches, "__getitem__", get)
+    resumed = train_condition(train, valid, tmp_path / "cut", encoder=encoder, settings=settings, quiet=True)
+    np.testing.assert_allclose(resumed.encode(valid.texts, "thing"), whole.encode(valid.texts, "thing"), atol=1e-5)
+
+
+def test_bad_input_leaves_nothing_behind(encoder, data, tmp_path):
+    train, valid = data
+    empty = CstsRows.of([])
+    with pytest.raises(TrainingError, match="found 200 and 0"):
+        train_condition(train, empty, tmp_path / "m", encoder=encoder, settings=QUICK, quiet=True)
+    long = CstsRows.of([("a", "b", "thing " * 100, 1.0), ("a", "b", "c", 2.0)])
+    with pytest.raises(SettingsError, match="at most as many tokens"):
+        train_condition(long, valid, tmp_path / "m", encoder=encoder, settings=QUICK, quiet=True)
+    with pytest.raises(SettingsError, match="rank"):
+        train_condition(train, valid, tmp_path / "m", encoder=encoder, settings=replace(QUICK, rank=33), quiet=True)
+    assert not (tmp_path / "m").exists()
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "mine.txt").write_text("mine")
+    with pytest.raises(TrainingError, match="found other files"):
+        train_condition(train, valid, tmp_path / "m", encoder=encoder, settings=QUICK, quiet=True)
+
+
+def test_settings_that_make_no_sense():
+    for wrong in (
+        {"tune": "half"},
+        {"loss": "all"},
+        {"temperature": 0},
+        {"epochs": -1},
+        {"pairs": -1},
+        {"rate": 0.0},
+        {"architecture": "tri"},
+    ):
+        with pytest.raises(SettingsError, match=next(iter(wrong))):
+            ConditionTraining(**wrong)
+    with pytest.raises(SettingsError, match="bi-encoder has nothing to train"):
+        ConditionTraining(architecture="bi-encoder")
+
+
+def test_correlations_equal_scipy():
+    rng = np.random.default_rng(0)
+    for ties in (3, 1000):
+        found, expected = rng.integers(ties, size=(2, 200)) / 7
+        assert spearman(found, expected) == pytest.approx(stats.spearmanr(found, expected).statistic)
+        assert pearson(found, expected) == pytest.approx(stats.pearsonr(found, expected).statistic)
+    assert spearman(np.ones(5), np.arange(5)) == 0
+
+
+def test_cluster_entropy_equals_scikit_learn():
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1, 2], 20)
+    apart = np.eye(8)[groups] + rng.normal(scale=0.05, size=(60, 8))
+    assert cluster_entropy(apart, groups) == pytest.approx(0, abs=1e-9)
+    mixed = np.eye(8)[rng.permutation(groups)] + rng.normal(scale=0.05, size=(60, 8))
+    labels = KMeans(3, n_init=10, random_state=0).fit_predict(mixed)
+    expected = np.mean([stats.entropy(np.bincount(labels[groups == group])) for group in range(3)])
+    assert cluster_entropy(mixed, groups) == pytest.approx(expected)
+
+
+def test_norm_variance_is_that_of_the_factors(encoder):
+    network = ConditionNetwork(ConditionNetworkSettings(encoder.dim, "hadamard"))
+    made = ConditionEncoder(encoder, network)
+    conditions = ["thing", "kind", "animal"]
+    sizes = [np.linalg.norm(factor) / np.sqrt(factor.size) for factor in made.factors(conditions).astype(float)]
+    assert norm_variance(made, conditions) == pytest.approx(np.var(sizes))
+
+
+def test_seen_and_unseen_conditions_are_measured_apart(encoder, data):
+    _, valid = data
+    network = ConditionNetwork(QUICK.network(encoder.dim))
+    found = evaluate_conditions(ConditionEncoder(encoder, network, conditions=["thing"]), valid)
+    assert (found["seen.rows"], found["unseen.rows"], found["rows"]) == (60, 60, 120)
+    rows = CstsRows.of(row for row in valid.rows() if row[2] == "thing")
+    alone = evaluate_conditions(ConditionEncoder(encoder, network, conditions=["thing"]), rows)
+    assert alone["spearman"] == pytest.approx(found["seen.spearman"])
+    assert "seen.spearman" not in alone
+    assert "pairs.accuracy" not in alone

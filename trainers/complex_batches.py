@@ -1,0 +1,116 @@
+"""Batches for ComplEx: questions (entity, relation) with all their answers, each question once a pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.errors import TrainingError
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.trainers.link_batches import both_directions
+
+__all__ = ["ComplExBatch", "ComplExBatches"]
+
+Ints = NDArray[np.int64]
+LEAST, MOST = 100, 2000
+"""Batches of a run whose length is not given."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComplExBatch:
+    """Questions, their answers, and the candidates that these are told from.
+
+    Attributes:
+        entities: Rows of all entities of the batch, unique and ascending.
+        relations: Numbers of all its relations, likewise; those from R on are inverses.
+        heads: Position of each question's entity in ``entities``.
+        kinds: Position of each question's relation in ``relations``.
+        candidates: Positions of the candidates in ``entities``.
+        owners: Question of each triple.
+        tails: Position of each triple's tail in ``candidates``.
+    """
+
+    entities: Ints
+    relations: Ints
+    heads: Ints
+    kinds: Ints
+    candidates: Ints
+    owners: Ints
+    tails: Ints
+
+
+class ComplExBatches:
+    """The batches of a training run, by number.
+
+    Args:
+        graph: Its known triples are learnt, in both directions.
+        steps: Number of batches; 0 for ``passes`` passes, within bounds.
+        passes: Passes over all questions.
+        queries: Questions in a batch.
+        candidates: Random candidates besides the batch's own tails; 0 for all entities.
+        seed: Seed of all draws.
+
+    Attributes:
+        linked_entities: Which entities are in a triple, of shape (entities,).
+        used_relations: Which relations, inverses counted, are in a triple, of shape (2R,).
+
+    Raises:
+        TrainingError: If the graph has no triples.
+    """
+
+    def __init__(
+        self, graph: KnowledgeGraph, *, steps: int, passes: int, queries: int, candidates: int, seed: int
+    ) -> None:
+        if not graph.n_triples:
+            raise TrainingError(f"{graph.source}: expected triples to learn from, found none")
+        triples = both_directions(graph.triples, graph.n_relations)
+        triples = triples[np.lexsort((triples[:, 2], triples[:, 1], triples[:, 0]))]
+        questions = triples[:, 0] * (2 * graph.n_relations) + triples[:, 1]
+        unique, self._starts, self._counts = np.unique(questions, return_index=True, return_counts=True)
+        self._heads, self._relations = np.divmod(unique, 2 * graph.n_relations)
+        self._tails = triples[:, 2]
+        self._entities, self._candidates, self._seed = graph.n_entities, candidates, seed
+        self._size = min(queries, len(unique))
+        self._per_pass = -(-len(unique) // self._size)
+        self._steps = steps or min(MOST, max(LEAST, passes * self._per_pass))
+        self._order = lru_cache(maxsize=1)(self._draw_order)
+        self.linked_entities = np.bincount(self._tails, minlength=graph.n_entities) > 0
+        self.used_relations = np.bincount(triples[:, 1], minlength=2 * graph.n_relations) > 0
+
+    def __len__(self) -> int:
+        return self._steps
+
+    def __getitem__(self, step: int) -> ComplExBatch:
+        if not 0 <= step < self._steps:
+            raise IndexError(step)
+        epoch, turn = divmod(step, self._per_pass)
+        chosen = self._order(epoch)[turn * self._size : (turn + 1) * self._size]
+        counts = self._counts[chosen]
+        owners = np.repeat(np.arange(len(chosen)), counts)
+        within = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
+        tails = self._tails[np.repeat(self._starts[chosen], counts) + within]
+        candidates = self._drawn(step, tails)
+        entities = np.union1d(candidates, self._heads[chosen])
+        relations, kinds = np.unique(self._relations[chosen], return_inverse=True)
+        return ComplExBatch(
+            entities=entities,
+            relations=relations,
+            heads=np.searchsorted(entities, self._heads[chosen]),
+            kinds=kinds,
+            candidates=np.searchsorted(entities, candidates),
+            owners=owners,
+            tails=np.searchsorted(candidates, tails),
+        )
+
+    def _drawn(self, step: int, tails: Ints) -> Ints:
+        """Return the candidates of a step, ascending."""
+        if not 0 < self._candidates < self._entities:
+            return np.arange(self._entities)
+        random = np.random.default_rng((self._seed, 1, step))
+        return np.union1d(tails, random.integers(0, self._entities, self._candidates))
+
+    def _draw_order(self, epoch: int) -> Ints:
+        return np.random.default_rng((self._seed, 2, epoch)).permutation(len(self._starts))

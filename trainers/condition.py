@@ -1,0 +1,211 @@
+"""Training similarity under a condition on rows of C-STS, or on such rows made from a graph."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from ontodex.encoders.condition import ConditionEncoder
+from ontodex.encoders.condition_network import ConditionNetwork, ConditionNetworkSettings
+from ontodex.encoders.device import has_bfloat16
+from ontodex.encoders.text import TextEncoder, load_sentence_transformer
+from ontodex.errors import SettingsError, TrainingError
+from ontodex.graph import CstsRows
+from ontodex.trainers.best_checkpoint import BestCheckpoint
+from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own, last_checkpoint
+from ontodex.trainers.condition_batches import ConditionBatches, batch_of
+from ontodex.trainers.condition_evaluation import spearman
+from ontodex.trainers.condition_loss import ConditionLoss
+from ontodex.trainers.condition_models import (
+    ConditionModel,
+    FrozenConditionModel,
+    TunedBiEncoderModel,
+    TunedConditionModel,
+)
+from ontodex.trainers.run import run_training
+
+__all__ = ["ConditionTraining", "train_condition"]
+
+VALIDATION_ROWS = 256
+"""Rows of validation that are compared at a time."""
+
+
+@dataclass(frozen=True)
+class ConditionTraining:
+    """Settings of a training run.
+
+    Attributes:
+        architecture: ``"hyper"``, ``"hadamard"``, ``"concat"`` or ``"bi-encoder"``, see
+            :class:`~ontodex.encoders.condition_network.ConditionNetwork`.
+        rank: Width of what is compared, for ``"hyper"``; 0 for full rank.
+        condition: Length of the vector that a condition is reduced to, for ``"hyper"``; 0 for the encoder's.
+        tune: ``"frozen"`` trains the network on fixed embeddings (a minute or two without a GPU), ``"full"`` trains the text
+            encoder with it. A bi-encoder has nothing else to train.
+        loss: ``"both"``, or ``"mse"`` or ``"contrastive"`` alone; see
+            :class:`~ontodex.trainers.condition_loss.ConditionLoss`.
+        temperature: Temperature of the contrastive part.
+        epochs: Passes over the pairs of rows; 0 for 3 with ``tune="full"``, and if frozen for as many as make a thousand
+            batches, but at least 5 and at most 50.
+        pairs: Pairs of rows in a batch; 0 for 256 if frozen, otherwise 64.
+        rate: Learning rate of the network.
+        encoder_rate: Learning rate of the text encoder.
+        max_tokens: Texts are cut to this many tokens, the two that frame them counted, with ``tune="full"``.
+        seed: Seed of weights and batches.
+
+    Raises:
+        SettingsError: If one makes no sense.
+    """
+
+    architecture: str = "hyper"
+    rank: int = 64
+    condition: int = 64
+    tune: str = "frozen"
+    loss: str = "both"
+    temperature: float = 1.5
+    epochs: int = 0
+    pairs: int = 0
+    rate: float = 5e-3
+    encoder_rate: float = 1e-4
+    max_tokens: int = 48
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.tune not in ("frozen", "full"):
+            raise SettingsError(f"tune: expected 'frozen' or 'full', found {self.tune!r}")
+        if self.architecture == "bi-encoder" and self.tune == "frozen":
+            raise SettingsError("a bi-encoder has nothing to train but its text encoder: expected tune='full'")
+        for name, least in (("condition", 0), ("rank", 0), ("epochs", 0), ("pairs", 0), ("max_tokens", 3), ("seed", 0)):
+            found = getattr(self, name)
+            if not isinstance(found, int) or found < least:
+                raise SettingsError(f"{name}: expected a whole number of at least {least}, found {found!r}")
+        for name in ("rate", "encoder_rate"):
+            if not getattr(self, name) > 0:
+                raise SettingsError(f"{name}: expected a number above 0, found {getattr(self, name)!r}")
+        ConditionLoss(self.loss, self.temperature)
+        self.network(max(self.rank, 1))
+
+    def network(self, dim: int) -> ConditionNetworkSettings:
+        """Return the shape of the network over embeddings of ``dim`` dimensions.
+
+        Raises:
+            SettingsError: If the rank is above them, or there is no such architecture.
+        """
+        return ConditionNetworkSettings(dim, self.architecture, self.rank, self.condition or dim)
+
+
+def train_condition(
+    train: CstsRows,
+    valid: CstsRows,
+    folder: Path,
+    *,
+    encoder: TextEncoder,
+    settings: ConditionTraining | None = None,
+    texts: Mapping[str, Any] | None = None,
+    quiet: bool = False,
+) -> ConditionEncoder:
+    """Train a condition encoder, and write it to ``folder``: the weights of the epoch with the best Spearman on validation.
+
+    An interrupted run with ``tune="full"`` goes on from its last epoch, if it is called again alike.
+
+    Args:
+        train: Rows in pairs to train on.
+        valid: Rows to choose the best epoch by.
+        folder: Where the encoder is written: a new or empty folder, or one that holds an earlier one, which it replaces.
+        encoder: The text encoder to start from.
+        settings: How to train.
+        texts: How the text of an entity was built (the fields of ``ontodex.TextSettings``), if the texts are entities'.
+        quiet: Show no progress on stderr.
+
+    Raises:
+        TrainingError: If there are no rows, the folder holds other files, or the loss is no number.
+        SettingsError: If the rank is above the encoder's dimensions, or a condition is empty or too long.
+    """
+    settings = settings or ConditionTraining()
+    shape = settings.network(encoder.dim)
+    if not len(train) or not len(valid):
+        raise TrainingError(f"expected rows to train on and to choose by, found {len(train)} and {len(valid)}")
+    expect_own(folder, ConditionEncoder.is_at(folder))
+    if encoder.folder.resolve().is_relative_to(folder.resolve()):
+        raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found it in {folder}")
+    torch.manual_seed(settings.seed)
+    network = ConditionNetwork(shape)
+    ConditionEncoder(encoder, network).expect_readable(train.conditions + valid.conditions)
+    frozen = settings.tune == "frozen"
+    pairs = settings.pairs or (256 if frozen else 64)
+    passes = settings.epochs or (min(50, max(5, 1000 * 2 * pairs // len(train))) if frozen else 3)
+    batches = ConditionBatches(train, pairs, passes, settings.seed)
+    both = CstsRows.of(train.rows() + valid.rows())
+    model = _model(network, settings, encoder, both)
+    checkpoints = folder / CHECKPOINTS
+    run = {"training": asdict(settings), "encoder": encoder.fingerprint, "data": _fingerprint(both, len(train))}
+    resume = last_checkpoint(checkpoints, run)
+    best = BestCheckpoint(
+        model, checkpoints, batches.per_epoch, lambda: _measure(model, both, len(train), encoder.device), quiet
+    )
+    run_training(
+        model,
+        batches,
+        checkpoints,
+        groups=[
+            {"params": list(network.parameters()), "lr": settings.rate},
+            {
+                "params": [one for name, one in model.named_parameters() if name.startswith("tower.")],
+                "lr": settings.encoder_rate,
+            },
+        ],
+        save_every=0 if frozen else batches.per_epoch,
+        resume=resume,
+        device=encoder.device,
+        seed=settings.seed,
+        quiet=quiet,
+        callbacks=[best],
+    )
+    best.restore()
+    clear_model(folder)
+    if isinstance(model, TunedConditionModel | TunedBiEncoderModel):
+        trained = model.tower.encoder
+        trained.max_seq_length = settings.max_tokens  # what it has not been trained on is not read later
+        trained.save(str(folder), create_model_card=False)
+        encoder = TextEncoder(folder, encoder.device)
+    made = ConditionEncoder(encoder, network, texts, train.conditions)
+    made.save(folder)
+    clear_checkpoints(checkpoints)
+    return made
+
+
+def _model(
+    network: ConditionNetwork, settings: ConditionTraining, encoder: TextEncoder, data: CstsRows
+) -> ConditionModel:
+    loss = ConditionLoss(settings.loss, settings.temperature)
+    if settings.tune == "frozen":
+        return FrozenConditionModel(network, loss, encoder.encode(data.texts), encoder.encode(data.conditions))
+    kind = TunedBiEncoderModel if settings.architecture == "bi-encoder" else TunedConditionModel
+    trained = load_sentence_transformer(encoder.folder, encoder.device)
+    return kind(network, loss, trained, data.texts, data.conditions, settings.max_tokens)
+
+
+@torch.no_grad()
+def _measure(model: nn.Module, data: CstsRows, start: int, device: str) -> float:
+    """Return Spearman's correlation of cosines and labels of the rows from ``start`` on."""
+    rows = np.arange(start, len(data))
+    with torch.autocast(device.split(":")[0], torch.bfloat16, enabled=has_bfloat16(device)):
+        found = [
+            model.cosines(batch_of(data, rows[at : at + VALIDATION_ROWS])).float().cpu().numpy()  # type: ignore[operator]
+            for at in range(0, len(rows), VALIDATION_ROWS)
+        ]
+    return spearman(np.concatenate(found), data.targets[start:])
+
+
+def _fingerprint(data: CstsRows, train: int) -> str:
+    digest = hashlib.blake2b(f"{train}".encode(), digest_size=16)
+    digest.update("\0".join([*data.texts, *data.conditions]).encode())
+    for column in (data.first, data.second, data.which, data.labels):
+        digest.update(column.tobytes())
+    return digest.hexdigest()

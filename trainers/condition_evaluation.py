@@ -1,0 +1,161 @@
+"""How well cosines under a condition follow the labels of C-STS, and what the projections do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.encoders.condition import ConditionEncoder
+from ontodex.graph import CstsRows
+
+__all__ = ["cluster_entropy", "evaluate_conditions", "norm_variance", "pearson", "spearman"]
+
+Floats = NDArray[np.floating]
+
+GROUPS, GROUP_SIZE, DRAWS = 3, 20, 20
+"""The cluster analysis of the paper takes three conditions and twenty texts of each; here it is drawn so many times."""
+
+BLOCK = 128
+
+
+def pearson(found: Floats, expected: Floats) -> float:
+    """Return the correlation of two columns of shape (n,); 0 if one of them is constant.
+
+    >>> round(pearson(np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 3.0])), 4)
+    0.982
+    """
+    found, expected = (np.asarray(one, dtype=np.float64) - np.mean(one) for one in (found, expected))
+    size = float(np.linalg.norm(found) * np.linalg.norm(expected))
+    return float(found @ expected) / size if size else 0.0
+
+
+def spearman(found: Floats, expected: Floats) -> float:
+    """Return the correlation of the ranks of two columns; ties have their mean rank.
+
+    >>> round(spearman(np.array([1.0, 10.0, 100.0]), np.array([1.0, 2.0, 3.0])), 6)
+    1.0
+    """
+    return pearson(_ranks(found), _ranks(expected))
+
+
+def _ranks(values: Floats) -> NDArray[np.float64]:
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[places], dtype=np.float64)
+
+
+def evaluate_conditions(encoder: ConditionEncoder, rows: CstsRows, seed: int = 0) -> dict[str, float]:
+    """Compare cosines with labels.
+
+    Args:
+        encoder: The encoder.
+        rows: What to measure on; the rows need not be paired.
+        seed: Seed of the texts that are clustered.
+
+    Returns:
+        ``spearman``, ``pearson`` and ``mse`` (against labels scaled to 0 to 1) of all ``rows``; the same of the rows whose
+        condition was in training, with ``seen.`` before them, and of the others, with ``unseen.``, where there are both;
+        ``pairs.accuracy``: of the pairs of rows with different labels, the share whose cosine is higher where the label is;
+        ``entropy.before`` and ``entropy.after`` projection, see :func:`cluster_entropy`, where three conditions have twenty
+        texts; ``norm_variance``, see there, where there are projections.
+    """
+    first, second = ([rows.texts[row] for row in side.tolist()] for side in (rows.first, rows.second))
+    vectors = encoder.encode_pairs(first + second, rows.conditions, np.tile(rows.which, 2)).astype(np.float64)
+    cosines = np.einsum("nd,nd->n", vectors[: len(rows)], vectors[len(rows) :])
+    found = _agreement(cosines, rows.targets)
+    known = np.isin(rows.which, [at for at, name in enumerate(rows.conditions) if name in set(encoder.conditions)])
+    if known.any() and not known.all():
+        for name, part in (("seen", known), ("unseen", ~known)):
+            found.update(
+                {f"{name}.{key}": value for key, value in _agreement(cosines[part], rows.targets[part]).items()}
+            )
+    found.update(_pair_accuracy(cosines, rows))
+    found.update(_entropies(encoder, rows, vectors, seed))
+    if encoder.architecture != "bi-encoder":
+        found["norm_variance"] = norm_variance(encoder, rows.conditions)
+    return found
+
+
+def _agreement(cosines: Floats, targets: Floats) -> dict[str, float]:
+    return {
+        "rows": len(targets),
+        "spearman": spearman(cosines, targets),
+        "pearson": pearson(cosines, targets),
+        "mse": float(np.mean((cosines - targets) ** 2)),
+    }
+
+
+def _pair_accuracy(cosines: Floats, rows: CstsRows) -> dict[str, float]:
+    pairs: dict[tuple[int, int], list[int]] = {}
+    for at, texts in enumerate(zip(rows.first.tolist(), rows.second.tolist(), strict=True)):
+        pairs.setdefault(texts, []).append(at)
+    two = np.array([pair for pair in pairs.values() if len(pair) == 2], dtype=np.int64).reshape(-1, 2)
+    order = np.sign(rows.labels[two[:, 0]] - rows.labels[two[:, 1]])
+    right = (order * (cosines[two[:, 0]] - cosines[two[:, 1]]) > 0)[order != 0]
+    return {"pairs.accuracy": float(right.mean())} if len(right) else {}
+
+
+def _entropies(encoder: ConditionEncoder, rows: CstsRows, vectors: NDArray[np.float64], seed: int) -> dict[str, float]:
+    """Return the mean entropy over draws of three conditions with twenty texts each."""
+    asked = np.concatenate([rows.first, rows.second])
+    which = np.tile(rows.which, 2)
+    places = [np.flatnonzero(which == at) for at in range(len(rows.conditions))]
+    places = [place[np.unique(asked[place], return_index=True)[1]] for place in places]  # a text once a condition
+    large = [place for place in places if len(place) >= GROUP_SIZE]
+    if len(large) < GROUPS:
+        return {}
+    rng = np.random.default_rng(seed)
+    draws = [
+        np.concatenate(
+            [rng.choice(large[at], GROUP_SIZE, replace=False) for at in rng.choice(len(large), GROUPS, replace=False)]
+        )
+        for _ in range(DRAWS)
+    ]
+    used = np.unique(np.concatenate(draws))
+    plain = np.empty((len(vectors), encoder.dim))
+    plain[used] = encoder.text.encode([rows.texts[row] for row in asked[used].tolist()])
+    groups = np.repeat(np.arange(GROUPS), GROUP_SIZE)
+    return {
+        name: float(np.mean([cluster_entropy(of[draw], groups, seed=seed) for draw in draws]))
+        for name, of in (("entropy.before", plain), ("entropy.after", vectors))
+    }
+
+
+def cluster_entropy(vectors: Floats, groups: NDArray[np.integer], seed: int = 0) -> float:
+    """Cluster vectors by k-means, as many clusters as groups; return how mixed the clusters of a group are.
+
+    Yoo et al., "Hyper-CL", ACL 2024, section 5: entropy (natural logarithm) of the cluster labels in each group, weighted by
+    its size; 0 if every group is within one cluster.
+
+    Args:
+        vectors: Unit vectors of shape (n, dim).
+        groups: Group of each vector, of shape (n,).
+        seed: Seed of the first centres.
+    """
+    import faiss
+
+    names, sizes = np.unique(groups, return_counts=True)
+    data = np.ascontiguousarray(vectors, dtype=np.float32)
+    means = faiss.Kmeans(data.shape[1], len(names), niter=50, nredo=5, seed=seed + 1, min_points_per_centroid=1)
+    means.train(data)
+    labels = means.index.search(data, 1)[1][:, 0]
+    total = 0.0
+    for name, size in zip(names.tolist(), sizes.tolist(), strict=True):
+        shares = np.bincount(labels[groups == name]) / size
+        shares = shares[shares > 0]
+        total -= size / len(data) * float(np.sum(shares * np.log(shares)))
+    return max(total, 0.0)
+
+
+def norm_variance(encoder: ConditionEncoder, conditions: Sequence[str]) -> float:
+    """Return how much the size of a projection varies with its condition.
+
+    The variance, over conditions, of the Frobenius norm of the factor divided by the root of its number of elements (Yoo et
+    al., "Hyper-CL", ACL 2024, section 5).
+    """
+    norms = []
+    for start in range(0, len(conditions), BLOCK):
+        factors = encoder.factors(conditions[start : start + BLOCK]).reshape(len(conditions[start : start + BLOCK]), -1)
+        norms.append(np.sqrt(np.mean(np.square(factors, dtype=np.float64), axis=1)))
+    return float(np.var(np.concatenate(norms)))

@@ -1,0 +1,61 @@
+"""The loss of similarity under a condition."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from ontodex.errors import SettingsError, nearest
+
+__all__ = ["LOSSES", "ConditionLoss"]
+
+LOSSES = ("both", "mse", "contrastive")
+
+
+class ConditionLoss(nn.Module):
+    """Squared error of the cosine, and which of two conditions makes the same two texts more alike.
+
+    Yoo et al., "Hyper-CL", ACL 2024, section 3.3: L = mean (cos - y)² over all rows + mean log(1 + exp((cos_low -
+    cos_high) / τ)) over the pairs of rows, the two-way softmax of their cosines. A pair with equal labels has no higher
+    row and takes no part in the second term.
+
+    Args:
+        parts: ``"both"``, or ``"mse"`` or ``"contrastive"`` alone.
+        temperature: τ.
+
+    Raises:
+        SettingsError: If there is no such loss, or the temperature is not above 0.
+
+    Example:
+        >>> loss = ConditionLoss("contrastive", temperature=1.0)
+        >>> round(loss(torch.tensor([0.0, 0.0]), torch.tensor([1.0, 0.0])).item(), 4)
+        0.6931
+    """
+
+    def __init__(self, parts: str = "both", temperature: float = 1.5) -> None:
+        super().__init__()
+        if parts not in LOSSES:
+            raise SettingsError(
+                f"loss: expected one of {', '.join(LOSSES)}, found {parts!r}{nearest(str(parts), LOSSES)}"
+            )
+        if not temperature > 0:
+            raise SettingsError(f"temperature: expected a number above 0, found {temperature!r}")
+        self.parts = parts
+        self.temperature = temperature
+
+    def forward(self, cosines: Tensor, targets: Tensor) -> Tensor:
+        """Return the loss.
+
+        Args:
+            cosines: Cosine of each row, of shape (2 * pairs,); rows 2i and 2i + 1 are of the same two texts.
+            targets: Labels scaled to 0 to 1, likewise.
+        """
+        loss = cosines.new_zeros(())
+        if self.parts != "contrastive":
+            loss = loss + nn.functional.mse_loss(cosines, targets)
+        if self.parts != "mse":
+            order = torch.sign(targets[0::2] - targets[1::2])
+            gaps = order * (cosines[0::2] - cosines[1::2]) / self.temperature
+            differ = order != 0
+            loss = loss + (nn.functional.softplus(-gaps) * differ).sum() / differ.sum().clamp(min=1)
+        return loss

@@ -1,0 +1,164 @@
+"""What a run of conditional similarity trains: a network over fixed embeddings, or with its text encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sentence_transformers import SentenceTransformer
+from torch import Tensor, nn
+
+from ontodex.encoders.condition import read_together
+from ontodex.encoders.condition_network import ConditionNetwork
+from ontodex.errors import TrainingError
+from ontodex.trainers.condition_batches import ConditionBatch
+from ontodex.trainers.condition_loss import ConditionLoss
+from ontodex.trainers.text_tower import TextTower, tokenise
+
+__all__ = ["ConditionModel", "FrozenConditionModel", "TunedBiEncoderModel", "TunedConditionModel"]
+
+
+class ConditionModel(nn.Module):
+    """Compares the two texts of each row of a batch under its condition, and returns the loss.
+
+    Args:
+        network: The condition network.
+        loss: The loss.
+    """
+
+    def __init__(self, network: ConditionNetwork, loss: ConditionLoss) -> None:
+        super().__init__()
+        self.network = network
+        self.loss = loss
+
+    def embed(self, batch: ConditionBatch) -> tuple[Tensor, Tensor]:
+        """Return unit embeddings of the batch's texts and of its conditions, of shapes (texts, dim), (conditions, dim)."""
+        raise NotImplementedError
+
+    def cosines(self, batch: ConditionBatch) -> Tensor:
+        """Return the cosine of each row, of shape (rows,)."""
+        texts, conditions = self.embed(batch)
+        device = texts.device
+        sides, which = (torch.from_numpy(array).to(device) for array in (batch.sides, batch.which))
+        # A factor is a constant plus a small part that the condition makes, which bfloat16 would round away.
+        with torch.autocast(device.type, enabled=False):
+            factors = self.network(conditions.float())
+            projected = self.network.project(texts[sides.flatten()].float(), factors, which.repeat(2))
+            first, second = torch.chunk(projected, 2)
+            return nn.functional.cosine_similarity(first, second)
+
+    def forward(self, batch: ConditionBatch) -> dict[str, Tensor]:
+        """Return ``{"loss": loss}``, as transformers' Trainer expects."""
+        cosines = self.cosines(batch)
+        loss = self.loss(cosines, torch.from_numpy(batch.targets).to(cosines.device))
+        if not torch.isfinite(loss):
+            raise TrainingError(
+                f"the loss became {loss.item()}; lower the learning rates (the last checkpoint is kept)"
+            )
+        return {"loss": loss}
+
+
+class FrozenConditionModel(ConditionModel):
+    """Trains a condition network on fixed embeddings.
+
+    Args:
+        network: The condition network.
+        loss: The loss.
+        texts: Embeddings of the texts, of shape (texts, dim).
+        conditions: Embeddings of the conditions, of shape (conditions, dim).
+    """
+
+    def __init__(
+        self,
+        network: ConditionNetwork,
+        loss: ConditionLoss,
+        texts: NDArray[np.float32],
+        conditions: NDArray[np.float32],
+    ) -> None:
+        super().__init__(network, loss)
+        self._texts, self._conditions = texts, conditions
+
+    def embed(self, batch: ConditionBatch) -> tuple[Tensor, Tensor]:
+        """Look the embeddings up."""
+        device = next(self.network.parameters()).device
+        return (
+            torch.from_numpy(self._texts[batch.texts]).to(device),
+            torch.from_numpy(self._conditions[batch.conditions]).to(device),
+        )
+
+
+class TunedConditionModel(ConditionModel):
+    """Trains a condition network with its text encoder, which encodes each text and condition of a batch once.
+
+    Args:
+        network: The condition network.
+        loss: The loss.
+        encoder: The text encoder.
+        texts: The texts.
+        conditions: The conditions.
+        max_tokens: Texts are cut to this many tokens.
+    """
+
+    def __init__(
+        self,
+        network: ConditionNetwork,
+        loss: ConditionLoss,
+        encoder: SentenceTransformer,
+        texts: Sequence[str],
+        conditions: Sequence[str],
+        max_tokens: int,
+    ) -> None:
+        super().__init__(network, loss)
+        self.tower = TextTower(encoder)
+        self._texts = tokenise(encoder, texts, max_tokens)
+        self._conditions = tokenise(encoder, conditions, max_tokens)
+
+    def embed(self, batch: ConditionBatch) -> tuple[Tensor, Tensor]:
+        """Encode texts and conditions together."""
+        tokens = [self._texts[row] for row in batch.texts.tolist()]
+        tokens += [self._conditions[row] for row in batch.conditions.tolist()]
+        texts, conditions = torch.split(self.tower(tokens), [len(batch.texts), len(batch.conditions)])
+        return texts, conditions
+
+
+class TunedBiEncoderModel(ConditionModel):
+    """Trains a text encoder that reads each text together with its condition; the network has nothing to train.
+
+    Args:
+        network: The condition network, of a bi-encoder.
+        loss: The loss.
+        encoder: The text encoder.
+        texts: The texts.
+        conditions: The conditions.
+        max_tokens: Condition and text are cut to this many tokens.
+    """
+
+    def __init__(
+        self,
+        network: ConditionNetwork,
+        loss: ConditionLoss,
+        encoder: SentenceTransformer,
+        texts: Sequence[str],
+        conditions: Sequence[str],
+        max_tokens: int,
+    ) -> None:
+        super().__init__(network, loss)
+        self.tower = TextTower(encoder)
+        self._texts, self._conditions, self._max_tokens = texts, conditions, max_tokens
+
+    def cosines(self, batch: ConditionBatch) -> Tensor:
+        """Return the cosine of each row; equal texts under equal conditions are encoded once."""
+        keys, sides = np.unique(batch.sides * len(batch.conditions) + batch.which, return_inverse=True)
+        read = [
+            read_together(self._texts[text], self._conditions[condition])
+            for text, condition in zip(
+                batch.texts[keys // len(batch.conditions)].tolist(),
+                batch.conditions[keys % len(batch.conditions)].tolist(),
+                strict=True,
+            )
+        ]
+        vectors = self.tower(tokenise(self.tower.encoder, read, self._max_tokens))
+        first, second = vectors[torch.from_numpy(sides.reshape(2, -1)).to(vectors.device)]
+        return nn.functional.cosine_similarity(first, second)

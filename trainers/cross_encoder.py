@@ -1,0 +1,204 @@
+"""Training a cross-encoder of triples, the re-ranker of link prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ontodex.encoders.cross_encoder import CrossEncoder, CrossEncoderSettings, Triple, load_classifier, tokens_of
+from ontodex.encoders.text import TextEncoder
+from ontodex.errors import SettingsError, TrainingError
+from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
+from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own, last_checkpoint
+from ontodex.trainers.link_batches import both_directions
+from ontodex.trainers.run import run_training
+
+__all__ = ["CrossEncoderTraining", "train_cross_encoder"]
+
+_LEAST = {"steps": 0, "queries": 1, "negatives": 1, "max_tokens": 8, "save_every": 1, "seed": 0}
+
+
+@dataclass(frozen=True)
+class CrossEncoderTraining:
+    """Settings of a training run.
+
+    Attributes:
+        steps: Number of batches; 0 for one pass over the triples in both directions, but at least 100 and at most 2000.
+        queries: Questions (head, relation) in a batch.
+        negatives: Wrong tails of each question: every other one is a tail of the same relation elsewhere, the others are
+            among the entities whose texts are most like that of the true tail or the head.
+        rate: Learning rate.
+        max_tokens: A triple is cut to this many tokens.
+        save_every: Steps between checkpoints.
+        seed: Seed of weights and batches.
+
+    Raises:
+        SettingsError: If one makes no sense.
+    """
+
+    steps: int = 0
+    queries: int = 16
+    negatives: int = 7
+    rate: float = 5e-5
+    max_tokens: int = 96
+    save_every: int = 200
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in _LEAST.items():
+            found = getattr(self, name)
+            if not (isinstance(found, int) and found >= least):
+                raise SettingsError(f"{name}: expected a whole number of at least {least}, found {found!r}")
+        if not isinstance(self.rate, int | float) or not self.rate > 0:
+            raise SettingsError(f"rate: expected a number above 0, found {self.rate!r}")
+
+
+def train_cross_encoder(
+    graph: KnowledgeGraph,
+    folder: Path,
+    *,
+    encoder: TextEncoder,
+    settings: CrossEncoderTraining | None = None,
+    texts: TextSettings | None = None,
+    quiet: bool = False,
+) -> CrossEncoder:
+    """Train a cross-encoder to tell the known tails of a graph, and heads by inverse relations, from wrong ones.
+
+    The loss is the cross entropy of the true tail among all tails of its question. An interrupted run goes on from its last
+    checkpoint, if it is called again with the same graph, encoder and settings.
+
+    Args:
+        graph: Its known triples are learnt; those held out are not looked at.
+        folder: Where the model is written: a new or empty folder, or one that holds an earlier one, which it replaces.
+        encoder: Its transformer is where training starts, and its vectors tell which entities are alike.
+        settings: How to train.
+        texts: How an entity's text is built.
+        quiet: Show no progress on stderr.
+
+    Raises:
+        TrainingError: If the graph has no triples, the folder holds other files, or the loss is no number.
+        EncoderError: If the encoder's folder holds no transformer.
+    """
+    settings, texts = settings or CrossEncoderTraining(), texts or TextSettings()
+    if not graph.n_triples:
+        raise TrainingError(f"{graph.source}: expected triples to learn from, found none")
+    expect_own(folder, CrossEncoder.is_at(folder))
+    steps = settings.steps or min(2000, max(100, -(-2 * graph.n_triples // settings.queries)))
+    transformers.set_seed(settings.seed)
+    model, tokenizer = load_classifier(encoder.folder)
+    names = entity_texts(graph, texts)
+    reads = CrossEncoderSettings(settings.max_tokens, asdict(texts))
+    questions = _Questions(graph, encoder.encode(names), steps, settings)
+    trained = _Model(model, tokenizer, names, relation_texts(graph), reads.max_tokens)
+    run = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
+    run["encoder"] = encoder.fingerprint
+    checkpoints = folder / CHECKPOINTS
+    run_training(
+        trained,
+        questions,
+        checkpoints,
+        groups=[{"params": list(trained.parameters()), "lr": settings.rate}],
+        save_every=settings.save_every,
+        resume=last_checkpoint(checkpoints, run),
+        device=encoder.device,
+        seed=settings.seed,
+        quiet=quiet,
+    )
+    clear_model(folder)
+    made = CrossEncoder(model, tokenizer, reads)
+    made.save(folder)
+    clear_checkpoints(checkpoints)
+    return made
+
+
+class _Model(nn.Module):
+    """Scores the tails of a batch of questions and returns the loss."""
+
+    def __init__(
+        self, model: Any, tokenizer: Any, entities: Sequence[str], relations: Sequence[str], max_tokens: int
+    ) -> None:
+        super().__init__()
+        self.model = model
+        for module in model.modules():
+            if isinstance(module, nn.Dropout):  # a few passes over the triples learn faster without
+                module.p = 0.0
+        self._tokenizer, self._max_tokens = tokenizer, max_tokens
+        self._entities, self._relations = entities, relations
+
+    def forward(self, batch: NDArray[np.int64]) -> dict[str, Tensor]:
+        """Take rows (head, relation, true tail, wrong tail, …), and return ``{"loss": loss}``."""
+        triples: list[Triple] = [
+            (self._entities[head], self._relations[relation], self._entities[tail])
+            for head, relation, *tails in batch.tolist()
+            for tail in tails
+        ]
+        inputs = tokens_of(self._tokenizer, triples, self._max_tokens).to(self.model.device)
+        logits = self.model(**inputs).logits.float().view(len(batch), -1)
+        loss = nn.functional.cross_entropy(logits, torch.zeros(len(batch), dtype=torch.long, device=logits.device))
+        if not torch.isfinite(loss):
+            raise TrainingError(f"the loss became {loss.item()}; lower the learning rate (the last checkpoint is kept)")
+        return {"loss": loss}
+
+
+class _Questions:
+    """Batches by number, the same for the same seed: rows (head, relation, true tail, wrong tail, …)."""
+
+    ALIKE = 16
+
+    def __init__(
+        self, graph: KnowledgeGraph, vectors: NDArray[np.float32], steps: int, settings: CrossEncoderTraining
+    ) -> None:
+        self.settings, self.steps, self._vectors = settings, steps, vectors
+        triples = both_directions(graph.triples, graph.n_relations)
+        self._n = (graph.n_entities, 2 * graph.n_relations)
+        self._true = np.unique(self._keys(triples[:, 0], triples[:, 1], triples[:, 2]))
+        self._triples = triples[np.argsort(triples[:, 1], kind="stable")]
+        self._starts = np.searchsorted(self._triples[:, 1], np.arange(self._n[1] + 1))
+
+    def _keys(self, heads: Any, relations: Any, tails: Any) -> NDArray[np.int64]:
+        keys: NDArray[np.int64] = (heads * self._n[1] + relations) * self._n[0] + tails
+        return keys
+
+    def __len__(self) -> int:
+        return self.steps
+
+    def __getitem__(self, step: int) -> NDArray[np.int64]:
+        if not 0 <= step < self.steps:
+            raise IndexError(step)
+        per_epoch = max(1, len(self._triples) // self.settings.queries)
+        epoch, turn = divmod(step, per_epoch)
+        order = np.random.default_rng((self.settings.seed, 1, epoch)).permutation(len(self._triples))
+        asked = self._triples[order[turn * self.settings.queries : (turn + 1) * self.settings.queries]]
+        rng = np.random.default_rng((self.settings.seed, 2, step))
+        wrong = np.concatenate([self._same_relation(asked, rng), self._alike(asked, rng)], axis=1)
+        heads, relations = asked[:, :1], asked[:, 1:2]
+        bad = np.isin(self._keys(heads, relations, wrong), self._true) | (wrong == heads)
+        anything = rng.integers(0, self._n[0], wrong.shape)
+        anything = np.where(np.isin(self._keys(heads, relations, anything), self._true), wrong, anything)
+        return np.concatenate([asked, np.where(bad, anything, wrong)], axis=1)
+
+    def _same_relation(self, asked: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw tails that the relation has elsewhere: they are of the right kind."""
+        count = -(-self.settings.negatives // 2)
+        first, last = self._starts[asked[:, 1]], self._starts[asked[:, 1] + 1]
+        drawn: NDArray[np.int64] = self._triples[rng.integers(first[:, None], last[:, None], (len(asked), count)), 2]
+        return drawn
+
+    def _alike(self, asked: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw entities whose texts are like that of the true tail, or of the head."""
+        count = self.settings.negatives // 2
+        near = np.where(rng.random(len(asked)) < 0.5, asked[:, 0], asked[:, 2])
+        scores = self._vectors[near] @ self._vectors.T
+        found = np.argpartition(-scores, min(self.ALIKE, scores.shape[1] - 1), axis=1)[:, : self.ALIKE]
+        drawn: NDArray[np.int64] = np.take_along_axis(
+            found, rng.integers(0, found.shape[1], (len(asked), count)), axis=1
+        )
+        return drawn
