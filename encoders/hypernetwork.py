@@ -26,6 +26,8 @@ class LinkNetworkSettings:
             of it: it sets the cost and the size of the hypernetwork, dim * rank * condition for each factor. The public
             code keeps ``dim``.
         rank: For ``"hyper"``, rank of a projection, made as two factors; 0 for full rank, one matrix.
+        shift: For ``"hyper"``, whether a linear map of the relation's embedding, at first the embedding itself, is added to
+            what the matrix makes of a head: a relation says much of its tails whatever the head. Not in the paper.
         projection: ``"residual"``, query = unit(h + moved h), which starts near the plain encoder and learns the
             difference; or ``"public"``, query = moved h without normalisation, from torch's default initial weights, as
             the authors' code has it.
@@ -40,6 +42,7 @@ class LinkNetworkSettings:
     dim: int
     condition: int = 64
     rank: int = 32
+    shift: bool = False
     projection: str = "residual"
     width: int = 0
     architecture: str = "hyper"
@@ -130,7 +133,7 @@ class LinkNetwork(nn.Module):
 
 
 class HyperNetwork(LinkNetwork):
-    """Makes matrices of relations: h·W, or h·P·S in two factors.
+    """Makes matrices of relations: h·W, or h·P·S in two factors; with a shift h·P·S + s.
 
     A relation's embedding passes a linear layer (the condition layer of the public code) and one linear layer per factor.
     Yoo et al., "Hyper-CL", ACL 2024, section 3.2; low rank: section 3.4.
@@ -145,11 +148,14 @@ class HyperNetwork(LinkNetwork):
         self.condition = nn.Linear(dim, settings.condition)
         self.left = nn.Linear(settings.condition, dim * (rank or dim))
         self.right = nn.Linear(settings.condition, dim * rank) if rank else None
+        self.shift = nn.Linear(dim, dim) if settings.shift else None
         if settings.projection == "residual":
             self._start_near_identity()
 
     def _start_near_identity(self) -> None:
-        """Start from projections of a small, known size, so that h + h·W is h at first, however deep the rank."""
+        """Start from projections of a small, known size, so that h + h·W is h at first, however deep the rank; h + r with a
+        shift.
+        """
         dim = self.settings.dim
         nn.init.orthogonal_(self.condition.weight)
         nn.init.zeros_(self.condition.bias)
@@ -157,24 +163,32 @@ class HyperNetwork(LinkNetwork):
             if layer is not None:
                 nn.init.normal_(layer.weight, std=0.3 / self.settings.condition**0.5)
                 nn.init.normal_(layer.bias, std=0.05 if self.right is not None else 0.05 / dim**0.5)
+        if self.shift is not None:
+            nn.init.eye_(self.shift.weight)
+            nn.init.zeros_(self.shift.bias)
 
     def forward(self, relations: Tensor) -> dict[str, Tensor]:
-        """Make projections: ``left`` (relations, dim, rank), ``right`` (relations, rank, dim); or matrices ``left``."""
+        """Make projections: ``left`` (relations, dim, rank), ``right`` (relations, rank, dim); or matrices ``left``; and
+        ``shift`` (relations, dim).
+        """
         condition = self.condition(relations)
         dim, rank = self.settings.dim, self.settings.rank
         parts = {"left": self.left(condition).view(-1, dim, rank or dim)}
         if self.right is not None:
             parts["right"] = self.right(condition).view(-1, rank, dim)
+        if self.shift is not None:
+            parts["shift"] = self.shift(relations)
         return parts
 
     def moved(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
         """Multiply each head with the matrix of its relation, relation by relation."""
-        factors = self(relations)
+        parts = self(relations)
         order = torch.argsort(which, stable=True)
         counts = torch.bincount(which, minlength=len(relations)).tolist()
         along = heads[order]
-        for factor in factors.values():
+        for factor in (parts[name] for name in ("left", "right") if name in parts):
             # unbind, not an index each: the gradient of an index is as large as all factors together.
             groups = zip(torch.split(along, counts), factor.unbind(), strict=True)
             along = torch.cat([group @ one for group, one in groups])
-        return along[torch.argsort(order)]
+        moved = along[torch.argsort(order)]
+        return moved + parts["shift"][which] if "shift" in parts else moved

@@ -23,7 +23,7 @@ PARTS = ("left", "right", "scale", "shared", "shift")
 
 @dataclass(frozen=True, eq=False)
 class Projections:
-    """What each of several relations makes of a head: h·left·right, or h ∘ scale, or h·shared + shift.
+    """What each of several relations makes of a head: h·left·right, or h ∘ scale, or h·shared; plus shift.
 
     Attributes:
         residual: Whether that is added to the head, or stands in its place.

@@ -144,6 +144,7 @@ class HyperCLTraining:
             dim=dim,
             condition=condition or dim,
             rank=self.rank,
+            shift=self.architecture == "hyper" and self.projection == "residual",
             projection=self.projection,
             width=self.width if self.tune == "frozen" else 0,
             architecture=self.architecture,

@@ -38,14 +38,15 @@ def network(seed: int = 0, **settings: object) -> LinkNetwork:
     rank=st.integers(0, 10),
     condition=st.integers(1, 6),
     projection=st.sampled_from(["residual", "public"]),
+    shift=st.booleans(),
     relations=st.integers(1, 4),
     heads=st.integers(1, 9),
     seed=st.integers(0, 2**31),
 )
 def test_queries_are_products_with_the_dense_projection(
-    dim: int, rank: int, condition: int, projection: str, relations: int, heads: int, seed: int
+    dim: int, rank: int, condition: int, projection: str, shift: bool, relations: int, heads: int, seed: int
 ) -> None:
-    made = network(seed, dim=dim, rank=min(rank, dim), condition=condition, projection=projection).double()
+    made = network(seed, dim=dim, rank=min(rank, dim), condition=condition, projection=projection, shift=shift).double()
     generator = torch.Generator().manual_seed(seed)
     texts = torch.nn.functional.normalize(torch.randn(relations, dim, generator=generator).double(), dim=-1)
     assert isinstance(made, HyperNetwork)
@@ -68,6 +69,8 @@ def test_queries_are_products_with_the_dense_projection(
             by_hand = by_hand @ (made.right.weight @ condition_vector + made.right.bias).reshape(-1, dim)
         torch.testing.assert_close(by_hand.detach(), dense[relation])
         moved = head @ dense[relation]
+        if shift:
+            moved = moved + made.shift.weight @ texts[relation] + made.shift.bias
         wanted = moved if projection == "public" else torch.nn.functional.normalize(head + moved, dim=-1)
         torch.testing.assert_close(query, wanted)
 
@@ -75,6 +78,7 @@ def test_queries_are_products_with_the_dense_projection(
 SHAPES: list[dict[str, object]] = [
     {"rank": 4},
     {"rank": 0},
+    {"rank": 4, "shift": True},
     {"rank": 4, "projection": "public"},
     {"width": 8},
     {"architecture": "hadamard"},
