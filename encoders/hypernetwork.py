@@ -153,9 +153,7 @@ class HyperNetwork(LinkNetwork):
             self._start_near_identity()
 
     def _start_near_identity(self) -> None:
-        """Start from projections of a small, known size, so that h + h·W is h at first, however deep the rank; h + r with a
-        shift.
-        """
+        """Start from projections of a small, known size, so that a query is h at first, or h + r, however deep the rank."""
         dim = self.settings.dim
         nn.init.orthogonal_(self.condition.weight)
         nn.init.zeros_(self.condition.bias)
@@ -168,9 +166,7 @@ class HyperNetwork(LinkNetwork):
             nn.init.zeros_(self.shift.bias)
 
     def forward(self, relations: Tensor) -> dict[str, Tensor]:
-        """Make projections: ``left`` (relations, dim, rank), ``right`` (relations, rank, dim); or matrices ``left``; and
-        ``shift`` (relations, dim).
-        """
+        """Make ``left`` (relations, dim, rank) and ``right`` (relations, rank, dim), or matrices ``left``; and ``shift``."""
         condition = self.condition(relations)
         dim, rank = self.settings.dim, self.settings.rank
         parts = {"left": self.left(condition).view(-1, dim, rank or dim)}
