@@ -100,7 +100,8 @@ def build(
     sources: Sources,
     output: Out,
     encoder: Annotated[
-        list[str] | None, typer.Option(help="Folder or name of an encoder; may be given twice (texts, relations).")
+        list[str] | None,
+        typer.Option(help="Folder or name of an encoder; may be given again (texts, relations, conditions)."),
     ] = None,
     train: Annotated[bool, typer.Option(help="Train projections for the graph's relations.")] = True,
     structure: Annotated[
@@ -248,10 +249,16 @@ def search(
 def similar(
     index: IndexPath, text: Text = None, k: K = 10,
     condition: Annotated[str | None, typer.Option(help="In what they are to be alike: a relation, or any text.")] = None,
+    condition_memory: Annotated[
+        int, typer.Option(help="Bytes of memory for entities under conditions, used for later questions.")
+    ] = 1 << 30,
+    condition_disk: Annotated[
+        int, typer.Option(help="Bytes of the index's folder for projections of conditions; 0 for none.")
+    ] = 256 << 20,
     queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank the other entities by how alike they are to an entity or a text, in all or under a condition."""
-    with open_engine(index, device) as engine:
+    with ontodex.open(index, device=device, condition_memory=condition_memory, condition_disk=condition_disk) as engine:
         answer((text,), queries, lambda asked: engine.similar_batch(singles(asked), k, condition=condition), json, tsv)
 
 

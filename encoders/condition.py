@@ -148,8 +148,12 @@ class ConditionEncoder:
             digest.update(name.encode() + tensor.numpy().tobytes())
         return digest.hexdigest()
 
-    def expect_readable(self, conditions: Sequence[str]) -> None:
+    def expect_readable(self, conditions: Sequence[str], most: int | None = None) -> None:
         """Refuse a condition that says nothing, or whose end the encoder would not read.
+
+        Args:
+            conditions: The conditions.
+            most: Tokens that will be read of each, where that is fewer than the text encoder reads now.
 
         Raises:
             SettingsError: If a condition is empty, or has more tokens than the text encoder reads; it is named.
@@ -157,7 +161,7 @@ class ConditionEncoder:
         for condition in conditions:
             if not condition.strip():
                 raise SettingsError(f"condition: expected a text such as 'genre', found {condition!r}")
-        for position, length in self.text.cut(conditions):
+        for position, length in self.text.cut(conditions, most):
             raise SettingsError(
                 f"condition: expected at most as many tokens as the encoder reads, found {length} in "
                 f"{conditions[position][:60]!r}…; say it in fewer words"

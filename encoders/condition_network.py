@@ -61,7 +61,7 @@ class ConditionNetwork(nn.Module):
     ============  ===========================  ====================================  =============================
     hyper         P of shape (dim, width)      x·P                                   the same orthonormal P for all
     hadamard      v of shape (dim,)            x ∘ v                                 v of ones
-    concat        v of shape (dim,)            x·W + v, which is [x; c] times one    x
+    concat        v of shape (dim,)            x·W + v, which is [x; c] times one    x, but for a small v
                                                matrix
     bi-encoder    none                         the encoder's vector of both texts    the plain encoder's
     ============  ===========================  ====================================  =============================
@@ -94,6 +94,7 @@ class ConditionNetwork(nn.Module):
         elif settings.architecture == "concat":
             self.make = nn.Linear(dim, dim)
             self.mix = nn.Linear(dim, dim, bias=False)
+            nn.init.normal_(self.make.weight, std=0.1 / dim**0.5)
             nn.init.zeros_(self.make.bias)
             nn.init.eye_(self.mix.weight)
 

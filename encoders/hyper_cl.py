@@ -119,8 +119,9 @@ class HyperCL:
         """Hash of the text encoder and the network, not of the texts they are given (hex, 128 bits)."""
         digest = hashlib.blake2b(self.text.fingerprint.encode(), digest_size=16)
         shape = asdict(self.network.settings)
-        if shape["architecture"] == "hyper":
-            del shape["architecture"]  # so that what was trained when there was no other keeps its fingerprint
+        for name, first in (("architecture", "hyper"), ("shift", False)):
+            if shape[name] == first:
+                del shape[name]  # what was trained before there was a choice keeps its fingerprint
         digest.update(json.dumps(shape).encode())
         for name, tensor in sorted(self.network.state_dict().items()):
             digest.update(name.encode() + tensor.numpy().tobytes())

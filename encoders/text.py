@@ -138,14 +138,15 @@ class TextEncoder:
             vectors[positions] = found
         return vectors
 
-    def cut(self, texts: Sequence[str]) -> list[tuple[int, int]]:
-        """Return (position, tokens) of the texts that have more tokens than the encoder reads.
+    def cut(self, texts: Sequence[str], most: int | None = None) -> list[tuple[int, int]]:
+        """Return (position, tokens) of the texts that have more tokens than the encoder reads, or than ``most``.
 
         The others are read whole; empty for an encoder that keeps its tokens to itself.
         """
         longest = self._model.max_seq_length
         if not self._reads_tokens or longest is None:
             return []
+        longest = min(longest, most or longest)
         tokens = self._model.tokenizer(list(texts), verbose=False)["input_ids"] if texts else []
         return [(position, len(ids)) for position, ids in enumerate(tokens) if len(ids) > longest]
 

@@ -83,6 +83,8 @@ class Reranker:
         Returns:
             Rows and new scores: the old ones, and the logits in their unit.
         """
+        if not found:
+            return []
         triples = [
             (head, relation, self._entities[row])
             for (head, relation), (rows, _) in zip(questions, found, strict=True)

@@ -30,6 +30,9 @@ BLOCK = 256
 START = (20.0, 1.0)
 """Weights where there is nothing to fit them on: a temperature of 0.05 for cosines, and ComplEx as it was trained."""
 
+LEAST = (0.1, 0.0)
+"""Least weights: the text, which alone answers for what the graph does not have, always counts a little."""
+
 SHRINK = 3.0
 """A relation's weights are drawn to those of all relations as by so many questions more."""
 
@@ -56,7 +59,7 @@ def fit_weights(evidence: Evidence, relations: int) -> NDArray[np.float32]:
     """Fit the weights (a, b) of each relation by the likelihood of the answers under softmax(a * text + b * structure).
 
     The likelihood is concave in the weights, so that Newton's method finds the one best pair. A relation with few questions
-    stays near the weights of all relations together. No weight is below zero.
+    stays near the weights of all relations together. No weight is below :data:`LEAST`.
 
     Args:
         evidence: The questions.
@@ -73,7 +76,7 @@ def fit_weights(evidence: Evidence, relations: int) -> NDArray[np.float32]:
     each = fit(
         evidence, evidence.groups, np.repeat(shared, relations, axis=0), SHRINK * curve[0] / max(1, len(everyone))
     )
-    return np.asarray(np.maximum(np.concatenate([each, shared]), 0.0), dtype=np.float32)
+    return np.asarray(np.maximum(np.concatenate([each, shared]), LEAST), dtype=np.float32)
 
 
 def fit(evidence: Evidence, groups: Ints, prior: Floats, precision: Floats, rounds: int = 30) -> Floats:

@@ -18,6 +18,7 @@ from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.text import TextEncoder, load_sentence_transformer
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.graph import CstsRows
+from ontodex.graph.csts_rows import LABELS
 from ontodex.trainers.best_checkpoint import BestCheckpoint
 from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own, last_checkpoint
 from ontodex.trainers.condition_batches import ConditionBatches, batch_of
@@ -124,20 +125,25 @@ def train_condition(
         quiet: Show no progress on stderr.
 
     Raises:
-        TrainingError: If there are no rows, the folder holds other files, or the loss is no number.
+        TrainingError: If there are no rows, they are no pairs, a label is out of range, the folder holds other files, or the
+            loss is no number.
         SettingsError: If the rank is above the encoder's dimensions, or a condition is empty or too long.
     """
     settings = settings or ConditionTraining()
     shape = settings.network(encoder.dim)
     if not len(train) or not len(valid):
         raise TrainingError(f"expected rows to train on and to choose by, found {len(train)} and {len(valid)}")
+    for rows in (train, valid):
+        _expect_pairs(rows)
     expect_own(folder, ConditionEncoder.is_at(folder))
     if encoder.folder.resolve().is_relative_to(folder.resolve()):
         raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found it in {folder}")
     torch.manual_seed(settings.seed)
     network = ConditionNetwork(shape)
-    ConditionEncoder(encoder, network).expect_readable(train.conditions + valid.conditions)
     frozen = settings.tune == "frozen"
+    ConditionEncoder(encoder, network).expect_readable(
+        train.conditions + valid.conditions, None if frozen else settings.max_tokens
+    )
     pairs = settings.pairs or (256 if frozen else 64)
     passes = settings.epochs or (min(50, max(5, 1000 * 2 * pairs // len(train))) if frozen else 3)
     batches = ConditionBatches(train, pairs, passes, settings.seed)
@@ -178,6 +184,26 @@ def train_condition(
     made.save(folder)
     clear_checkpoints(checkpoints)
     return made
+
+
+def _expect_pairs(rows: CstsRows) -> None:
+    """Refuse rows that are not two by two of the same texts, or labels out of range."""
+    least, most = LABELS
+    wrong = np.flatnonzero(~((rows.labels >= least) & (rows.labels <= most)))
+    if len(wrong):
+        raise TrainingError(
+            f"row {wrong[0]}: expected a label from {least:g} to {most:g}, found {rows.labels[wrong[0]]:g}"
+        )
+    even = len(rows) // 2 * 2
+    apart = np.flatnonzero(
+        (rows.first[0:even:2] != rows.first[1:even:2]) | (rows.second[0:even:2] != rows.second[1:even:2])
+    )
+    if len(apart) or even < len(rows):
+        row = 2 * int(apart[0]) if len(apart) else even
+        raise TrainingError(
+            f"row {row}: expected two rows of the same two texts under two conditions, one after the other, found one row "
+            f"of {rows.texts[rows.first[row]][:40]!r} and {rows.texts[rows.second[row]][:40]!r}"
+        )
 
 
 def _model(

@@ -64,7 +64,8 @@ def evaluate_conditions(encoder: ConditionEncoder, rows: CstsRows, seed: int = 0
     vectors = encoder.encode_pairs(first + second, rows.conditions, np.tile(rows.which, 2)).astype(np.float64)
     cosines = np.einsum("nd,nd->n", vectors[: len(rows)], vectors[len(rows) :])
     found = _agreement(cosines, rows.targets)
-    known = np.isin(rows.which, [at for at, name in enumerate(rows.conditions) if name in set(encoder.conditions)])
+    learnt = set(encoder.conditions)
+    known = np.isin(rows.which, [at for at, name in enumerate(rows.conditions) if name in learnt])
     if known.any() and not known.all():
         for name, part in (("seen", known), ("unseen", ~known)):
             found.update(

@@ -1,8 +1,12 @@
 """Similarity under a condition, from the shell."""
 
 import json
+from inspect import signature
 
 import pytest
+
+from ontodex.cli import similar
+from ontodex.engine.conditions import DISK, MEMORY
 
 
 def test_answers_under_a_relation_and_any_text(shell, condition_index):
@@ -41,3 +45,15 @@ def test_says_what_is_wrong_with_a_condition(shell, condition_index, condition, 
 def test_an_index_without_conditions_says_how_to_get_them(shell, small_index):
     status, _, err = shell("similar", small_index, "dog", "--condition", "eats", "--device", "cpu")
     assert (status, "ontodex train condition" in err) == (1, True)
+
+
+@pytest.mark.parametrize("budget", ["--condition-memory", "--condition-disk"])
+def test_budgets_can_be_set(shell, condition_index, budget):
+    status, _, err = shell("similar", condition_index, "dog", "--condition", "eats", budget, "10", "--device", "cpu")
+    assert status == 2
+    assert f"{budget[2:].replace('-', '_')}: expected at least" in err
+
+
+def test_budgets_are_those_of_python():
+    parameters = signature(similar).parameters
+    assert [parameters[name].default for name in ("condition_memory", "condition_disk")] == [MEMORY, DISK]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -262,3 +263,14 @@ def test_settings_that_make_no_sense_are_refused() -> None:
     ):
         with pytest.raises(SettingsError, match=message):
             LinkNetworkSettings(dim=32, **settings_)
+
+
+def test_what_was_trained_before_there_were_other_architectures_keeps_its_fingerprint(text: TextEncoder) -> None:
+    made = make_network(LinkNetworkSettings(dim=32, condition=8, rank=4))
+    for parameter in made.parameters():
+        torch.nn.init.constant_(parameter, 0.5)
+    digest = hashlib.blake2b(text.fingerprint.encode(), digest_size=16)
+    digest.update(b'{"dim": 32, "condition": 8, "rank": 4, "projection": "residual", "width": 0}')
+    for name, tensor in sorted(made.state_dict().items()):
+        digest.update(name.encode() + tensor.numpy().tobytes())
+    assert HyperCL(text, made).fingerprint == digest.hexdigest()

@@ -85,6 +85,7 @@ def test_an_engine_reads_its_best_answers_again(small_index, small_graph, cross)
             assert "cross-encoder" in after.method
         assert len(engine.tails("a wild pig", "is afraid of", k=55)) == 55
         assert len(engine.tails("dog", "eats", known="only")) == 1
+        assert engine.tails_batch([]) == []
 
 
 def test_an_index_and_an_encoder_are_evaluated_with_re_ranking(small_index, small_graph, cross):

@@ -55,8 +55,12 @@ def test_a_relation_without_questions_has_the_weights_of_all() -> None:
     assert not np.allclose(weights[0], weights[5], rtol=1e-3)
 
 
-def test_no_weight_is_below_zero() -> None:
-    assert (fit_weights(evidence_of((1.0, -1.0)), 3) >= 0).all()
+def test_structure_never_counts_against_an_answer() -> None:
+    assert (fit_weights(evidence_of((1.0, -1.0)), 3)[:, 1] == 0).all()
+
+
+def test_the_text_always_counts_for_what_the_graph_does_not_have() -> None:
+    assert (fit_weights(evidence_of((-1.0, 1.0)), 3)[:, 0] == np.float32(0.1)).all()
 
 
 def test_structure_that_says_nothing_is_no_obstacle() -> None:

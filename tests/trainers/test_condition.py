@@ -177,6 +177,17 @@ def test_bad_input_leaves_nothing_behind(encoder, data, tmp_path):
         train_condition(long, valid, tmp_path / "m", encoder=encoder, settings=QUICK, quiet=True)
     with pytest.raises(SettingsError, match="rank"):
         train_condition(train, valid, tmp_path / "m", encoder=encoder, settings=replace(QUICK, rank=33), quiet=True)
+    short = replace(QUICK, tune="full", max_tokens=3)
+    with pytest.raises(SettingsError, match="at most as many tokens"):  # those that training would read
+        train_condition(train, valid, tmp_path / "m", encoder=encoder, settings=short, quiet=True)
+    for rows, wrong in (
+        ([("a", "b", "c", 5), ("a", "d", "e", 1)], "row 0: expected two rows of the same two texts"),
+        ([("a", "b", "c", 5), ("a", "b", "e", 1), ("a", "b", "f", 1)], "row 2: expected two rows"),
+        ([("a", "b", "c", 5), ("a", "b", "e", 9)], "row 1: expected a label from 1 to 5, found 9"),
+        ([("a", "b", "c", 5), ("a", "b", "e", float("nan"))], "row 1: expected a label"),
+    ):
+        with pytest.raises(TrainingError, match=wrong):
+            train_condition(CstsRows.of(rows), valid, tmp_path / "m", encoder=encoder, settings=QUICK, quiet=True)
     assert not (tmp_path / "m").exists()
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "mine.txt").write_text("mine")
