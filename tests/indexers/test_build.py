@@ -88,7 +88,7 @@ def test_graph_and_vectors_come_back(small_index: Path, small_graph: KnowledgeGr
         link = index.link_encoder
         assert np.allclose(all_of(index, "link"), link.entities(vectors), atol=1e-6)
         found, made = index.projections.parts(), link.projections(relation_texts(small_graph)).parts()
-        assert set(found) == set(made) == {"left", "right"}
+        assert set(found) == set(made) == {"left", "right", "shift"}
         assert all(np.allclose(found[name], made[name], atol=1e-5) for name in made)
         assert index.verify() == []
         info = index.info()
