@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,7 @@ class ConditionBatches:
         self._seed = seed
         self.per_epoch = max(1, -(-len(data) // 2 // pairs))
         self._epochs = epochs
+        self._order = lru_cache(maxsize=1)(self._draw_order)
 
     def __len__(self) -> int:
         return self.per_epoch * self._epochs
@@ -65,9 +67,11 @@ class ConditionBatches:
         if not 0 <= number < len(self):
             raise IndexError(number)
         epoch, at = divmod(number, self.per_epoch)
-        order = np.random.default_rng((self._seed, epoch)).permutation(len(self._data) // 2)
-        pairs = np.sort(order[at * self._pairs : (at + 1) * self._pairs])
+        pairs = np.sort(self._order(epoch)[at * self._pairs : (at + 1) * self._pairs])
         return batch_of(self._data, np.stack([2 * pairs, 2 * pairs + 1], axis=1).ravel())
+
+    def _draw_order(self, epoch: int) -> NDArray[np.int64]:
+        return np.random.default_rng((self._seed, epoch)).permutation(len(self._data) // 2)
 
     def __iter__(self) -> Iterator[ConditionBatch]:
         return (self[number] for number in range(len(self)))

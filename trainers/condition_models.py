@@ -12,9 +12,9 @@ from torch import Tensor, nn
 
 from ontodex.encoders.condition import read_together
 from ontodex.encoders.condition_network import ConditionNetwork
-from ontodex.errors import TrainingError
 from ontodex.trainers.condition_batches import ConditionBatch
 from ontodex.trainers.condition_loss import ConditionLoss
+from ontodex.trainers.run import expect_finite
 from ontodex.trainers.text_tower import TextTower, tokenise
 
 __all__ = ["ConditionModel", "FrozenConditionModel", "TunedBiEncoderModel", "TunedConditionModel"]
@@ -52,12 +52,7 @@ class ConditionModel(nn.Module):
     def forward(self, batch: ConditionBatch) -> dict[str, Tensor]:
         """Return ``{"loss": loss}``, as transformers' Trainer expects."""
         cosines = self.cosines(batch)
-        loss = self.loss(cosines, torch.from_numpy(batch.targets).to(cosines.device))
-        if not torch.isfinite(loss):
-            raise TrainingError(
-                f"the loss became {loss.item()}; lower the learning rates (the last checkpoint is kept)"
-            )
-        return {"loss": loss}
+        return expect_finite(self.loss(cosines, torch.from_numpy(batch.targets).to(cosines.device)))
 
 
 class FrozenConditionModel(ConditionModel):

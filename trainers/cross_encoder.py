@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from ontodex.errors import SettingsError, TrainingError
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own, last_checkpoint
 from ontodex.trainers.link_batches import both_directions
-from ontodex.trainers.run import run_training
+from ontodex.trainers.run import expect_finite, run_training
 
 __all__ = ["CrossEncoderTraining", "train_cross_encoder"]
 
@@ -142,10 +143,8 @@ class _Model(nn.Module):
         ]
         inputs = tokens_of(self._tokenizer, triples, self._max_tokens).to(self.model.device)
         logits = self.model(**inputs).logits.float().view(len(batch), -1)
-        loss = nn.functional.cross_entropy(logits, torch.zeros(len(batch), dtype=torch.long, device=logits.device))
-        if not torch.isfinite(loss):
-            raise TrainingError(f"the loss became {loss.item()}; lower the learning rate (the last checkpoint is kept)")
-        return {"loss": loss}
+        true = torch.zeros(len(batch), dtype=torch.long, device=logits.device)
+        return expect_finite(nn.functional.cross_entropy(logits, true))
 
 
 class _Questions:
@@ -162,6 +161,7 @@ class _Questions:
         self._true = np.unique(self._keys(triples[:, 0], triples[:, 1], triples[:, 2]))
         self._triples = triples[np.argsort(triples[:, 1], kind="stable")]
         self._starts = np.searchsorted(self._triples[:, 1], np.arange(self._n[1] + 1))
+        self._order = lru_cache(maxsize=1)(self._draw_order)
 
     def _keys(self, heads: Any, relations: Any, tails: Any) -> NDArray[np.int64]:
         keys: NDArray[np.int64] = (heads * self._n[1] + relations) * self._n[0] + tails
@@ -175,8 +175,7 @@ class _Questions:
             raise IndexError(step)
         per_epoch = max(1, len(self._triples) // self.settings.queries)
         epoch, turn = divmod(step, per_epoch)
-        order = np.random.default_rng((self.settings.seed, 1, epoch)).permutation(len(self._triples))
-        asked = self._triples[order[turn * self.settings.queries : (turn + 1) * self.settings.queries]]
+        asked = self._triples[self._order(epoch)[turn * self.settings.queries : (turn + 1) * self.settings.queries]]
         rng = np.random.default_rng((self.settings.seed, 2, step))
         wrong = np.concatenate([self._same_relation(asked, rng), self._alike(asked, rng)], axis=1)
         heads, relations = asked[:, :1], asked[:, 1:2]
@@ -184,6 +183,9 @@ class _Questions:
         anything = rng.integers(0, self._n[0], wrong.shape)
         anything = np.where(np.isin(self._keys(heads, relations, anything), self._true), wrong, anything)
         return np.concatenate([asked, np.where(bad, anything, wrong)], axis=1)
+
+    def _draw_order(self, epoch: int) -> NDArray[np.int64]:
+        return np.random.default_rng((self.settings.seed, 1, epoch)).permutation(len(self._triples))
 
     def _same_relation(self, asked: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw tails that the relation has elsewhere: they are of the right kind."""

@@ -11,9 +11,9 @@ from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 
 from ontodex.encoders.hypernetwork import LinkNetwork
-from ontodex.errors import TrainingError
 from ontodex.trainers.link_batches import LinkBatch
 from ontodex.trainers.link_loss import LinkLoss
+from ontodex.trainers.run import expect_finite
 from ontodex.trainers.text_tower import TextTower, tokenise
 
 __all__ = ["BiEncoderLinkModel", "FrozenLinkModel", "LinkModel", "TunedLinkModel"]
@@ -43,12 +43,7 @@ class LinkModel(nn.Module):
         entities = self.embed_entities(batch)
         scores = self.embed_queries(batch, entities) @ entities.T
         tails, masked = (torch.from_numpy(array).to(scores.device) for array in (batch.tails, batch.masked))
-        loss = self.loss(scores, tails, masked)
-        if not torch.isfinite(loss):
-            raise TrainingError(
-                f"the loss became {loss.item()}; lower the learning rates (the last checkpoint is kept)"
-            )
-        return {"loss": loss}
+        return expect_finite(self.loss(scores, tails, masked))
 
 
 class _TriEncoderLinkModel(LinkModel):

@@ -7,15 +7,27 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from ontodex.encoders.device import has_bfloat16
+from ontodex.errors import TrainingError
 from ontodex.trainers.checkpoints import ProgressOnStderr
 
-__all__ = ["run_training"]
+__all__ = ["expect_finite", "run_training"]
 
 WARM_UP = 100
 """Steps in which the learning rate rises, or a tenth of all if there are fewer than a thousand."""
+
+
+def expect_finite(loss: Tensor) -> dict[str, Tensor]:
+    """Return ``{"loss": loss}``, as transformers' Trainer expects of a model.
+
+    Raises:
+        TrainingError: If the loss is no number.
+    """
+    if not torch.isfinite(loss):
+        raise TrainingError(f"the loss became {loss.item()}; lower the learning rates (the last checkpoint is kept)")
+    return {"loss": loss}
 
 
 def run_training(
