@@ -11,6 +11,7 @@ import typer
 import ontodex
 from ontodex.cli_options import Device, Format, OnError, Out, Quiet, Seed, Sources, say
 from ontodex.cli_training import TextEncoderName, eval_app, train_app
+from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.errors import SettingsError
 
 __all__ = ["conditions"]
@@ -68,7 +69,7 @@ def train_condition(
     rank: Annotated[int, typer.Option(help="Rank of the projections; 0 for full rank.", min=0)] = 64,
     loss: Annotated[str, typer.Option(help="both, mse or contrastive.")] = "both",
     epochs: Annotated[int, typer.Option(help="Passes over the rows; 0 chooses by --tune.", min=0)] = 0,
-    encoder: TextEncoderName = None,
+    encoder: TextEncoderName = DEFAULT_ENCODER,
     format: Format = None,
     on_error: Annotated[
         str | None,

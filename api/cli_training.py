@@ -10,13 +10,14 @@ import typer
 
 import ontodex
 from ontodex.cli_options import Device, Format, OnError, Out, Quiet, Seed, Sources, say
+from ontodex.encoders.locate import DEFAULT_ENCODER
 
 __all__ = ["eval_app", "train_app"]
 
 train_app = typer.Typer(name="train", help="Train an encoder.", no_args_is_help=True)
 eval_app = typer.Typer(name="eval", help="Evaluate an encoder or an index; prints JSON.", no_args_is_help=True)
 
-TextEncoderName = Annotated[str | None, typer.Option(help="Folder or name of the text encoder to start from.")]
+TextEncoderName = Annotated[str, typer.Option(help="Folder or name of the text encoder to start from.")]
 Parents = Annotated[
     str | None, typer.Option(help="The relation from child to parent; by default every one named like it (is_a, …).")
 ]
@@ -29,7 +30,7 @@ def train_hyper_cl(
     tune: Annotated[
         str, typer.Option(help="frozen: projections alone, in minutes. full: the text encoder too.")
     ] = "frozen",
-    encoder: TextEncoderName = None,
+    encoder: TextEncoderName = DEFAULT_ENCODER,
     steps: Annotated[int, typer.Option(help="Number of batches; 0 chooses by the size of the graph.", min=0)] = 0,
     architecture: Annotated[
         str,
@@ -74,7 +75,7 @@ def train_hyper_cl(
 def train_cross_encoder(
     data: Sources,
     output: Out,
-    encoder: TextEncoderName = None,
+    encoder: TextEncoderName = DEFAULT_ENCODER,
     steps: Annotated[int, typer.Option(help="Number of batches; 0 chooses by the size of the graph.", min=0)] = 0,
     neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
     format: Format = None,
@@ -125,7 +126,7 @@ def train_hit(
         ),
     ] = None,
     relation: Parents = None,
-    encoder: TextEncoderName = None,
+    encoder: TextEncoderName = DEFAULT_ENCODER,
     format: Format = None,
     on_error: OnError = "warn",
     device: Device = "auto",

@@ -6,13 +6,13 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.errors import ReadError, SettingsError
 from ontodex.graph import (
     DEFAULT_TEXTS,
     ConditionalPairs,
     ConditionalPairsSettings,
     CstsRows,
-    KnowledgeGraph,
     TextSettings,
     read,
     read_csts,
@@ -49,7 +49,7 @@ def conditional_pairs(
     Raises:
         GraphError: If the graph has one relation, two that read alike, or no entities to be drawn.
     """
-    graph = source if isinstance(source, KnowledgeGraph) else read(source)
+    graph = read(source)
     found = make_pairs(graph, settings, texts or DEFAULT_TEXTS)
     if folder is not None:
         write_conditional_pairs(found, Path(folder))
@@ -61,7 +61,7 @@ def train_condition(
     path: str | Path,
     *,
     valid: CstsRows | None = None,
-    encoder: str | Path | None = None,
+    encoder: str | Path = DEFAULT_ENCODER,
     training: ConditionTraining | None = None,
     texts: TextSettings | None = None,
     device: str = "auto",
@@ -77,7 +77,7 @@ def train_condition(
             :func:`conditional_pairs` returned.
         path: Folder of the new encoder.
         valid: With rows: those to choose the best epoch by.
-        encoder: Folder or name of the text encoder to start from; by default all-MiniLM-L6-v2.
+        encoder: Folder or name of the text encoder to start from.
         training: How to train.
         texts: How an entity's text is built, if a graph is given, or was.
         device: Where to compute.
@@ -89,7 +89,6 @@ def train_condition(
         SettingsError: If rows come without ``valid``, or a condition is empty or longer than the encoder reads.
         TrainingError: If the folder holds other files, or the loss is no number.
     """
-    from ontodex.encoders.locate import DEFAULT_ENCODER
     from ontodex.encoders.text import TextEncoder
     from ontodex.trainers import condition
 
@@ -113,7 +112,7 @@ def train_condition(
         train,
         valid,
         Path(path),
-        encoder=TextEncoder.load(str(encoder or DEFAULT_ENCODER), device),
+        encoder=TextEncoder.load(encoder, device),
         settings=training,
         texts=of_texts,
         quiet=quiet,

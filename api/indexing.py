@@ -77,7 +77,7 @@ def build(
     from ontodex.trainers.complex import ComplExTraining
     from ontodex.trainers.hyper_cl import HyperCLTraining
 
-    graph = source if isinstance(source, KnowledgeGraph) else read(source)
+    graph = read(source)
     text, link, condition = _load([encoders] if isinstance(encoders, str | Path) else encoders, device)
     training = training or HyperCLTraining()
     hit = None
@@ -146,7 +146,7 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
     """
     from ontodex.indexers.update import update_index
 
-    more = source if isinstance(source, KnowledgeGraph) else read(source)
+    more = read(source)
     had_links = False
 
     def merged(graph: KnowledgeGraph) -> KnowledgeGraph:

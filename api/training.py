@@ -6,8 +6,9 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.errors import GraphError, SettingsError, nearest
-from ontodex.graph import LABEL_ALONE, KnowledgeGraph, TextSettings, entity_texts, read
+from ontodex.graph import LABEL_ALONE, TextSettings, entity_texts, read
 from ontodex.hierarchy_evaluation import hierarchy_task
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def train_hyper_cl(
     source: Any,
     path: str | Path,
     *,
-    encoder: str | Path | None = None,
+    encoder: str | Path = DEFAULT_ENCODER,
     training: HyperCLTraining | None = None,
     texts: TextSettings | None = None,
     device: str = "auto",
@@ -46,7 +47,7 @@ def train_hyper_cl(
     Args:
         source: A graph, or anything that :func:`ontodex.read` reads.
         path: Folder of the new encoder.
-        encoder: Folder or name of the text encoder to start from; by default all-MiniLM-L6-v2.
+        encoder: Folder or name of the text encoder to start from.
         training: How to train.
         texts: How an entity's text is built.
         device: Where to compute.
@@ -56,12 +57,11 @@ def train_hyper_cl(
         EncoderError: If the text encoder cannot be loaded.
         TrainingError: If the graph has no triples, the folder holds other files, or the loss is no number.
     """
-    from ontodex.encoders.locate import DEFAULT_ENCODER
     from ontodex.encoders.text import TextEncoder
     from ontodex.trainers import hyper_cl
 
-    graph = source if isinstance(source, KnowledgeGraph) else read(source)
-    text = TextEncoder.load(str(encoder or DEFAULT_ENCODER), device)
+    graph = read(source)
+    text = TextEncoder.load(encoder, device)
     return hyper_cl.train_hyper_cl(graph, Path(path), encoder=text, settings=training, texts=texts, quiet=quiet)
 
 
@@ -69,7 +69,7 @@ def train_cross_encoder(
     source: Any,
     path: str | Path,
     *,
-    encoder: str | Path | None = None,
+    encoder: str | Path = DEFAULT_ENCODER,
     training: CrossEncoderTraining | None = None,
     texts: TextSettings | None = None,
     device: str = "auto",
@@ -83,7 +83,7 @@ def train_cross_encoder(
     Args:
         source: A graph, or anything that :func:`ontodex.read` reads.
         path: Folder of the new cross-encoder.
-        encoder: Folder or name of the text encoder to start from; by default all-MiniLM-L6-v2.
+        encoder: Folder or name of the text encoder to start from.
         training: How to train.
         texts: How an entity's text is built.
         device: Where to compute.
@@ -93,12 +93,11 @@ def train_cross_encoder(
         EncoderError: If the text encoder cannot be loaded.
         TrainingError: If the graph has no triples, the folder holds other files, or the loss is no number.
     """
-    from ontodex.encoders.locate import DEFAULT_ENCODER
     from ontodex.encoders.text import TextEncoder
     from ontodex.trainers import cross_encoder
 
-    graph = source if isinstance(source, KnowledgeGraph) else read(source)
-    text = TextEncoder.load(str(encoder or DEFAULT_ENCODER), device)
+    graph = read(source)
+    text = TextEncoder.load(encoder, device)
     return cross_encoder.train_cross_encoder(
         graph, Path(path), encoder=text, settings=training, texts=texts, quiet=quiet
     )
@@ -110,7 +109,7 @@ def train_hit(
     *,
     relation: str | None = None,
     task: str | None = None,
-    encoder: str | Path | None = None,
+    encoder: str | Path = DEFAULT_ENCODER,
     training: HiTTraining | None = None,
     device: str = "auto",
     quiet: bool = False,
@@ -127,7 +126,7 @@ def train_hit(
             :func:`ontodex.evaluate_hierarchy`: ``"multi-hop"``, a tenth of what follows from the links, so that every
             link is learnt; or ``"mixed-hop"``, a tenth of the links as well. By default multi-hop, and mixed-hop for a
             flat hierarchy, from whose links fewer than a hundred subsumptions follow.
-        encoder: Folder or name of the text encoder to start from; by default all-MiniLM-L6-v2.
+        encoder: Folder or name of the text encoder to start from.
         training: How to train; its seed is that of what is held out, too.
         device: Where to compute.
         quiet: Show no progress on stderr.
@@ -138,11 +137,10 @@ def train_hit(
         EncoderError: If the text encoder cannot be loaded.
         TrainingError: If the folder holds other files, or the loss is no number.
     """
-    from ontodex.encoders.locate import DEFAULT_ENCODER
     from ontodex.encoders.text import TextEncoder
     from ontodex.trainers import hit
 
-    graph = source if isinstance(source, KnowledgeGraph) else read(source)
+    graph = read(source)
     settings = training or hit.HiTTraining()
     if task not in (*TASKS, None):
         raise SettingsError(f"task: expected one of {', '.join(TASKS)}, found {task!r}{nearest(str(task), TASKS)}")
@@ -158,7 +156,7 @@ def train_hit(
         raise GraphError(
             f"{graph.source}: {what}; take a hierarchy that is larger or branches more, or another task; {NO_NEED}"
         ) from error
-    base = str(encoder or DEFAULT_ENCODER)
+    base = str(encoder)
     return hit.train_hit(
         drawn,
         entity_texts(graph, LABEL_ALONE),

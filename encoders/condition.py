@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,13 +10,11 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 
 from ontodex.encoders.condition_network import ConditionNetwork, ConditionNetworkSettings
 from ontodex.encoders.locate import CONDITION
+from ontodex.encoders.network_files import load_network, network_fingerprint, save_network
 from ontodex.encoders.text import TextEncoder
-from ontodex.encoders.weights import save_weights
 from ontodex.errors import EncoderError, SettingsError, settings_from
 from ontodex.geometry.conditioned import under_condition
 
@@ -35,6 +31,14 @@ class _Config:
     network: dict[str, Any]
     texts: dict[str, Any] = field(default_factory=dict)
     conditions: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.texts, dict) or not all(isinstance(one, str) for one in self.conditions):
+            raise SettingsError(f"expected texts by name and a list of conditions, found {self}")
+
+
+def _network(config: _Config, where: str) -> ConditionNetwork:
+    return ConditionNetwork(settings_from(ConditionNetworkSettings, config.network, where))
 
 
 def read_together(text: str, condition: str) -> str:
@@ -109,17 +113,8 @@ class ConditionEncoder:
         Raises:
             EncoderError: If the folder holds no condition encoder or a damaged one.
         """
-        path = folder / CONDITION / "config.json"
-        try:
-            config = settings_from(_Config, json.loads(path.read_text(encoding="utf-8")), str(path))
-            network = ConditionNetwork(settings_from(ConditionNetworkSettings, config.network, str(path)))
-            network.load_state_dict(load_file(folder / CONDITION / "model.safetensors"))
-            texts, conditions = dict(config.texts), [str(one) for one in config.conditions]
-        except (OSError, ValueError, TypeError, SafetensorError, RuntimeError) as error:
-            raise EncoderError(
-                f"{folder}: expected a condition encoder, found one that does not load: {error}"
-            ) from error
-        return cls(text or TextEncoder(folder, device), network, texts, conditions)
+        config, network = load_network(folder / CONDITION, _Config, _network, "a condition encoder")
+        return cls(text or TextEncoder(folder, device), network, config.texts, config.conditions)
 
     def save(self, folder: Path) -> None:
         """Write the text encoder's folder with the condition network in it.
@@ -132,21 +127,13 @@ class ConditionEncoder:
 
     def save_network(self, folder: Path) -> None:
         """Write the condition network alone into the folder of a text encoder."""
-        (folder / CONDITION).mkdir(parents=True, exist_ok=True)
-        config = asdict(_Config(asdict(self.network.settings), self.texts, self.conditions))
-        (folder / CONDITION / "config.json").write_text(
-            json.dumps(config, indent=1, ensure_ascii=False), encoding="utf-8"
-        )
-        save_weights(self.network.state_dict(), folder / CONDITION / "model.safetensors")
+        config = _Config(asdict(self.network.settings), self.texts, self.conditions)
+        save_network(folder / CONDITION, asdict(config), self.network.state_dict())
 
     @property
     def fingerprint(self) -> str:
         """Hash of the text encoder and the condition network, not of the texts they are given (hex, 128 bits)."""
-        digest = hashlib.blake2b(self.text.fingerprint.encode(), digest_size=16)
-        digest.update(json.dumps(asdict(self.network.settings)).encode())
-        for name, tensor in sorted(self.network.state_dict().items()):
-            digest.update(name.encode() + tensor.numpy().tobytes())
-        return digest.hexdigest()
+        return network_fingerprint(self.text.fingerprint, asdict(self.network.settings), self.network.state_dict())
 
     def expect_readable(self, conditions: Sequence[str], most: int | None = None) -> None:
         """Refuse a condition that says nothing, or whose end the encoder would not read.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,15 +10,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 
 from ontodex.encoders.compositions import make_network
 from ontodex.encoders.hypernetwork import LinkNetwork, LinkNetworkSettings
 from ontodex.encoders.locate import NETWORK
+from ontodex.encoders.network_files import load_network, network_fingerprint, save_network
 from ontodex.encoders.text import TextEncoder
-from ontodex.encoders.weights import save_weights
-from ontodex.errors import EncoderError, settings_from
+from ontodex.errors import EncoderError, SettingsError, settings_from
 from ontodex.geometry.projection import Projections
 
 __all__ = ["HyperCL"]
@@ -32,6 +28,14 @@ class _Config:
 
     network: dict[str, Any]
     texts: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.texts, dict):
+            raise SettingsError(f"texts: expected settings by name, found {self.texts!r}")
+
+
+def _network(config: _Config, where: str) -> LinkNetwork:
+    return make_network(settings_from(LinkNetworkSettings, config.network, where))
 
 
 class HyperCL:
@@ -86,17 +90,8 @@ class HyperCL:
         Raises:
             EncoderError: If the folder holds no such network or a damaged one.
         """
-        path = folder / NETWORK / "config.json"
-        try:
-            config = settings_from(_Config, json.loads(path.read_text(encoding="utf-8")), str(path))
-            network = make_network(settings_from(LinkNetworkSettings, config.network, str(path)))
-            network.load_state_dict(load_file(folder / NETWORK / "model.safetensors"))
-            texts = dict(config.texts)
-        except (OSError, ValueError, TypeError, SafetensorError, RuntimeError) as error:
-            raise EncoderError(
-                f"{folder}: expected a Hyper-CL encoder, found one that does not load: {error}"
-            ) from error
-        return cls(text or TextEncoder(folder, device), network, texts)
+        config, network = load_network(folder / NETWORK, _Config, _network, "a Hyper-CL encoder")
+        return cls(text or TextEncoder(folder, device), network, config.texts)
 
     def save(self, folder: Path) -> None:
         """Write the text encoder's folder with the network in it.
@@ -109,23 +104,17 @@ class HyperCL:
 
     def save_network(self, folder: Path) -> None:
         """Write the network alone into the folder of a text encoder."""
-        (folder / NETWORK).mkdir(parents=True, exist_ok=True)
-        config = json.dumps(asdict(_Config(asdict(self.network.settings), self.texts)), indent=1)
-        (folder / NETWORK / "config.json").write_text(config, encoding="utf-8")
-        save_weights(self.network.state_dict(), folder / NETWORK / "model.safetensors")
+        config = asdict(_Config(asdict(self.network.settings), self.texts))
+        save_network(folder / NETWORK, config, self.network.state_dict())
 
     @property
     def fingerprint(self) -> str:
         """Hash of the text encoder and the network, not of the texts they are given (hex, 128 bits)."""
-        digest = hashlib.blake2b(self.text.fingerprint.encode(), digest_size=16)
         shape = asdict(self.network.settings)
         for name, first in (("architecture", "hyper"), ("shift", False)):
             if shape[name] == first:
                 del shape[name]  # what was trained before there was a choice keeps its fingerprint
-        digest.update(json.dumps(shape).encode())
-        for name, tensor in sorted(self.network.state_dict().items()):
-            digest.update(name.encode() + tensor.numpy().tobytes())
-        return digest.hexdigest()
+        return network_fingerprint(self.text.fingerprint, shape, self.network.state_dict())
 
     @torch.inference_mode()
     def entities(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -42,6 +43,9 @@ __all__ = [
     "TrainingError",
     "UnknownEntity",
     "UnknownRelation",
+    "expect_choice",
+    "expect_number",
+    "expect_whole",
     "nearest",
     "settings_from",
 ]
@@ -131,6 +135,44 @@ def nearest(name: str, known: Iterable[str], n: int = 3) -> str:
     """
     matches = difflib.get_close_matches(name, list(known), n=n, cutoff=0.6)
     return f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
+
+
+def expect_choice(name: str, found: object, choices: Iterable[str]) -> None:
+    """Refuse what is none of ``choices``; the message names the nearest.
+
+    >>> expect_choice("tune", "ful", ("frozen", "full"))
+    Traceback (most recent call last):
+    ontodex.errors.SettingsError: tune: expected one of frozen, full, found 'ful'; did you mean 'full'?
+    """
+    known = tuple(choices)
+    if found not in known:
+        raise SettingsError(f"{name}: expected one of {', '.join(known)}, found {found!r}{nearest(str(found), known)}")
+
+
+def expect_whole(settings: object, **least: int) -> None:
+    """Refuse settings in which a named field is no whole number of at least so much.
+
+    >>> expect_whole(slice(0), stop=1)
+    Traceback (most recent call last):
+    ontodex.errors.SettingsError: stop: expected a whole number of at least 1, found 0
+    """
+    for name, lowest in least.items():
+        found = getattr(settings, name)
+        if not isinstance(found, int) or found < lowest:
+            raise SettingsError(f"{name}: expected a whole number of at least {lowest}, found {found!r}")
+
+
+def expect_number(settings: object, *names: str, zero: bool = False) -> None:
+    """Refuse settings in which a named field is no finite number above 0, or of at least 0 with ``zero``.
+
+    >>> expect_number(slice(-0.5), "stop")
+    Traceback (most recent call last):
+    ontodex.errors.SettingsError: stop: expected a number above 0, found -0.5
+    """
+    for name in names:
+        found = getattr(settings, name)
+        if not isinstance(found, int | float) or not math.isfinite(found) or found < 0 or (found == 0 and not zero):
+            raise SettingsError(f"{name}: expected a number {'of at least' if zero else 'above'} 0, found {found!r}")
 
 
 def settings_from(cls: type[T], values: Mapping[str, Any], where: str) -> T:

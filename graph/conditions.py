@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ontodex.errors import GraphError, SettingsError
+from ontodex.errors import GraphError, SettingsError, expect_whole
 from ontodex.graph.condition_draw import PairDraw
 from ontodex.graph.csts_rows import CstsRows
 from ontodex.graph.knowledge_graph import KnowledgeGraph
@@ -41,10 +41,7 @@ class ConditionalPairsSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("pairs", 1), ("held_out", 0), ("seed", 0)):
-            found = getattr(self, name)
-            if not isinstance(found, int) or found < least:
-                raise SettingsError(f"{name}: expected a whole number of at least {least}, found {found!r}")
+        expect_whole(self, pairs=1, held_out=0, seed=0)
         for name in ("unseen_conditions", "unseen_entities"):
             if not 0 <= getattr(self, name) < 1:
                 raise SettingsError(f"{name}: expected a share from 0 to below 1, found {getattr(self, name)!r}")

@@ -13,7 +13,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from ontodex.encoders.device import choose_device, has_bfloat16
-from ontodex.errors import SettingsError, TrainingError
+from ontodex.errors import TrainingError, expect_number, expect_whole
 from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph
 from ontodex.trainers.complex_batches import ComplExBatch, ComplExBatches
@@ -52,16 +52,9 @@ class ComplExTraining:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in {"rank": 1, "steps": 0, "passes": 1, "queries": 1, "candidates": 0, "seed": 0}.items():
-            found = getattr(self, name)
-            if not isinstance(found, int) or found < least:
-                raise SettingsError(f"{name}: expected a whole number of at least {least}, found {found!r}")
-        for name, positive in (("rate", True), ("regularisation", False)):
-            found = getattr(self, name)
-            if not isinstance(found, int | float) or not (found > 0 or (found == 0 and not positive)):
-                raise SettingsError(
-                    f"{name}: expected a number {'above' if positive else 'of at least'} 0, found {found!r}"
-                )
+        expect_whole(self, rank=1, steps=0, passes=1, queries=1, candidates=0, seed=0)
+        expect_number(self, "rate")
+        expect_number(self, "regularisation", zero=True)
 
 
 def train_complex(

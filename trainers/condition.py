@@ -16,7 +16,7 @@ from ontodex.encoders.condition import ConditionEncoder
 from ontodex.encoders.condition_network import ConditionNetwork, ConditionNetworkSettings
 from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.text import TextEncoder, load_sentence_transformer
-from ontodex.errors import SettingsError, TrainingError
+from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.graph import CstsRows
 from ontodex.graph.csts_rows import LABELS
 from ontodex.trainers.best_checkpoint import BestCheckpoint
@@ -78,17 +78,11 @@ class ConditionTraining:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.tune not in ("frozen", "full"):
-            raise SettingsError(f"tune: expected 'frozen' or 'full', found {self.tune!r}")
+        expect_choice("tune", self.tune, ("frozen", "full"))
         if self.architecture == "bi-encoder" and self.tune == "frozen":
             raise SettingsError("a bi-encoder has nothing to train but its text encoder: expected tune='full'")
-        for name, least in (("condition", 0), ("rank", 0), ("epochs", 0), ("pairs", 0), ("max_tokens", 3), ("seed", 0)):
-            found = getattr(self, name)
-            if not isinstance(found, int) or found < least:
-                raise SettingsError(f"{name}: expected a whole number of at least {least}, found {found!r}")
-        for name in ("rate", "encoder_rate"):
-            if not getattr(self, name) > 0:
-                raise SettingsError(f"{name}: expected a number above 0, found {getattr(self, name)!r}")
+        expect_whole(self, condition=0, rank=0, epochs=0, pairs=0, max_tokens=3, seed=0)
+        expect_number(self, "rate", "encoder_rate")
         ConditionLoss(self.loss, self.temperature)
         self.network(max(self.rank, 1))
 

@@ -16,15 +16,13 @@ from torch import Tensor, nn
 
 from ontodex.encoders.cross_encoder import CrossEncoder, CrossEncoderSettings, Triple, load_classifier, tokens_of
 from ontodex.encoders.text import TextEncoder
-from ontodex.errors import SettingsError, TrainingError
+from ontodex.errors import TrainingError, expect_number, expect_whole
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own, last_checkpoint
 from ontodex.trainers.link_batches import both_directions
 from ontodex.trainers.run import expect_finite, run_training
 
 __all__ = ["CrossEncoderTraining", "train_cross_encoder"]
-
-_LEAST = {"steps": 0, "queries": 1, "negatives": 1, "max_tokens": 8, "save_every": 1, "seed": 0}
 
 
 @dataclass(frozen=True)
@@ -54,12 +52,8 @@ class CrossEncoderTraining:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
-            found = getattr(self, name)
-            if not (isinstance(found, int) and found >= least):
-                raise SettingsError(f"{name}: expected a whole number of at least {least}, found {found!r}")
-        if not isinstance(self.rate, int | float) or not self.rate > 0:
-            raise SettingsError(f"rate: expected a number above 0, found {self.rate!r}")
+        expect_whole(self, steps=0, queries=1, negatives=1, max_tokens=8, save_every=1, seed=0)
+        expect_number(self, "rate")
 
 
 def train_cross_encoder(

@@ -21,7 +21,7 @@ from ontodex.encoders.hit import HiT, Learnt
 from ontodex.encoders.locate import DEFAULT_ENCODER, HIERARCHY
 from ontodex.encoders.text import TextEncoder, load_sentence_transformer
 from ontodex.encoders.weights import save_weights
-from ontodex.errors import SettingsError, TrainingError
+from ontodex.errors import TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.geometry.poincare import clip, curvature
 from ontodex.graph.negatives import Pairs, draw_negatives, homonym_rate
 from ontodex.graph.subsumptions import HierarchyTask, links_fingerprint
@@ -100,27 +100,12 @@ class HiTTraining:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, choices in {
-            "tune": ("full", "adapter"),
-            "batches": ("families", "random-triplets", "hard-triplets"),
-        }.items():
-            if getattr(self, name) not in choices:
-                raise SettingsError(f"{name}: expected one of {', '.join(choices)}, found {getattr(self, name)!r}")
-        least = {"families": 1, "children": 1, "negatives": 1, "triplets": 1, "rank": 1, "max_tokens": 3}
-        least |= {"evaluations": 1, "valid": 1, "seed": 0}
-        for name, number in least.items():
-            found = getattr(self, name)
-            if not isinstance(found, int) or found < number:
-                raise SettingsError(f"{name}: expected a whole number of at least {number}, found {found!r}")
-        for name in ("epochs", "cluster", "centripetal", "contraction", "rate"):
-            found = getattr(self, name)
-            if (
-                not isinstance(found, int | float)
-                or not np.isfinite(found)
-                or found < 0
-                or (name, found) == ("epochs", 0)
-            ):
-                raise SettingsError(f"{name}: expected a number of at least 0, found {found!r}")
+        expect_choice("tune", self.tune, ("full", "adapter"))
+        expect_choice("batches", self.batches, ("families", "random-triplets", "hard-triplets"))
+        expect_whole(self, families=1, children=1, negatives=1, triplets=1, rank=1, max_tokens=3)
+        expect_whole(self, evaluations=1, valid=1, seed=0)
+        expect_number(self, "epochs")
+        expect_number(self, "cluster", "centripetal", "contraction", "rate", zero=True)
 
 
 class HiTModel(nn.Module):

@@ -18,7 +18,7 @@ from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import ARCHITECTURES, LinkNetwork, LinkNetworkSettings
 from ontodex.encoders.link_encoder import LinkEncoder
 from ontodex.encoders.text import TextEncoder, load_sentence_transformer
-from ontodex.errors import SettingsError, TrainingError, nearest
+from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.trainers.checkpoints import (
     CHECKPOINTS,
@@ -33,20 +33,6 @@ from ontodex.trainers.link_models import BiEncoderLinkModel, FrozenLinkModel, Li
 from ontodex.trainers.run import run_training
 
 __all__ = ["HyperCLTraining", "train_hyper_cl"]
-
-_LEAST = {
-    "steps": 0,
-    "queries": 1,
-    "entities": 1,
-    "negatives": 0,
-    "start": 0,
-    "rank": 0,
-    "condition": 0,
-    "width": 0,
-    "max_tokens": 3,
-    "save_every": 1,
-    "seed": 0,
-}
 
 
 @dataclass(frozen=True)
@@ -104,32 +90,21 @@ class HyperCLTraining:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.tune not in ("frozen", "full"):
-            raise SettingsError(f"tune: expected 'frozen' or 'full', found {self.tune!r}")
-        known = (*ARCHITECTURES, BI_ENCODER)
-        if self.architecture not in known:
-            raise SettingsError(
-                f"architecture: expected one of {', '.join(known)}, found {self.architecture!r}"
-                f"{nearest(str(self.architecture), known)}"
-            )
+        expect_choice("tune", self.tune, ("frozen", "full"))
+        expect_choice("architecture", self.architecture, (*ARCHITECTURES, BI_ENCODER))
+        expect_choice("projection", self.projection, ("residual", "public"))
         if self.architecture == BI_ENCODER and self.tune != "full":
             raise SettingsError(
                 f"tune: expected 'full' for a bi-encoder, which has nothing but its text encoders, found {self.tune!r}"
             )
         if self.towers not in (1, 2):
             raise SettingsError(f"towers: expected 1 or 2, found {self.towers!r}")
-        if self.projection not in ("residual", "public"):
-            raise SettingsError(f"projection: expected 'residual' or 'public', found {self.projection!r}")
-        for name, least in _LEAST.items():
-            found = getattr(self, name)
-            if (name, found) != ("condition", None) and not (isinstance(found, int) and found >= least):
-                raise SettingsError(f"{name}: expected a whole number of at least {least}, found {found!r}")
-        for name in ("rate", "encoder_rate", "temperature", "margin"):
-            found, zero = getattr(self, name), name == "margin"
-            if not isinstance(found, int | float) or not (found > 0 or (found == 0 and zero)):
-                raise SettingsError(
-                    f"{name}: expected a number {'of at least' if zero else 'above'} 0, found {found!r}"
-                )
+        expect_whole(self, steps=0, queries=1, entities=1, negatives=0, start=0)
+        expect_whole(self, rank=0, width=0, max_tokens=3, save_every=1, seed=0)
+        if self.condition is not None:
+            expect_whole(self, condition=0)
+        expect_number(self, "rate", "encoder_rate", "temperature")
+        expect_number(self, "margin", zero=True)
 
     def network(self, dim: int) -> LinkNetworkSettings:
         """Return the shape of the network over embeddings of ``dim`` dimensions.

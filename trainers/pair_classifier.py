@@ -15,7 +15,7 @@ import transformers
 from torch import Tensor, nn
 
 from ontodex.encoders.device import choose_device, has_bfloat16
-from ontodex.errors import SettingsError, TrainingError
+from ontodex.errors import TrainingError, expect_number, expect_whole
 from ontodex.graph import HierarchyTask, draw_negatives
 from ontodex.trainers.hierarchy_evaluation import Floats, Rows, Score
 from ontodex.trainers.run import run_training
@@ -49,9 +49,8 @@ class PairClassifierTraining:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("steps", 0), ("batch", 1), ("rate", 0), ("max_tokens", 5), ("seed", 0)):
-            if not getattr(self, name) >= least:
-                raise SettingsError(f"{name}: expected at least {least}, found {getattr(self, name)!r}")
+        expect_whole(self, steps=0, batch=1, max_tokens=5, seed=0)
+        expect_number(self, "rate", zero=True)
 
 
 def train_pair_classifier(

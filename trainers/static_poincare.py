@@ -11,7 +11,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from ontodex.encoders.device import choose_device
-from ontodex.errors import SettingsError, TrainingError
+from ontodex.errors import TrainingError, expect_number, expect_whole
 from ontodex.geometry import poincare
 from ontodex.graph import HierarchyTask
 from ontodex.trainers.hierarchy_evaluation import Floats, Rows, Score
@@ -49,11 +49,8 @@ class StaticPoincareTraining:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("epochs", 1), ("burn_in", 0), ("dim", 1), ("negatives", 1), ("batch", 1), ("seed", 0)):
-            if not getattr(self, name) >= least:
-                raise SettingsError(f"{name}: expected at least {least}, found {getattr(self, name)!r}")
-        if not self.rate > 0:
-            raise SettingsError(f"rate: expected a number above 0, found {self.rate!r}")
+        expect_whole(self, epochs=1, burn_in=0, dim=1, negatives=1, batch=1, seed=0)
+        expect_number(self, "rate")
 
 
 def train_static_poincare(

@@ -38,7 +38,8 @@ def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = N
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has.
 
     Args:
-        source: Path of a file or folder, or an rdflib graph, a networkx graph or a data frame.
+        source: Path of a file or folder, or an rdflib graph, a networkx graph or a data frame; a graph that is read
+            already is returned as it is.
         more: Further sources.
         on_error: What to do about faulty parts: ``"raise"`` stops at the first, ``"warn"`` leaves them out and gives
             one :class:`ReadWarning` a source at the end, ``"skip"`` leaves them out silently; ``graph.skipped`` counts
@@ -71,6 +72,8 @@ def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = N
 
 
 def _read_one(source: Any, on_error: str, format: str | None) -> tuple[KnowledgeGraph, Problems]:
+    if isinstance(source, KnowledgeGraph):
+        return source, Problems(on_error, source.source)
     is_path = isinstance(source, str | Path)
     if format is not None and not is_path:
         raise SettingsError(f"format: expected None for a source in memory, found {format!r}")

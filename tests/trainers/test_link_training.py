@@ -182,7 +182,7 @@ def test_an_interrupted_run_goes_on_and_ends_like_an_uninterrupted_one(tmp_path,
 
 
 def test_a_loss_that_is_no_number_stops_the_run(tmp_path, encoder, small_graph):
-    settings = ontodex.HyperCLTraining(steps=40, queries=16, rate=float("inf"))
+    settings = ontodex.HyperCLTraining(steps=40, queries=16, rate=1e38)
     with pytest.raises(TrainingError, match="learning rate"):
         train_hyper_cl(small_graph, tmp_path / "m", encoder=encoder, settings=settings, quiet=True)
 
