@@ -18,6 +18,7 @@ BENCHMARKS = {
     "retrieval": "exact top-10 against FAISS and PyKEEN, opening, memory, size on disk",
     "encode": "building an index against SentenceTransformer.encode: speed, equality, flat memory",
     "kgc": "link prediction on WN18RR and FB15k-237, end to end (needs --data)",
+    "architectures": "link prediction from texts alone: every architecture at one budget (needs --data)",
     "conditional": "similarity under a condition, made from WN18RR and FB15k-237: every architecture (needs --data)",
     "hierarchy": "held-out subsumptions of a hierarchy, ancestors by distance, baselines (needs --data)",
     "hierarchy-search": "exact top-10 by the subsumption score against geoopt, FAISS and float64",
