@@ -54,7 +54,8 @@ def build(
         encoders: Folders or names of encoders. A Hyper-CL encoder takes the relations, a condition encoder
             (``ontodex.train_condition``) what is similar under a condition, any other text encoder the texts; by default
             all-MiniLM-L6-v2, and projections trained for this graph.
-        train: Train projections for the graph's relations, on its known triples, unless a Hyper-CL encoder is given.
+        train: Train projections for the graph's relations, on its known triples, unless a Hyper-CL encoder is given. Where
+            nothing is trained, those of the network that ontodex brings are taken, if the text encoder is all-MiniLM-L6-v2.
         structure: Whether link prediction looks at the links of the graph too (ComplEx), not at texts alone, and how that is
             trained. Weights of the two are fitted, relation by relation, on the graph's validation triples, or on a
             twentieth of its triples at most, which is held out from training. Left out where that makes fewer than 50
@@ -73,6 +74,7 @@ def build(
         IndexLocked: If another process is writing the index.
         IndexFailure: If the folder cannot be written.
     """
+    from ontodex.encoders.hyper_cl import HyperCL
     from ontodex.indexers.build import build_index
     from ontodex.trainers.complex import ComplExTraining
     from ontodex.trainers.hyper_cl import HyperCLTraining
@@ -84,6 +86,8 @@ def build(
     if not isinstance(hierarchy, bool) or (hierarchy and _has_links(graph)):
         hit = load_hierarchy_encoder(IN_THE_BOX if hierarchy is True else str(hierarchy), device)
     trains = train and link is None and graph.n_triples > 0
+    if link is None and not trains:
+        link = HyperCL.in_the_box(text)
     structural = ComplExTraining(seed=training.seed) if structure is True else structure or None
     if not graph.n_triples:
         structural = None

@@ -19,6 +19,7 @@ BENCHMARKS = {
     "encode": "building an index against SentenceTransformer.encode: speed, equality, flat memory",
     "kgc": "link prediction on WN18RR and FB15k-237, end to end (needs --data)",
     "architectures": "link prediction from texts alone: every architecture at one budget (needs --data)",
+    "zero-shot": "link prediction before any training: the network in the box (needs --data)",
     "conditional": "similarity under a condition, made from WN18RR and FB15k-237: every architecture (needs --data)",
     "hierarchy": "held-out subsumptions of a hierarchy, ancestors by distance, baselines (needs --data)",
     "hierarchy-search": "exact top-10 by the subsumption score against geoopt, FAISS and float64",

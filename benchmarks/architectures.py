@@ -72,6 +72,8 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
             figures[row] = {key: found[key] for key in KEPT}
             if row.startswith("hyper, low"):
                 for what, part in (("linked in train", linked), ("not linked in train", apart)):
+                    if not len(part.test):
+                        continue
                     figures[row][f"mrr of pairs {what}"] = ontodex.evaluate_kgc(Path(folder), part)["mrr"]
             figures[row]["seconds of training"] = took
     form = options.tune + (f"-neighbours-{options.neighbours}" if options.neighbours else "")

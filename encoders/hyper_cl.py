@@ -13,21 +13,31 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.compositions import make_network
 from ontodex.encoders.hypernetwork import LinkNetwork, LinkNetworkSettings
-from ontodex.encoders.locate import NETWORK
+from ontodex.encoders.locate import NETWORK, weights_hash
 from ontodex.encoders.network_files import load_network, network_fingerprint, save_network
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError, settings_from
 from ontodex.geometry.projection import Projections
 
-__all__ = ["HyperCL"]
+__all__ = ["DEFAULT_HYPER_CL", "HyperCL"]
+
+DEFAULT_HYPER_CL = Path(__file__).resolve().parent / "models" / "hyper-cl-names"
+"""The network that the package carries, for all-MiniLM-L6-v2: it answers for any relation, by its name."""
 
 
 @dataclass(frozen=True)
 class _Config:
-    """What ``hyper_cl/config.json`` holds: settings of the network, and of the texts that it was trained on."""
+    """What ``hyper_cl/config.json`` holds.
+
+    Attributes:
+        network: Settings of the network.
+        texts: Those of the texts that it was trained on.
+        base_weights: Hash of the text encoder's weights, if the folder does not hold the text encoder itself.
+    """
 
     network: dict[str, Any]
     texts: dict[str, Any] = field(default_factory=dict)
+    base_weights: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.texts, dict):
@@ -92,6 +102,12 @@ class HyperCL:
         """
         config, network = load_network(folder / NETWORK, _Config, _network, "a Hyper-CL encoder")
         return cls(text or TextEncoder(folder, device), network, config.texts)
+
+    @classmethod
+    def in_the_box(cls, text: TextEncoder) -> HyperCL | None:
+        """Load the network that ontodex brings, if it is one for this text encoder."""
+        config, network = load_network(DEFAULT_HYPER_CL / NETWORK, _Config, _network, "a Hyper-CL encoder")
+        return cls(text, network, config.texts) if config.base_weights == weights_hash(text.folder) else None
 
     def save(self, folder: Path) -> None:
         """Write the text encoder's folder with the network in it.

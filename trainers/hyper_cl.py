@@ -53,6 +53,7 @@ class HyperCLTraining:
         architecture: ``"hyper"``, ``"hadamard"`` or ``"concat"``: head and relation encoded apart and combined by a
             hypernetwork, an elementwise product, or a linear layer over both; or ``"bi-encoder"``: read together, as in
             SimKGC, with ``tune="full"``.
+        pretrained: Start from the network that ontodex brings, where text encoder and shape are its own.
         rank: Rank of a hypernetwork's projections; 0 for full rank.
         condition: Length of the vector that a hypernetwork reduces a relation to; 0 for the encoder's, as in the public
             code, which is also what ``projection="public"`` takes by default. Otherwise 64.
@@ -77,6 +78,7 @@ class HyperCLTraining:
     start: int = 300
     rate: float = 2e-3
     encoder_rate: float = 1e-4
+    pretrained: bool = True
     rank: int = 32
     condition: int | None = None
     projection: str = "residual"
@@ -165,6 +167,9 @@ def train_hyper_cl(
         settings = replace(settings, steps=min(600, max(100, passes)))
     torch.manual_seed(settings.seed)
     network = None if shape is None else make_network(shape)
+    brought = HyperCL.in_the_box(encoder) if settings.pretrained else None
+    if network is not None and brought is not None and replace(network.settings, width=0) == brought.network.settings:
+        network.load_state_dict(brought.network.state_dict(), strict=False)  # all but the entity layer
     loss = LinkLoss(settings.margin, settings.temperature)
     names, relations = entity_texts(graph, texts), relation_texts(graph)
     run = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}

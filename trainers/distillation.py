@@ -1,0 +1,191 @@
+"""Teaching a network to answer for any relation what its text encoder says of the text "head relation"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ontodex.encoders.compositions import make_network
+from ontodex.encoders.hyper_cl import HyperCL
+from ontodex.encoders.hypernetwork import LinkNetwork
+from ontodex.encoders.text import TextEncoder
+from ontodex.errors import TrainingError, expect_number, expect_whole
+from ontodex.graph import inverse_text
+from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own
+from ontodex.trainers.hyper_cl import HyperCLTraining
+from ontodex.trainers.run import expect_finite, run_training
+
+__all__ = ["DistillationTraining", "distil_hyper_cl"]
+
+RELATION, TAIL = 1.0, 0.3
+"""How much of the relation's vector a query for tails has, and how much of the tail's one for heads, beside the vector of
+both read together: tails are of the kind that a relation names, heads are near the tail."""
+
+
+@dataclass(frozen=True)
+class DistillationTraining:
+    """Settings of a distillation.
+
+    Attributes:
+        pairs: Texts "head relation" and "relation tail" that the text encoder reads: most of the time goes into them.
+        steps: Number of batches.
+        queries: Pairs in a batch.
+        rate: Learning rate.
+        seed: Seed of pairs, weights and batches.
+
+    Raises:
+        SettingsError: If one makes no sense.
+    """
+
+    pairs: int = 260_000
+    steps: int = 2_500
+    queries: int = 1024
+    rate: float = 2e-3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        expect_whole(self, pairs=1, steps=1, queries=1, seed=0)
+        expect_number(self, "rate")
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """Heads by row, the relation of each, and the query that the network is to make of both."""
+
+    heads: NDArray[np.int64]
+    relations: NDArray[np.int64]
+    wanted: NDArray[np.float32]
+
+
+class _Batches:
+    """The pairs in runs of one relation, in another order each epoch: a batch then makes few projections."""
+
+    def __init__(
+        self,
+        heads: NDArray[np.int64],
+        relations: NDArray[np.int64],
+        wanted: NDArray[np.float16],
+        settings: DistillationTraining,
+    ) -> None:
+        order = np.argsort(relations, kind="stable")
+        self._heads, self._relations, self._wanted = heads[order], relations[order], wanted[order]
+        self._starts = np.flatnonzero(np.diff(self._relations, prepend=-1))
+        self._ends = np.append(self._starts[1:], len(order))
+        self._settings = settings
+
+    def __len__(self) -> int:
+        return self._settings.steps
+
+    def __getitem__(self, step: int) -> _Batch:
+        if not 0 <= step < len(self):
+            raise IndexError(step)
+        rng = np.random.default_rng((self._settings.seed, 2, step))
+        drawn, rows = 0, []
+        for run in rng.permutation(len(self._starts)).tolist():
+            rows.append(np.arange(self._starts[run], self._ends[run]))
+            drawn += len(rows[-1])
+            if drawn >= self._settings.queries:
+                break
+        chosen = np.concatenate(rows)[: self._settings.queries]
+        return _Batch(self._heads[chosen], self._relations[chosen], self._wanted[chosen].astype(np.float32))
+
+    def __iter__(self) -> Iterator[_Batch]:
+        return (self[step] for step in range(len(self)))
+
+
+class _Model(nn.Module):
+    """One minus the cosine of the network's query and the wanted one."""
+
+    def __init__(
+        self, network: LinkNetwork, entities: NDArray[np.float16], relations: NDArray[np.float32], device: str
+    ) -> None:
+        super().__init__()
+        self.network = network
+        self._entities, self._relations, self._device = entities, torch.from_numpy(relations), device
+
+    def forward(self, batch: _Batch) -> dict[str, Tensor]:
+        """Return ``{"loss": loss}``, as transformers' Trainer expects."""
+        heads = torch.from_numpy(self._entities[batch.heads].astype(np.float32)).to(self._device)
+        relations, which = torch.unique(torch.from_numpy(batch.relations), return_inverse=True)
+        queries = self.network.queries(heads, self._relations[relations].to(self._device), which.to(self._device))
+        wanted = torch.from_numpy(batch.wanted).to(self._device)
+        return expect_finite(1 - nn.functional.cosine_similarity(queries.float(), wanted, dim=-1).mean())
+
+
+def distil_hyper_cl(
+    texts: Sequence[str],
+    labels: Sequence[str],
+    relations: Sequence[str],
+    folder: Path,
+    *,
+    encoder: TextEncoder,
+    settings: DistillationTraining | None = None,
+    quiet: bool = False,
+) -> HyperCL:
+    """Train a network from names alone, and write it to ``folder``: it then answers for relations never seen.
+
+    The text encoder reads a head's label and a relation together, "head relation", and for the inverse "relation tail". The
+    network learns to make that vector of the two that are encoded apart, less the mean of all such vectors, which says
+    nothing, and with some of the relation or of the tail. No link is looked at.
+
+    Args:
+        texts: Text of every entity, as an index encodes it.
+        labels: Label of every entity.
+        relations: What relations may read like: the more, and the more different, the better.
+        folder: Where the encoder is written: a new or empty folder, or one that holds an earlier one, which it replaces.
+        encoder: The text encoder.
+        settings: How to train.
+        quiet: Show no progress on stderr.
+
+    Raises:
+        TrainingError: If there are no entities or no relations, the folder holds other files, or the loss is no number.
+    """
+    settings = settings or DistillationTraining()
+    expect_own(folder, HyperCL.is_at(folder))
+    if not len(texts) or not len(relations) or len(texts) != len(labels):
+        raise TrainingError(
+            "expected a text and a label of each entity, and relations, found "
+            f"{len(texts)} texts, {len(labels)} labels and {len(relations)} relations"
+        )
+    rng = np.random.default_rng((settings.seed, 1))
+    drawn = rng.integers(0, len(texts), settings.pairs)
+    numbers = rng.integers(0, 2 * len(relations), settings.pairs)
+    together = [
+        _together(labels[row], relations, number) for row, number in zip(drawn.tolist(), numbers.tolist(), strict=True)
+    ]
+    wanted = encoder.encode(together)
+    used, heads = np.unique(drawn, return_inverse=True)
+    entities = encoder.encode([texts[row] for row in used.tolist()]).astype(np.float16)
+    words = encoder.encode([*relations, *map(inverse_text, relations)])
+    backward = (numbers >= len(relations))[:, None]
+    beside = np.where(backward, TAIL * entities[heads].astype(np.float32), RELATION * words[numbers])
+    wanted += beside - wanted.mean(axis=0)
+    torch.manual_seed(settings.seed)
+    network = make_network(HyperCLTraining(width=0).network(encoder.dim)).to(encoder.device)
+    run_training(
+        _Model(network, entities, words, encoder.device),
+        _Batches(heads, numbers, wanted.astype(np.float16), settings),
+        folder / CHECKPOINTS,
+        groups=[{"params": list(network.parameters()), "lr": settings.rate}],
+        save_every=0,
+        resume=None,
+        device=encoder.device,
+        seed=settings.seed,
+        quiet=quiet,
+    )
+    clear_model(folder)
+    made = HyperCL(encoder, network.cpu())
+    made.save(folder)
+    clear_checkpoints(folder / CHECKPOINTS)
+    return made
+
+
+def _together(label: str, relations: Sequence[str], number: int) -> str:
+    backward, row = divmod(number, len(relations))
+    return f"{relations[row]} {label}" if backward else f"{label} {relations[row]}"
