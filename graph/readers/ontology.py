@@ -24,6 +24,7 @@ class Ontology:
     * a named superclass: (class, ``rdfs:subClassOf``, superclass);
     * an existential restriction, stated of the class or in an intersection or equivalence: (class, property, filler);
       the other named parts of such an intersection are the parents of a class that has none;
+    * two named classes that are the same: (class, ``owl:equivalentClass``, class), which is no link of the hierarchy;
     * domain and range of a property: (domain, property, range);
     * an individual's type, and any other link between classes, individuals and concepts.
 
@@ -103,16 +104,21 @@ class Ontology:
 
     def triples(self) -> Triples:
         """Return (head, relation, tail), as numbers of the statements."""
-        return [*self._subsumptions(), *self._expressions(), *self._schema(), *self._others()]
+        return [*self._subsumptions(), *self._equivalences(), *self._expressions(), *self._schema(), *self._others()]
 
     def _subsumptions(self) -> Iterator[tuple[int, int, int]]:
         for child, parent in self._pairs(rdf.SUBCLASS):
             if child in self.classes and parent in self.classes and child != parent:
                 yield child, self._subclass, parent
 
+    def _equivalences(self) -> Iterator[tuple[int, int, int]]:
+        for one, other in self._pairs(rdf.EQUIVALENT):
+            if one in self.classes and other in self.classes and one != other:
+                yield one, self._statements.number(rdf.EQUIVALENT), other
+
     def _expressions(self) -> Iterator[tuple[int, int, int]]:
         with_parent = {child for child, _, _ in self._subsumptions()}
-        for child, node in self._pairs(rdf.SUBCLASS, rdf.OWL + "equivalentClass"):
+        for child, node in self._pairs(rdf.SUBCLASS, rdf.EQUIVALENT):
             if child not in self.classes or node in self.classes:
                 continue
             for relation, target in self._conjuncts(node):

@@ -17,6 +17,7 @@ OURS = "urn:ontodex:"
 
 TYPE = RDF + "type"
 SUBCLASS = RDFS + "subClassOf"
+EQUIVALENT = OWL + "equivalentClass"
 PREDICTIONS = OURS + "Predictions"
 """Class of the named graphs that hold predictions, which are never read as known."""
 

@@ -67,6 +67,15 @@ def test_owl(write) -> None:
     assert len(graph.hierarchy().links) == 4
 
 
+def test_classes_that_are_the_same_are_linked_outside_the_hierarchy(write) -> None:
+    more = "ex:Hound a owl:Class ; owl:equivalentClass ex:Dog , ex:Hound , owl:Thing , ex:Old ."
+    graph = read(write("pets.ttl", PETS + more), on_error="raise")
+    same = {triple for triple in says(graph)["known"] if triple[1] == "owl:equivalentClass"}
+    assert same == {("ex:Hound", "owl:equivalentClass", "ex:Dog")}
+    assert says(graph)["relations"]["owl:equivalentClass"] == "equivalent class"
+    assert len(graph.hierarchy().links) == 4
+
+
 def test_schema_org(write) -> None:
     graph = read(
         write(
