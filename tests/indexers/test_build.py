@@ -15,7 +15,7 @@ import ontodex
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
 from ontodex.encoders.text import TextEncoder
-from ontodex.errors import IndexFailure, IndexMismatch, SettingsError
+from ontodex.errors import IndexFailure, SettingsError
 from ontodex.geometry.cosine import score_pairs
 from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts, merge, relation_texts, remove
 from ontodex.indexers import blobs
@@ -353,35 +353,6 @@ def test_a_place_that_cannot_be_written(tmp_path: Path, small_graph: KnowledgeGr
     with pytest.raises(IndexFailure, match="the index cannot be written"):
         built(small_graph, taken, tiny_encoder, train=False)
     assert (tmp_path / "file").read_text() == "x"
-
-
-def test_one_entity(tmp_path: Path, tiny_encoder: Path) -> None:
-    builder = GraphBuilder("one")
-    builder.entity("ex:dog", "dog")
-    with built(builder.build(), tmp_path / "a.odx", tiny_encoder) as engine:
-        assert list(engine.index.manifest.spaces) == ["text"]
-        assert [hit.id for hit in engine.search("cat")] == ["ex:dog"]
-        assert [hit.id for hit in engine.search("dog")] == ["ex:dog"]
-        assert len(engine.similar("dog")) == 0
-        assert engine.index.verify() == []
-    with pytest.warns(UserWarning, match="the graph has a hierarchy now"):
-        engine = ontodex.add(more_animals(), tmp_path / "a.odx", device="cpu", quiet=True)
-    with engine:
-        assert engine.graph.n_entities == 5
-
-
-def test_no_triples_no_link_space(tmp_path: Path, tiny_encoder: Path) -> None:
-    builder = GraphBuilder("words")
-    for name in ("dog", "cat", "farm"):
-        builder.entity(name)
-    builder.relation("eats")
-    with built(builder.build(), tmp_path / "a.odx", tiny_encoder) as engine:
-        assert list(engine.index.manifest.spaces) == ["text"]
-        assert engine.index.manifest.settings["training"] is None
-        assert len(engine.tails("dog", "eats")) > 0
-        with pytest.raises(IndexMismatch, match="the index has no relation projections; build it with training"):
-            _ = engine.index.link_encoder
-        assert engine.index.verify() == []
 
 
 def test_entities_without_any_words_are_indexed(tmp_path: Path, tiny_encoder: Path, encoded: list[str]) -> None:
