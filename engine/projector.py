@@ -73,7 +73,7 @@ class Projector:
             return "the mean of head and relation, and tail and inverse relation, read together (cosines)"
         if self._trained:
             return "the mean of the relation's projection and its inverse's (cosines)"
-        return "the difference of tail and head, against the relation's label (cosine; the index has no projections)"
+        return "head and tail together, against the relation's label (cosine; the index has no projections)"
 
     @property
     def _vectors(self) -> Vectors:
@@ -154,7 +154,7 @@ class Projector:
         heads, tails = (self.vectors([pair[side] for pair in pairs]) for side in (0, 1))
         for (head, tail), head_vector, tail_vector in zip(pairs, heads, tails, strict=True):
             if not self._trained:
-                yield score_pairs(unit(tail_vector - head_vector)[None], self._labels[None])[0]
+                yield score_pairs(unit(head_vector + tail_vector)[None], self._labels[None])[0]
                 continue
             both = np.zeros(graph.n_relations)
             directions = (head, head_vector, tail_vector, False), (tail, tail_vector, head_vector, True)
