@@ -94,8 +94,12 @@ def conditional_pairs(
     relations = _relations_to_hold_out(graph, settings.unseen_conditions, rng)
     held_out = frozenset(relations) | {relation + graph.n_relations for relation in relations}
     seen = frozenset(range(len(conditions))) - held_out
-    unknown = rng.random(graph.n_entities) < settings.unseen_entities
-    draw = PairDraw(graph, entity_texts(graph, texts), conditions, rng)
+    names = entity_texts(graph, texts)
+    numbers: dict[str, int] = {}
+    unknown = (rng.random(graph.n_entities) < settings.unseen_entities)[
+        [numbers.setdefault(name, len(numbers)) for name in names]  # what reads alike is held out together
+    ]
+    draw = PairDraw(graph, names, conditions, rng)
     unseen_conditions = draw.rows(settings.held_out, ~unknown, seen | held_out, held_out) if held_out else []
     unseen_entities = draw.rows(settings.held_out, unknown, seen)
     drawn = draw.rows(settings.pairs + 2 * settings.held_out, ~unknown, seen)

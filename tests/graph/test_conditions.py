@@ -90,6 +90,20 @@ def test_what_is_held_out_is_not_trained_on(pairs):
     assert len(pairs.train) == 800
 
 
+def test_entities_that_read_alike_are_held_out_together(graph):
+    builder = GraphBuilder("twins")
+    for row, identifier in enumerate(graph.ids):
+        number = identifier.removeprefix("person ")
+        builder.entity(identifier, f"person {int(number) // 2}" if number.isdigit() else graph.labels[row])
+    for head, relation, tail in graph.triples.tolist():
+        builder.triple(graph.ids[head], graph.relation_ids[relation], graph.ids[tail])
+    settings = ConditionalPairsSettings(pairs=400, held_out=60, unseen_conditions=0.2, unseen_entities=0.3, seed=1)
+    pairs = conditional_pairs(builder.build(), settings)
+    assert len(pairs.unseen_entities)
+    for part in ("train", "valid", "test"):
+        assert not set(pairs.unseen_entities.texts) & set(getattr(pairs, part).texts)
+
+
 def test_the_condition_alone_says_little(pairs):
     alike, unlike = (Counter(pairs.train.which[start::2].tolist()) for start in (0, 1))
     for condition in range(len(pairs.train.conditions)):
