@@ -103,7 +103,9 @@ def build(
         list[str] | None,
         typer.Option(help="Folder or name of an encoder; may be given again (texts, relations, conditions)."),
     ] = None,
-    train: Annotated[bool, typer.Option(help="Train projections for the graph's relations.")] = True,
+    train: Annotated[
+        bool, typer.Option(help="Train on the links of the graph; without, relations are read by name.")
+    ] = True,
     structure: Annotated[
         bool, typer.Option(help="Let link prediction look at the links of the graph too, not at texts alone.")
     ] = True,

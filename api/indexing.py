@@ -59,7 +59,7 @@ def build(
         structure: Whether link prediction looks at the links of the graph too (ComplEx), not at texts alone, and how that is
             trained. Weights of the two are fitted, relation by relation, on the graph's validation triples, or on a
             twentieth of its triples at most, which is held out from training. Left out where that makes fewer than 50
-            triples, where there are more than 200,000 entities, and where the index has no projections.
+            triples, where there are more than 200,000 entities, and where nothing is trained.
         hierarchy: What embeds the entities in the Poincaré ball, for parents, children and places: ``True`` for the
             HiT encoder that ontodex brings (if the graph has a hierarchy), the folder or name of another, which may be a
             public checkpoint, or ``False`` for nothing.
@@ -86,10 +86,11 @@ def build(
     if not isinstance(hierarchy, bool) or (hierarchy and _has_links(graph)):
         hit = load_hierarchy_encoder(IN_THE_BOX if hierarchy is True else str(hierarchy), device)
     trains = train and link is None and graph.n_triples > 0
+    learns_links = graph.n_triples > 0 and (train or link is not None)
     if link is None and not trains:
         link = HyperCL.in_the_box(text)
     structural = ComplExTraining(seed=training.seed) if structure is True else structure or None
-    if not graph.n_triples:
+    if not learns_links:
         structural = None
     build_index(
         graph,

@@ -57,7 +57,7 @@ def test_the_network_in_the_box_answers_where_nothing_is_trained(tmp_path: Path,
         box = HyperCL.in_the_box(engine.index.text_encoder)
         assert box is not None
         assert engine.index.link_encoder.fingerprint == box.fingerprint
-        assert engine.index.manifest.settings["training"] is None
+        assert engine.index.manifest.settings["training"] is engine.index.manifest.settings["structure"] is None
         assert {hit.id for hit in engine.tails("carpenter", "works with the tool", k=2)} <= {"hammer", "nail"}
         assert engine.tails("a grey heron", "feeds on", k=2, known="include")[0].id in {"heron", "fish"}
         assert engine.heads("treats", "diabetes", k=1, known="include")[0].id == "insulin"
