@@ -73,7 +73,7 @@ def without_places(arguments: Sequence[str]) -> list[str]:
     ['--data', 'DIR', '--seed', '1']
     """
     return [
-        "DIR" if before in ("--data", "--model", "--pairs", "--train") else one
+        "DIR" if before in ("--data", "--make", "--model", "--pairs", "--train") else one
         for before, one in zip(["", *arguments], arguments, strict=False)
     ]
 

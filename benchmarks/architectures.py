@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 import ontodex
-from benchmarks.record import Measured
+from benchmarks.kgc import GRAPHS
+from benchmarks.record import Measured, expect_data
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
 from ontodex.graph import entity_texts, relation_texts
@@ -23,7 +24,6 @@ from ontodex.trainers.hyper_cl import train_hyper_cl
 
 __all__ = ["add_options", "run"]
 
-GRAPHS = {"wn18rr": "WN18RR", "fb15k-237": "FB15k-237"}
 ROWS: dict[str, dict[str, Any]] = {
     "hadamard": {"architecture": "hadamard"},
     "concat": {"architecture": "concat"},
@@ -57,8 +57,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> list[Measured]:
     """Measure, and return what came out."""
-    if options.data is None:
-        sys.exit("python -m benchmarks architectures: expected --data DIR or $ONTODEX_DATA, found neither")
+    expect_data(options, "architectures")
     return [_measured(options, name) for name in options.graph or list(GRAPHS)]
 
 

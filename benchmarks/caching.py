@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import ontodex
 from benchmarks.clock import clock_name
 from benchmarks.clock import seconds as _seconds
-from benchmarks.record import Goal, Measured
+from benchmarks.record import Goal, Measured, expect_data
 from ontodex.encoders.bi_encoder import BiEncoder
 from ontodex.encoders.compositions import make_network
 from ontodex.encoders.hyper_cl import HyperCL
@@ -118,8 +118,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> list[Measured]:
     """Measure, and return what came out."""
-    if options.data is None:
-        sys.exit("python -m benchmarks caching: expected --data DIR or $ONTODEX_DATA, found neither")
+    expect_data(options, "caching")
     if options.quick:
         options.texts, options.triples = 64, 20
     graph = ontodex.read(options.data / "wn18rr")

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 import ontodex
-from benchmarks.record import Goal, Measured
+from benchmarks.kgc import GRAPHS
+from benchmarks.record import Goal, Measured, expect_data
 from ontodex.encoders.condition_network import ARCHITECTURES
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.text import TextEncoder
@@ -21,7 +22,6 @@ from ontodex.trainers.condition_evaluation import spearman
 
 __all__ = ["add_options", "run"]
 
-GRAPHS = {"wn18rr": "WN18RR", "fb15k-237": "FB15k-237"}
 ROWS = {
     "hyper, low rank": {"architecture": "hyper"},
     "hyper, full rank": {"architecture": "hyper", "rank": 0},
@@ -47,8 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> list[Measured]:
     """Measure, and return what came out."""
-    if options.data is None:
-        sys.exit("python -m benchmarks conditional: expected --data DIR or $ONTODEX_DATA, found neither")
+    expect_data(options, "conditional")
     if options.quick:
         options.pairs, options.epochs = 200, 1
     return [_measured(options, name) for name in options.graph or list(GRAPHS)]

@@ -11,7 +11,7 @@ import numpy as np
 
 import ontodex
 from benchmarks.hierarchies import LOADERS, ROOTED
-from benchmarks.record import Goal, Measured
+from benchmarks.record import Goal, Measured, expect_data
 from ontodex.encoders.hit import DEFAULT_HIT, HiT
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.text import TextEncoder
@@ -80,8 +80,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> list[Measured]:
     """Measure, and return what came out."""
-    if options.data is None:
-        sys.exit("python -m benchmarks hierarchy: expected --data DIR or $ONTODEX_DATA, found neither")
+    expect_data(options, "hierarchy")
     if options.quick:
         options.queries, options.baseline_pairs, options.classifier_steps, options.static_epochs = 50, 20, 2, 1
     if options.train and options.model:

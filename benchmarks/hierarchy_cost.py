@@ -14,7 +14,7 @@ import torch
 
 from benchmarks.hierarchies import LOADERS, ROOTED
 from benchmarks.public_hit import PublicHiT
-from benchmarks.record import Goal, Measured
+from benchmarks.record import Goal, Measured, expect_data
 from ontodex.encoders.device import choose_device, has_bfloat16
 from ontodex.encoders.locate import DEFAULT_ENCODER, locate
 from ontodex.encoders.text import load_sentence_transformer
@@ -80,8 +80,7 @@ class _Ours:
 
 def run(options: argparse.Namespace) -> list[Measured]:
     """Measure, and return what came out."""
-    if options.data is None:
-        sys.exit("python -m benchmarks hierarchy-cost: expected --data DIR or $ONTODEX_DATA, found neither")
+    expect_data(options, "hierarchy-cost")
     if options.quick:
         options.families, options.triplets, options.rounds = 4, 20, 2
     device, folder = choose_device(options.device), locate(options.start)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import ontodex
-from benchmarks.record import Goal, Measured
+from benchmarks.record import Goal, Measured, expect_data
 from ontodex.engine.projector import Projector
 from ontodex.engine.ranking import BLOCK, evaluate_links
 from ontodex.indexers.vectors import Vectors
@@ -50,8 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> list[Measured]:
     """Measure, and return what came out."""
-    if options.data is None:
-        sys.exit("python -m benchmarks kgc: expected --data DIR or $ONTODEX_DATA, found neither")
+    expect_data(options, "kgc")
     graphs = options.graph or list(GRAPHS)
     if options.model is not None:
         if len(graphs) != 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -14,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-__all__ = ["KEYS", "RESULTS", "Goal", "Measured", "code_state", "flat", "make_record", "write_record"]
+__all__ = ["KEYS", "RESULTS", "Goal", "Measured", "code_state", "expect_data", "flat", "make_record", "write_record"]
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -85,6 +86,12 @@ def flat(figures: Mapping[str, Any], above: str = "") -> dict[str, Any]:
         else:
             found[above + name] = value
     return found
+
+
+def expect_data(options: argparse.Namespace, name: str) -> None:
+    """Leave with a message if a benchmark that needs the folder of benchmark data was not given it."""
+    if options.data is None:
+        sys.exit(f"python -m benchmarks {name}: expected --data DIR or $ONTODEX_DATA, found neither")
 
 
 def code_state() -> dict[str, Any]:

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 import ontodex
 from benchmarks.hierarchies import LOADERS
-from benchmarks.record import Measured
+from benchmarks.record import Measured, expect_data
 from ontodex.demo_data import write_hpo
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
-from ontodex.graph import KnowledgeGraph, entity_texts, relation_texts
+from ontodex.graph import KnowledgeGraph, entity_texts, question_text, relation_texts
 from ontodex.graph.text import in_words
 from ontodex.indexers.asking import asking
 from ontodex.indexers.vectors import Vectors
@@ -45,13 +45,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--questions", type=int, default=3000, help="triples to rank (default %(default)s)")
     parser.add_argument("--make", type=Path, help="first make the network anew into this folder, and measure that one")
     parser.add_argument("--relations", type=int, default=60_000, help="with --make: relations drawn (%(default)s)")
-    parser.add_argument("--pairs", type=int, default=260_000, help="with --make: texts read (default %(default)s)")
+    parser.add_argument("--texts", type=int, default=260_000, help="with --make: texts read (default %(default)s)")
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
     """Measure, and return what came out."""
-    if options.data is None:
-        sys.exit("python -m benchmarks zero-shot: expected --data DIR or $ONTODEX_DATA, found neither")
+    expect_data(options, "zero-shot")
     text = TextEncoder.load()
     if options.make is not None:
         made = make(options, text)
@@ -81,7 +80,7 @@ def make(options: argparse.Namespace, text: TextEncoder) -> HyperCL:
         [in_words(name) for name in schema.labels if len(name.split()) <= 3],
     ]
     relations = relation_phrases(names, _sentences(options.data), 200 if options.quick else options.relations, rng)
-    settings = DistillationTraining(pairs=options.pairs, seed=options.seed)
+    settings = DistillationTraining(pairs=options.texts, seed=options.seed)
     if options.quick:
         settings = dataclasses.replace(settings, pairs=2000, steps=20)
     return distil_hyper_cl(texts, labels, relations, options.make, encoder=text, settings=settings)
@@ -153,11 +152,13 @@ def _measured(options: argparse.Namespace, name: str, text: TextEncoder, made: H
     labels, relations = list(graph.labels), list(graph.relation_labels)
 
     def together(rows: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.float32]:
-        read = []
-        for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
-            backward, relation = divmod(number, len(relations))
-            read.append(f"{relations[relation]} {labels[row]}" if backward else f"{labels[row]} {relations[relation]}")
-        return text.encode(read)
+        backward, asked = np.divmod(numbers, len(relations))
+        return text.encode(
+            [
+                question_text(labels[row], relations[relation], backward=bool(inverse))
+                for row, relation, inverse in zip(rows.tolist(), asked.tolist(), backward.tolist(), strict=True)
+            ]
+        )
 
     figures: dict[str, Any] = {}
     ways: dict[str, Callable[..., NDArray[np.float32]]] = {

@@ -14,7 +14,7 @@ from ontodex.engine.resolve import Resolved
 from ontodex.errors import settings_from
 from ontodex.geometry.cosine import score_pairs, unit
 from ontodex.geometry.projection import Projections
-from ontodex.graph import TextSettings, entity_texts, inverse_text, relation_texts
+from ontodex.graph import TextSettings, entity_texts, inverse_text, question_text, relation_texts
 from ontodex.indexers.asking import asking
 from ontodex.indexers.index import Index
 from ontodex.indexers.structure import HYBRID
@@ -103,8 +103,9 @@ class Projector:
     def _text_queries(self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool) -> Floats:
         pairs = list(zip(entities, relations, strict=True))
         if not self._trained:
-            words = [(entity.reading.label, relation.reading.label) for entity, relation in pairs]
-            return self._encode([" ".join(reversed(two) if backward else two) for two in words])
+            return self._encode(
+                [question_text(one.reading.label, two.reading.label, backward=backward) for one, two in pairs]
+            )
         if self._reads_pairs:
             read = [(self._text(one), self._relation_text(two, backward)) for one, two in pairs]
             return np.asarray(self._index.link_encoder.queries(read))

@@ -24,7 +24,15 @@ from ontodex.graph.subsumptions import (
     with_root,
 )
 from ontodex.graph.task_files import read_lexicon, read_settings, read_task, write_task
-from ontodex.graph.text import DEFAULT_TEXTS, LABEL_ALONE, TextSettings, entity_texts, inverse_text, relation_texts
+from ontodex.graph.text import (
+    DEFAULT_TEXTS,
+    LABEL_ALONE,
+    TextSettings,
+    entity_texts,
+    inverse_text,
+    question_text,
+    relation_texts,
+)
 from ontodex.graph.writers import to_networkx, write_nquads, write_tsv
 
 __all__ = [
@@ -52,6 +60,7 @@ __all__ = [
     "links_fingerprint",
     "make_task",
     "merge",
+    "question_text",
     "read",
     "read_conditional_pairs",
     "read_csts",

@@ -11,7 +11,16 @@ from ontodex.errors import SettingsError
 from ontodex.graph.builder import readable
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 
-__all__ = ["DEFAULT_TEXTS", "LABEL_ALONE", "TextSettings", "entity_texts", "in_words", "inverse_text", "relation_texts"]
+__all__ = [
+    "DEFAULT_TEXTS",
+    "LABEL_ALONE",
+    "TextSettings",
+    "entity_texts",
+    "in_words",
+    "inverse_text",
+    "question_text",
+    "relation_texts",
+]
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,15 @@ def entity_texts(graph: KnowledgeGraph, settings: TextSettings = DEFAULT_TEXTS) 
             words += [word for _, name in near[: settings.neighbours] for word in name.split()]
         texts.append(" ".join(words[: settings.max_words]))
     return texts
+
+
+def question_text(entity: str, relation: str, *, backward: bool = False) -> str:
+    """Return what a text encoder reads of a question for tails, or for heads with ``backward``.
+
+    >>> question_text("Lisbon", "capital of"), question_text("Portugal", "capital of", backward=True)
+    ('Lisbon capital of', 'capital of Portugal')
+    """
+    return f"{relation} {entity}" if backward else f"{entity} {relation}"
 
 
 def inverse_text(relation: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import LinkNetwork
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import TrainingError, expect_number, expect_whole
-from ontodex.graph import inverse_text
+from ontodex.graph import inverse_text, question_text
 from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own
 from ontodex.trainers.hyper_cl import HyperCLTraining
 from ontodex.trainers.run import expect_finite, run_training
@@ -64,7 +64,7 @@ class _Batch:
 
 
 class _Batches:
-    """The pairs in runs of one relation, in another order each epoch: a batch then makes few projections."""
+    """The pairs in runs of one relation, other runs for each batch: it then makes few projections."""
 
     def __init__(
         self,
@@ -86,17 +86,10 @@ class _Batches:
         if not 0 <= step < len(self):
             raise IndexError(step)
         rng = np.random.default_rng((self._settings.seed, 2, step))
-        drawn, rows = 0, []
-        for run in rng.permutation(len(self._starts)).tolist():
-            rows.append(np.arange(self._starts[run], self._ends[run]))
-            drawn += len(rows[-1])
-            if drawn >= self._settings.queries:
-                break
-        chosen = np.concatenate(rows)[: self._settings.queries]
+        most = self._settings.queries
+        runs = rng.choice(len(self._starts), min(most, len(self._starts)), replace=False)
+        chosen = np.concatenate([np.arange(self._starts[run], self._ends[run]) for run in runs.tolist()])[:most]
         return _Batch(self._heads[chosen], self._relations[chosen], self._wanted[chosen].astype(np.float32))
-
-    def __iter__(self) -> Iterator[_Batch]:
-        return (self[step] for step in range(len(self)))
 
 
 class _Model(nn.Module):
@@ -156,15 +149,16 @@ def distil_hyper_cl(
     rng = np.random.default_rng((settings.seed, 1))
     drawn = rng.integers(0, len(texts), settings.pairs)
     numbers = rng.integers(0, 2 * len(relations), settings.pairs)
+    backward, asked = np.divmod(numbers, len(relations))
     together = [
-        _together(labels[row], relations, number) for row, number in zip(drawn.tolist(), numbers.tolist(), strict=True)
+        question_text(labels[row], relations[relation], backward=bool(inverse))
+        for row, relation, inverse in zip(drawn.tolist(), asked.tolist(), backward.tolist(), strict=True)
     ]
     wanted = encoder.encode(together)
     used, heads = np.unique(drawn, return_inverse=True)
     entities = encoder.encode([texts[row] for row in used.tolist()]).astype(np.float16)
     words = encoder.encode([*relations, *map(inverse_text, relations)])
-    backward = (numbers >= len(relations))[:, None]
-    beside = np.where(backward, TAIL * entities[heads].astype(np.float32), RELATION * words[numbers])
+    beside = np.where(backward[:, None], TAIL * entities[heads].astype(np.float32), RELATION * words[numbers])
     wanted += beside - wanted.mean(axis=0)
     torch.manual_seed(settings.seed)
     network = make_network(HyperCLTraining(width=0).network(encoder.dim)).to(encoder.device)
@@ -184,8 +178,3 @@ def distil_hyper_cl(
     made.save(folder)
     clear_checkpoints(folder / CHECKPOINTS)
     return made
-
-
-def _together(label: str, relations: Sequence[str], number: int) -> str:
-    backward, row = divmod(number, len(relations))
-    return f"{relations[row]} {label}" if backward else f"{label} {relations[row]}"

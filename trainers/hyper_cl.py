@@ -167,9 +167,10 @@ def train_hyper_cl(
         settings = replace(settings, steps=min(600, max(100, passes)))
     torch.manual_seed(settings.seed)
     network = None if shape is None else make_network(shape)
-    brought = HyperCL.in_the_box(encoder) if settings.pretrained else None
-    if network is not None and brought is not None and replace(network.settings, width=0) == brought.network.settings:
-        network.load_state_dict(brought.network.state_dict(), strict=False)  # all but the entity layer
+    if network is not None and settings.pretrained:
+        brought = HyperCL.in_the_box(encoder)
+        if brought is not None and replace(network.settings, width=0) == brought.network.settings:
+            network.load_state_dict(brought.network.state_dict(), strict=False)  # all but the entity layer
     loss = LinkLoss(settings.margin, settings.temperature)
     names, relations = entity_texts(graph, texts), relation_texts(graph)
     run = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
