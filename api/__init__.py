@@ -23,14 +23,27 @@ if TYPE_CHECKING:
     from ontodex.engine.engine import Engine
     from ontodex.engine.hits import Hit, Hits
     from ontodex.engine.placements import Placement, Placements
+    from ontodex.engine.verdicts import Direction, Verdict
+    from ontodex.entailment import evaluate_nli, train_gauss_cse
     from ontodex.errors import OntodexError
     from ontodex.evaluation import evaluate_kgc
-    from ontodex.graph import ConditionalPairsSettings, Hierarchy, KnowledgeGraph, TextSettings, read, read_csts
+    from ontodex.graph import (
+        ConditionalPairsSettings,
+        EntailmentPairs,
+        Hierarchy,
+        KnowledgeGraph,
+        TextSettings,
+        entailment_pairs,
+        read,
+        read_csts,
+        read_nli,
+    )
     from ontodex.hierarchy_evaluation import evaluate_hierarchy
     from ontodex.indexing import add, build, open, remove
     from ontodex.trainers.complex import ComplExTraining
     from ontodex.trainers.condition import ConditionTraining
     from ontodex.trainers.cross_encoder import CrossEncoderTraining
+    from ontodex.trainers.gauss_cse import GaussCSETraining
     from ontodex.trainers.hit import HiTTraining
     from ontodex.trainers.hyper_cl import HyperCLTraining
     from ontodex.training import train_cross_encoder, train_hit, train_hyper_cl
@@ -42,7 +55,10 @@ __all__ = [
     "ConditionTraining",
     "ConditionalPairsSettings",
     "CrossEncoderTraining",
+    "Direction",
     "Engine",
+    "EntailmentPairs",
+    "GaussCSETraining",
     "HiTTraining",
     "Hierarchy",
     "Hit",
@@ -53,18 +69,23 @@ __all__ = [
     "Placement",
     "Placements",
     "TextSettings",
+    "Verdict",
     "add",
     "build",
     "conditional_pairs",
+    "entailment_pairs",
     "evaluate_csts",
     "evaluate_hierarchy",
     "evaluate_kgc",
+    "evaluate_nli",
     "open",
     "read",
     "read_csts",
+    "read_nli",
     "remove",
     "train_condition",
     "train_cross_encoder",
+    "train_gauss_cse",
     "train_hit",
     "train_hyper_cl",
 ]
@@ -78,7 +99,10 @@ _HOMES = {
     "ConditionTraining": "ontodex.trainers.condition",
     "ConditionalPairsSettings": "ontodex.graph",
     "CrossEncoderTraining": "ontodex.trainers.cross_encoder",
+    "Direction": "ontodex.engine.verdicts",
     "Engine": "ontodex.engine.engine",
+    "EntailmentPairs": "ontodex.graph",
+    "GaussCSETraining": "ontodex.trainers.gauss_cse",
     "HiTTraining": "ontodex.trainers.hit",
     "Hierarchy": "ontodex.graph",
     "Hit": "ontodex.engine.hits",
@@ -89,18 +113,23 @@ _HOMES = {
     "Placement": "ontodex.engine.placements",
     "Placements": "ontodex.engine.placements",
     "TextSettings": "ontodex.graph",
+    "Verdict": "ontodex.engine.verdicts",
     "add": "ontodex.indexing",
     "build": "ontodex.indexing",
     "conditional_pairs": "ontodex.conditions",
+    "entailment_pairs": "ontodex.graph",
     "evaluate_csts": "ontodex.conditions",
     "evaluate_hierarchy": "ontodex.hierarchy_evaluation",
     "evaluate_kgc": "ontodex.evaluation",
+    "evaluate_nli": "ontodex.entailment",
     "open": "ontodex.indexing",
     "read": "ontodex.graph",
     "read_csts": "ontodex.graph",
+    "read_nli": "ontodex.graph",
     "remove": "ontodex.indexing",
     "train_condition": "ontodex.conditions",
     "train_cross_encoder": "ontodex.training",
+    "train_gauss_cse": "ontodex.entailment",
     "train_hit": "ontodex.training",
     "train_hyper_cl": "ontodex.training",
 }

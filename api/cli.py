@@ -12,6 +12,7 @@ import typer
 import ontodex
 from ontodex.cli_answers import answer, open_engine, singles
 from ontodex.cli_conditions import conditions
+from ontodex.cli_entailment import entailed_by, entailing, entails
 from ontodex.cli_options import (
     Also,
     Batch,
@@ -28,6 +29,7 @@ from ontodex.cli_options import (
     Rerank,
     Seed,
     Sources,
+    Text,
     Tsv,
     say,
 )
@@ -45,12 +47,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(conditions)
+app.command()(entailed_by)
+app.command()(entailing)
+app.command()(entails)
 app.add_typer(train_app)
 app.add_typer(eval_app)
 
-Text = Annotated[
-    str | None, typer.Argument(help="An entity (CURIE, IRI, label, synonym) or any text.", show_default=False)
-]
 Relation = Annotated[str | None, typer.Argument(help="A relation of the graph, or any text.", show_default=False)]
 
 
@@ -116,6 +118,12 @@ def build(
         str | None,
         typer.Option(help="Folder or name of a HiT encoder for that; by default the one that ontodex brings."),
     ] = None,
+    entailment: Annotated[
+        bool, typer.Option(help="Embed the sentences of labels and definitions, for what entails what.")
+    ] = False,
+    entailment_encoder: Annotated[
+        str | None, typer.Option(help="Folder of a GaussCSE encoder for that; by default the one that ontodex brings.")
+    ] = None,
     neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
     format: Format = None,
     on_error: OnError = "warn",
@@ -124,8 +132,12 @@ def build(
     quiet: Quiet = False,
 ) -> None:
     """Build an index of a graph. Where there is one, only what is new is encoded, and readers are not disturbed."""
-    if hierarchy_encoder and not hierarchy:
-        raise SettingsError("expected --no-hierarchy or --hierarchy-encoder, found both")
+    for name, wanted, encoders in (
+        ("hierarchy", hierarchy, hierarchy_encoder),
+        ("entailment", entailment, entailment_encoder),
+    ):
+        if encoders and not wanted:
+            raise SettingsError(f"expected --no-{name} or --{name}-encoder, found both")
     engine = ontodex.build(
         ontodex.read(*sources, on_error=on_error, format=format),
         output,
@@ -133,6 +145,7 @@ def build(
         train=train,
         structure=structure,
         hierarchy=hierarchy_encoder or hierarchy,
+        entailment=entailment_encoder or entailment,
         training=ontodex.HyperCLTraining(seed=seed),
         texts=ontodex.TextSettings(neighbours=neighbours),
         device=device,

@@ -17,7 +17,7 @@ from ontodex.errors import LookupFailed, SettingsError
 __all__ = ["answer", "open_engine", "singles"]
 
 Question = tuple[str, ...]
-Answered = ontodex.Hits | ontodex.Placements
+Answered = ontodex.Hits | ontodex.Placements | ontodex.Direction
 Ask = Callable[[Any], Sequence[Answered]]
 
 BATCH = 512
@@ -57,6 +57,7 @@ def answer(
         raise SettingsError(f"expected {len(parts)} text(s) to ask about after INDEX, or --queries FILE, found fewer")
     (hits,) = ask([parts])
     if as_tsv or as_rdf:
+        assert not isinstance(hits, ontodex.Direction)  # its command offers neither
         typer.echo(hits.to_tsv() if as_tsv else _rdf(hits), nl=False)
     else:
         typer.echo(hits.to_json() if as_json else str(hits))

@@ -23,6 +23,7 @@ __all__ = [
     "Rerank",
     "Seed",
     "Sources",
+    "Text",
     "Tsv",
     "say",
 ]
@@ -38,6 +39,9 @@ Also = Annotated[
 Batch = Annotated[
     Path | None,
     typer.Option(help="A file of questions, one a line, parts separated by tabs; - for stdin. Answers are JSON lines."),
+]
+Text = Annotated[
+    str | None, typer.Argument(help="An entity (CURIE, IRI, label, synonym) or any text.", show_default=False)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Tsv = Annotated[bool, typer.Option("--tsv", help="Print a table with tabs.")]

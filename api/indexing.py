@@ -15,6 +15,7 @@ from ontodex.graph import remove as remove_entities
 
 if TYPE_CHECKING:
     from ontodex.encoders.condition import ConditionEncoder
+    from ontodex.encoders.gauss_cse import GaussCSE
     from ontodex.encoders.hit import HiT
     from ontodex.encoders.link_encoder import LinkEncoder
     from ontodex.encoders.text import TextEncoder
@@ -24,10 +25,22 @@ if TYPE_CHECKING:
     from ontodex.trainers.complex import ComplExTraining
     from ontodex.trainers.hyper_cl import HyperCLTraining
 
-__all__ = ["IN_THE_BOX", "add", "build", "load_hierarchy_encoder", "open", "remove"]
+__all__ = [
+    "ENTAILMENT_IN_THE_BOX",
+    "HIERARCHY_IN_THE_BOX",
+    "add",
+    "build",
+    "load_entailment_encoder",
+    "load_hierarchy_encoder",
+    "open",
+    "remove",
+]
 
-IN_THE_BOX = "hit-wordnet"
+HIERARCHY_IN_THE_BOX = "hit-wordnet"
 """Name of the hierarchy encoder that ontodex brings: of WordNet's nouns, on all-MiniLM-L6-v2."""
+
+ENTAILMENT_IN_THE_BOX = "gauss-cse-nli"
+"""Name of the entailment encoder that ontodex brings: of premises and hypotheses, on all-MiniLM-L6-v2."""
 
 
 def build(
@@ -38,6 +51,7 @@ def build(
     train: bool = True,
     structure: bool | ComplExTraining = True,
     hierarchy: bool | str | Path = True,
+    entailment: bool | str | Path = False,
     training: HyperCLTraining | None = None,
     texts: TextSettings | None = None,
     device: str = "auto",
@@ -63,6 +77,8 @@ def build(
         hierarchy: What embeds the entities in the Poincaré ball, for parents, children and places: ``True`` for the
             HiT encoder that ontodex brings (if the graph has a hierarchy), the folder or name of another, which may be a
             public checkpoint, or ``False`` for nothing.
+        entailment: What embeds the sentences of labels and definitions as Gaussians, for what entails what: ``True`` for the
+            GaussCSE encoder that ontodex brings, the folder of another, or ``False`` for nothing.
         training: How to train.
         texts: How an entity's text is built.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or another torch device.
@@ -76,6 +92,7 @@ def build(
     """
     from ontodex.encoders.hyper_cl import HyperCL
     from ontodex.indexers.build import build_index
+    from ontodex.indexers.encoder_files import Encoders
     from ontodex.trainers.complex import ComplExTraining
     from ontodex.trainers.hyper_cl import HyperCLTraining
 
@@ -84,7 +101,10 @@ def build(
     training = training or HyperCLTraining()
     hit = None
     if not isinstance(hierarchy, bool) or (hierarchy and _has_links(graph)):
-        hit = load_hierarchy_encoder(IN_THE_BOX if hierarchy is True else str(hierarchy), device)
+        hit = load_hierarchy_encoder(HIERARCHY_IN_THE_BOX if hierarchy is True else str(hierarchy), device)
+    gauss = None
+    if entailment is not False:
+        gauss = load_entailment_encoder(ENTAILMENT_IN_THE_BOX if entailment is True else str(entailment), device)
     trains = train and link is None and graph.n_triples > 0
     learns_links = graph.n_triples > 0 and (train or link is not None)
     if link is None and not trains:
@@ -95,12 +115,9 @@ def build(
     build_index(
         graph,
         Path(path),
-        text=text,
-        link=link,
+        Encoders(text, link, hit, condition, gauss),
         train=_trainer(training, texts, quiet) if trains else None,
         structure=_structure_trainer(structural, device, quiet) if structural else None,
-        hit=hit,
-        condition=condition,
         texts=texts,
         settings={
             "training": dataclasses.asdict(training) if trains else None,
@@ -204,12 +221,29 @@ def load_hierarchy_encoder(name: str, device: str = "auto") -> HiT:
     from ontodex.encoders.locate import locate
     from ontodex.errors import EncoderError
 
-    folder = DEFAULT_HIT if name == IN_THE_BOX and not Path(name).exists() else locate(name)
+    folder = DEFAULT_HIT if name == HIERARCHY_IN_THE_BOX and not Path(name).exists() else locate(name)
     if HyperCL.is_at(folder):
         raise EncoderError(
             f"{folder}: expected a HiT encoder, for hierarchies, found a Hyper-CL encoder, for relations"
         )
     return HiT.load(folder, device)
+
+
+def load_entailment_encoder(name: str, device: str = "auto") -> GaussCSE:
+    """Load a GaussCSE encoder.
+
+    Args:
+        name: A folder, a name on the Hugging Face hub, or ``"gauss-cse-nli"``, the encoder that ontodex brings.
+        device: Where it computes.
+
+    Raises:
+        EncoderError: If there is none, or another, or it cannot be loaded.
+    """
+    from ontodex.encoders.gauss_cse import DEFAULT_GAUSS_CSE, GaussCSE
+    from ontodex.encoders.locate import locate
+
+    own = name == ENTAILMENT_IN_THE_BOX and not Path(name).exists()
+    return GaussCSE.load(DEFAULT_GAUSS_CSE if own else locate(name), device)
 
 
 def _has_links(graph: KnowledgeGraph) -> bool:
@@ -220,6 +254,7 @@ def _load(
     encoders: Sequence[str | Path], device: str
 ) -> tuple[TextEncoder, LinkEncoder | None, ConditionEncoder | None]:
     from ontodex.encoders.condition import ConditionEncoder
+    from ontodex.encoders.gauss_cse import GaussCSE
     from ontodex.encoders.hit import HiT
     from ontodex.encoders.hyper_cl import HyperCL
     from ontodex.encoders.link_encoder import load_link_encoder
@@ -229,11 +264,12 @@ def _load(
 
     folders = [locate(str(name)) for name in encoders]
     for folder in folders:
-        if HiT.is_at(folder):
-            raise SettingsError(
-                f"encoders: expected encoders of texts and relations, found {folder}, which is one of hierarchies; "
-                "give it as hierarchy= (in the shell --hierarchy-encoder)"
-            )
+        for kind, what, option in ((HiT, "hierarchies", "hierarchy"), (GaussCSE, "entailment", "entailment")):
+            if kind.is_at(folder):
+                raise SettingsError(
+                    f"encoders: expected encoders of texts and relations, found {folder}, which is one of {what}; "
+                    f"give it as {option}= (in the shell --{option}-encoder)"
+                )
     links = [folder for folder in folders if HyperCL.is_at(folder)]
     conditions = [folder for folder in folders if ConditionEncoder.is_at(folder)]
     texts = [folder for folder in folders if folder not in links + conditions] or [locate(DEFAULT_ENCODER)]

@@ -24,6 +24,7 @@ BENCHMARKS = {
     "hierarchy": "held-out subsumptions of a hierarchy, ancestors by distance, baselines (needs --data)",
     "hierarchy-search": "exact top-10 by the subsumption score against geoopt, FAISS and float64",
     "hierarchy-cost": "a training step of HiT against the public implementation's (needs --data)",
+    "entailment": "entailment on SNLI, MNLI and SICK: every loss of GaussCSE at one budget (needs --data)",
     "conditional-search": "search under conditions, warm and cold, against plain torch",
     "caching": "running times of the Hyper-CL paper: encoder calls, hit rates, wall time, cache sizes (needs --data)",
     "tables": "write benchmarks/README.md from the records, measure nothing",

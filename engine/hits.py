@@ -52,7 +52,8 @@ class Hit:
         label: Its label.
         score: The higher the better; what it measures is said by the question's method.
         known: Whether the graph, or another known source, says so already.
-        probability: Of a parent or child, how likely it is one; ``None`` for other questions.
+        probability: Of a parent or child, and of what entails or is entailed, how likely it is one; else ``None``.
+        text: The sentence that matched, where sentences are searched; else ``None``.
     """
 
     id: str
@@ -60,9 +61,10 @@ class Hit:
     score: float
     known: bool
     probability: float | None = None
+    text: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return its parts as plain data, the probability where there is one."""
+        """Return its parts as plain data, probability and text where there is one."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
@@ -102,7 +104,8 @@ class Hits(Sequence[Hit]):
         for rank, hit in enumerate(self.hits, 1):
             mark = "known" if hit.known else "     "
             chance = "" if hit.probability is None else f"p={hit.probability:.2f}  "
-            lines.append(f"{rank:>4}  {hit.score:7.4f}  {chance}{mark}  {hit.id:<{width}}  {hit.label}")
+            said = f": {hit.text}" if hit.text not in (None, hit.label) else ""
+            lines.append(f"{rank:>4}  {hit.score:7.4f}  {chance}{mark}  {hit.id:<{width}}  {hit.label}{said}")
         return printable("\n".join(lines if self.hits else [*lines, "      nothing found"]))
 
     __repr__ = __str__
@@ -126,14 +129,15 @@ class Hits(Sequence[Hit]):
         return tsv(self._columns, [[row[name] for name in self._columns] for row in rows])
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a data frame with the columns id, label, score and known, of parents and children probability too."""
+        """Return a data frame with the columns id, label, score and known, and probability and text where there are any."""
         import pandas as pd
 
         return pd.DataFrame([hit.to_dict() for hit in self.hits], columns=list(self._columns))
 
     @property
     def _columns(self) -> tuple[str, ...]:
-        return (*COLUMNS, "probability") if any(hit.probability is not None for hit in self.hits) else COLUMNS
+        further = ("probability", "text")
+        return (*COLUMNS, *(name for name in further if any(getattr(hit, name) is not None for hit in self.hits)))
 
     @property
     def triples(self) -> list[tuple[str, str, str, float]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ontodex.geometry.cosine import score_pairs
 from ontodex.indexers.vectors import Vectors
 
-__all__ = ["Asked", "CosineSpace", "ProductSpace", "Space", "beside"]
+__all__ = ["Asked", "CosineSpace", "ProductSpace", "Rows", "Scores", "Space", "beside"]
 
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float64]

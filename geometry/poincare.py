@@ -14,15 +14,10 @@ dtype's epsilon, so that distances and gradients stay finite.
 from __future__ import annotations
 
 import math
-import sys
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import torch
+from ontodex.geometry.arrays import Array, all_products, floating, joined, library_of, widened
 
 __all__ = [
     "clip",
@@ -38,8 +33,6 @@ __all__ = [
     "pairwise",
     "unlift",
 ]
-
-Array = TypeVar("Array", NDArray[Any], "torch.Tensor")
 
 
 def curvature(dim: int) -> float:
@@ -69,9 +62,9 @@ def clip(points: Array, c: float, margin: float = 1e-5) -> Array:
         >>> clip(np.array([[3.0, 4.0], [0.3, 0.4]]), c=1.0, margin=0.1).round(9).tolist()
         [[0.54, 0.72], [0.3, 0.4]]
     """
-    points = _ready(points)
+    points = floating(points)
     limit = (1 - margin) / math.sqrt(c)
-    scale = limit / _library(points).clip(_length(points), limit, None)
+    scale = limit / library_of(points).clip(_length(points), limit, None)
     clipped: Array = points * (scale if isinstance(points, np.ndarray) else scale.detach())[..., None]
     return clipped
 
@@ -94,7 +87,7 @@ def distance(left: Array, right: Array, c: float) -> Array:
         >>> distance(np.array([0.0, 0.0]), np.array([[0.0, 0.0], [0.6, 0.0]]), c=1.0).round(6).tolist()
         [0.0, 1.386294]
     """
-    left, right = _ready(left), _ready(right)
+    left, right = floating(left), floating(right)
     return _arsinh(_length(left - right) / (_room(left, c) * _room(right, c)) ** 0.5, c)
 
 
@@ -116,9 +109,9 @@ def pairwise(left: Array, right: Array, c: float) -> Array:
         >>> pairwise(np.array([[0.0, 0.0]]), np.array([[0.0, 0.0], [0.6, 0.0]]), c=1.0).round(6).tolist()
         [[0.0, 1.386294]]
     """
-    left, right = _ready(left), _ready(right)
-    squares: Array = (left * left).sum(-1)[:, None] + (right * right).sum(-1) - 2 * _products(left, right)
-    gaps: Array = _root(_library(left).clip(squares, 0, None))
+    left, right = floating(left), floating(right)
+    squares: Array = (left * left).sum(-1)[:, None] + (right * right).sum(-1) - 2 * all_products(left, right)
+    gaps: Array = _root(library_of(left).clip(squares, 0, None))
     lengths: Array = gaps / (_room(left, c)[:, None] * _room(right, c)) ** 0.5
     return _arsinh(lengths, c)
 
@@ -137,7 +130,7 @@ def norm(points: Array, c: float) -> Array:
         >>> norm(np.array([[0.6, 0.0]]), c=1.0).round(6).tolist()
         [1.386294]
     """
-    points = _ready(points)
+    points = floating(points)
     return _arsinh(_length(points) / _room(points, c) ** 0.5, c)
 
 
@@ -155,9 +148,9 @@ def exp_origin(vectors: Array, c: float) -> Array:
         >>> exp_origin(np.array([[0.0, 0.0], [math.log(2), 0.0]]), c=1.0).round(6).tolist()
         [[0.0, 0.0], [0.6, 0.0]]
     """
-    vectors = _ready(vectors)
+    vectors = floating(vectors)
     size = math.sqrt(c) * _length(vectors)
-    mapped: Array = vectors * _share(_library(vectors).tanh(size), size)[..., None]
+    mapped: Array = vectors * _share(library_of(vectors).tanh(size), size)[..., None]
     return mapped
 
 
@@ -175,7 +168,7 @@ def log_origin(points: Array, c: float) -> Array:
         >>> log_origin(np.array([[0.6, 0.0]]), c=1.0).round(6).tolist()
         [[0.693147, 0.0]]
     """
-    points = _ready(points)
+    points = floating(points)
     size = math.sqrt(c) * _length(points)
     mapped: Array = points * _share(norm(points, c) * (math.sqrt(c) / 2), size)[..., None]
     return mapped
@@ -201,9 +194,9 @@ def lift_items(points: Array, c: float) -> Array:
         >>> (queries @ items.T).round(6).tolist()  # 0.25 - 0.61/0.64
         [[-0.703125]]
     """
-    wide = _wide(points)
+    wide = widened(points)
     room = _room(wide, c)[..., None]
-    return _joined(wide / room, (wide * wide).sum(-1)[..., None] / room, like=points)
+    return joined(wide / room, (wide * wide).sum(-1)[..., None] / room, like=points)
 
 
 def lift_queries(points: Array, c: float) -> Array:
@@ -216,8 +209,8 @@ def lift_queries(points: Array, c: float) -> Array:
     Returns:
         Vectors of shape (..., dim + 1), computed in float64: float64 if the points are, otherwise float32.
     """
-    wide = _wide(points)
-    return _joined(2 * wide, -1 - c * (wide * wide).sum(-1)[..., None], like=points)
+    wide = widened(points)
+    return joined(2 * wide, -1 - c * (wide * wide).sum(-1)[..., None], like=points)
 
 
 def unlift(items: Array, c: float) -> Array:
@@ -226,7 +219,7 @@ def unlift(items: Array, c: float) -> Array:
     >>> unlift(lift_items(np.array([[0.6, 0.0]]), c=1.0), c=1.0).round(6).tolist()
     [[0.6, 0.0]]
     """
-    items = _ready(items)
+    items = floating(items)
     return items[..., :-1] / (1 + c * items[..., -1:])
 
 
@@ -236,8 +229,8 @@ def item_norms(items: Array, c: float) -> Array:
     >>> item_norms(lift_items(np.array([[0.6, 0.0]]), c=1.0), c=1.0).round(6).tolist()
     [1.386294]
     """
-    last = _ready(items)[..., -1]
-    lengths: Array = _root(_library(last).clip(last, 0, None))
+    last = floating(items)[..., -1]
+    lengths: Array = _root(library_of(last).clip(last, 0, None))
     return _arsinh(lengths, c)
 
 
@@ -257,50 +250,17 @@ def distance_of_products(products: Array, square: Array, c: float) -> Array:
         >>> distance_of_products(np.array([-0.5625]), np.array([0.0]), c=1.0).round(6).tolist()
         [1.386294]
     """
-    products, square = _ready(products), _ready(square)
-    library = _library(products)
+    products, square = floating(products), floating(square)
+    library = library_of(products)
     room = library.clip(1 - c * square, float(library.finfo(square.dtype).eps), None)
     lengths: Array = _root(library.clip(square - products, 0, None) / room)
     return _arsinh(lengths, c)
 
 
-def _library(array: Array) -> Any:
-    """The module whose functions take ``array``: torch, which need not be imported to find out, or numpy."""
-    torch = sys.modules.get("torch")
-    return torch if torch is not None and isinstance(array, torch.Tensor) else np
-
-
-def _cast(array: Array, dtype: Any) -> Array:
-    cast: Array = array.astype(dtype, copy=False) if isinstance(array, np.ndarray) else array.to(dtype)
-    return cast
-
-
-def _ready(array: Array) -> Array:
-    library = _library(array)
-    return array if array.dtype in (library.float32, library.float64) else _cast(array, library.float32)
-
-
-def _wide(array: Array) -> Array:
-    return _cast(array, _library(array).float64)
-
-
-def _joined(vectors: Array, last: Array, like: Array) -> Array:
-    joined: Array = _library(vectors).concatenate((vectors, last), -1)
-    return _cast(joined, _ready(like).dtype)
-
-
-def _products(left: Array, right: Array) -> Array:
-    """The product left @ right.T, in full precision also where torch's autocast would lower it."""
-    full = nullcontext() if isinstance(left, np.ndarray) else _library(left).autocast(left.device.type, enabled=False)
-    with full:
-        products: Array = left @ right.T
-    return products
-
-
 def _root(squares: Array) -> Array:
     """√s whose gradient at zero is zero."""
     zero = squares == 0
-    root: Array = _library(squares).sqrt(squares + zero) * ~zero
+    root: Array = library_of(squares).sqrt(squares + zero) * ~zero
     return root
 
 
@@ -317,7 +277,7 @@ def _length(points: Array) -> Array:
 
 def _room(points: Array, c: float) -> Array:
     """b(x) = 1 - c|x|², at least the dtype's epsilon."""
-    library, size = _library(points), math.sqrt(c) * _length(points)
+    library, size = library_of(points), math.sqrt(c) * _length(points)
     room: Array = library.clip((1 - size) * (1 + size), float(library.finfo(points.dtype).eps), None)
     return room
 
@@ -325,5 +285,5 @@ def _room(points: Array, c: float) -> Array:
 def _arsinh(lengths: Array, c: float) -> Array:
     """(2/√c) arsinh(√c length)."""
     root = math.sqrt(c)
-    distances: Array = (2 / root) * _library(lengths).arcsinh(root * lengths)
+    distances: Array = (2 / root) * library_of(lengths).arcsinh(root * lengths)
     return distances

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ontodex.errors import SettingsError
 from ontodex.geometry import poincare
+from ontodex.geometry.logistic import checked_pairs, platt, sigmoid
 
 __all__ = ["LARGEST_WEIGHT", "Subsumption", "best_threshold", "calibrated", "differences", "fit", "metrics"]
 
@@ -71,7 +72,7 @@ class Subsumption:
 
     def probability(self, scores: ArrayLike) -> Floats:
         """Turn scores into probabilities: 1 / (1 + exp(-(slope · score + offset))), of the same shape."""
-        return np.asarray(_sigmoid(self.slope * np.asarray(scores, np.float64) + self.offset))
+        return np.asarray(sigmoid(self.slope * np.asarray(scores, np.float64) + self.offset))
 
 
 def best_threshold(scores: ArrayLike, labels: ArrayLike) -> tuple[float, float]:
@@ -92,7 +93,7 @@ def best_threshold(scores: ArrayLike, labels: ArrayLike) -> tuple[float, float]:
         >>> best_threshold([1.0, 2.0, 2.0, 3.0], [False, True, False, True])
         (0.8, 1.5)
     """
-    values, truth = _checked(labels, scores=scores)
+    values, truth = checked_pairs(labels, scores=scores)
     return _best_threshold(values, truth)
 
 
@@ -128,14 +129,14 @@ def fit(
     """
     if weight is not None and not 0 <= weight < math.inf:
         raise SettingsError(f"weight: expected a finite number of at least 0, found {weight}")
-    near, truth = _checked(labels, distance=distance)
-    step, truth = _checked(labels, gain=gain)
+    near, truth = checked_pairs(labels, distance=distance)
+    step, truth = checked_pairs(labels, gain=gain)
     if near.shape != step.shape:
         raise SettingsError(f"expected as many distances as gains, found {near.size} and {step.size}")
     weight = _best_weight(near, step, truth) if weight is None else float(weight)
     scores = -(near + weight * step)
     _, threshold = _best_threshold(scores, truth)
-    return Subsumption(weight, threshold, *_logistic(scores, truth))
+    return Subsumption(weight, threshold, *platt(scores, truth))
 
 
 def calibrated(rule: Subsumption, scores: ArrayLike, labels: ArrayLike) -> Subsumption:
@@ -158,8 +159,8 @@ def calibrated(rule: Subsumption, scores: ArrayLike, labels: ArrayLike) -> Subsu
         >>> calibrated(rule, scores, np.arange(1000) % 500 < np.repeat([200, 50], 500)).probability([-5.0, -9.0]).round(2)
         array([0.4, 0.1])
     """
-    values, truth = _checked(labels, scores=scores)
-    slope, offset = _logistic(values, truth)
+    values, truth = checked_pairs(labels, scores=scores)
+    slope, offset = platt(values, truth)
     return replace(rule, slope=slope, offset=offset)
 
 
@@ -213,29 +214,6 @@ def metrics(scores: ArrayLike, labels: ArrayLike, threshold: float) -> dict[str,
         "recall": right / wanted if wanted else 0.0,
         "f1": 2 * right / (made + wanted) if made + wanted else 0.0,
     }
-
-
-def _checked(labels: ArrayLike, **named: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
-    """Read one array of numbers, given by its name, and the labels."""
-    ((name, given),) = named.items()
-    values, truth = np.asarray(given, np.float64), np.asarray(labels)
-    if values.ndim != 1 or values.shape != truth.shape:
-        raise SettingsError(
-            f"{name}: expected one number for each label, found shapes {values.shape} and {truth.shape}"
-        )
-    if not values.size:
-        raise SettingsError(f"{name}: expected at least one true and one false pair, found no pairs")
-    if not np.isfinite(values).all():
-        first = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise SettingsError(f"{name}: expected finite numbers, found {values[first]} for pair {first}")
-    if not np.isin(truth, (0, 1)).all():
-        raise SettingsError(f"labels: expected true or false (1 or 0), found {truth[~np.isin(truth, (0, 1))][0]!r}")
-    truth = truth.astype(bool)
-    if truth.all() or not truth.any():
-        raise SettingsError(
-            f"labels: expected true and false pairs, found {truth.size} that are all {truth[0]}; add pairs of the other"
-        )
-    return values, truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,42 +331,3 @@ def _steps(
     scores = scores[order]
     last = np.append(scores[1:] < scores[:-1], True)  # of each run of equal scores
     return scores[last], np.cumsum(np.pad(counts[:, kept], ((0, 0), (0, 1)))[:, order], axis=1)[:, last]
-
-
-def _logistic(scores: Floats, truth: NDArray[np.bool_]) -> tuple[float, float]:
-    """Slope and offset of the logistic curve, by Newton's method (Lin, Lin and Weng 2007, on Platt 1999).
-
-    If higher scores are not likelier to be true, the curve is all but flat.
-    """
-    middle, spread = float(scores.mean()), float(scores.std()) or 1.0
-    true, false = int(np.count_nonzero(truth)), int(np.count_nonzero(~truth))
-    targets = np.where(truth, (true + 1) / (true + 2), 1 / (false + 2))
-    inputs = np.stack([(scores - middle) / spread, np.ones_like(scores)])
-
-    def loss(curve: Floats) -> float:
-        logits = curve @ inputs
-        return float(np.mean(np.logaddexp(0, logits) - targets * logits))
-
-    curve = np.array([0.0, _logit(true / truth.size)])
-    for _ in range(100):
-        shares = _sigmoid(curve @ inputs)
-        gradient = inputs @ (shares - targets) / truth.size
-        bend = (inputs * (shares * (1 - shares))) @ inputs.T / truth.size + 1e-12 * np.eye(2)
-        step, now = np.linalg.solve(bend, gradient), loss(curve)
-        while np.abs(step).max() > 1e-9 and loss(curve - step) > now:
-            step /= 2
-        curve -= step
-        if np.abs(step).max() < 1e-7:
-            break
-    if curve[0] < 1e-6:
-        curve = np.array([1e-6, _logit(true / truth.size)])
-    slope = float(curve[0]) / spread
-    return slope, float(curve[1]) - slope * middle
-
-
-def _sigmoid(logits: Floats) -> Floats:
-    return np.asarray(0.5 + 0.5 * np.tanh(logits / 2))
-
-
-def _logit(share: float) -> float:
-    return math.log(share / (1 - share))

@@ -5,12 +5,15 @@ from ontodex.graph.conditions import ConditionalPairs, ConditionalPairsSettings,
 from ontodex.graph.csts_files import read_conditional_pairs, read_csts, write_conditional_pairs, write_csts
 from ontodex.graph.csts_rows import CstsRow, CstsRows
 from ontodex.graph.edit import merge, remove
+from ontodex.graph.entailment_pairs import EntailmentPairs, entailment_pairs
 from ontodex.graph.hierarchy import Hierarchy
 from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.nli_files import read_nli
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.prefixes import contract, expand
 from ontodex.graph.readers import read
 from ontodex.graph.splits import split
+from ontodex.graph.statements import Statements, sentences, statements
 from ontodex.graph.subsumptions import (
     HierarchyTask,
     Pairs,
@@ -42,17 +45,20 @@ __all__ = [
     "ConditionalPairsSettings",
     "CstsRow",
     "CstsRows",
+    "EntailmentPairs",
     "GraphBuilder",
     "Hierarchy",
     "HierarchyTask",
     "KnowledgeGraph",
     "Pairs",
     "ReadWarning",
+    "Statements",
     "TaskSettings",
     "TextSettings",
     "conditional_pairs",
     "contract",
     "draw_negatives",
+    "entailment_pairs",
     "entity_texts",
     "expand",
     "homonym_rate",
@@ -65,11 +71,14 @@ __all__ = [
     "read_conditional_pairs",
     "read_csts",
     "read_lexicon",
+    "read_nli",
     "read_settings",
     "read_task",
     "relation_texts",
     "remove",
+    "sentences",
     "split",
+    "statements",
     "to_networkx",
     "transfer_task",
     "validation_links",

@@ -7,7 +7,7 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -19,19 +19,26 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.encoders.adapted import Adapted
 from ontodex.encoders.condition import ConditionEncoder
-from ontodex.encoders.hit import HiT
-from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.link_encoder import LinkEncoder, load_link_encoder
 from ontodex.encoders.locate import fingerprint
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexFailure, IndexMismatch, settings_from
-from ontodex.graph import LABEL_ALONE, KnowledgeGraph, TextSettings, entity_texts, relation_texts
+from ontodex.graph import (
+    LABEL_ALONE,
+    KnowledgeGraph,
+    Statements,
+    TextSettings,
+    entity_texts,
+    relation_texts,
+    statements,
+)
 from ontodex.indexers import generations
 from ontodex.indexers.asking import asking
 from ontodex.indexers.candidates import EXACT_UP_TO, make_candidates, measure_recall
 from ontodex.indexers.embed import Embeddings, embed, map_blocks
-from ontodex.indexers.encoder_files import copy_encoders
+from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
 from ontodex.indexers.index import STORE, Index
 from ontodex.indexers.manifest import FORMAT, FileInfo, Manifest, file_info
@@ -45,23 +52,31 @@ __all__ = ["LinkTrainer", "build_generation", "build_index"]
 LinkTrainer = Callable[[KnowledgeGraph, TextEncoder, Embeddings, Path], LinkEncoder]
 """Trains an encoder of links on a graph, its text encoder and the embeddings of its entities' texts, into a folder."""
 
-TEXT, LINK, HIT, CONDITION = "text", "link", "hit", "condition"
-"""The spaces: what texts mean, which entities a relation leads to, what is below what, what is alike under a condition."""
+TEXT, LINK, HIT, CONDITION, GAUSS = "text", "link", "hit", "condition", "gauss"
+"""The spaces: what texts mean, which entities a relation leads to, what is below what, what is alike under a condition, and
+what entails what."""
 
-GEOMETRIES = {TEXT: "cosine", LINK: "cosine", HIT: "poincare", HYBRID: "product", CONDITION: "cosine"}
-BUFFERS = ("text.f32", "link.f32", "entities.f32", "hit.f32", "hybrid.f32", "condition.f32", "structure.safetensors")
+GEOMETRIES = {
+    TEXT: "cosine",
+    LINK: "cosine",
+    HIT: "poincare",
+    HYBRID: "product",
+    CONDITION: "cosine",
+    GAUSS: "gaussian",
+}
+BUFFERS = (
+    *("text.f32", "link.f32", "entities.f32", "hit.f32", "hybrid.f32", "condition.f32", "gauss.f16"),
+    "structure.safetensors",
+)
 
 
 def build_index(
     graph: KnowledgeGraph,
     path: Path,
+    encoders: Encoders,
     *,
-    text: TextEncoder,
-    link: LinkEncoder | None = None,
     train: LinkTrainer | None = None,
     structure: StructureTrainer | Structure | None = None,
-    hit: HiT | None = None,
-    condition: ConditionEncoder | None = None,
     texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
     quiet: bool = False,
@@ -74,14 +89,11 @@ def build_index(
     Args:
         graph: What is known.
         path: Folder of the index; made if it is not there.
-        text: Encoder of the text space.
-        link: Encoder of the link space; with ``None``, ``train`` makes one.
-        train: Trains an encoder of the link space, or ``None`` for an index without one.
+        encoders: Encoders of the spaces.
+        train: Trains an encoder of the link space where none is given; ``None`` for an index without one.
         structure: Trains structural vectors to stand beside those of the link space, or has them already; ``None`` for an
             index without them, which one without a link space is in any case.
-        hit: Encoder of the hierarchy space, or ``None`` for an index without one.
-        condition: Encoder of the condition space, or ``None`` for an index without one.
-        texts: How an entity's text is built; for the link space, where ``link`` says how it was trained, as that says.
+        texts: How an entity's text is built; for a space whose encoder says how it was trained, as that says.
         settings: What else the result depends on; written to the manifest.
         quiet: Show no progress on stderr.
 
@@ -99,12 +111,9 @@ def build_index(
         return build_generation(
             graph,
             path,
-            text=text,
-            link=link,
+            encoders,
             train=train,
             structure=structure,
-            hit=hit,
-            condition=condition,
             texts=texts,
             settings=settings,
             quiet=quiet,
@@ -114,13 +123,10 @@ def build_index(
 def build_generation(
     graph: KnowledgeGraph,
     path: Path,
+    encoders: Encoders,
     *,
-    text: TextEncoder,
-    link: LinkEncoder | None = None,
     train: LinkTrainer | None = None,
     structure: StructureTrainer | Structure | None = None,
-    hit: HiT | None = None,
-    condition: ConditionEncoder | None = None,
     texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
     quiet: bool = False,
@@ -128,11 +134,11 @@ def build_generation(
     """Do as :func:`build_index`, as the one writer of the index (:func:`ontodex.indexers.generations.writer`)."""
     texts = texts or TextSettings()
     number = generations.next_number(path)
-    made = _Build(path, number, graph, text, texts, {"texts": dataclasses.asdict(texts), **(settings or {})}, quiet)
+    made = _Build(path, number, graph, encoders, texts, {"texts": dataclasses.asdict(texts), **(settings or {})}, quiet)
     try:
         with _live(path) as earlier:
-            made.start(_job(graph, text, (link, hit, condition), made.settings))
-            made.make(link, train, structure, hit, condition, earlier)
+            made.start(_job(graph, encoders, made.settings))
+            made.make(train, structure, earlier)
         generations.publish(path, made.folder, number)
     except OSError as error:
         raise IndexFailure(
@@ -170,7 +176,7 @@ class _Build:
     path: Path
     number: int
     graph: KnowledgeGraph
-    text: TextEncoder
+    encoders: Encoders
     texts: TextSettings
     settings: dict[str, Any]
     quiet: bool
@@ -192,62 +198,60 @@ class _Build:
 
     def make(
         self,
-        link: LinkEncoder | None,
         train: LinkTrainer | None,
         structure: StructureTrainer | Structure | None,
-        hit: HiT | None,
-        condition: ConditionEncoder | None,
         earlier: Index | None,
     ) -> None:
         """Write everything."""
+        given, folder = self.encoders, self.folder
         learnt = for_fitting(self.graph) if callable(structure) else None
         found: Structure | None = None
-        hierarchy = hierarchy_to_fit(self.graph, hit) if hit is not None else None
-        names = {TEXT: entity_texts(self.graph, self.texts)}
+        hierarchy = hierarchy_to_fit(self.graph, given.hit) if given.hit is not None else None
+        names: dict[str, Sequence[str]] = {TEXT: entity_texts(self.graph, self.texts)}
         with self._timed("encode"):
-            known = self._known(earlier, TEXT, "text", self.text.fingerprint)
-            vectors = {TEXT: embed(names[TEXT], self.text, self.folder / "text.f32", known=known, quiet=self.quiet)}
-        with self._timed("train"):
-            if link is None and train is not None:
+            known = self._known(earlier, TEXT, "text", given.text.fingerprint)
+            vectors = {TEXT: embed(names[TEXT], given.text, folder / "text.f32", known=known, quiet=self.quiet)}
+        if given.link is None and train is not None:
+            with self._timed("train"):
                 link = self._trained(train, learnt or self.graph, vectors[TEXT])
-        if link is not None:
+                self.encoders = given = dataclasses.replace(given, link=link)
+        if given.link is not None:
             with self._timed("encode"):
-                names[LINK] = self._own_names(link, names[TEXT])
-                vectors[LINK] = self._link_vectors(link, vectors[TEXT], names, earlier)
+                names[LINK] = self._own_names(given.link, names[TEXT])
+                vectors[LINK] = self._link_vectors(given.link, vectors[TEXT], names, earlier)
             if structure is not None:
                 with self._timed("structure"):
-                    found = self._structured(structure, learnt, link, names[LINK], vectors[LINK])
+                    found = self._structured(structure, learnt, given.link, names[LINK], vectors[LINK])
             if found is not None:
-                vectors[HYBRID] = join(vectors[LINK], found, self.folder / "hybrid.f32")
-        if hit is not None:
+                vectors[HYBRID] = join(vectors[LINK], found, folder / "hybrid.f32")
+        if given.hit is not None:
             with self._timed("encode"):
-                texts = {**dataclasses.asdict(LABEL_ALONE), **hit.texts}
+                texts = {**dataclasses.asdict(LABEL_ALONE), **given.hit.texts}
                 names[HIT] = entity_texts(self.graph, settings_from(TextSettings, texts, HIT))
-                known = self._known(earlier, HIT, "encoder", hit.fingerprint)
-                vectors[HIT] = embed(
-                    names[HIT],
-                    hit.text,
-                    self.folder / "hit.f32",
-                    known=known,
-                    finish=hit.lifted,
-                    width=hit.dim + 1,
-                    quiet=self.quiet,
-                )
+                vectors[HIT] = self._adapted(HIT, given.hit, names[HIT], given.hit.lifted, given.hit.dim + 1, earlier)
             with self._timed("rule"):
-                hit = with_rule(hit, hierarchy, names[HIT], vectors[HIT])
-        if condition is not None:
+                hit = with_rule(given.hit, hierarchy, names[HIT], vectors[HIT])
+                self.encoders = given = dataclasses.replace(given, hit=hit)
+        if given.condition is not None:
             with self._timed("encode"):
-                names[CONDITION] = self._own_names(condition, names[TEXT])
-                vectors[CONDITION] = self._condition_vectors(condition, vectors[TEXT], names, earlier)
+                names[CONDITION] = self._own_names(given.condition, names[TEXT])
+                vectors[CONDITION] = self._condition_vectors(given.condition, vectors[TEXT], names, earlier)
+        said: Statements | None = None
+        if given.gauss is not None:
+            with self._timed("encode"):
+                said = statements(self.graph)
+                names[GAUSS] = said.texts
+                width = 2 * given.gauss.dim
+                vectors[GAUSS] = self._adapted(GAUSS, given.gauss, said.texts, given.gauss.gaussians, width, earlier)
         with self._timed("store"):
             prefixes = {LINK: HYBRID} if HYBRID in vectors else {}
             self._spaces, self._blobs = write_store(
-                self.folder / STORE, self.graph, names, vectors, GEOMETRIES, prefixes, link, found
+                folder / STORE, self.graph, names, vectors, GEOMETRIES, prefixes, given.link, found, said
             )
-        copy_encoders(self.path, self.folder / "encoders", self.text, link, hit, condition)
+        given.copy(self.path, folder / "encoders")
         with self._timed("candidates"):
             recall = self._candidates(vectors)
-        self._finish(vectors, link, hit, condition, recall)
+        self._finish(vectors, recall)
 
     @contextmanager
     def _timed(self, what: str) -> Iterator[None]:
@@ -267,26 +271,48 @@ class _Build:
                 return earlier.blobs.get(f"{space}/keys"), earlier.vectors(space)
         return None
 
+    def _adapted(
+        self,
+        space: str,
+        encoder: Adapted,
+        texts: Sequence[str],
+        finish: Callable[[Embeddings], Embeddings],
+        width: int,
+        earlier: Index | None,
+    ) -> Embeddings:
+        known = self._known(earlier, space, "encoder", encoder.fingerprint)
+        half = space == GAUSS
+        return embed(
+            texts,
+            encoder.text,
+            self.folder / f"{space}.{'f16' if half else 'f32'}",
+            known=known,
+            finish=finish,
+            width=width,
+            dtype=np.float16 if half else np.float32,
+            quiet=self.quiet,
+        )
+
     def _trained(self, train: LinkTrainer, graph: KnowledgeGraph, vectors: Embeddings) -> LinkEncoder:
         folder = self.folder / "trained"
         if (folder / "done").exists():
-            own = fingerprint(folder) != self.text.fingerprint
-            made = load_link_encoder(folder, None if own else self.text, self.text.device)
+            own = fingerprint(folder) != self.encoders.text.fingerprint
+            made = load_link_encoder(folder, None if own else self.encoders.text, self.encoders.text.device)
         else:
-            made = train(graph, self.text, vectors, folder)
+            made = train(graph, self.encoders.text, vectors, folder)
             (folder / "done").touch()
         made.texts = dataclasses.asdict(self.texts)  # those that it was trained on
         return made
 
-    def _own_names(self, encoder: LinkEncoder | ConditionEncoder, names: list[str]) -> list[str]:
+    def _own_names(self, encoder: LinkEncoder | ConditionEncoder, names: Sequence[str]) -> Sequence[str]:
         """Return the texts of an encoder's space: those that it was trained on, or the text space's own."""
         texts = settings_from(TextSettings, encoder.texts or self.settings["texts"], str(encoder.text.folder))
         return names if texts == self.texts else entity_texts(self.graph, texts)
 
     def _link_vectors(
-        self, link: LinkEncoder, vectors: Embeddings, names: dict[str, list[str]], earlier: Index | None
+        self, link: LinkEncoder, vectors: Embeddings, names: dict[str, Sequence[str]], earlier: Index | None
     ) -> Embeddings:
-        if link.text.fingerprint != self.text.fingerprint or names[LINK] is not names[TEXT]:
+        if link.text.fingerprint != self.encoders.text.fingerprint or names[LINK] is not names[TEXT]:
             known = self._known(earlier, LINK, "network", link.fingerprint)
             file = self.folder / "link.f32"
             return embed(names[LINK], link.text, file, known=known, finish=link.entities, quiet=self.quiet)
@@ -295,9 +321,9 @@ class _Build:
         return map_blocks(vectors, self.folder / "entities.f32", link.entities)
 
     def _condition_vectors(
-        self, condition: ConditionEncoder, vectors: Embeddings, names: dict[str, list[str]], earlier: Index | None
+        self, condition: ConditionEncoder, vectors: Embeddings, names: dict[str, Sequence[str]], earlier: Index | None
     ) -> Embeddings:
-        if condition.text.fingerprint == self.text.fingerprint and names[CONDITION] is names[TEXT]:
+        if condition.text.fingerprint == self.encoders.text.fingerprint and names[CONDITION] is names[TEXT]:
             return vectors
         known = self._known(earlier, CONDITION, "text", condition.text.fingerprint)
         return embed(names[CONDITION], condition.text, self.folder / "condition.f32", known=known, quiet=self.quiet)
@@ -307,7 +333,7 @@ class _Build:
         structure: StructureTrainer | Structure,
         learnt: KnowledgeGraph | None,
         link: LinkEncoder,
-        names: list[str],
+        names: Sequence[str],
         vectors: Embeddings,
     ) -> Structure | None:
         if not callable(structure):
@@ -328,23 +354,7 @@ class _Build:
                 recall[space] = measure_recall(index, whole)
         return recall
 
-    def _finish(
-        self,
-        vectors: dict[str, Embeddings],
-        link: LinkEncoder | None,
-        hit: HiT | None,
-        condition: ConditionEncoder | None,
-        recall: dict[str, float],
-    ) -> None:
-        encoders: dict[str, dict[str, Any]] = {TEXT: {"text": self.text.fingerprint}}
-        if link is not None:
-            about = {"text": link.text.fingerprint, "network": link.fingerprint, "architecture": link.architecture}
-            encoders[LINK] = about | ({"residual": link.residual} if isinstance(link, HyperCL) else {})
-        if hit is not None and hit.rule is not None:
-            encoders[HIT] = {"encoder": hit.fingerprint, "curvature": hit.c, "rule": dataclasses.asdict(hit.rule)}
-        if condition is not None:
-            about = {"text": condition.text.fingerprint, "network": condition.fingerprint}
-            encoders[CONDITION] = about | {"architecture": condition.architecture, "width": condition.rank}
+    def _finish(self, vectors: dict[str, Embeddings], recall: dict[str, float]) -> None:
         vectors.clear()
         for name in ("job.json", f"{STORE}-lock", *(f"{space}.json" for space in GEOMETRIES), *BUFFERS):
             (self.folder / name).unlink(missing_ok=True)
@@ -373,7 +383,7 @@ class _Build:
                 space: dataclasses.replace(info, recall=recall.get(info.vectors))
                 for space, info in self._spaces.items()
             },
-            encoders=encoders,
+            encoders=self.encoders.described(),
             settings=self.settings,
             job=self.job,
             files=files,
@@ -383,14 +393,9 @@ class _Build:
         generations.sync_tree(self.folder)
 
 
-def _job(
-    graph: KnowledgeGraph,
-    text: TextEncoder,
-    others: tuple[LinkEncoder | None, HiT | None, ConditionEncoder | None],
-    settings: dict[str, Any],
-) -> str:
-    given = [[encoder.fingerprint, encoder.texts] for encoder in others if encoder is not None]
-    parts = (FORMAT, graph.fingerprint, text.fingerprint, others[0] is not None, given, settings)
+def _job(graph: KnowledgeGraph, encoders: Encoders, settings: dict[str, Any]) -> str:
+    given = encoders.link is not None, encoders.fingerprints
+    parts = (FORMAT, graph.fingerprint, encoders.text.fingerprint, *given, settings)
     return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 

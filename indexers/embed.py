@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from ontodex.encoders.text import TextEncoder
+from ontodex.errors import EncoderError
 from ontodex.indexers.vectors import Vectors, release
 
 __all__ = ["Embeddings", "embed", "map_blocks", "map_file", "text_keys"]
@@ -37,9 +38,10 @@ def embed(
     known: tuple[NDArray[np.bytes_], Vectors] | None = None,
     finish: Callable[[Embeddings], Embeddings] | None = None,
     width: int | None = None,
+    dtype: type[np.floating] = np.float32,
     quiet: bool = False,
 ) -> Embeddings:
-    """Encode texts into a raw float32 file, going on where an interrupted call stopped.
+    """Encode texts into a raw file, going on where an interrupted call stopped.
 
     Args:
         texts: One text per entity.
@@ -49,6 +51,7 @@ def embed(
             generation.
         finish: What each block of embeddings passes before it is stored.
         width: Length of a stored vector, if ``finish`` changes it.
+        dtype: In which precision they are stored.
         quiet: Show no progress on stderr.
 
     Returns:
@@ -58,7 +61,7 @@ def embed(
     rows, places = _known_rows(texts, known[0]) if known else (np.zeros(0, dtype=np.int64),) * 2
     missing = np.setdiff1d(np.arange(len(texts)), rows)
     done = _done(journal, file, len(missing))
-    vectors = map_file(file, (len(texts), width or encoder.dim), new=done is None)
+    vectors = map_file(file, (len(texts), width or encoder.dim), new=done is None, dtype=dtype)
     if done is None and known:
         for start in range(0, len(rows), 16384):
             vectors[rows[start : start + 16384]] = known[1][places[start : start + 16384]]
@@ -68,7 +71,7 @@ def embed(
     chunks = encoder.stream(wanted, done=done)
     with tqdm(total=len(wanted), desc="encoding", unit="text", file=sys.stderr, disable=quiet or not wanted) as bar:
         for number, (positions, found) in enumerate(chunks, start=done + 1):
-            vectors[missing[positions]] = found if finish is None else finish(found)
+            vectors[missing[positions]] = _checked(found if finish is None else finish(found), dtype)
             _note(journal, vectors, number, len(missing))
             bar.update(len(positions))
         bar.update(len(wanted) - bar.n)
@@ -86,11 +89,11 @@ def map_blocks(
     return made
 
 
-def map_file(file: Path, shape: tuple[int, ...], *, new: bool) -> Embeddings:
-    """Map a raw float32 file; a new one takes its room at once: a full disk kills who writes to a map."""
+def map_file(file: Path, shape: tuple[int, ...], *, new: bool, dtype: type[np.floating] = np.float32) -> Embeddings:
+    """Map a raw file; a new one takes its room at once: a full disk kills who writes to a map."""
     if new:
         with file.open("wb") as made:
-            size = int(np.prod(shape)) * 4
+            size = int(np.prod(shape)) * np.dtype(dtype).itemsize
             try:
                 os.posix_fallocate(made.fileno(), 0, size)
             except AttributeError:  # no such call on macOS and Windows
@@ -99,7 +102,23 @@ def map_file(file: Path, shape: tuple[int, ...], *, new: bool) -> Embeddings:
                 if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
                     raise
             made.truncate(size)
-    return np.memmap(file, dtype=np.float32, mode="r+", shape=shape)
+    return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
+
+
+def _checked(vectors: Embeddings, dtype: type[np.floating]) -> Embeddings:
+    """Return the vectors if all their numbers can be stored.
+
+    Raises:
+        EncoderError: If not.
+    """
+    with np.errstate(invalid="ignore"):
+        fit = np.abs(vectors) <= np.finfo(dtype).max
+    if not fit.all():
+        worst = vectors[~fit][0]
+        raise EncoderError(
+            f"expected vectors of numbers that {np.dtype(dtype)} holds, found {worst}; train the encoder anew"
+        )
+    return vectors
 
 
 def _known_rows(texts: Sequence[str], keys: NDArray[np.bytes_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

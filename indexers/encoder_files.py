@@ -1,52 +1,84 @@
-"""The encoders inside a generation: the files of each, so that an index answers unseen texts wherever it is."""
+"""The encoders of an index, and their files inside a generation, so that it answers unseen texts wherever it is."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from ontodex.encoders.condition import ConditionEncoder
+from ontodex.encoders.gauss_cse import GaussCSE
 from ontodex.encoders.hit import HiT
+from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.link_encoder import LinkEncoder
 from ontodex.encoders.locate import files_of
 from ontodex.encoders.text import TextEncoder
 
-__all__ = ["copy_encoders"]
+__all__ = ["Encoders"]
 
 
-def copy_encoders(
-    index: Path,
-    folder: Path,
-    text: TextEncoder,
-    link: LinkEncoder | None,
-    hit: HiT | None,
-    condition: ConditionEncoder | None,
-) -> None:
-    """Copy encoders into a new folder, each in one of its space's name; a text encoder that several share is there once.
+@dataclass(frozen=True)
+class Encoders:
+    """The encoder of each space; a space without one is not in the index.
 
-    Args:
-        index: Folder of the index: files that are in it already are linked.
-        folder: The folder to make; an older one is removed.
-        text: Encoder of the text space.
-        link: Encoder of the link space.
-        hit: Encoder of the hierarchy space.
-        condition: Encoder of the condition space.
+    Attributes:
+        text: What texts mean.
+        link: Which entities a relation leads to.
+        hit: What is below what.
+        condition: What is alike under a condition.
+        gauss: What entails what.
     """
-    shutil.rmtree(folder, ignore_errors=True)
-    _place(index, text.folder, folder / "text")
-    if link is not None:
-        if link.text.fingerprint != text.fingerprint:
-            _place(index, link.text.folder, folder / "link")
-        link.save_network(folder / "link")
-    if hit is not None:
-        if hit.adapter is None or hit.text.fingerprint != text.fingerprint:
-            _place(index, hit.text.folder, folder / "hit")
-        hit.save_own(folder / "hit")
-    if condition is not None:
-        if condition.text.fingerprint != text.fingerprint:
-            _place(index, condition.text.folder, folder / "condition")
-        condition.save_network(folder / "condition")
+
+    text: TextEncoder
+    link: LinkEncoder | None = None
+    hit: HiT | None = None
+    condition: ConditionEncoder | None = None
+    gauss: GaussCSE | None = None
+
+    @property
+    def fingerprints(self) -> list[Any]:
+        """What an index depends on of the encoders that are given beside that of texts: theirs, and how they read texts."""
+        read = [[one.fingerprint, one.texts] for one in (self.link, self.hit, self.condition) if one is not None]
+        return read if self.gauss is None else [*read, self.gauss.fingerprint]
+
+    def described(self) -> dict[str, dict[str, Any]]:
+        """Return what the manifest says of each."""
+        found: dict[str, dict[str, Any]] = {"text": {"text": self.text.fingerprint}}
+        if self.link is not None:
+            about = {"text": self.link.text.fingerprint, "network": self.link.fingerprint}
+            residual = {"residual": self.link.residual} if isinstance(self.link, HyperCL) else {}
+            found["link"] = {**about, "architecture": self.link.architecture, **residual}
+        if self.hit is not None and self.hit.rule is not None:
+            found["hit"] = {"encoder": self.hit.fingerprint, "curvature": self.hit.c, "rule": asdict(self.hit.rule)}
+        if self.condition is not None:
+            about = {"text": self.condition.text.fingerprint, "network": self.condition.fingerprint}
+            found["condition"] = {**about, "architecture": self.condition.architecture, "width": self.condition.rank}
+        if self.gauss is not None:
+            about = {"encoder": self.gauss.fingerprint, "similarity": self.gauss.similarity}
+            found["gauss"] = {**about, "rule": asdict(self.gauss.rule)}
+        return found
+
+    def copy(self, index: Path, folder: Path) -> None:
+        """Copy them into a new folder, each in one of its space's name; a text encoder that several share is there once.
+
+        Args:
+            index: Folder of the index: files that are in it already are linked.
+            folder: The folder to make; an older one is removed.
+        """
+        shutil.rmtree(folder, ignore_errors=True)
+        _place(index, self.text.folder, folder / "text")
+        for name, one in (("link", self.link), ("condition", self.condition)):
+            if one is not None:
+                if one.text.fingerprint != self.text.fingerprint:
+                    _place(index, one.text.folder, folder / name)
+                one.save_network(folder / name)
+        for name, adapted in (("hit", self.hit), ("gauss", self.gauss)):
+            if adapted is not None:
+                if adapted.adapter is None or adapted.text.fingerprint != self.text.fingerprint:
+                    _place(index, adapted.text.folder, folder / name)
+                adapted.save_own(folder / name)
 
 
 def _place(index: Path, source: Path, target: Path) -> None:

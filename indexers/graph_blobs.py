@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.names import NameIndex
+from ontodex.graph.statements import Statements
 from ontodex.indexers.blobs import BlobReader
 
-__all__ = ["graph_blobs", "read_graph"]
+__all__ = ["graph_blobs", "read_graph", "read_statements", "statement_blobs"]
 
 TEXTS = ("ids", "labels", "definitions", "relation_ids", "relation_labels")
 ARRAYS = ("heads", "relations", "tails", "valid", "test")
@@ -61,3 +62,15 @@ def read_graph(blobs: BlobReader, about: dict[str, Any]) -> KnowledgeGraph:
     vars(graph)["names"] = NameIndex(*(blobs.get(f"graph/names/{name}") for name in NAMES))
     vars(graph)["by_tail"] = np.asarray(blobs.get("graph/by_tail"))
     return graph
+
+
+def statement_blobs(said: Statements) -> dict[str, NDArray[Any]]:
+    """Return the arrays that hold statements, by blob name."""
+    column = TextColumn.of(said.texts)
+    return {"gauss/texts/data": column.data, "gauss/texts/offsets": column.offsets, "gauss/owners": said.owners}
+
+
+def read_statements(blobs: BlobReader) -> Statements:
+    """Return the statements of an index; their arrays are views of the file."""
+    column = TextColumn(blobs.get("gauss/texts/data"), blobs.get("gauss/texts/offsets"))
+    return Statements(column, blobs.get("gauss/owners"))

@@ -11,12 +11,14 @@ import numpy as np
 
 from ontodex.encoders.locate import fingerprint
 from ontodex.errors import EncoderError, IndexDamaged, IndexFailure, IndexMismatch, settings_from
+from ontodex.geometry.entailment import Entailment
 from ontodex.geometry.projection import PARTS, Projections
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.statements import Statements
 from ontodex.indexers import generations
 from ontodex.indexers.blobs import BlobReader
-from ontodex.indexers.graph_blobs import read_graph
+from ontodex.indexers.graph_blobs import read_graph, read_statements
 from ontodex.indexers.manifest import Manifest, file_info
 from ontodex.indexers.structure import HYBRID, Structure
 from ontodex.indexers.vectors import Vectors
@@ -115,8 +117,11 @@ class Index:
             if info is None:
                 raise IndexMismatch(f"{self.path}: no space {space!r}; it has {', '.join(self.manifest.spaces)}")
             found = Vectors.read(self.blobs, info.vectors, self.manifest.spaces.get(info.vectors, info)).first(info.dim)
-            if len(found) != self.graph.n_entities:
-                raise IndexMismatch(f"{self.path}: {len(found):,} vectors of {self.graph.n_entities:,} entities")
+            said = self.statements if space == "gauss" else None
+            wanted = self.graph.n_entities if said is None else len(said)
+            if len(found) != wanted:
+                what = "entities" if said is None else "statements"
+                raise IndexMismatch(f"{self.path}: {len(found):,} vectors of {wanted:,} {what}")
             self._vectors[space] = found
         return self._vectors[space]
 
@@ -219,6 +224,48 @@ class Index:
                 f"{folder}: the index holds points of {dim - 1} dimensions and curvature -{stated['curvature']:g}, its "
                 f"encoder makes {encoder.dim} and -{encoder.c:g}; build the index anew"
             )
+        return encoder
+
+    @cached_property
+    def statements(self) -> Statements:
+        """What the vectors of the entailment space are of."""
+        return read_statements(self.blobs)
+
+    @property
+    def entailment(self) -> dict[str, Any]:
+        """What the manifest says of the entailment space's encoder.
+
+        Raises:
+            IndexMismatch: If the index has none.
+        """
+        if "gauss" not in self.manifest.encoders:
+            raise IndexMismatch(
+                f"{self.path}: expected an index with an encoder of entailment, found one built without; build it anew"
+            )
+        return self.manifest.encoders["gauss"]
+
+    @property
+    def entailment_rule(self) -> Entailment:
+        """When a premise entails a hypothesis: the rule of the encoder."""
+        return settings_from(Entailment, self.entailment["rule"], str(self.folder / "manifest.json"))
+
+    @cached_property
+    def gauss_encoder(self) -> Any:
+        """The entailment space's encoder, loaded on first use.
+
+        Raises:
+            IndexMismatch: If the index has none, or it is not the one that the manifest names.
+        """
+        from ontodex.encoders.gauss_cse import GaussCSE
+
+        stated, dim = self.entailment, self.manifest.spaces["gauss"].dim
+        folder = self.folder / "encoders" / "gauss"
+        try:
+            encoder = GaussCSE.load(folder, self.device, base=self.folder / "encoders" / "text")
+        except EncoderError as error:
+            raise IndexMismatch(f"{folder}: the encoder does not load ({error}); build the index anew") from error
+        if (encoder.fingerprint, 2 * encoder.dim) != (stated["encoder"], dim):
+            raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
         return encoder
 
     @property

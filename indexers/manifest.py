@@ -30,11 +30,12 @@ class FileInfo:
 
 @dataclass(frozen=True)
 class SpaceInfo:
-    """A space: vectors of all entities under one score.
+    """A space: vectors of all entities, or of what they say, under one score.
 
     Attributes:
         geometry: ``"cosine"``: unit vectors; ``"poincare"``: lifted points of the ball
-            (:func:`~ontodex.geometry.poincare.lift_items`); or ``"product"``: vectors of any length.
+            (:func:`~ontodex.geometry.poincare.lift_items`); ``"product"``: vectors of any length; or ``"gaussian"``: means
+            and log-variances, in half precision, of the sentences that entities say.
         dim: Length of a vector.
         rows: Number of vectors.
         shards: Number of blobs that the vectors are in.

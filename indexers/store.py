@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.link_encoder import LinkEncoder
-from ontodex.graph import KnowledgeGraph, relation_texts
+from ontodex.graph import KnowledgeGraph, Statements, relation_texts
 from ontodex.indexers.blobs import BlobInfo, BlobWriter
 from ontodex.indexers.embed import Embeddings, text_keys
-from ontodex.indexers.graph_blobs import graph_blobs
+from ontodex.indexers.graph_blobs import graph_blobs, statement_blobs
 from ontodex.indexers.manifest import SpaceInfo
 from ontodex.indexers.structure import Structure
 from ontodex.indexers.vectors import write_vectors
@@ -30,6 +30,7 @@ def write_store(
     prefixes: Mapping[str, str],
     link: LinkEncoder | None,
     structure: Structure | None,
+    said: Statements | None = None,
 ) -> tuple[dict[str, SpaceInfo], dict[str, BlobInfo]]:
     """Write a new store.
 
@@ -42,6 +43,7 @@ def write_store(
         prefixes: Spaces whose vectors are the first numbers of those of another space, and which.
         link: Encoder of the link space; a tri-encoder's projections are stored.
         structure: Structural vectors, whose relations and weights are stored.
+        said: What the vectors of the entailment space are of.
 
     Returns:
         What the manifest says of the spaces, and of the blobs.
@@ -54,6 +56,8 @@ def write_store(
         arrays.update({f"link/{name}": part for name, part in parts.items()})
     if structure is not None:
         arrays.update(structure.arrays())
+    if said is not None:
+        arrays.update(statement_blobs(said))
     homes = {space: next(other for other in vectors if vectors[other] is array) for space, array in vectors.items()}
     homes.update(prefixes)
     stored = {home: vectors[home] for home in homes.values()}

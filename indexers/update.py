@@ -9,10 +9,27 @@ from ontodex.errors import settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings
 from ontodex.indexers import generations
 from ontodex.indexers.build import build_generation
+from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.index import Index
 from ontodex.indexers.structure_build import carried
 
-__all__ = ["update_index"]
+__all__ = ["encoders_of", "update_index"]
+
+
+def encoders_of(index: Index) -> Encoders:
+    """Load the encoders of an index.
+
+    Raises:
+        IndexMismatch: If one is not the one that the manifest names.
+    """
+    given = index.manifest.encoders
+    return Encoders(
+        index.text_encoder,
+        link=index.link_encoder if "link" in given else None,
+        hit=index.hit_encoder if "hit" in given else None,
+        condition=index.condition_encoder if "condition" in given else None,
+        gauss=index.gauss_encoder if "gauss" in given else None,
+    )
 
 
 def update_index(
@@ -43,11 +60,8 @@ def update_index(
             number = build_generation(
                 graph,
                 path,
-                text=index.text_encoder,
-                link=index.link_encoder if "link" in index.manifest.encoders else None,
+                encoders_of(index),
                 structure=carried(index, graph),
-                hit=index.hit_encoder if "hit" in index.manifest.encoders else None,
-                condition=index.condition_encoder if "condition" in index.manifest.encoders else None,
                 texts=settings_from(TextSettings, index.manifest.settings["texts"], str(index.folder)),
                 settings={name: index.manifest.settings.get(name) for name in ("training", "structure")},
                 quiet=quiet,

@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import TrainerCallback
 
-__all__ = ["BestCheckpoint"]
+from ontodex.errors import TrainingError
+from ontodex.trainers.checkpoints import clear_checkpoints
+from ontodex.trainers.run import run_training
+
+__all__ = ["BestCheckpoint", "run_to_best"]
+
+T = TypeVar("T")
 
 WEIGHTS, SCORE = "best.safetensors", "best.json"
 
@@ -29,11 +35,13 @@ class BestCheckpoint(TrainerCallback):
         quiet: Say nothing on stderr.
 
     Attributes:
+        model: As given.
+        folder: As given.
         history: Step and measure of every measurement.
     """
 
     def __init__(self, model: nn.Module, folder: Path, every: int, measure: Callable[[], float], quiet: bool) -> None:
-        self._model, self._folder, self._every, self._measure, self._quiet = model, folder, every, measure, quiet
+        self.model, self.folder, self._every, self._measure, self._quiet = model, folder, every, measure, quiet
         self.history: list[tuple[int, float]] = []
         if (folder / SCORE).exists():
             self.history = [(int(step), float(value)) for step, value in json.loads((folder / SCORE).read_text())]
@@ -44,24 +52,24 @@ class BestCheckpoint(TrainerCallback):
         if step % self._every and step != state.max_steps:
             return
         self.history = [(at, value) for at, value in self.history if at < step]
-        was_training = self._model.training
-        self._model.eval()
+        was_training = self.model.training
+        self.model.eval()
         found = self._measure()
-        self._model.train(was_training)
+        self.model.train(was_training)
         if not self._quiet:
             print(f"step {step:,}: {found:.4f} on validation", file=sys.stderr)  # noqa: T201
         if all(found > value for _, value in self.history):
             weights = {name: weight.detach().contiguous() for name, weight in self._trained()}
-            save_file(weights, self._folder / f"{WEIGHTS}.tmp")
-            os.replace(self._folder / f"{WEIGHTS}.tmp", self._folder / WEIGHTS)
+            save_file(weights, self.folder / f"{WEIGHTS}.tmp")
+            os.replace(self.folder / f"{WEIGHTS}.tmp", self.folder / WEIGHTS)
         self.history.append((step, found))
-        (self._folder / f"{SCORE}.tmp").write_text(json.dumps(self.history))
-        os.replace(self._folder / f"{SCORE}.tmp", self._folder / SCORE)
+        (self.folder / f"{SCORE}.tmp").write_text(json.dumps(self.history))
+        os.replace(self.folder / f"{SCORE}.tmp", self.folder / SCORE)
 
     @property
     def weights(self) -> Path:
         """File of the best weights."""
-        return self._folder / WEIGHTS
+        return self.folder / WEIGHTS
 
     @property
     def best(self) -> tuple[int, float] | None:
@@ -72,8 +80,77 @@ class BestCheckpoint(TrainerCallback):
 
     def restore(self) -> None:
         """Put the best weights back into the model."""
-        if (self._folder / WEIGHTS).exists():
-            self._model.load_state_dict(load_file(self._folder / WEIGHTS), strict=False)
+        if (self.folder / WEIGHTS).exists():
+            self.model.load_state_dict(load_file(self.folder / WEIGHTS), strict=False)
 
     def _trained(self) -> list[tuple[str, nn.Parameter]]:
-        return [(name, weight) for name, weight in self._model.named_parameters() if weight.requires_grad]
+        return [(name, weight) for name, weight in self.model.named_parameters() if weight.requires_grad]
+
+
+def run_to_best(
+    best: BestCheckpoint,
+    batches: Sequence[Any] | Any,
+    folder: Path,
+    *,
+    replaces: bool,
+    write: Callable[[], T],
+    groups: Sequence[dict[str, Any]],
+    save_every: int,
+    resume: str | None,
+    device: str,
+    seed: int,
+    quiet: bool,
+) -> T:
+    """Train a model, and write it as it was best.
+
+    Args:
+        best: Measures the model.
+        batches: The batches, by number.
+        folder: Where the encoder is written.
+        replaces: Whether it holds an encoder, which a run that fails leaves as it is.
+        write: Writes the encoder into it, and returns it; its best weights are in the model then.
+        groups: See :func:`~ontodex.trainers.run.run_training`, as for what follows.
+        save_every: See there.
+        resume: See there.
+        device: See there.
+        seed: See there.
+        quiet: See there.
+
+    Raises:
+        TrainingError: If the loss is no number: then the best checkpoint so far is written, unless the folder held an
+            encoder before.
+    """
+
+    def write_best() -> T:
+        best.restore()
+        return write()
+
+    try:
+        run_training(
+            best.model,
+            batches,
+            best.folder,
+            groups=groups,
+            save_every=save_every,
+            resume=resume,
+            device=device,
+            seed=seed,
+            quiet=quiet,
+            callbacks=[best],
+        )
+    except TrainingError as error:
+        if best.best is not None and not replaces:
+            write_best()
+        raise TrainingError(f"{error}, and give another output folder ({_kept(folder, best, replaces)})") from error
+    made = write_best()
+    clear_checkpoints(best.folder)
+    return made
+
+
+def _kept(folder: Path, best: BestCheckpoint, replaces: bool) -> str:
+    """Say what is left of a run that failed."""
+    if best.best is None:
+        return "nothing was measured yet, so there is no checkpoint to keep"
+    step, value = best.best
+    where = f"in {best.weights}; the encoder in {folder} is as it was" if replaces else f"an encoder in {folder}"
+    return f"the best checkpoint, of step {step}, {value:.4f} on validation, is {where}"

@@ -13,7 +13,7 @@ from typing import Any
 from tqdm import tqdm
 from transformers import TrainerCallback
 
-from ontodex.encoders.locate import CONDITION, CROSS, HIERARCHY, NETWORK
+from ontodex.encoders.locate import CONDITION, CROSS, GAUSSIAN, HIERARCHY, NETWORK
 from ontodex.errors import TrainingError
 
 __all__ = ["CHECKPOINTS", "ProgressOnStderr", "clear_checkpoints", "clear_model", "expect_own", "last_checkpoint"]
@@ -127,7 +127,7 @@ def clear_checkpoints(folder: Path) -> None:
 
 def clear_model(folder: Path) -> None:
     """Remove the encoder that is to be replaced: no file of it may be left among those of the new one."""
-    for own in (NETWORK, HIERARCHY, CONDITION, CROSS):
+    for own in (NETWORK, HIERARCHY, GAUSSIAN, CONDITION, CROSS):
         shutil.rmtree(folder / own, ignore_errors=True)
     for place in (folder, *folder.glob("[0-9]_*")):  # 1_Pooling, 2_Normalize, …
         for name in _MODEL_FILES:

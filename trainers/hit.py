@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -15,44 +14,24 @@ import torch
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 
-from ontodex.encoders.adapter import ADAPTER_FILES
 from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.hit import HiT, Learnt
 from ontodex.encoders.locate import DEFAULT_ENCODER, HIERARCHY
 from ontodex.encoders.text import TextEncoder, load_sentence_transformer
-from ontodex.encoders.weights import save_weights
 from ontodex.errors import TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.geometry.poincare import clip, curvature
 from ontodex.graph.negatives import Pairs, draw_negatives, homonym_rate
 from ontodex.graph.subsumptions import HierarchyTask, links_fingerprint
-from ontodex.trainers.best_checkpoint import BestCheckpoint
-from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own, last_checkpoint
+from ontodex.trainers.adapter import inject_adapter, write_adapter
+from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
+from ontodex.trainers.checkpoints import CHECKPOINTS, clear_model, expect_own, last_checkpoint
 from ontodex.trainers.hierarchy_evaluation import at_most
 from ontodex.trainers.hierarchy_rule import fit_rule, valid_f1
 from ontodex.trainers.hit_batches import HierarchyBatch, HierarchyBatches, TextHierarchy, TripletBatches
 from ontodex.trainers.hit_loss import HierarchyLoss
-from ontodex.trainers.run import run_training
 from ontodex.trainers.text_tower import TextTower, tokenise
 
 __all__ = ["HiTModel", "HiTTraining", "train_hit"]
-
-LORA_MODULES = [
-    "query",
-    "key",
-    "value",
-    "dense",
-    "q",
-    "k",
-    "v",
-    "o",
-    "q_lin",
-    "k_lin",
-    "v_lin",
-    "out_lin",
-    "lin1",
-    "lin2",
-]
-"""Names of the linear layers of BERT, RoBERTa, MPNet and DistilBERT."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +188,7 @@ def train_hit(
     c = curvature(encoder.dim)
     trained = load_sentence_transformer(encoder.folder, encoder.device, unit=False)
     if settings.tune == "adapter":
-        _inject_adapter(trained.transformers_model, settings.rank)
+        inject_adapter(trained.transformers_model, settings.rank)
     families = settings.batches == "families"
     loss = HierarchyLoss(c, settings.cluster, settings.centripetal, settings.contraction, active=families)
     model = HiTModel(trained, hierarchy.texts, loss, settings.max_tokens)
@@ -228,43 +207,26 @@ def train_hit(
     every = -(-len(batches) // settings.evaluations)
     best = BestCheckpoint(model, checkpoints, every, measure, quiet)
 
-    def write_best() -> HiT:
-        best.restore()
+    def write() -> HiT:
         made = _write(folder, model, encoder, base, texts or {}, settings)
         made.rule = fit_rule(pairs, made.points([hierarchy.texts[text] for text in wanted.tolist()]), c)
         made.learnt = _learnt(task, names)
         made.save(folder)
         return made
 
-    try:
-        run_training(
-            model,
-            batches,
-            checkpoints,
-            groups=[{"params": [weight for weight in model.parameters() if weight.requires_grad], "lr": rate}],
-            save_every=every,
-            resume=last,
-            device=encoder.device,
-            seed=settings.seed,
-            quiet=quiet,
-            callbacks=[best],
-        )
-    except TrainingError as error:
-        if best.best is not None and not replaces:
-            write_best()
-        raise TrainingError(f"{error}, and give another output folder ({_kept(folder, best, replaces)})") from error
-    made = write_best()
-    clear_checkpoints(checkpoints)
-    return made
-
-
-def _kept(folder: Path, best: BestCheckpoint, replaces: bool) -> str:
-    """Say what is left of a run that failed."""
-    if best.best is None:
-        return "nothing was measured yet, so there is no checkpoint to keep"
-    step, value = best.best
-    where = f"in {best.weights}; the encoder in {folder} is as it was" if replaces else f"an encoder in {folder}"
-    return f"the best checkpoint, of step {step}, {value:.4f} on validation, is {where}"
+    return run_to_best(
+        best,
+        batches,
+        folder,
+        replaces=replaces,
+        write=write,
+        groups=[{"params": [weight for weight in model.parameters() if weight.requires_grad], "lr": rate}],
+        save_every=every,
+        resume=last,
+        device=encoder.device,
+        seed=settings.seed,
+        quiet=quiet,
+    )
 
 
 def _learnt(task: HierarchyTask, names: Sequence[str]) -> Learnt | None:
@@ -289,17 +251,6 @@ def _batches(
     return TripletBatches(hierarchy, pairs, kind, steps=steps, triplets=settings.triplets, seed=settings.seed)
 
 
-def _inject_adapter(transformer: Any, rank: int) -> None:
-    from peft import LoraConfig, inject_adapter_in_model
-
-    present = {name.rpartition(".")[2] for name, module in transformer.named_modules() if isinstance(module, nn.Linear)}
-    transformer.requires_grad_(False)
-    inject_adapter_in_model(
-        LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=[name for name in LORA_MODULES if name in present]),
-        transformer,
-    )
-
-
 def _write(
     folder: Path,
     model: HiTModel,
@@ -316,25 +267,7 @@ def _write(
         trained.max_seq_length = min(settings.max_tokens, trained.max_seq_length or settings.max_tokens)
         trained.save(str(folder), create_model_card=False)
         return HiT(TextEncoder(folder, encoder.device, unit=False), None, texts)
-    adapter = folder / HIERARCHY
-    adapter.mkdir(parents=True, exist_ok=True)
-    weights = {name: weight for name, weight in trained.transformers_model.named_parameters() if ".lora_" in name}  # type: ignore[union-attr]
-    save_weights(
-        {
-            f"base_model.model.{name.replace('.default', '')}": weight.detach().half()
-            for name, weight in weights.items()
-        },
-        adapter / ADAPTER_FILES[1],
-    )
-    modules = sorted({name.split(".lora_")[0].rpartition(".")[2] for name in weights})
-    config: dict[str, Any] = {
-        "peft_type": "LORA",
-        "task_type": None,
-        "r": settings.rank,
-        "lora_alpha": 2 * settings.rank,
-    }
-    config |= {"target_modules": modules, "base_model_name_or_path": base, "bias": "none", "inference_mode": True}
-    (adapter / ADAPTER_FILES[0]).write_text(json.dumps(config, indent=1), encoding="utf-8")
+    adapter = write_adapter(folder / HIERARCHY, trained.transformers_model, settings.rank, base)
     text = TextEncoder(encoder.folder, encoder.device, unit=False, adapter=adapter, max_tokens=settings.max_tokens)
     return HiT(text, None, texts, adapter=adapter, base=base)
 

@@ -20,6 +20,7 @@ from ontodex.geometry.cosine import score_pairs
 from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts, merge, relation_texts, remove
 from ontodex.indexers import blobs
 from ontodex.indexers.build import build_index
+from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.index import Index
 
 ALIKE = 0.998  # bfloat16 on random weights: a text in another batch
@@ -319,7 +320,7 @@ def test_other_texts_for_the_same_text_encoder(
 ) -> None:
     text = TextEncoder(tiny_encoder, "cpu")
     link = HyperCL(text, HyperNetwork(LinkNetworkSettings(dim=32, condition=8, rank=4, width=width)), asdict(LABELS))
-    build_index(small_graph, tmp_path / "a.odx", text=text, link=link, quiet=True)
+    build_index(small_graph, tmp_path / "a.odx", Encoders(text, link=link), quiet=True)
     index = Index.open(tmp_path / "a.odx", "cpu")
     assert least_cosine(all_of(index, "text"), text.encode(entity_texts(small_graph))) > ALIKE
     assert least_cosine(all_of(index, "link"), link.entities(text.encode(entity_texts(small_graph, LABELS)))) > ALIKE
@@ -327,7 +328,7 @@ def test_other_texts_for_the_same_text_encoder(
     assert (index.link_encoder.texts, index.verify()) == (asdict(LABELS), [])
     wrong = HyperCL(text, link.network, {"synonym": 3})
     with pytest.raises(SettingsError, match="unknown setting 'synonym'; did you mean 'synonyms'"):
-        build_index(small_graph, tmp_path / "b.odx", text=text, link=wrong, quiet=True)
+        build_index(small_graph, tmp_path / "b.odx", Encoders(text, link=wrong), quiet=True)
 
 
 def test_an_encoder_trained_in_a_build_keeps_the_texts_of_the_build(

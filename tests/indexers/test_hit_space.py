@@ -22,6 +22,7 @@ from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts
 from ontodex.indexers import embed, manifest
 from ontodex.indexers.build import build_index
+from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.hierarchy_rule import LEAST_LINKS
 from ontodex.indexers.index import Index
 
@@ -142,14 +143,14 @@ def test_texts_are_built_as_the_encoder_was_trained(
     texts = ontodex.TextSettings(synonyms=2, definition=True)
     text = TextEncoder(tiny_encoder, "cpu")
     hit = HiT(TextEncoder(tiny_encoder, "cpu", unit=False), RULE, asdict(texts))
-    build_index(small_graph, tmp_path / "x.odx", text=text, hit=hit, quiet=True)
+    build_index(small_graph, tmp_path / "x.odx", Encoders(text, hit=hit), quiet=True)
     index = Index.open(tmp_path / "x.odx", "cpu")
     np.testing.assert_allclose(all_of(index), hit.items(entity_texts(small_graph, texts)), rtol=1e-5, atol=1e-6)
     assert index.hit_encoder.texts == asdict(texts)
     index.close()
     hit.texts = {"synonims": 2}
     with pytest.raises(SettingsError, match="synonyms"):
-        build_index(small_graph, tmp_path / "y.odx", text=text, hit=hit, quiet=True)
+        build_index(small_graph, tmp_path / "y.odx", Encoders(text, hit=hit), quiet=True)
 
 
 def test_only_new_labels_are_encoded_again(

@@ -20,6 +20,7 @@ from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import GraphBuilder, KnowledgeGraph, read, write_tsv
 from ontodex.indexers.build import build_index
+from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.index import Index
 
 
@@ -152,7 +153,7 @@ def test_a_trained_encoder_with_a_text_encoder_of_its_own_is_taken_up_whole(
         return made
 
     def make(path: Path) -> np.ndarray:
-        build_index(small_graph, path, text=TextEncoder(tiny_encoder, "cpu"), train=train, quiet=True)
+        build_index(small_graph, path, Encoders(TextEncoder(tiny_encoder, "cpu")), train=train, quiet=True)
         index = Index.open(path, "cpu")
         assert index.verify() == []
         vectors = index.vectors("link")[np.arange(60)]

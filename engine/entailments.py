@@ -1,0 +1,228 @@
+"""What a text entails and what entails it, sentence by sentence, by the GaussCSE encoder of an index."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.engine.answers import Rows, answered, checked, no_rows
+from ontodex.engine.gaussian_space import GaussianSpace
+from ontodex.engine.hits import Hit, Hits
+from ontodex.engine.known import check_choice
+from ontodex.engine.resolve import Resolved, resolve_entity
+from ontodex.engine.topk import Found, Searcher
+from ontodex.engine.verdicts import Direction, Verdict
+from ontodex.geometry.entailment import Entailment
+from ontodex.geometry.gaussian import similarity
+from ontodex.graph import Hierarchy, KnowledgeGraph, Statements, sentences
+from ontodex.graph.text import in_words
+from ontodex.indexers.index import Index
+from ontodex.indexers.vectors import Vectors
+
+__all__ = ["Entailments"]
+
+Gaussians = NDArray[np.floating]
+
+METHODS = {
+    "scaled": "GaussCSE: similarity 1 / (1 + KL/d) of hypothesis to premise",
+    "paper": "GaussCSE: similarity 1 / (1 + KL) of hypothesis to premise",
+    "per-dimension": "GaussCSE: mean over the dimensions of 1 / (1 + KL), of hypothesis to premise",
+}
+
+OVERFETCH, LEAST_FETCH = 10, 200
+"""Where no inner product ranks as the similarity does, so many times k sentences, and at least so many, are scored."""
+
+
+class Entailments:
+    """Ranks what follows; what each question means is said at :class:`~ontodex.engine.engine.Engine`.
+
+    Args:
+        graph: What is known.
+        said: The sentences of its entities.
+        vectors: A Gaussian of each sentence, of shape (sentences, 2d).
+        rule: Turns similarities into probabilities.
+        form: The similarity, one of :data:`~ontodex.geometry.gaussian.SIMILARITIES`.
+        hierarchy: The asserted hierarchy, ``None`` if there is none: what is above an entity is known to follow from it.
+        encode: Makes Gaussians of texts.
+        device: Where vectors are searched.
+    """
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        said: Statements,
+        vectors: Vectors,
+        rule: Entailment,
+        form: str,
+        *,
+        hierarchy: Hierarchy | None,
+        encode: Callable[[list[str]], Gaussians],
+        device: str = "cpu",
+    ) -> None:
+        self.graph, self.said, self.vectors = graph, said, vectors
+        self.rule, self.form = rule, form
+        self.hierarchy = hierarchy
+        self.device = device
+        self._encode = encode
+
+    @classmethod
+    def of(cls, index: Index, hierarchy: Hierarchy | None) -> Entailments:
+        """Rank by the GaussCSE encoder of an index.
+
+        Args:
+            index: An opened index.
+            hierarchy: The hierarchy of its graph, ``None`` if there is none.
+
+        Raises:
+            IndexMismatch: If the index was built without one.
+        """
+        return cls(
+            index.graph,
+            index.statements,
+            index.vectors("gauss"),
+            index.entailment_rule,
+            index.entailment["similarity"],
+            hierarchy=hierarchy,
+            encode=lambda texts: np.asarray(index.gauss_encoder.encode(texts)),
+            device=index.device,
+        )
+
+    @cached_property
+    def hypotheses(self) -> Searcher:
+        """Searches all sentences as hypotheses."""
+        space = GaussianSpace(self.vectors, "left")
+        return Searcher(space.lifted, self.device, space=space)
+
+    @cached_property
+    def premises(self) -> Searcher:
+        """Searches all sentences as premises."""
+        space = GaussianSpace(self.vectors, "right")
+        return Searcher(space.lifted, self.device, space=space)
+
+    def ranked(self, question: str, texts: Sequence[str], k: int, known: str) -> list[Hits]:
+        """Rank what each text entails (``"entailed_by"``), or what entails it (``"entailing"``)."""
+        check_choice(known)
+        k = checked(k)
+        start = time.perf_counter()
+        read = [resolve_entity(self.graph, text) for text in texts]
+        asked = self._gaussians(read, whole=question == "entailed_by")
+        asserted = [self._asserted(question, one.row) for one in read]
+        found = [(no_rows(), np.zeros(0))] * len(read)
+        if known == "only":
+            for at, (queries, rows) in enumerate(zip(asked, asserted, strict=True)):
+                found[at] = self._scored(question, queries, self._sentences_of(rows), k)
+        else:
+            refused = [
+                np.concatenate(
+                    [no_rows() if one.row is None else np.array([one.row]), rows if known == "exclude" else no_rows()]
+                )
+                for one, rows in zip(read, asserted, strict=True)
+            ]
+            found = self._best(question, asked, [self._sentences_of(rows) for rows in refused], k)
+        answers = [
+            (self._hits(rows, scores, marked), {"text": one.reading}, METHODS[self.form])
+            for one, (rows, scores), marked in zip(read, found, asserted, strict=True)
+        ]
+        return answered(self.graph, question, answers, start)
+
+    def verdicts(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
+        """Judge whether each premise entails its hypothesis."""
+        read = [tuple(resolve_entity(self.graph, text) for text in pair) for pair in pairs]
+        premises = self._gaussians([one for one, _ in read], whole=True)
+        hypotheses = self._gaussians([two for _, two in read], whole=False)
+        found = []
+        for (one, two), ours, theirs in zip(read, premises, hypotheses, strict=True):
+            hypothesis, premise = theirs.astype(np.float64)[:, None], ours.astype(np.float64)[None]
+            score = float(similarity(hypothesis, premise, self.form).max(axis=1).min())
+            chance = float(self.rule.probability(score))
+            found.append(Verdict(one.reading, two.reading, score, chance, score > self.rule.threshold))
+        return found
+
+    def directions(self, pairs: Sequence[tuple[str, str]]) -> list[Direction]:
+        """Judge both directions of each pair."""
+        forward = self.verdicts(pairs)
+        backward = self.verdicts([(two, one) for one, two in pairs])
+        return [Direction(*both) for both in zip(forward, backward, strict=True)]
+
+    def _gaussians(self, entities: Sequence[Resolved], *, whole: bool) -> list[Gaussians]:
+        """Return the Gaussians of what is asked, a sentence each: of an entity all that it says, or its label alone."""
+        texts = [
+            [] if one.row is not None else sentences(in_words(one.reading.text)) or [one.reading.text]
+            for one in entities
+        ]
+        flat = [text for own in texts for text in own]
+        encoded = iter(np.split(self._encode(flat), np.cumsum([len(own) for own in texts if own])[:-1]) if flat else ())
+        found = []
+        for one, own in zip(entities, texts, strict=True):
+            if own:
+                found.append(next(encoded))
+            else:
+                rows = self._sentences_of(np.array([one.row], dtype=np.int64))
+                found.append(self.vectors[rows if whole else rows[:1]])
+        return found
+
+    def _sentences_of(self, entities: Rows) -> Rows:
+        """Return the sentences of some entities, in the order of the entities."""
+        owners = self.said.owners
+        starts, ends = (np.searchsorted(owners, entities, side=side) for side in ("left", "right"))
+        parts = [np.arange(start, end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return np.concatenate([*parts, no_rows()])
+
+    def _asserted(self, question: str, row: int | None) -> Rows:
+        if row is None or self.hierarchy is None:
+            return no_rows()
+        found = self.hierarchy.ancestors(row) if question == "entailed_by" else self.hierarchy.descendants(row)
+        return found.astype(np.int64)
+
+    def _best(self, question: str, asked: Sequence[Gaussians], refused: Sequence[Rows], k: int) -> Found:
+        """Return the best sentence of each of the best k entities, for each question."""
+        searcher = self.hypotheses if question == "entailed_by" else self.premises
+        queries = np.concatenate([*asked, np.zeros((0, self.vectors.dim))]).astype(np.float32)
+        counts = [len(own) for own in asked]
+        left_out = [rows for rows, count in zip(refused, counts, strict=True) for _ in range(count)]
+        owners, everything = self.said.owners, len(self.vectors)
+        fetched: list[tuple[Rows, Any]] = [(no_rows(), np.zeros(0))] * len(queries)
+        open_ones, fetch = np.arange(len(queries)), 2 * k
+        if self.form == "per-dimension":
+            fetch = max(LEAST_FETCH, OVERFETCH * k)
+        while len(open_ones):
+            found = searcher.top(queries[open_ones], fetch, [left_out[query] for query in open_ones.tolist()])
+            for query, answer in zip(open_ones.tolist(), found, strict=True):
+                fetched[query] = answer
+            short = [len(np.unique(owners[fetched[query][0]])) < k for query in open_ones.tolist()]
+            open_ones = open_ones[np.array(short, dtype=bool)] if fetch < everything else open_ones[:0]
+            fetch *= 4
+        ends = np.cumsum([0, *counts])
+        return [
+            self._scored(
+                question, own, np.unique(np.concatenate([rows for rows, _ in fetched[ends[at] : ends[at + 1]]])), k
+            )
+            for at, own in enumerate(asked)
+        ]
+
+    def _scored(self, question: str, queries: Gaussians, rows: Rows, k: int) -> tuple[Rows, NDArray[np.float64]]:
+        """Score sentences by the best of some queries; return the best sentence of each of the best k entities."""
+        items, wide = self.vectors[rows].astype(np.float64), queries.astype(np.float64)
+        scores = np.full(len(rows), -np.inf)
+        for query in wide:
+            hypothesis, premise = (items, query) if question == "entailed_by" else (query, items)
+            scores = np.maximum(scores, similarity(hypothesis, premise, self.form))
+        order = np.lexsort((rows, -scores))
+        rows, scores = rows[order], scores[order]
+        _, first = np.unique(self.said.owners[rows], return_index=True)
+        kept = np.sort(first)[:k]
+        return rows[kept], scores[kept]
+
+    def _hits(self, rows: Rows, scores: NDArray[np.float64], known: Rows) -> tuple[Hit, ...]:
+        owners = self.said.owners[rows]
+        marked, chances = np.isin(owners, known).tolist(), self.rule.probability(scores).tolist()
+        columns = zip(rows.tolist(), owners.tolist(), scores.tolist(), marked, chances, strict=True)
+        return tuple(
+            Hit(self.graph.ids[owner], self.graph.labels[owner], score, mark, chance, self.said.texts[row])
+            for row, owner, score, mark, chance in columns
+        )

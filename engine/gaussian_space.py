@@ -1,0 +1,128 @@
+"""The Gaussian space: items searched by KL divergence, exactly, with one matrix product a batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.engine.spaces import Rows, Scores, beside
+from ontodex.geometry.gaussian import left_items, left_queries, moved, right_items, right_queries, similarity, split
+from ontodex.indexers.vectors import Vectors
+
+__all__ = ["GaussianSpace"]
+
+SAMPLE = 4096
+"""Items by which lifts are centred; any would do, typical ones leave the least to rounding."""
+
+
+class GaussianSpace:
+    """Gaussians, scored by the similarity 1 / (1 + KL/d), which ranks as the paper's; one side is the query's.
+
+    What is stored serves both sides; what is multiplied is lifted from it once, in float64, and kept in float32. Of both
+    the lifted items and the lifted queries a typical one is taken off, which only adds constants, and columns are scaled
+    so that neither factor is large: then little is lost to rounding, and the bound on it is close.
+
+    Args:
+        stored: Means and log-variances, of shape (n, 2d), in any precision.
+        items: Which side of KL the items are: ``"left"``, as hypotheses of a premise, or ``"right"``, as premises.
+
+    Attributes:
+        lifted: What is searched, ``float32`` of shape (n, 2d + 1).
+
+    Example:
+        >>> from ontodex.engine.topk import Searcher
+        >>> stored = Vectors([np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 2.0]], dtype=np.float32)])
+        >>> space = GaussianSpace(stored, "left")
+        >>> rows, scores = Searcher(space.lifted, space=space).top(np.array([[0.0, 2.0]]), k=2)[0]
+        >>> rows.tolist(), scores.round(3).tolist()
+        ([2, 0], [1.0, 0.638])
+    """
+
+    def __init__(self, stored: Vectors, items: str) -> None:
+        self.stored = stored
+        self.left = items == "left"
+        self.dim = stored.dim // 2
+        sample = stored[np.linspace(0, len(stored) - 1, min(SAMPLE, len(stored))).astype(np.int64)].astype(np.float64)
+        means, logs = split(sample)
+        self._shift, self._scale = means.mean(axis=0), np.exp(logs.mean(axis=0) / 2)
+        typical = self._moved(sample)
+        items_of, queries_of = self._lift(typical), self._lift_queries(typical)[0]
+        self._item, self._query = items_of.mean(axis=0), queries_of.mean(axis=0)
+        sizes = [np.sqrt(np.mean((lifted - one) ** 2, axis=0)) for lifted, one in
+                 ((items_of, self._item), (queries_of, self._query))]  # fmt: skip
+        sizes[1][-1] = 1.0  # the last number of every query
+        self._balance = np.exp2(np.round(np.log2(np.maximum(sizes[0], 1e-6) / np.maximum(sizes[1], 1e-6)) / 2))
+        self.lifted = Vectors([self._lifted(shard) for shard in stored.shards])
+        self.longest = max(float(np.linalg.norm(block, axis=1).max(initial=0.0)) for _, block in self.lifted.blocks())
+
+    def ask(self, queries: NDArray[np.float32]) -> AskedGaussian:
+        """Return queries as this space asks them.
+
+        Args:
+            queries: Gaussians of shape (queries, 2d), as they are stored.
+        """
+        return AskedGaussian(self, queries)
+
+    def lift_queries(self, queries: NDArray[np.float32]) -> tuple[NDArray[np.float32], Scores]:
+        """Return lifted queries, whose product with an item is a constant less 2 KL, and these constants."""
+        lifted, constant = self._lift_queries(self._moved(queries.astype(np.float64)))
+        constant = constant + lifted @ self._item
+        lifted = lifted - self._query
+        lifted[:, -1] = 1.0
+        return np.ascontiguousarray(-lifted * self._balance, dtype=np.float32), constant
+
+    def _lifted(self, stored: NDArray[np.floating]) -> NDArray[np.float32]:
+        made = np.empty((len(stored), 2 * self.dim + 1), dtype=np.float32)
+        for start in range(0, len(stored), SAMPLE):
+            part = self._lift(self._moved(stored[start : start + SAMPLE].astype(np.float64))) - self._item
+            part[:, -1] += part[:, :-1] @ self._query[:-1]
+            made[start : start + SAMPLE] = part / self._balance
+        return made
+
+    def _moved(self, gaussians: Scores) -> Scores:
+        return moved(gaussians, self._shift, self._scale)
+
+    def _lift(self, gaussians: Scores) -> Scores:
+        return left_items(gaussians) if self.left else right_items(gaussians)
+
+    def _lift_queries(self, gaussians: Scores) -> tuple[Scores, Scores]:
+        return right_queries(gaussians) if self.left else left_queries(gaussians)
+
+
+class AskedGaussian:
+    """A batch of Gaussians; see :class:`~ontodex.engine.spaces.Asked`."""
+
+    def __init__(self, space: GaussianSpace, queries: NDArray[np.float32]) -> None:
+        self._space = space
+        self._queries = queries.astype(np.float64)
+        self.lifted, self._constant = space.lift_queries(queries)
+        lengths = np.linalg.norm(self.lifted.astype(np.float64), axis=1)
+        # A float32 sum of 2d + 1 products of numbers, both rounded themselves, is off by at most (2d + 4) 2^-24 |q| |x|,
+        # however it is ordered; and what it is compared with is rounded too.
+        largest = lengths * space.longest
+        self.doubt = 2.0**-24 * ((2 * space.dim + 5) * largest + 8 * np.abs(self._constant)) + 2.0**-100
+
+    def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
+        """Return the similarities that such products stand for."""
+        return self._similarities(self._constant[queries] - products)
+
+    def rough(self, products: Any, rows: slice) -> Any:
+        """Return the products, which rank alike."""
+        return products
+
+    def within_reach(self, products: Any, floor: Scores, rows: slice) -> Any:
+        """Tell which products are above that of the floor, or below it by no more than the doubt."""
+        with np.errstate(divide="ignore"):
+            least = self._constant - 2 * self._space.dim * (1 / np.maximum(floor, 0.0) - 1)
+        return products > beside((least - self.doubt)[:, None], products)
+
+    def exact(self, queries: Rows, rows: Rows) -> Scores:
+        """Score pairs by KL in its safe form."""
+        items = self._space.stored[rows].astype(np.float64)
+        sides = (items, self._queries[queries]) if self._space.left else (self._queries[queries], items)
+        return similarity(*sides)
+
+    def _similarities(self, twice_kl: Scores) -> Scores:
+        return np.asarray(1 / (1 + np.maximum(twice_kl, 0.0) / (2 * self._space.dim)))

@@ -1,0 +1,74 @@
+"""Judgements of a pair of texts: whether the one entails the other."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ontodex.engine.hits import Reading, printable
+
+__all__ = ["Direction", "Verdict"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a premise entails a hypothesis.
+
+    Attributes:
+        premise: How it was read.
+        hypothesis: How it was read.
+        similarity: Of the hypothesis to the premise, in (0, 1].
+        probability: How likely the entailment is, calibrated on the validation pairs of the encoder.
+        entailed: Whether the similarity is above the encoder's threshold.
+    """
+
+    premise: Reading
+    hypothesis: Reading
+    similarity: float
+    probability: float
+    entailed: bool
+
+    def __str__(self) -> str:
+        verb = "entails" if self.entailed else "does not entail"
+        return printable(
+            f"{self.premise} {verb} {self.hypothesis}: p={self.probability:.2f}, similarity {self.similarity:.4f}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its parts as plain data."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """Return one line of JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Both directions between two texts.
+
+    Attributes:
+        forward: Whether the first entails the second.
+        backward: Whether the second entails the first.
+    """
+
+    forward: Verdict
+    backward: Verdict
+
+    @property
+    def direction(self) -> str:
+        """Which is the likelier: ``"forward"``, ``"backward"``, or ``"equal"`` where the similarities are the same."""
+        difference = self.forward.similarity - self.backward.similarity
+        return "equal" if not difference else "forward" if difference > 0 else "backward"
+
+    def __str__(self) -> str:
+        return f"{self.direction}\n  {self.forward}\n  {self.backward}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its parts as plain data."""
+        return {"direction": self.direction, "forward": self.forward.to_dict(), "backward": self.backward.to_dict()}
+
+    def to_json(self) -> str:
+        """Return one line of JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)

@@ -1,0 +1,101 @@
+"""From scores to probabilities: a logistic curve fitted to true and false pairs (Platt, 1999)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ontodex.errors import SettingsError
+
+__all__ = ["checked_pairs", "platt", "sigmoid"]
+
+Floats = NDArray[np.float64]
+
+
+def checked_pairs(labels: ArrayLike, **named: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
+    """Read one array of numbers, given by its name, and the labels.
+
+    Args:
+        labels: Whether each pair holds, of shape (n,).
+        **named: Scores, or what makes them, of shape (n,).
+
+    Returns:
+        The numbers, and the labels as ``bool``.
+
+    Raises:
+        SettingsError: If the shapes differ, a number is not finite, or the labels are all equal.
+    """
+    ((name, given),) = named.items()
+    values, truth = np.asarray(given, np.float64), np.asarray(labels)
+    if values.ndim != 1 or values.shape != truth.shape:
+        raise SettingsError(
+            f"{name}: expected one number for each label, found shapes {values.shape} and {truth.shape}"
+        )
+    if not values.size:
+        raise SettingsError(f"{name}: expected at least one true and one false pair, found no pairs")
+    if not np.isfinite(values).all():
+        first = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise SettingsError(f"{name}: expected finite numbers, found {values[first]} for pair {first}")
+    if not np.isin(truth, (0, 1)).all():
+        raise SettingsError(f"labels: expected true or false (1 or 0), found {truth[~np.isin(truth, (0, 1))][0]!r}")
+    truth = truth.astype(bool)
+    if truth.all() or not truth.any():
+        raise SettingsError(
+            f"labels: expected true and false pairs, found {truth.size} that are all {truth[0]}; add pairs of the other"
+        )
+    return values, truth
+
+
+def platt(scores: Floats, truth: NDArray[np.bool_]) -> tuple[float, float]:
+    """Fit 1 / (1 + exp(-(slope · score + offset))) by Newton's method (Lin, Lin and Weng 2007, on Platt 1999).
+
+    Targets are smoothed as Platt's, so that separable pairs have a finite slope. If higher scores are not likelier to be
+    true, the curve is all but flat, but still rises.
+
+    Args:
+        scores: Of shape (n,).
+        truth: Whether each holds, of shape (n,); both kinds are there.
+
+    Returns:
+        Slope and offset.
+
+    Example:
+        >>> slope, offset = platt(np.array([0.0, 1.0, 1.0, 2.0]), np.array([False, True, False, True]))
+        >>> slope > 0, round(offset / slope, 6)
+        (True, -1.0)
+    """
+    middle, spread = float(scores.mean()), float(scores.std()) or 1.0
+    true, false = int(np.count_nonzero(truth)), int(np.count_nonzero(~truth))
+    targets = np.where(truth, (true + 1) / (true + 2), 1 / (false + 2))
+    inputs = np.stack([(scores - middle) / spread, np.ones_like(scores)])
+
+    def loss(curve: Floats) -> float:
+        logits = curve @ inputs
+        return float(np.mean(np.logaddexp(0, logits) - targets * logits))
+
+    curve = np.array([0.0, _logit(true / truth.size)])
+    for _ in range(100):
+        shares = sigmoid(curve @ inputs)
+        gradient = inputs @ (shares - targets) / truth.size
+        bend = (inputs * (shares * (1 - shares))) @ inputs.T / truth.size + 1e-12 * np.eye(2)
+        step, now = np.linalg.solve(bend, gradient), loss(curve)
+        while np.abs(step).max() > 1e-9 and loss(curve - step) > now:
+            step /= 2
+        curve -= step
+        if np.abs(step).max() < 1e-7:
+            break
+    if curve[0] < 1e-6:
+        curve = np.array([1e-6, _logit(true / truth.size)])
+    slope = float(curve[0]) / spread
+    return slope, float(curve[1]) - slope * middle
+
+
+def sigmoid(logits: Floats) -> Floats:
+    """Return 1 / (1 + exp(-x)), of the same shape, without overflow."""
+    return np.asarray(0.5 + 0.5 * np.tanh(logits / 2))
+
+
+def _logit(share: float) -> float:
+    return math.log(share / (1 - share))

@@ -1,0 +1,198 @@
+"""Training runs of GaussCSE: what they learn, what they keep, and what stops them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import ontodex
+from ontodex.encoders.gauss_cse import GaussCSE, GaussianHeads
+from ontodex.encoders.text import TextEncoder
+from ontodex.errors import SettingsError, TrainingError
+from ontodex.geometry.gaussian import SIMILARITIES
+from ontodex.graph import EntailmentPairs
+from ontodex.graph.entailment_pairs import CONTRADICTION, ENTAILMENT, NEUTRAL
+from ontodex.trainers.entailment_batches import EntailmentBatches
+from ontodex.trainers.entailment_evaluation import evaluate_judged, judge
+from ontodex.trainers.entailment_loss import LOSSES, EntailmentLoss
+from ontodex.trainers.gauss_cse import GaussCSETraining, train_gauss_cse
+
+FULL = GaussCSETraining(epochs=40, batch=32, evaluations=3, rate=3e-3, head_rate=3e-3)
+ADAPTER = replace(FULL, tune="adapter", rank=8, rate=1e-2, head_rate=1e-2)
+SHORT = replace(FULL, epochs=6)
+
+
+@pytest.fixture(scope="module")
+def encoder(tiny_encoder):
+    return TextEncoder(tiny_encoder, "cpu")
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    """What is said of an animal in a place entails that it is an animal, or in the place; not the other way."""
+    animals, places = ("dog", "cat", "cow", "wolf", "fox", "hen"), ("farm", "forest", "house", "sea", "city", "barn")
+    rows = []
+    for animal in animals:
+        for place in places:
+            whole = f"{animal} that lives in the {place}"
+            rows += [(whole, f"the {animal}", ENTAILMENT), (whole, f"the {place}", ENTAILMENT)]
+            others = [one for one in (*animals, *places) if one not in (animal, place)]
+            rows += [(whole, f"the {one}", CONTRADICTION) for one in others]
+            rows.append((f"the {animal}", whole, NEUTRAL))
+    return EntailmentPairs.of(rows)
+
+
+def trained(pairs, folder, encoder, settings):
+    train, valid = pairs.split(0.2, 0)
+    return train_gauss_cse(
+        train, valid, folder, encoder=encoder, base=str(encoder.folder), settings=settings, quiet=True
+    )
+
+
+@pytest.mark.parametrize("settings", [FULL, ADAPTER, replace(FULL, similarity="per-dimension", activation="tanh")])
+def test_every_form_learns_what_follows_and_in_which_direction(pairs, tmp_path, encoder, settings):
+    made = trained(pairs, tmp_path / "m", encoder, settings)
+    _, held_out = pairs.split(0.2, 0)
+    found = evaluate_judged(judge(made, held_out), held_out, made.rule.threshold)
+    untrained = GaussCSE(TextEncoder(encoder.folder, "cpu", unit=False), GaussianHeads(encoder.dim), made.rule)
+    before = evaluate_judged(judge(untrained, held_out), held_out, made.rule.threshold)
+    assert found["auprc"] > 0.45 > before["auprc"] + 0.1  # a sixth is entailed
+    assert found["direction.accuracy"] > 0.9
+    assert found["accuracy"] > max(before["accuracy"], 0.85)
+    loaded = GaussCSE.load(tmp_path / "m", "cpu")
+    assert (loaded.fingerprint, loaded.rule, loaded.similarity) == (made.fingerprint, made.rule, settings.similarity)
+    np.testing.assert_array_equal(loaded.encode(["the dog", "farm"]), made.encode(["the dog", "farm"]))
+    assert not (tmp_path / "m" / "checkpoints").exists()
+
+
+def test_an_interrupted_run_goes_on_to_the_same_result(pairs, tmp_path, encoder, monkeypatch):
+    whole = trained(pairs, tmp_path / "whole", encoder, SHORT)
+    real, calls = EntailmentLoss.forward, []
+
+    def cut(self, gaussians, batch):
+        calls.append(batch.number)
+        if len(calls) == 60:
+            raise KeyboardInterrupt
+        return real(self, gaussians, batch)
+
+    monkeypatch.setattr(EntailmentLoss, "forward", cut)
+    with pytest.raises(KeyboardInterrupt):
+        trained(pairs, tmp_path / "cut", encoder, SHORT)
+    resumed = trained(pairs, tmp_path / "cut", encoder, SHORT)
+    assert calls[60] not in (0, calls[59] + 1)
+    first, second = (load_file(tmp_path / name / "gauss_cse" / "model.safetensors") for name in ("whole", "cut"))
+    for name, weight in first.items():
+        torch.testing.assert_close(weight, second[name], rtol=1e-4, atol=1e-5)
+    assert resumed.rule.threshold == pytest.approx(whole.rule.threshold, abs=1e-3)
+
+
+def test_a_loss_that_is_no_number_stops_and_keeps_the_best(pairs, tmp_path, encoder, monkeypatch):
+    real = EntailmentLoss.forward
+
+    def broken(self, gaussians, batch):
+        loss = real(self, gaussians, batch)
+        return loss * torch.nan if batch.number == 50 else loss
+
+    monkeypatch.setattr(EntailmentLoss, "forward", broken)
+    with pytest.raises(TrainingError, match=r"batch 51: the loss became nan.*best checkpoint, of step \d+"):
+        trained(pairs, tmp_path / "m", encoder, SHORT)
+    kept = GaussCSE.load(tmp_path / "m", "cpu")
+    assert np.isfinite(kept.encode(["the dog"])).all()
+
+
+@pytest.mark.parametrize("losses", LOSSES)
+@pytest.mark.parametrize("form", SIMILARITIES)
+def test_the_contrastive_loss_is_the_papers_formula(losses, form):
+    """One premise a pair, nothing known beside it: the sums of the paper, written out."""
+    rng = np.random.default_rng(3)
+    rows = [(f"p{i}", f"h{i}", ENTAILMENT) for i in range(4)] + [(f"p{i}", f"c{i}", CONTRADICTION) for i in range(4)]
+    pairs = EntailmentPairs.of(rows)
+    batch = EntailmentBatches(pairs, steps=1, batch=8, seed=0)[0]
+    gaussians = torch.from_numpy(rng.normal(size=(len(batch.texts), 8)))
+    loss = EntailmentLoss(losses, form, temperature=0.5, pairs=0.0)(gaussians, batch)
+    by_name = {pairs.texts[text]: gaussians[at] for at, text in enumerate(batch.texts.tolist())}
+
+    def sim(left, right):
+        (m, v), (n, s) = ((by_name[name][:4], by_name[name][4:].exp()) for name in (left, right))
+        normal = torch.distributions.Normal
+        each = torch.distributions.kl_divergence(normal(m, v.sqrt()), normal(n, s.sqrt()))
+        if form == "per-dimension":
+            return (1 / (1 + each)).mean()
+        return 1 / (1 + each.sum() / (4 if form == "scaled" else 1))
+
+    total = 0
+    for i in range(4):
+        columns = [sim(f"h{j}", f"p{i}") for j in range(4)]
+        if "con" in losses:
+            columns += [sim(f"c{j}", f"p{i}") for j in range(4)]
+        if "rev" in losses:
+            columns += [sim(f"p{j}", f"h{i}") for j in range(4)]
+        total = total - torch.log_softmax(torch.stack(columns) / 0.5, 0)[i] / 4
+    torch.testing.assert_close(loss, total)
+
+
+def test_what_is_known_to_be_entailed_is_no_negative():
+    rows = [("p", "h", ENTAILMENT), ("p", "g", ENTAILMENT), ("h", "p", ENTAILMENT), ("q", "x", CONTRADICTION)]
+    batch = EntailmentBatches(EntailmentPairs.of(rows), steps=1, batch=9, seed=0)[0]
+    gaussians = torch.randn(len(batch.texts), 8, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    loss = EntailmentLoss("ent+rev", "scaled", 0.05, 0.0)(gaussians, batch)
+    assert torch.isfinite(loss)
+    # for (p, h) neither g nor the turned pair stands against it, for (p, g) only the turned pair does
+    at = {text: place for place, text in enumerate("phgqx")}
+    known = {(one, other) for one in at for other in at if one != other and batch.entails[at[one], at[other]]}
+    assert known == {("p", "h"), ("p", "g"), ("h", "p")}
+
+
+def test_batches_hold_every_pair_once_and_a_premise_together(pairs):
+    batches = EntailmentBatches(pairs, steps=30, batch=40, seed=5)
+    first = [batches[step] for step in range(batches.per_epoch)]
+    columns = [(batch.texts[batch.premises].tolist(), batch.texts[batch.hypotheses].tolist()) for batch in first]
+    seen = sorted(pair for column in columns for pair in zip(*column, strict=True))
+    assert seen == sorted(zip(pairs.premises.tolist(), pairs.hypotheses.tolist(), strict=True))
+    owners = [set(batch.texts[batch.premises].tolist()) for batch in first]
+    assert sum(map(len, owners)) == len(set.union(*owners))
+    again = EntailmentBatches(pairs, steps=30, batch=40, seed=5)[7]
+    np.testing.assert_array_equal(again.texts, batches[7].texts)
+    with pytest.raises(IndexError):
+        batches[30]
+
+
+def test_labels_that_a_loss_needs_are_asked_for(pairs, tmp_path, encoder):
+    without = pairs.part(pairs.labels != CONTRADICTION)
+    with pytest.raises(SettingsError, match=r"losses: ent\+con\+rev needs contradictions, found none.*ent\+rev"):
+        trained(without, tmp_path / "m", encoder, SHORT)
+    alone = pairs.part(pairs.entailed)
+    with pytest.raises(SettingsError, match=r"training pairs: .*found entailed pairs alone"):
+        train_gauss_cse(alone, pairs, tmp_path / "m", encoder=encoder, settings=FULL, quiet=True)
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        ({"losses": "con"}, "losses: expected one of ent, ent"),
+        ({"similarity": "kl"}, "similarity"),
+        ({"temperature": 0.0}, "temperature"),
+        ({"batch": 1}, "batch"),
+        ({"pairs": -1.0}, "pairs"),
+        ({"tune": "head"}, "tune"),
+        ({"activation": "relu"}, "activation"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(wrong, match):
+    with pytest.raises(SettingsError, match=match):
+        GaussCSETraining(**wrong)
+
+
+def test_a_graph_is_learnt_from_without_judgements(small_graph, tiny_encoder, tmp_path):
+    settings = GaussCSETraining(epochs=10, batch=32, evaluations=2, rate=1e-3)
+    made = ontodex.train_gauss_cse(
+        small_graph, tmp_path / "m", encoder=tiny_encoder, training=settings, device="cpu", quiet=True
+    )
+    assert 0 < made.rule.threshold < 1
+    chain = EntailmentPairs.of([(f"young {name}", name, ENTAILMENT) for name in ("dog", "cat", "hen", "fox", "bear")])
+    assert evaluate_judged(judge(made, chain), chain, made.rule.threshold)["direction.accuracy"] > 0.7

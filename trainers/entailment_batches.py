@@ -1,0 +1,80 @@
+"""Batches of premises and hypotheses: every text of a batch is encoded once, and stands against every other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.graph import EntailmentPairs
+from ontodex.graph.hierarchy import within
+
+__all__ = ["EntailmentBatch", "EntailmentBatches"]
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class EntailmentBatch:
+    """Pairs, and what is known of all texts of the batch.
+
+    Attributes:
+        number: Which batch of the run it is.
+        texts: The texts to encode, unique: rows of the pairs' texts, of shape (n,).
+        premises: Position of each pair's premise in ``texts``, of shape (pairs,).
+        hypotheses: Position of each pair's hypothesis, likewise.
+        labels: Label of each pair, likewise.
+        entails: Whether one text (row) is known to entail another (column), or is it, ``bool`` of shape (n, n).
+    """
+
+    number: int
+    texts: Ints
+    premises: Ints
+    hypotheses: Ints
+    labels: NDArray[np.int8]
+    entails: NDArray[np.bool_]
+
+
+class EntailmentBatches:
+    """The batches of a run, by number: all pairs of a premise together, so that it is encoded once.
+
+    Args:
+        pairs: What is learnt.
+        steps: Number of batches.
+        batch: About how many pairs a batch has.
+        seed: Seed of all draws.
+    """
+
+    def __init__(self, pairs: EntailmentPairs, *, steps: int, batch: int, seed: int) -> None:
+        self._pairs = pairs
+        self.steps, self._seed = steps, seed
+        self.per_epoch = max(1, round(len(pairs) / batch))
+        self._count = len(pairs.texts)
+        known = pairs.entailed
+        self._entailed = np.unique(pairs.premises[known] * self._count + pairs.hypotheses[known])
+        self._order = lru_cache(maxsize=1)(self._draw_order)
+
+    def __len__(self) -> int:
+        return self.steps
+
+    def __getitem__(self, step: int) -> EntailmentBatch:
+        if not 0 <= step < self.steps:
+            raise IndexError(step)
+        epoch, turn = divmod(step, self.per_epoch)
+        chosen = self._order(epoch)[turn]
+        pairs = self._pairs
+        texts, places = np.unique(np.stack([pairs.premises[chosen], pairs.hypotheses[chosen]]), return_inverse=True)
+        premises, hypotheses = places.reshape(2, -1)
+        entails = within(self._entailed, texts[:, None] * self._count + texts) | np.eye(len(texts), dtype=bool)
+        return EntailmentBatch(step, texts, premises, hypotheses, pairs.labels[chosen], entails)
+
+    def _draw_order(self, epoch: int) -> list[Ints]:
+        """Return the pairs of each batch: premises in random order, cut into batches of about the same number of pairs."""
+        rng = np.random.default_rng((self._seed, 13, epoch))
+        turn = rng.permutation(self._count)[self._pairs.premises]
+        order = np.argsort(turn, kind="stable")
+        ends = np.linspace(0, len(order), self.per_epoch + 1)[1:-1].round().astype(np.int64)
+        starts = np.searchsorted(turn[order], turn[order][ends])  # a premise is in one batch
+        return np.split(order, starts)

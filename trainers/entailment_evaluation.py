@@ -1,0 +1,136 @@
+"""Measuring entailment: accuracy, area under precision and recall, and the direction of entailed pairs."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.encoders.gauss_cse import GaussCSE
+from ontodex.geometry.entailment import accuracy, area_under_precision_recall, fit_entailment
+from ontodex.geometry.gaussian import entropy, similarity
+from ontodex.graph import EntailmentPairs
+from ontodex.graph.entailment_pairs import LABELS
+
+__all__ = ["Judged", "evaluate_judged", "judge", "mcnemar", "valid_threshold"]
+
+DRAWS = 1000
+"""Bootstrap samples."""
+
+INTERVAL = (2.5, 97.5)
+"""Percentiles of the bootstrap samples that an interval spans."""
+
+RATIOS = (0.0, 0.5, 1.0, np.inf)
+"""Bounds of the length of a hypothesis over that of its premise, in words, between which accuracies are told apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What a model says of pairs; every array has the shape (pairs,).
+
+    Attributes:
+        forward: Similarity of the hypothesis to the premise: entailment.
+        backward: Similarity of the premise to the hypothesis: the turned pair.
+        wider: Whether the premise has the greater total variance, or ``None`` for a model without variances.
+    """
+
+    forward: NDArray[np.float64]
+    backward: NDArray[np.float64]
+    wider: NDArray[np.bool_] | None = None
+
+
+def judge(encoder: GaussCSE, pairs: EntailmentPairs) -> Judged:
+    """Score pairs in both directions, each text encoded once."""
+    gaussians = encoder.encode(pairs.texts).astype(np.float64)
+    premises, hypotheses = gaussians[pairs.premises], gaussians[pairs.hypotheses]
+    return Judged(
+        np.asarray(similarity(hypotheses, premises, encoder.similarity)),
+        np.asarray(similarity(premises, hypotheses, encoder.similarity)),
+        np.asarray(entropy(premises) > entropy(hypotheses)),
+    )
+
+
+def valid_threshold(judged: Judged, pairs: EntailmentPairs) -> float:
+    """Return the threshold of the best accuracy on validation pairs.
+
+    Raises:
+        SettingsError: If all of them are entailed, or none.
+    """
+    return fit_entailment(judged.forward, pairs.entailed).threshold
+
+
+def evaluate_judged(judged: Judged, pairs: EntailmentPairs, threshold: float, seed: int = 0) -> dict[str, float]:
+    """Compare a model's judgements with the labels.
+
+    Direction is measured on entailed pairs that are not entailed both ways (Yoda et al., EACL 2024, section 4.2); equal
+    similarities are wrong.
+
+    Args:
+        judged: What a model says.
+        pairs: The pairs.
+        threshold: The similarity above which a pair is taken for entailed, chosen on other pairs.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        ``pairs``, ``accuracy``, ``auprc`` and ``threshold``; ``direction.pairs``, and of these the share whose direction is
+        told by the similarity (``direction.accuracy``), by the total variance (``direction.variance``) and by the number of
+        words (``direction.length``, the longer taken for the premise); accuracies of each label (``label.neutral``) and by
+        the length of the hypothesis over that of the premise (``ratio.0.5-1``); the ends of 95 % bootstrap intervals of
+        accuracy and direction accuracy (``accuracy.low``, ``accuracy.high``). What has no pairs is left out.
+    """
+    truth = pairs.entailed
+    right = (judged.forward > threshold) == truth
+    found = {"pairs": len(pairs), "accuracy": accuracy(judged.forward, truth, threshold), "threshold": threshold}
+    if truth.any() and not truth.all():
+        found["auprc"] = area_under_precision_recall(judged.forward, truth)
+    rng = np.random.default_rng((seed, 15))
+    found.update(_interval("accuracy", right, rng))
+    for number, name in enumerate(LABELS):
+        if (pairs.labels == number).any():
+            found[f"label.{name}"] = float(right[pairs.labels == number].mean())
+    words = np.array([len(text.split()) for text in pairs.texts])
+    premises, hypotheses = words[pairs.premises], words[pairs.hypotheses]
+    ratios = hypotheses / np.maximum(premises, 1)
+    for low, high in itertools.pairwise(RATIOS):
+        here = (ratios > low) & (ratios <= high)
+        if here.any():
+            found[f"ratio.{low:g}-{high:g}"] = float(right[here].mean())
+    one_way = truth & ~pairs.two_way
+    if one_way.any():
+        told = (judged.forward > judged.backward)[one_way]
+        found["direction.pairs"] = int(one_way.sum())
+        found["direction.accuracy"] = float(told.mean())
+        found.update(_interval("direction.accuracy", told, rng))
+        if judged.wider is not None:
+            found["direction.variance"] = float(judged.wider[one_way].mean())
+        found["direction.length"] = float((premises > hypotheses)[one_way].mean())
+    return found
+
+
+def mcnemar(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> dict[str, float]:
+    """Test whether two models are right equally often (McNemar's exact test, two-sided).
+
+    Args:
+        one: Whether the first model is right, for each pair.
+        other: Whether the second is, for the same pairs.
+
+    Returns:
+        ``better``: pairs that only the first has right; ``worse``: that only the second has; and ``p``.
+
+    Example:
+        >>> mcnemar(np.array([True] * 9 + [False]), np.array([False] * 10))
+        {'better': 9, 'worse': 0, 'p': 0.00390625}
+    """
+    from scipy.stats import binomtest
+
+    better, worse = int((one & ~other).sum()), int((other & ~one).sum())
+    p = float(binomtest(min(better, worse), better + worse).pvalue) if better + worse else 1.0
+    return {"better": better, "worse": worse, "p": p}
+
+
+def _interval(name: str, right: NDArray[np.bool_], rng: np.random.Generator) -> dict[str, float]:
+    """Return the ends of a bootstrap interval of a share: draws with replacement are binomial."""
+    low, high = np.percentile(rng.binomial(len(right), right.mean(), DRAWS) / len(right), INTERVAL)
+    return {f"{name}.low": float(low), f"{name}.high": float(high)}

@@ -1,0 +1,274 @@
+"""Training GaussCSE on judgements of entailment."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sentence_transformers import SentenceTransformer
+from torch import Tensor, nn
+
+from ontodex.encoders.device import has_bfloat16
+from ontodex.encoders.gauss_cse import ACTIVATIONS, GaussCSE, GaussianHeads
+from ontodex.encoders.locate import DEFAULT_ENCODER, GAUSSIAN
+from ontodex.encoders.text import TextEncoder, load_sentence_transformer
+from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
+from ontodex.geometry.entailment import Entailment, area_under_precision_recall, fit_entailment
+from ontodex.geometry.gaussian import SIMILARITIES, similarity
+from ontodex.graph import EntailmentPairs
+from ontodex.graph.entailment_pairs import CONTRADICTION
+from ontodex.trainers.adapter import inject_adapter, write_adapter
+from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
+from ontodex.trainers.checkpoints import CHECKPOINTS, clear_model, expect_own, last_checkpoint
+from ontodex.trainers.entailment_batches import EntailmentBatch, EntailmentBatches
+from ontodex.trainers.entailment_loss import LOSSES, EntailmentLoss
+from ontodex.trainers.run import expect_finite
+from ontodex.trainers.text_tower import TextTower, tokenise
+
+__all__ = ["GaussCSEModel", "GaussCSETraining", "train_gauss_cse"]
+
+DECAY = 0.01
+"""Weight decay of matrices; biases and the weights of layer norms have none."""
+
+CURVE_RATE = 0.01
+"""Learning rate of the two numbers of the logistic curve."""
+
+
+@dataclass(frozen=True)
+class GaussCSETraining:
+    """Settings of a training run.
+
+    Attributes:
+        losses: What an entailed hypothesis stands against, one of :data:`~ontodex.trainers.entailment_loss.LOSSES`.
+        similarity: One of :data:`~ontodex.geometry.gaussian.SIMILARITIES`.
+        pairs: Weight of the logistic loss on all labelled pairs; 0 in the paper.
+        temperature: Divides similarities in the contrastive loss.
+        activation: What the means pass, ``"none"`` or ``"tanh"`` as in the paper.
+        tune: ``"full"`` trains the whole text encoder, ``"adapter"`` a LoRA adapter of a few megabytes.
+        epochs: Passes over the pairs.
+        batch: About how many pairs a batch has.
+        rate: Learning rate of the text encoder; 0 takes 1e-4 for the whole and 1e-3 for an adapter.
+        head_rate: Learning rate of the two heads.
+        rank: Rank of the adapter.
+        max_tokens: Texts are cut to this many tokens, the two that frame them counted.
+        evaluations: Times that the run is evaluated on validation, to keep the best checkpoint.
+        valid: Most validation pairs that are used for that.
+        seed: Seed of weights and batches.
+
+    Raises:
+        SettingsError: If one makes no sense.
+    """
+
+    losses: str = "ent+con+rev"
+    similarity: str = "scaled"
+    pairs: float = 2.0
+    temperature: float = 0.05
+    activation: str = "none"
+    tune: str = "full"
+    epochs: float = 1.5
+    batch: int = 64
+    rate: float = 0.0
+    head_rate: float = 1e-3
+    rank: int = 32
+    max_tokens: int = 64
+    evaluations: int = 8
+    valid: int = 2000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        expect_choice("losses", self.losses, LOSSES)
+        expect_choice("similarity", self.similarity, SIMILARITIES)
+        expect_choice("activation", self.activation, ACTIVATIONS)
+        expect_choice("tune", self.tune, ("full", "adapter"))
+        expect_whole(self, batch=2, rank=1, max_tokens=3, evaluations=1, valid=2, seed=0)
+        expect_number(self, "temperature", "epochs", "head_rate")
+        expect_number(self, "pairs", "rate", zero=True)
+
+
+class GaussCSEModel(nn.Module):
+    """Encodes the texts of a batch and returns the loss.
+
+    Args:
+        encoder: The text encoder, in float32, without a module that scales its vectors.
+        heads: Make Gaussians of its vectors.
+        texts: Every text.
+        loss: The loss.
+        max_tokens: Texts are cut to this many tokens.
+    """
+
+    def __init__(
+        self,
+        encoder: SentenceTransformer,
+        heads: GaussianHeads,
+        texts: Sequence[str],
+        loss: EntailmentLoss,
+        max_tokens: int,
+    ) -> None:
+        super().__init__()
+        self.tower = TextTower(encoder, unit=False)
+        self.heads = heads.to(encoder.device)
+        self.loss = loss.to(encoder.device)
+        self.tokens = tokenise(encoder, texts, max_tokens)
+
+    def forward(self, batch: EntailmentBatch) -> dict[str, Tensor]:
+        """Return ``{"loss": loss}``, as transformers' Trainer expects.
+
+        Raises:
+            TrainingError: If the loss is no number.
+        """
+        vectors = self.tower([self.tokens[text] for text in batch.texts.tolist()])
+        with torch.autocast(vectors.device.type, enabled=False):
+            loss = self.loss(self.heads(vectors.float()), batch)
+        try:
+            return expect_finite(loss)
+        except TrainingError as error:
+            raise TrainingError(f"batch {batch.number + 1}: {error}") from None
+
+    @torch.inference_mode()
+    def gaussians(self, tokens: Sequence[NDArray[np.int32]]) -> NDArray[np.float32]:
+        """Return the Gaussians of tokenised texts, ``float32`` of shape (texts, 2d), computed as in training."""
+        order = np.argsort([len(text) for text in tokens], kind="stable")
+        device = self.tower.encoder.device.type
+        parts = []
+        for start in range(0, len(order), 256):
+            rows = order[start : start + 256].tolist()
+            with torch.autocast(device, torch.bfloat16, enabled=has_bfloat16(device)):
+                vectors = self.tower([tokens[row] for row in rows])
+            parts.append(self.heads(vectors.float()).cpu().numpy())
+        found = np.empty((len(tokens), parts[0].shape[1]), dtype=np.float32)
+        found[order] = np.concatenate(parts)
+        return found
+
+    def groups(self, settings: GaussCSETraining) -> list[dict[str, Any]]:
+        """Return parameters with their learning rates, and weight decay for matrices alone."""
+        rate = settings.rate or (1e-4 if settings.tune == "full" else 1e-3)
+        groups: list[dict[str, Any]] = [{"params": [self.loss.curve], "lr": CURVE_RATE}]
+        for module, own in ((self.tower, rate), (self.heads, settings.head_rate)):
+            weights = [weight for weight in module.parameters() if weight.requires_grad]
+            groups.append({"params": [one for one in weights if one.ndim > 1], "lr": own, "weight_decay": DECAY})
+            groups.append({"params": [one for one in weights if one.ndim < 2], "lr": own})
+        return [*groups[1:], groups[0]]
+
+
+def train_gauss_cse(
+    train: EntailmentPairs,
+    valid: EntailmentPairs,
+    folder: Path,
+    *,
+    encoder: TextEncoder,
+    base: str = DEFAULT_ENCODER,
+    settings: GaussCSETraining | None = None,
+    quiet: bool = False,
+) -> GaussCSE:
+    """Train a text encoder and two heads on pairs, and write the best checkpoint to ``folder``.
+
+    The best checkpoint is the one of the greatest area under precision and recall on ``valid``, to which threshold and
+    probability are fitted. An interrupted run goes on from its last checkpoint, if it is called again alike.
+
+    Args:
+        train: What is learnt.
+        valid: What the best checkpoint and the rule are chosen by.
+        folder: Where the encoder is written: a new or empty folder, or one that holds an earlier one, which it replaces.
+        encoder: The text encoder to start from.
+        base: Its name, under which an adapter will find it again.
+        settings: How to train.
+        quiet: Show no progress on stderr.
+
+    Raises:
+        SettingsError: If there are no entailed pairs, none that are not, or no contradictions for a loss that needs them.
+        TrainingError: If the folder holds other files, or the loss is no number: then the best checkpoint so far is
+            written, unless the folder held an encoder before.
+    """
+    settings = settings or GaussCSETraining()
+    replaces = GaussCSE.is_at(folder)
+    expect_own(folder, replaces)
+    if encoder.folder.resolve().is_relative_to(folder.resolve()):
+        raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found it in {folder}")
+    _expect_labels(train, valid, settings.losses)
+    if len(valid) > settings.valid:
+        drawn = np.random.default_rng((settings.seed, 14)).permutation(len(valid))[: settings.valid]
+        valid = valid.part(np.sort(drawn))
+    torch.manual_seed(settings.seed)
+    trained = load_sentence_transformer(encoder.folder, encoder.device, unit=False)
+    if settings.tune == "adapter":
+        inject_adapter(trained.transformers_model, settings.rank)
+    loss = EntailmentLoss(settings.losses, settings.similarity, settings.temperature, settings.pairs)
+    heads = GaussianHeads(encoder.dim, settings.activation)
+    model = GaussCSEModel(trained, heads, train.texts, loss, settings.max_tokens)
+    steps = max(1, round(settings.epochs * max(1, round(len(train) / settings.batch))))
+    batches = EntailmentBatches(train, steps=steps, batch=settings.batch, seed=settings.seed)
+    tokens = tokenise(trained, valid.texts, settings.max_tokens)
+
+    def measure() -> float:
+        found = model.gaussians(tokens)
+        if not np.isfinite(found).all():
+            raise TrainingError("the vectors became infinite; lower the learning rates")
+        return area_under_precision_recall(_similarities(found, valid, settings.similarity), valid.entailed)
+
+    checkpoints = folder / CHECKPOINTS
+    run = {"training": asdict(settings), "encoder": encoder.fingerprint, "data": [_hash(train), _hash(valid)]}
+    last = last_checkpoint(checkpoints, run)
+    every = -(-steps // settings.evaluations)
+    best = BestCheckpoint(model, checkpoints, every, measure, quiet)
+
+    def write() -> GaussCSE:
+        clear_model(folder)
+        if settings.tune == "full":
+            trained.max_seq_length = min(settings.max_tokens, trained.max_seq_length or settings.max_tokens)
+            trained.save(str(folder), create_model_card=False)
+            text, adapter = TextEncoder(folder, encoder.device, unit=False), None
+        else:
+            adapter = write_adapter(folder / GAUSSIAN, trained.transformers_model, settings.rank, base)
+            text = TextEncoder(
+                encoder.folder, encoder.device, unit=False, adapter=adapter, max_tokens=settings.max_tokens
+            )
+            heads.half()  # as they will be read again
+        made = GaussCSE(text, heads.cpu(), Entailment(0.5, 1.0, 0.0), settings.similarity, adapter=adapter, base=base)
+        made.rule = fit_entailment(_similarities(made.encode(valid.texts), valid, settings.similarity), valid.entailed)
+        made.save(folder)
+        return made
+
+    return run_to_best(
+        best,
+        batches,
+        folder,
+        replaces=replaces,
+        write=write,
+        groups=model.groups(settings),
+        save_every=every,
+        resume=last,
+        device=encoder.device,
+        seed=settings.seed,
+        quiet=quiet,
+    )
+
+
+def _expect_labels(train: EntailmentPairs, valid: EntailmentPairs, losses: str) -> None:
+    for name, pairs in (("training", train), ("validation", valid)):
+        if not pairs.entailed.any() or pairs.entailed.all():
+            found = "no pair that is entailed" if len(pairs) and not pairs.entailed.any() else "entailed pairs alone"
+            raise SettingsError(f"{name} pairs: expected pairs that are entailed and pairs that are not, found {found}")
+    if "con" in losses and not (train.labels == CONTRADICTION).any():
+        raise SettingsError(
+            f"losses: {losses} needs contradictions, found none among {len(train):,} pairs; choose ent or ent+rev"
+        )
+
+
+def _similarities(gaussians: NDArray[np.float32], pairs: EntailmentPairs, form: str) -> NDArray[np.float64]:
+    """Return the similarity of each hypothesis to its premise."""
+    wide = gaussians.astype(np.float64)
+    return np.asarray(similarity(wide[pairs.hypotheses], wide[pairs.premises], form))
+
+
+def _hash(pairs: EntailmentPairs) -> str:
+    """Hash the texts and labels of pairs."""
+    digest = hashlib.blake2b("\n".join(pairs.texts).encode("utf-8", "replace"), digest_size=16)
+    for column in (pairs.premises, pairs.hypotheses, pairs.labels):
+        digest.update(np.ascontiguousarray(column).tobytes())
+    return digest.hexdigest()
