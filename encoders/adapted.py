@@ -9,6 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ontodex.encoders.adapter import ADAPTER_FILES
 from ontodex.encoders.locate import DEFAULT_ENCODER, locate, weights_hash
 from ontodex.encoders.text import TextEncoder
@@ -79,6 +82,9 @@ class Adapted:
     FOLDER: ClassVar[str]
     """Name of that folder."""
 
+    precision: ClassVar[type[np.floating]] = np.float32
+    """In which an index stores what is made of a text."""
+
     def __init__(self, text: TextEncoder, adapter: Path | None, base: str = DEFAULT_ENCODER) -> None:
         self.text = text
         self.adapter = adapter
@@ -118,6 +124,15 @@ class Adapted:
     def dim(self) -> int:
         """Length of a pooled vector."""
         return self.text.dim
+
+    @property
+    def width(self) -> int:
+        """How many numbers an index stores of a text."""
+        raise NotImplementedError
+
+    def stored(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Make what an index stores of pooled vectors, (n, dim) to ``float32`` of shape (n, width)."""
+        raise NotImplementedError
 
     @cached_property
     def text_fingerprint(self) -> str:

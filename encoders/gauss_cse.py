@@ -99,6 +99,7 @@ class GaussCSE(Adapted):
     """
 
     FOLDER = GAUSSIAN
+    precision = np.float16
 
     def __init__(
         self,
@@ -162,6 +163,11 @@ class GaussCSE(Adapted):
         weights = {name: weight.detach().to(narrow) for name, weight in self.heads.state_dict().items()}
         save_network(own, asdict(config), weights)
 
+    @property
+    def width(self) -> int:
+        """A Gaussian has a mean and a log-variance for each dimension."""
+        return 2 * self.dim
+
     @cached_property
     def fingerprint(self) -> str:
         """Hash of the text encoder, the adapter and the heads, not of the rule (hex, 128 bits)."""
@@ -170,9 +176,9 @@ class GaussCSE(Adapted):
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one Gaussian per text: means, then log-variances, ``float32`` of shape (texts, 2 dim)."""
-        return self.gaussians(self.text.encode(texts))
+        return self.stored(self.text.encode(texts))
 
-    def gaussians(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    def stored(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Make Gaussians of pooled vectors, (n, dim) to ``float32`` of shape (n, 2 dim)."""
         with torch.inference_mode():
             return np.asarray(self.heads(torch.from_numpy(np.ascontiguousarray(vectors, dtype=np.float32))).numpy())

@@ -127,6 +127,11 @@ class HiT(Adapted):
         return curvature(self.dim)
 
     @property
+    def width(self) -> int:
+        """A lifted point has one number more than the ball has dimensions."""
+        return self.dim + 1
+
+    @property
     def fingerprint(self) -> str:
         """Hash of the weights, the adapter's among them, and of where texts are cut, not of the rule (hex, 128 bits)."""
         return self.text_fingerprint
@@ -137,8 +142,8 @@ class HiT(Adapted):
 
     def items(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return lifted points (:func:`~ontodex.geometry.poincare.lift_items`), ``float32`` of shape (texts, dim + 1)."""
-        return self.lifted(self.text.encode(texts))
+        return self.stored(self.text.encode(texts))
 
-    def lifted(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    def stored(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Lift pooled vectors of shape (n, dim) to ``float32`` of shape (n, dim + 1)."""
         return np.asarray(lift_items(clip(vectors.astype(np.float64), self.c), self.c), dtype=np.float32)

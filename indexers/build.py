@@ -228,7 +228,7 @@ class _Build:
             with self._timed("encode"):
                 texts = {**dataclasses.asdict(LABEL_ALONE), **given.hit.texts}
                 names[HIT] = entity_texts(self.graph, settings_from(TextSettings, texts, HIT))
-                vectors[HIT] = self._adapted(HIT, given.hit, names[HIT], given.hit.lifted, given.hit.dim + 1, earlier)
+                vectors[HIT] = self._adapted(HIT, given.hit, names[HIT], earlier)
             with self._timed("rule"):
                 hit = with_rule(given.hit, hierarchy, names[HIT], vectors[HIT])
                 self.encoders = given = dataclasses.replace(given, hit=hit)
@@ -241,8 +241,7 @@ class _Build:
             with self._timed("encode"):
                 said = statements(self.graph)
                 names[GAUSS] = said.texts
-                width = 2 * given.gauss.dim
-                vectors[GAUSS] = self._adapted(GAUSS, given.gauss, said.texts, given.gauss.gaussians, width, earlier)
+                vectors[GAUSS] = self._adapted(GAUSS, given.gauss, said.texts, earlier)
         with self._timed("store"):
             prefixes = {LINK: HYBRID} if HYBRID in vectors else {}
             self._spaces, self._blobs = write_store(
@@ -271,25 +270,15 @@ class _Build:
                 return earlier.blobs.get(f"{space}/keys"), earlier.vectors(space)
         return None
 
-    def _adapted(
-        self,
-        space: str,
-        encoder: Adapted,
-        texts: Sequence[str],
-        finish: Callable[[Embeddings], Embeddings],
-        width: int,
-        earlier: Index | None,
-    ) -> Embeddings:
-        known = self._known(earlier, space, "encoder", encoder.fingerprint)
-        half = space == GAUSS
+    def _adapted(self, space: str, encoder: Adapted, texts: Sequence[str], earlier: Index | None) -> Embeddings:
         return embed(
             texts,
             encoder.text,
-            self.folder / f"{space}.{'f16' if half else 'f32'}",
-            known=known,
-            finish=finish,
-            width=width,
-            dtype=np.float16 if half else np.float32,
+            self.folder / f"{space}.f{8 * np.dtype(encoder.precision).itemsize}",
+            known=self._known(earlier, space, "encoder", encoder.fingerprint),
+            finish=encoder.stored,
+            width=encoder.width,
+            dtype=encoder.precision,
             quiet=self.quiet,
         )
 
@@ -355,6 +344,7 @@ class _Build:
         return recall
 
     def _finish(self, vectors: dict[str, Embeddings], recall: dict[str, float]) -> None:
+        encoders = self.encoders.described()  # while the files of a trained one are there
         vectors.clear()
         for name in ("job.json", f"{STORE}-lock", *(f"{space}.json" for space in GEOMETRIES), *BUFFERS):
             (self.folder / name).unlink(missing_ok=True)
@@ -383,7 +373,7 @@ class _Build:
                 space: dataclasses.replace(info, recall=recall.get(info.vectors))
                 for space, info in self._spaces.items()
             },
-            encoders=self.encoders.described(),
+            encoders=encoders,
             settings=self.settings,
             job=self.job,
             files=files,
