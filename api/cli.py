@@ -120,7 +120,7 @@ def build(
     ] = None,
     entailment: Annotated[
         bool, typer.Option(help="Embed the sentences of labels and definitions, for what entails what.")
-    ] = False,
+    ] = True,
     entailment_encoder: Annotated[
         str | None, typer.Option(help="Folder of a GaussCSE encoder for that; by default the one that ontodex brings.")
     ] = None,

@@ -49,7 +49,12 @@ Rdf = Annotated[bool, typer.Option("--rdf", help="Print N-Quads: predictions in 
 Rerank = Annotated[
     Path | None, typer.Option(help="A cross-encoder (train cross-encoder) that reads the best fifty answers again.")
 ]
-Format = Annotated[str | None, typer.Option(help="Format of the files, where their content and suffix do not tell it.")]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        help="Format of the files, where their content and suffix do not tell it; sentences: a statement a line."
+    ),
+]
 OnError = Annotated[str, typer.Option(help="Faulty parts of a file: raise, warn (leave out, count) or skip.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]
 Seed = Annotated[int, typer.Option(help="Seed of all random draws.")]

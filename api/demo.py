@@ -33,7 +33,7 @@ class Question:
 
     def shell(self, index: Path) -> str:
         """Return the line of shell that asks it."""
-        return f"ontodex {self.method} {shlex.join([str(index), *self.arguments])} -k {self.k}"
+        return f"ontodex {self.method.replace('_', '-')} {shlex.join([str(index), *self.arguments])} -k {self.k}"
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,9 @@ DEMOS = {
             Question("What is a new class a kind of?", "parents", ("a shop that repairs bicycles",)),
             Question("Where does it belong, then?", "place", ("a shop that repairs bicycles",), 3),
             Question("What is below an asserted class?", "children", ("FoodEstablishment",)),
+            Question(
+                "Which statements follow from this one?", "entailed_by", ("They sell bread and cakes in this shop.",)
+            ),
             Question("A relation that the vocabulary does not have:", "tails", ("Movie", "was filmed in")),
         ),
     ),
@@ -74,6 +77,7 @@ DEMOS = {
             Question("What is a phrase a kind of that is no term?", "parents", ("sleeping badly because of pain",)),
             Question("Where does it belong, then?", "place", ("sleeping badly because of pain",), 3),
             Question("What is below an asserted term?", "children", ("Insomnia",)),
+            Question("Which statements follow from this one?", "entailed_by", ("The child cannot hear anything.",)),
         ),
     ),
 }

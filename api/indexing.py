@@ -51,7 +51,7 @@ def build(
     train: bool = True,
     structure: bool | ComplExTraining = True,
     hierarchy: bool | str | Path = True,
-    entailment: bool | str | Path = False,
+    entailment: bool | str | Path = True,
     training: HyperCLTraining | None = None,
     texts: TextSettings | None = None,
     device: str = "auto",

@@ -25,11 +25,12 @@ BENCHMARKS = {
     "hierarchy-search": "exact top-10 by the subsumption score against geoopt, FAISS and float64",
     "hierarchy-cost": "a training step of HiT against the public implementation's (needs --data)",
     "entailment": "entailment on SNLI, MNLI and SICK: every loss of GaussCSE at one budget (needs --data)",
+    "entailment-search": "exact top-10 by KL against elementwise passes, FAISS, USearch and float64",
     "conditional-search": "search under conditions, warm and cold, against plain torch",
     "caching": "running times of the Hyper-CL paper: encoder calls, hit rates, wall time, cache sizes (needs --data)",
     "tables": "write benchmarks/README.md from the records, measure nothing",
 }
-NEED_NO_DATA = ("retrieval", "encode", "hierarchy-search", "conditional-search")
+NEED_NO_DATA = ("retrieval", "encode", "hierarchy-search", "entailment-search", "conditional-search")
 
 
 def parser_of(name: str | None) -> argparse.ArgumentParser:

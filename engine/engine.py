@@ -356,9 +356,11 @@ class Engine:
     # How ----------------------------------------------------------------------------------------------------------
 
     def searcher(self, space: str) -> Searcher:
-        """Return the search of a space, set up on first use; that of ``"hit"`` ranks parents."""
+        """Return the search of a space, set up on first use; ``"hit"`` ranks parents, ``"gauss"`` hypotheses."""
         if space == "hit":
             return self._subsumptions.above
+        if space == "gauss":
+            return self._entailments.hypotheses
         if space not in self._searchers:
             device = self.index.device
             approximate = None if self._exact else self.index.candidates(space)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.answers import Rows, answered, checked, no_rows
+from ontodex.engine.answers import Rows, answered, checked, no_rows, own_row
 from ontodex.engine.gaussian_space import GaussianSpace
 from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import check_choice
@@ -81,12 +81,13 @@ class Entailments:
         Raises:
             IndexMismatch: If the index was built without one.
         """
+        about = index.entailment
         return cls(
             index.graph,
             index.statements,
             index.vectors("gauss"),
             index.entailment_rule,
-            index.entailment["similarity"],
+            about["similarity"],
             hierarchy=hierarchy,
             encode=lambda texts: np.asarray(index.gauss_encoder.encode(texts)),
             device=index.device,
@@ -118,9 +119,7 @@ class Entailments:
                 found[at] = self._scored(question, queries, self._sentences_of(rows), k)
         else:
             refused = [
-                np.concatenate(
-                    [no_rows() if one.row is None else np.array([one.row]), rows if known == "exclude" else no_rows()]
-                )
+                np.concatenate([own_row(one), rows if known == "exclude" else no_rows()])
                 for one, rows in zip(read, asserted, strict=True)
             ]
             found = self._best(question, asked, [self._sentences_of(rows) for rows in refused], k)

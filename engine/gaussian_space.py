@@ -50,10 +50,9 @@ class GaussianSpace:
         typical = self._moved(sample)
         items_of, queries_of = self._lift(typical), self._lift_queries(typical)[0]
         self._item, self._query = items_of.mean(axis=0), queries_of.mean(axis=0)
-        sizes = [np.sqrt(np.mean((lifted - one) ** 2, axis=0)) for lifted, one in
-                 ((items_of, self._item), (queries_of, self._query))]  # fmt: skip
-        sizes[1][-1] = 1.0  # the last number of every query
-        self._balance = np.exp2(np.round(np.log2(np.maximum(sizes[0], 1e-6) / np.maximum(sizes[1], 1e-6)) / 2))
+        size, asked = _root_mean_square(items_of - self._item), _root_mean_square(queries_of - self._query)
+        asked[-1] = 1.0  # the last number of every query
+        self._balance = np.exp2(np.round(np.log2(np.maximum(size, 1e-6) / np.maximum(asked, 1e-6)) / 2))
         self.lifted = Vectors([self._lifted(shard) for shard in stored.shards])
         self.longest = max(float(np.linalg.norm(block, axis=1).max(initial=0.0)) for _, block in self.lifted.blocks())
 
@@ -126,3 +125,7 @@ class AskedGaussian:
 
     def _similarities(self, twice_kl: Scores) -> Scores:
         return np.asarray(1 / (1 + np.maximum(twice_kl, 0.0) / (2 * self._space.dim)))
+
+
+def _root_mean_square(rows: Scores) -> Scores:
+    return np.asarray(np.sqrt(np.mean(np.square(rows), axis=0)))

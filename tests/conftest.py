@@ -153,8 +153,25 @@ def tiny_hit(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, small
 
 
 @pytest.fixture(scope="session")
+def tiny_gauss(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, small_graph: KnowledgeGraph) -> Path:
+    """Folder of an entailment encoder: an adapter of the tiny encoder and two heads, trained on the small graph."""
+    import ontodex
+
+    folder = tmp_path_factory.mktemp("gauss") / "model"
+    settings = ontodex.GaussCSETraining(
+        tune="adapter", epochs=20, batch=32, rank=8, rate=1e-2, head_rate=1e-2, evaluations=2
+    )
+    ontodex.train_gauss_cse(small_graph, folder, encoder=tiny_encoder, training=settings, device="cpu", quiet=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def small_index(
-    tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, tiny_hit: Path, small_graph: KnowledgeGraph
+    tmp_path_factory: pytest.TempPathFactory,
+    tiny_encoder: Path,
+    tiny_hit: Path,
+    tiny_gauss: Path,
+    small_graph: KnowledgeGraph,
 ) -> Path:
     """Index of the small graph with projections, trained for five steps; not to be changed."""
     import ontodex
@@ -162,7 +179,14 @@ def small_index(
     path = tmp_path_factory.mktemp("index") / "farm.odx"
     training = ontodex.HyperCLTraining(steps=5, queries=32, negatives=8, rank=4, condition=8, width=16)
     ontodex.build(
-        small_graph, path, encoders=tiny_encoder, hierarchy=tiny_hit, training=training, device="cpu", quiet=True
+        small_graph,
+        path,
+        encoders=tiny_encoder,
+        hierarchy=tiny_hit,
+        entailment=tiny_gauss,
+        training=training,
+        device="cpu",
+        quiet=True,
     ).close()
     return path
 
@@ -202,7 +226,9 @@ def condition_index(
     folder = tmp_path_factory.mktemp("conditioned")
     models = [tiny_encoder, make_condition_model(folder / "model")]
     path = folder / "farm.odx"
-    ontodex.build(small_graph, path, encoders=models, train=False, hierarchy=False, device="cpu", quiet=True).close()
+    ontodex.build(
+        small_graph, path, encoders=models, train=False, hierarchy=False, device="cpu", entailment=False, quiet=True
+    ).close()
     return path
 
 

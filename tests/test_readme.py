@@ -22,6 +22,9 @@ HIERARCHY_PYTHON = re.search(r"```python\n(.*?)```", HIERARCHIES, re.DOTALL)[1]
 HIERARCHY_SHELL = "".join(re.findall(r"```\n(ontodex .*?)```", HIERARCHIES, re.DOTALL))
 CONDITIONS = README.split("## Conditions")[1].split("\n## ")[0]
 CONDITION_SHELL = "".join(re.findall(r"```\n(ontodex .*?)```", CONDITIONS, re.DOTALL))
+ENTAILMENT = README.split("## Entailment")[1].split("\n## ")[0]
+ENTAILMENT_PYTHON = re.search(r"```python\n(.*?)```", ENTAILMENT, re.DOTALL)[1]
+ENTAILMENT_SHELL = "".join(re.findall(r"```\n(ontodex .*?)```", ENTAILMENT, re.DOTALL))
 QUICK = {"train": ["--epochs", "0.5"], "build": ["--no-train"]}
 """What keeps a command of the hierarchies short here."""
 KEPT = ("Insomnia", "Arachnodactyly", "Marfan syndrome", "Gaucher disease", "FBN1", "Sleep onset insomnia")
@@ -106,7 +109,7 @@ def run_shell(lines, folder, more):
 
 @pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
 def test_the_python_answers(asked):
-    tails, heads, relations, search, similar, parents, children, place, batch = asked
+    tails, heads, relations, search, similar, parents, children, place, entailed, batch = asked
     assert len(tails) == 10
     assert not any(hit.known for hit in tails)
     assert heads.readings["tail"].label == "Arachnodactyly"
@@ -117,6 +120,7 @@ def test_the_python_answers(asked):
     assert any(hit.known for hit in parents)
     assert any(hit.known for hit in children)
     assert len(place) == 5
+    assert all(hit.text for hit in entailed)
     assert [len(hits) for hits in batch] == [10, 10]
 
 
@@ -157,3 +161,30 @@ def test_the_shell_of_conditions(folder):
         .read_text()
         .startswith("sentence1,sentence2,condition,label")
     )
+
+
+@pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
+def test_the_python_of_entailment(asked, folder):
+    with ontodex.open(folder / "hp.odx", device="cpu") as engine:
+        entailed, entailing, probability, direction = answers_of(ENTAILMENT_PYTHON, {"engine": engine})
+    assert len(entailed) == 5
+    assert all(hit.text and 0 < hit.probability < 1 for hit in entailed)
+    assert any("leep" in hit.text or "nsomnia" in hit.text for hit in entailed)
+    assert any("leep" in hit.text for hit in entailing[:3])
+    assert probability > 0.5
+    assert direction == "forward"
+
+
+def test_the_shell_of_entailment(asked, folder):
+    lines = "A man plays guitar on a stage.\nThe patient cannot fall asleep at night. She is tired.\n"
+    (folder / "statements.txt").write_text(lines)
+    labels = ("entailment", "contradiction", "neutral")
+    rows = [
+        f"A {one} sleeps.\tA {one} does not run.\t{labels[at % 3]}" for at, one in enumerate(("dog", "cat", "man") * 9)
+    ]
+    for name in ("train.tsv", "dev.tsv", "test.tsv"):
+        (folder / name).write_text("premise\thypothesis\tlabel\n" + "\n".join(rows))
+    run_shell(ENTAILMENT_SHELL, folder, {"train": ["--epochs", "0.2"], "build": ["--no-train"]})
+    assert len((folder / "answers.jsonl").read_text().splitlines()) == 2
+    with ontodex.open(folder / "notes.odx", device="cpu") as engine:
+        assert list(engine.graph.ids) == ["statements:1", "statements:2"]

@@ -6,12 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sentence_transformers import SentenceTransformer
 from torch import nn
 
 from ontodex.encoders.adapter import ADAPTER_FILES
+from ontodex.encoders.text import TextEncoder
 from ontodex.encoders.weights import save_weights
+from ontodex.trainers.checkpoints import clear_model
 
-__all__ = ["inject_adapter", "write_adapter"]
+__all__ = ["inject_adapter", "write_tuned"]
 
 LORA_MODULES = [
     "query",
@@ -44,18 +47,41 @@ def inject_adapter(transformer: Any, rank: int) -> None:
     )
 
 
-def write_adapter(folder: Path, transformer: Any, rank: int, base: str) -> Path:
-    """Write the adapter that :func:`inject_adapter` has given a transformer.
+def write_tuned(
+    folder: Path,
+    own: str,
+    trained: SentenceTransformer,
+    encoder: TextEncoder,
+    *,
+    base: str,
+    max_tokens: int,
+    rank: int | None,
+) -> tuple[TextEncoder, Path | None]:
+    """Write a trained text encoder, or its adapter, and load it again; an encoder that is to be replaced is cleared away.
 
     Args:
-        folder: Where to; made if it is not there.
-        transformer: The trained transformer.
-        rank: As it was injected.
-        base: Name of the text encoder that it is for.
+        folder: Where to.
+        own: Name of the folder inside it that an adapter goes to.
+        trained: The trained encoder.
+        encoder: What it was before.
+        base: Its name, under which an adapter will find it again.
+        max_tokens: What texts were cut to in training: what it has not been trained on is not read later.
+        rank: Rank of the adapter that :func:`inject_adapter` has given it; ``None`` if it was trained whole.
 
     Returns:
-        The folder.
+        The text encoder, whose vectors are not scaled, and the folder of its adapter, if it has one.
     """
+    clear_model(folder)
+    if rank is None:
+        trained.max_seq_length = min(max_tokens, trained.max_seq_length or max_tokens)
+        trained.save(str(folder), create_model_card=False)
+        return TextEncoder(folder, encoder.device, unit=False), None
+    adapter = _write_adapter(folder / own, trained.transformers_model, rank, base)
+    return TextEncoder(encoder.folder, encoder.device, unit=False, adapter=adapter, max_tokens=max_tokens), adapter
+
+
+def _write_adapter(folder: Path, transformer: Any, rank: int, base: str) -> Path:
+    """Write an adapter in half precision."""
     folder.mkdir(parents=True, exist_ok=True)
     weights = {name: weight for name, weight in transformer.named_parameters() if ".lora_" in name}
     save_weights(

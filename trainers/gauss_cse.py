@@ -23,9 +23,9 @@ from ontodex.geometry.entailment import Entailment, area_under_precision_recall,
 from ontodex.geometry.gaussian import SIMILARITIES, similarity
 from ontodex.graph import EntailmentPairs
 from ontodex.graph.entailment_pairs import CONTRADICTION
-from ontodex.trainers.adapter import inject_adapter, write_adapter
+from ontodex.trainers.adapter import inject_adapter, write_tuned
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
-from ontodex.trainers.checkpoints import CHECKPOINTS, clear_model, expect_own, last_checkpoint
+from ontodex.trainers.checkpoints import CHECKPOINTS, expect_own, last_checkpoint
 from ontodex.trainers.entailment_batches import EntailmentBatch, EntailmentBatches
 from ontodex.trainers.entailment_loss import LOSSES, EntailmentLoss
 from ontodex.trainers.run import expect_finite
@@ -53,7 +53,8 @@ class GaussCSETraining:
         tune: ``"full"`` trains the whole text encoder, ``"adapter"`` a LoRA adapter of a few megabytes.
         epochs: Passes over the pairs.
         batch: About how many pairs a batch has.
-        rate: Learning rate of the text encoder; 0 takes 1e-4 for the whole and 1e-3 for an adapter.
+        rate: Learning rate of the text encoder; 0 takes 1e-4 for the whole and 3e-4 for an adapter: with 1e-3, texts of
+            other fields than those of the pairs could not be told apart.
         head_rate: Learning rate of the two heads.
         rank: Rank of the adapter.
         max_tokens: Texts are cut to this many tokens, the two that frame them counted.
@@ -147,7 +148,7 @@ class GaussCSEModel(nn.Module):
 
     def groups(self, settings: GaussCSETraining) -> list[dict[str, Any]]:
         """Return parameters with their learning rates, and weight decay for matrices alone."""
-        rate = settings.rate or (1e-4 if settings.tune == "full" else 1e-3)
+        rate = settings.rate or (1e-4 if settings.tune == "full" else 3e-4)
         groups: list[dict[str, Any]] = [{"params": [self.loss.curve], "lr": CURVE_RATE}]
         for module, own in ((self.tower, rate), (self.heads, settings.head_rate)):
             weights = [weight for weight in module.parameters() if weight.requires_grad]
@@ -218,16 +219,11 @@ def train_gauss_cse(
     best = BestCheckpoint(model, checkpoints, every, measure, quiet)
 
     def write() -> GaussCSE:
-        clear_model(folder)
-        if settings.tune == "full":
-            trained.max_seq_length = min(settings.max_tokens, trained.max_seq_length or settings.max_tokens)
-            trained.save(str(folder), create_model_card=False)
-            text, adapter = TextEncoder(folder, encoder.device, unit=False), None
-        else:
-            adapter = write_adapter(folder / GAUSSIAN, trained.transformers_model, settings.rank, base)
-            text = TextEncoder(
-                encoder.folder, encoder.device, unit=False, adapter=adapter, max_tokens=settings.max_tokens
-            )
+        rank = settings.rank if settings.tune == "adapter" else None
+        text, adapter = write_tuned(
+            folder, GAUSSIAN, trained, encoder, base=base, max_tokens=settings.max_tokens, rank=rank
+        )
+        if adapter is not None:
             heads.half()  # as they will be read again
         made = GaussCSE(text, heads.cpu(), Entailment(0.5, 1.0, 0.0), settings.similarity, adapter=adapter, base=base)
         made.rule = fit_entailment(_similarities(made.encode(valid.texts), valid, settings.similarity), valid.entailed)

@@ -22,9 +22,9 @@ from ontodex.errors import TrainingError, expect_choice, expect_number, expect_w
 from ontodex.geometry.poincare import clip, curvature
 from ontodex.graph.negatives import Pairs, draw_negatives, homonym_rate
 from ontodex.graph.subsumptions import HierarchyTask, links_fingerprint
-from ontodex.trainers.adapter import inject_adapter, write_adapter
+from ontodex.trainers.adapter import inject_adapter, write_tuned
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
-from ontodex.trainers.checkpoints import CHECKPOINTS, clear_model, expect_own, last_checkpoint
+from ontodex.trainers.checkpoints import CHECKPOINTS, expect_own, last_checkpoint
 from ontodex.trainers.hierarchy_evaluation import at_most
 from ontodex.trainers.hierarchy_rule import fit_rule, valid_f1
 from ontodex.trainers.hit_batches import HierarchyBatch, HierarchyBatches, TextHierarchy, TripletBatches
@@ -208,7 +208,11 @@ def train_hit(
     best = BestCheckpoint(model, checkpoints, every, measure, quiet)
 
     def write() -> HiT:
-        made = _write(folder, model, encoder, base, texts or {}, settings)
+        rank = settings.rank if settings.tune == "adapter" else None
+        text, adapter = write_tuned(
+            folder, HIERARCHY, trained, encoder, base=base, max_tokens=settings.max_tokens, rank=rank
+        )
+        made = HiT(text, None, texts or {}, adapter=adapter, base=base)
         made.rule = fit_rule(pairs, made.points([hierarchy.texts[text] for text in wanted.tolist()]), c)
         made.learnt = _learnt(task, names)
         made.save(folder)
@@ -249,27 +253,6 @@ def _batches(
     kind = settings.batches.removesuffix("-triplets")
     steps = max(1, round(settings.epochs * len(task.train) * settings.negatives / settings.triplets))
     return TripletBatches(hierarchy, pairs, kind, steps=steps, triplets=settings.triplets, seed=settings.seed)
-
-
-def _write(
-    folder: Path,
-    model: HiTModel,
-    encoder: TextEncoder,
-    base: str,
-    texts: dict[str, Any],
-    settings: HiTTraining,
-) -> HiT:
-    """Write the trained encoder, or its adapter in half precision, and load it again, without a rule."""
-    trained = model.tower.encoder
-    clear_model(folder)
-    if settings.tune == "full":
-        # What it has not been trained on is not read later.
-        trained.max_seq_length = min(settings.max_tokens, trained.max_seq_length or settings.max_tokens)
-        trained.save(str(folder), create_model_card=False)
-        return HiT(TextEncoder(folder, encoder.device, unit=False), None, texts)
-    adapter = write_adapter(folder / HIERARCHY, trained.transformers_model, settings.rank, base)
-    text = TextEncoder(encoder.folder, encoder.device, unit=False, adapter=adapter, max_tokens=settings.max_tokens)
-    return HiT(text, None, texts, adapter=adapter, base=base)
 
 
 def _fingerprint(task: HierarchyTask, names: Sequence[str]) -> str:

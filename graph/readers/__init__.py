@@ -18,12 +18,13 @@ from ontodex.graph.readers.obo import read_obo
 from ontodex.graph.readers.obographs import read_obographs
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.rdf import RDF_FORMATS, read_rdf, read_rdflib
+from ontodex.graph.readers.sentences import read_sentences
 from ontodex.graph.readers.tables import read_table
 from ontodex.graph.readers.wordnet import is_wordnet, read_wordnet
 
 __all__ = ["FORMATS", "ReadWarning", "read"]
 
-FORMATS = ("table", "obo", *RDF_FORMATS, "obographs", "splits", "wordnet")
+FORMATS = ("table", "obo", *RDF_FORMATS, "obographs", "splits", "wordnet", "sentences")
 
 
 def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = None) -> KnowledgeGraph:
@@ -44,7 +45,8 @@ def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = N
         on_error: What to do about faulty parts: ``"raise"`` stops at the first, ``"warn"`` leaves them out and gives
             one :class:`ReadWarning` a source at the end, ``"skip"`` leaves them out silently; ``graph.skipped`` counts
             them. A document that cannot be read past a fault (Turtle, RDF/XML, JSON-LD) is an error in any case.
-        format: Name of the format of all sources, where content and suffix do not tell it.
+        format: Name of the format of all sources, where content and suffix do not tell it; ``"sentences"`` reads a statement
+            a line, for search and entailment without a graph.
 
     Raises:
         ReadError: If a source cannot be read, holds nothing, or is faulty and ``on_error`` is ``"raise"``.
@@ -109,6 +111,8 @@ def _read_path(path: Path, builder: GraphBuilder, problems: Problems, format: st
         read_obo(path, builder, problems)
     elif format == "obographs":
         read_obographs(path, builder, problems)
+    elif format == "sentences":
+        read_sentences(path, builder, problems)
     else:
         raise ReadError(f"expected a folder for the format {format!r}, found a file", str(path))
 

@@ -30,7 +30,7 @@ def test_from_training_to_parents(shell, tmp_path, tiny_encoder, farm):
     assert status == 0, err
     assert {*METRICS, "hop1.recall@10", "static.random.f1"} <= set(json.loads(out))
     assert (tmp_path / "pairs" / "test.jsonl").exists()
-    arguments = ("--encoder", tiny_encoder, "--hierarchy-encoder", model, "--no-train", "-q")
+    arguments = ("--encoder", tiny_encoder, "--hierarchy-encoder", model, "--no-train", "--no-entailment", "-q")
     status, out, err = shell("build", farm, "-o", index, *arguments)
     assert (status, out) == (0, ""), err
     status, out, _ = shell("parents", index, "a young dog", "-k", "3", "--json")
@@ -42,7 +42,7 @@ def test_from_training_to_parents(shell, tmp_path, tiny_encoder, farm):
 
 
 def test_a_public_checkpoint_gets_its_rule_from_the_graph(shell, tmp_path, tiny_encoder, other_encoder, farm):
-    arguments = ("--encoder", tiny_encoder, "--hierarchy-encoder", other_encoder, "--no-train", "-q")
+    arguments = ("--encoder", tiny_encoder, "--hierarchy-encoder", other_encoder, "--no-train", "--no-entailment", "-q")
     status, out, err = shell("build", farm, "-o", tmp_path / "farm.odx", *arguments)
     assert (status, out) == (0, ""), err
     status, out, _ = shell("children", tmp_path / "farm.odx", "animal", "--known", "only", "--tsv")
@@ -52,7 +52,21 @@ def test_a_public_checkpoint_gets_its_rule_from_the_graph(shell, tmp_path, tiny_
 
 def test_an_index_without_the_hierarchy_says_so(shell, tmp_path, tiny_encoder, farm):
     index = tmp_path / "farm.odx"
-    assert shell("build", farm, "-o", index, "--encoder", tiny_encoder, "--no-train", "--no-hierarchy", "-q")[0] == 0
+    assert (
+        shell(
+            "build",
+            farm,
+            "-o",
+            index,
+            "--encoder",
+            tiny_encoder,
+            "--no-train",
+            "--no-hierarchy",
+            "--no-entailment",
+            "-q",
+        )[0]
+        == 0
+    )
     status, out, err = shell("place", index, "dog")
     assert (status, out) == (1, "")
     assert "HiT" in err
@@ -90,7 +104,20 @@ def test_a_wrong_line_loses_no_answer_before_it(shell, small_index, tmp_path):
 def test_a_hierarchy_that_is_added_to_an_index_without_one(shell, tmp_path, tiny_encoder, farm):
     (tmp_path / "flat.tsv").write_text("dog\teats\tcat\n")
     index = tmp_path / "x.odx"
-    assert shell("build", tmp_path / "flat.tsv", "-o", index, "--encoder", tiny_encoder, "--no-train", "-q")[0] == 0
+    assert (
+        shell(
+            "build",
+            tmp_path / "flat.tsv",
+            "-o",
+            index,
+            "--encoder",
+            tiny_encoder,
+            "--no-train",
+            "--no-entailment",
+            "-q",
+        )[0]
+        == 0
+    )
     status, _, err = shell("add", index, farm, "-q")
     assert status == 0
     assert "warning: " in err

@@ -10,7 +10,9 @@ def test_structure_is_built_searched_and_evaluated(shell, tmp_path, tiny_encoder
     links += [f"n{number}\tmonth\tn{(number + 30) % 150}" for number in range(150)]
     for split, part in (("train", links[80:]), ("valid", links[:60]), ("test", links[60:80])):
         (folder / f"{split}.txt").write_text("\n".join(part) + "\n")
-    status, _, err = shell("build", folder, "-o", index, "--encoder", tiny_encoder, "--device", "cpu")
+    status, _, err = shell(
+        "build", folder, "-o", index, "--encoder", tiny_encoder, "--no-entailment", "--device", "cpu"
+    )
     assert status == 0, err
     assert "structure" in err  # its progress
     status, out, _ = shell("tails", index, "n100", "week", "-k", "1", "--json")
@@ -24,6 +26,9 @@ def test_structure_is_built_searched_and_evaluated(shell, tmp_path, tiny_encoder
     assert found["text"] < 0.5
     status, _, err = shell("eval", "kgc", index, folder, "--score", "best")
     assert (status, "expected both, text or structure, found 'best'" in err) == (2, True)
-    assert shell("build", folder, "-o", index, "--encoder", tiny_encoder, "--no-structure", "-q")[0] == 0
+    assert (
+        shell("build", folder, "-o", index, "--encoder", tiny_encoder, "--no-structure", "--no-entailment", "-q")[0]
+        == 0
+    )
     status, _, err = shell("eval", "kgc", index, folder, "--score", "structure")
     assert (status, "build it with structure=True (--structure)" in err) == (1, True)

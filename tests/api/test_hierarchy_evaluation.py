@@ -145,7 +145,7 @@ def test_an_encoder_is_evaluated_on_the_texts_that_it_was_trained_on(tiny_encode
 
 def test_an_index_without_points_is_refused(small_graph, tiny_encoder, tmp_path):
     path = tmp_path / "x.odx"
-    settings = {"train": False, "hierarchy": False, "device": "cpu", "quiet": True}
+    settings = {"train": False, "hierarchy": False, "entailment": False, "device": "cpu", "quiet": True}
     ontodex.build(small_graph, path, encoders=tiny_encoder, **settings).close()
     with pytest.raises(IndexMismatch, match="no points of a HiT encoder"):
         evaluate_hierarchy(path, small_graph, device="cpu")

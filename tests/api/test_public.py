@@ -18,7 +18,13 @@ def test_a_lone_name_serves_where_a_list_may_stand(own_index, tiny_encoder, smal
     with ontodex.remove("ex:n0", own_index, device="cpu", quiet=True) as engine:
         assert engine.graph.find("ex:n0") is None
     built = ontodex.build(
-        small_graph, tmp_path / "x.odx", encoders=str(tiny_encoder), train=False, device="cpu", quiet=True
+        small_graph,
+        tmp_path / "x.odx",
+        encoders=str(tiny_encoder),
+        train=False,
+        device="cpu",
+        entailment=False,
+        quiet=True,
     )
     with built as engine:
         assert engine.index.vectors("text").dim == 32

@@ -88,6 +88,7 @@ def test_circles_and_several_roots_are_no_hindrance(tiny_encoder, tiny_hit, tmp_
             hierarchy=tiny_hit,
             train=False,
             device="cpu",
+            entailment=False,
             quiet=True,
         )
     with engine, pytest.warns(ReadWarning):
@@ -100,7 +101,14 @@ def test_circles_and_several_roots_are_no_hindrance(tiny_encoder, tiny_hit, tmp_
 def test_the_smallest_hierarchies_can_be_asked(links, tiny_encoder, tiny_hit, tmp_path):
     path = tmp_path / "x.odx"
     with ontodex.build(
-        graph_of(*links), path, encoders=tiny_encoder, hierarchy=tiny_hit, train=False, device="cpu", quiet=True
+        graph_of(*links),
+        path,
+        encoders=tiny_encoder,
+        hierarchy=tiny_hit,
+        train=False,
+        device="cpu",
+        entailment=False,
+        quiet=True,
     ) as engine:
         assert [hit.id for hit in engine.parents("a wolf")][:1]
         assert engine.place("a wolf")
@@ -110,7 +118,9 @@ def test_the_smallest_hierarchies_can_be_asked(links, tiny_encoder, tiny_hit, tm
 def test_a_graph_of_one_node_needs_no_hierarchy(tiny_encoder, tmp_path):
     builder = GraphBuilder("one")
     builder.entity("ex:dog", "dog")
-    with ontodex.build(builder.build(), tmp_path / "x.odx", encoders=tiny_encoder, device="cpu", quiet=True) as engine:
+    with ontodex.build(
+        builder.build(), tmp_path / "x.odx", encoders=tiny_encoder, device="cpu", entailment=False, quiet=True
+    ) as engine:
         with pytest.raises(IndexMismatch, match="give the graph a hierarchy"):
             engine.parents("dog")
         with pytest.raises(GraphError, match="hierarchy to draw"):
@@ -133,7 +143,14 @@ def test_what_cannot_be_learnt_is_refused(small_graph, tiny_encoder, tmp_path):
 
 def test_encoders_are_given_where_they_belong(small_graph, tiny_encoder, tiny_hit, small_index, tmp_path):
     with pytest.raises(SettingsError, match="give it as hierarchy="):
-        ontodex.build(small_graph, tmp_path / "x.odx", encoders=[tiny_encoder, tiny_hit], device="cpu", quiet=True)
+        ontodex.build(
+            small_graph,
+            tmp_path / "x.odx",
+            encoders=[tiny_encoder, tiny_hit],
+            device="cpu",
+            entailment=False,
+            quiet=True,
+        )
     link = next(small_index.glob("gen-*")) / "encoders" / "link"
     folder = tmp_path / "hyper-cl"
     shutil.copytree(tiny_encoder, folder)

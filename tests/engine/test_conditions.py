@@ -91,6 +91,7 @@ def test_serves_every_architecture(
         train=False,
         hierarchy=False,
         device="cpu",
+        entailment=False,
         quiet=True,
     )
     encoder = ConditionEncoder.load(model, device="cpu")
@@ -116,7 +117,9 @@ def test_shares_the_text_space_where_texts_and_encoder_are_the_same(
     assert spaces["condition"].vectors == "text"
     own = make_condition_model(tmp_path / "own", texts={"definition": False})
     path, models = tmp_path / "farm.odx", [other_encoder, own]
-    engine = ontodex.build(small_graph, path, encoders=models, train=False, hierarchy=False, device="cpu", quiet=True)
+    engine = ontodex.build(
+        small_graph, path, encoders=models, train=False, hierarchy=False, device="cpu", entailment=False, quiet=True
+    )
     assert engine.index.manifest.spaces["condition"].vectors == "condition"
     assert engine.index.manifest.spaces["condition"].dim == 32
     assert (engine.index.folder / "encoders" / "condition" / "config.json").exists() or (
@@ -173,7 +176,7 @@ def test_refuses_a_bi_encoder(
 ) -> None:
     model = make_condition_model(tmp_path / "model", "bi-encoder")
     with pytest.raises(SettingsError, match="bi-encoder"):
-        ontodex.build(small_graph, tmp_path / "farm.odx", encoders=[tiny_encoder, model], quiet=True)
+        ontodex.build(small_graph, tmp_path / "farm.odx", encoders=[tiny_encoder, model], entailment=False, quiet=True)
     assert not (tmp_path / "farm.odx").exists()
 
 

@@ -130,7 +130,13 @@ def test_more_answers_than_entities(engine):
 
 def test_an_index_without_projections_reads_head_and_relation_as_a_text(tmp_path, tiny_encoder, small_graph):
     with ontodex.build(
-        small_graph, tmp_path / "plain.odx", encoders=[tiny_encoder], train=False, device="cpu", quiet=True
+        small_graph,
+        tmp_path / "plain.odx",
+        encoders=[tiny_encoder],
+        train=False,
+        device="cpu",
+        entailment=False,
+        quiet=True,
     ) as engine:
         hits = engine.tails("dog", "lives in", k=3)
         assert "no projections" in hits.method
@@ -142,7 +148,7 @@ def test_a_graph_of_one_entity(tmp_path, tiny_encoder):
     builder = GraphBuilder("one")
     builder.entity("ex:dog", "dog")
     with ontodex.build(
-        builder.build(), tmp_path / "one.odx", encoders=[tiny_encoder], device="cpu", quiet=True
+        builder.build(), tmp_path / "one.odx", encoders=[tiny_encoder], device="cpu", entailment=False, quiet=True
     ) as engine:
         assert [hit.id for hit in engine.search("a cat", k=5)] == ["ex:dog"]
         assert len(engine.similar("dog")) == 0
@@ -192,7 +198,13 @@ def test_an_entity_is_its_own_tail_only_by_relations_that_have_loops(tmp_path, t
         builder.triple(head, relation, tail)
     training = ontodex.HyperCLTraining(steps=2, rank=4, width=8)
     with ontodex.build(
-        builder.build(), tmp_path / "x.odx", encoders=tiny_encoder, training=training, device="cpu", quiet=True
+        builder.build(),
+        tmp_path / "x.odx",
+        encoders=tiny_encoder,
+        training=training,
+        device="cpu",
+        entailment=False,
+        quiet=True,
     ) as engine:
         assert {hit.id for hit in engine.tails("ex:cat", "ex:knows")} == {"ex:cat", "ex:dog"}
         assert {hit.id for hit in engine.tails("ex:cat", "ex:eats")} == {"ex:dog"}

@@ -42,7 +42,7 @@ def test_what_cannot_be_drawn(engine, tmp_path, small_graph, tiny_encoder):
         engine.plot("animal", tmp_path / "x.pdf")
     with pytest.raises(SettingsError, match="answers: expected 0 or more, found -1"):
         engine.plot("animal", tmp_path / "x.svg", answers=-1)
-    settings = {"train": False, "hierarchy": False, "device": "cpu", "quiet": True}
+    settings = {"train": False, "hierarchy": False, "entailment": False, "device": "cpu", "quiet": True}
     with ontodex.build(small_graph, tmp_path / "x.odx", encoders=tiny_encoder, **settings) as plain:
         plain.plot("animal", tmp_path / "x.svg")
         with pytest.raises(IndexMismatch, match="HiT"):

@@ -37,7 +37,9 @@ def model(request, tmp_path_factory, tiny_encoder: Path, small_graph: KnowledgeG
 def engine(model: Path, tmp_path_factory, tiny_encoder: Path, small_graph: KnowledgeGraph):
     path = tmp_path_factory.mktemp("index") / "farm.odx"
     encoders = [tiny_encoder, model]
-    with ontodex.build(small_graph, path, encoders=encoders, hierarchy=False, device="cpu", quiet=True) as engine:
+    with ontodex.build(
+        small_graph, path, encoders=encoders, hierarchy=False, device="cpu", entailment=False, quiet=True
+    ) as engine:
         yield engine
 
 
@@ -104,6 +106,7 @@ def test_build_trains_a_model_of_the_architecture_asked_for(tmp_path, tiny_encod
         hierarchy=False,
         training=training,
         device="cpu",
+        entailment=False,
         quiet=True,
     ) as engine:
         assert engine.index.manifest.encoders["link"]["architecture"] == "bi-encoder"

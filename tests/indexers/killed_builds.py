@@ -33,7 +33,9 @@ POINTS = 14
 
 
 def build(graph: KnowledgeGraph, index: Path, encoder: Path) -> None:
-    ontodex.build(graph, index, encoders=[encoder], train=False, hierarchy=False, device="cpu", quiet=True).close()
+    ontodex.build(
+        graph, index, encoders=[encoder], train=False, hierarchy=False, device="cpu", entailment=False, quiet=True
+    ).close()
 
 
 def in_child(action: Callable[[], Any]) -> int:

@@ -25,7 +25,14 @@ def large(tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, monke
     path = tmp_path / "large.odx"
     training = ontodex.HyperCLTraining(steps=2, queries=32, negatives=8, rank=4, condition=8, width=16)
     ontodex.build(
-        small_graph, path, encoders=[tiny_encoder], hierarchy=False, training=training, device="cpu", quiet=True
+        small_graph,
+        path,
+        encoders=[tiny_encoder],
+        hierarchy=False,
+        training=training,
+        device="cpu",
+        entailment=False,
+        quiet=True,
     ).close()
     return path
 

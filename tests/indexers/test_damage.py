@@ -174,7 +174,14 @@ def test_an_index_of_a_newer_version_is_not_replaced(own_index: Path, small_grap
     (own_index / "gen-000002.tmp" / "job.json").write_text('{"job": "of the newer version"}')
     with pytest.raises(IndexMismatch, match="has format 99"):
         ontodex.build(
-            small_graph, own_index, encoders=[tiny_encoder], train=False, hierarchy=False, device="cpu", quiet=True
+            small_graph,
+            own_index,
+            encoders=[tiny_encoder],
+            train=False,
+            hierarchy=False,
+            device="cpu",
+            entailment=False,
+            quiet=True,
         )
     with pytest.raises(IndexMismatch, match="has format 99"):
         ontodex.remove(["ex:dog"], own_index, device="cpu", quiet=True)

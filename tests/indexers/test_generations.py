@@ -33,7 +33,14 @@ def test_a_second_writer_is_told_who_the_first_is(
         assert other.stdout.readline() == "locked\n"
         with pytest.raises(IndexLocked, match=f"process {other.pid} is writing this index; wait for it to end"):
             ontodex.build(
-                small_graph, own_index, encoders=[tiny_encoder], train=False, hierarchy=False, device="cpu", quiet=True
+                small_graph,
+                own_index,
+                encoders=[tiny_encoder],
+                train=False,
+                hierarchy=False,
+                device="cpu",
+                entailment=False,
+                quiet=True,
             )
         with ontodex.open(own_index, device="cpu") as engine:  # readers are not disturbed
             assert engine.index.manifest.generation == 1
@@ -41,7 +48,14 @@ def test_a_second_writer_is_told_who_the_first_is(
         other.wait()
     assert (own_index / "WRITER").exists()  # left by the killed one, and in nobody's way
     ontodex.build(
-        small_graph, own_index, encoders=[tiny_encoder], train=False, hierarchy=False, device="cpu", quiet=True
+        small_graph,
+        own_index,
+        encoders=[tiny_encoder],
+        train=False,
+        hierarchy=False,
+        device="cpu",
+        entailment=False,
+        quiet=True,
     ).close()
     assert generations.current(own_index) == 2
     assert not (own_index / "WRITER").exists()
@@ -91,7 +105,14 @@ def test_a_database_of_another_program_is_refused(
         (tmp_path / name).write_text(content)
     with pytest.raises(IndexFailure, match="expected an index or an empty folder, found other files"):
         ontodex.build(
-            small_graph, tmp_path, encoders=[tiny_encoder], train=False, hierarchy=False, device="cpu", quiet=True
+            small_graph,
+            tmp_path,
+            encoders=[tiny_encoder],
+            train=False,
+            hierarchy=False,
+            device="cpu",
+            entailment=False,
+            quiet=True,
         )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["000003.log", "CURRENT", "LOCK"]
 

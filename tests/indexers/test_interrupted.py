@@ -40,7 +40,14 @@ def workplace(tmp_path_factory: pytest.TempPathFactory, small_graph: KnowledgeGr
     folder = tmp_path_factory.mktemp("interrupted")
     old = folder / "old.odx"
     ontodex.build(
-        small_graph, old, encoders=[tiny_encoder], train=False, hierarchy=False, device="cpu", quiet=True
+        small_graph,
+        old,
+        encoders=[tiny_encoder],
+        train=False,
+        hierarchy=False,
+        device="cpu",
+        entailment=False,
+        quiet=True,
     ).close()
     return folder
 
@@ -182,7 +189,9 @@ def interrupted(action: Callable[..., object], *arguments: object) -> None:
 
 
 def build(graph: KnowledgeGraph, path: Path, encoder: Path) -> ontodex.Engine:
-    return ontodex.build(graph, path, encoders=[encoder], train=False, hierarchy=False, device="cpu", quiet=True)
+    return ontodex.build(
+        graph, path, encoders=[encoder], train=False, hierarchy=False, device="cpu", entailment=False, quiet=True
+    )
 
 
 @pytest.fixture

@@ -36,7 +36,14 @@ def numbers() -> KnowledgeGraph:
 def build(graph: KnowledgeGraph, path: Path, encoder: Path, structure: Any) -> ontodex.Engine:
     training = ontodex.HyperCLTraining(**SMALL)
     return ontodex.build(
-        graph, path, encoders=encoder, structure=structure, training=training, device="cpu", quiet=True
+        graph,
+        path,
+        encoders=encoder,
+        structure=structure,
+        training=training,
+        device="cpu",
+        entailment=False,
+        quiet=True,
     )
 
 

@@ -21,7 +21,9 @@ def words(*names: str) -> KnowledgeGraph:
 
 
 def test_one_entity(tmp_path: Path, tiny_encoder: Path, small_graph: KnowledgeGraph) -> None:
-    with ontodex.build(words("otter"), tmp_path / "a.odx", encoders=tiny_encoder, device="cpu", quiet=True) as engine:
+    with ontodex.build(
+        words("otter"), tmp_path / "a.odx", encoders=tiny_encoder, device="cpu", entailment=False, quiet=True
+    ) as engine:
         assert list(engine.index.manifest.spaces) == ["text"]
         assert [hit.id for hit in engine.search("cat")] == ["otter"]
         assert [hit.id for hit in engine.search("otter")] == ["otter"]
@@ -35,7 +37,9 @@ def test_one_entity(tmp_path: Path, tiny_encoder: Path, small_graph: KnowledgeGr
 
 def test_another_text_encoder_reads_head_and_relation_together(tmp_path: Path, tiny_encoder: Path) -> None:
     graph = words("dog", "cat", "farm")
-    with ontodex.build(graph, tmp_path / "a.odx", encoders=tiny_encoder, device="cpu", quiet=True) as engine:
+    with ontodex.build(
+        graph, tmp_path / "a.odx", encoders=tiny_encoder, device="cpu", entailment=False, quiet=True
+    ) as engine:
         assert list(engine.index.manifest.spaces) == ["text"]
         assert engine.index.manifest.settings["training"] is None
         hits = engine.tails("dog", "eats")
@@ -55,7 +59,9 @@ def test_the_network_in_the_box_answers_where_nothing_is_trained(tmp_path: Path,
         builder.triple("insulin", "treats", "diabetes")
     graph = builder.build()
     path = tmp_path / "a.odx"
-    with ontodex.build(graph, path, train=not linked, hierarchy=False, device="cpu", quiet=True) as engine:
+    with ontodex.build(
+        graph, path, train=not linked, hierarchy=False, device="cpu", entailment=False, quiet=True
+    ) as engine:
         box = HyperCL.in_the_box(engine.index.text_encoder)
         assert box is not None
         assert engine.index.link_encoder.fingerprint == box.fingerprint

@@ -1,0 +1,243 @@
+"""Exact top-10 by KL, in both directions, against elementwise passes, USearch's user metric and a bare FAISS product."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import faiss
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from benchmarks.record import Goal, Measured
+from benchmarks.rounds import in_turn
+from benchmarks.synthetic import DIM, Synthetic
+from ontodex.engine.gaussian_space import GaussianSpace
+from ontodex.engine.topk import Searcher
+from ontodex.geometry.gaussian import kl, similarity
+from ontodex.indexers.vectors import Vectors
+
+__all__ = ["add_options", "run"]
+
+K = 10
+PEER = "bare IndexFlatIP, ms"
+NUMPY, TORCH = "numpy pass, one query", "torch pass, one query"
+SIDES = {"entailed by": "left", "entailing": "right"}
+"""Questions, and the side of KL that the items are then."""
+
+COVERAGE = (10, 50, 100, 200)
+"""Candidates by total KL among which the best by the mean over dimensions are looked for."""
+
+Gaussians = NDArray[np.float32]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be set."""
+    parser.add_argument("--entities", type=int, default=100_000, help="default %(default)s")
+    parser.add_argument("--batches", type=int, nargs="+", default=[1, 64], help="queries at once, default 1 64")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds, all in turn in each (default %(default)s)")
+    parser.add_argument(
+        "--usearch", type=int, default=20_000, help="items of USearch's index; 0 for none (%(default)s)"
+    )
+
+
+def run(options: argparse.Namespace) -> list[Measured]:
+    """Measure, and return what came out."""
+    if options.quick:
+        options.entities, options.batches, options.rounds, options.usearch = 3000, [1, 64], 2, 0
+    count = options.entities
+    made = Synthetic(count, options.seed)
+    units = made.whole()
+    items = _gaussians(units, np.random.default_rng((options.seed, 5)))
+    half = items.astype(np.float16)
+    figures: dict[str, Any] = {}
+    for question, side in SIDES.items():
+        start = time.perf_counter()
+        space = GaussianSpace(Vectors([items]), side)
+        lifting = time.perf_counter() - start
+        searcher = Searcher(space.lifted, space=space)
+        narrow_space = GaussianSpace(Vectors([half]), side)
+        narrow = Searcher(narrow_space.lifted, space=narrow_space)
+        bare = faiss.IndexFlatIP(2 * DIM + 1)
+        bare.add(space.lifted.shards[0])
+        for batch in options.batches:
+            print(f"{count:,} Gaussians, {question}, batches of {batch} …", file=sys.stderr)
+            asked = _gaussians(made.queries(units, batch)[1], np.random.default_rng((options.seed, 6)))
+            lifted = space.ask(asked).lifted
+            calls: dict[str, Callable[[], Any]] = {
+                PEER: lambda lifted=lifted, bare=bare: bare.search(lifted, K),
+                "exact top-10": lambda asked=asked, searcher=searcher: searcher.top(asked, K),
+                "from half precision": lambda asked=asked, narrow=narrow: narrow.top(asked, K),
+                NUMPY: _numpy_pass(items, asked[0], side),
+                TORCH: _torch_pass(items, asked[0], side),
+            }
+            found = in_turn(calls, PEER, options.rounds)
+            passes = min(found.pop(f"{NUMPY}, ratio"), found.pop(f"{TORCH}, ratio"))
+            found["times as fast as the better pass, a query"] = batch * passes / found["exact top-10, ratio"]
+            exact, from_half = searcher.top(asked, K), narrow.top(asked, K)
+            found["equal to float64's, share"] = _equal(exact, items, asked, side)
+            found["recall from half precision"] = float(
+                np.mean([np.isin(one[0], other[0]).mean() for one, other in zip(exact, from_half, strict=True)])
+            )
+            figures[f"{question}, batch {batch}"] = found
+        figures[f"{question}, lifting once, s"] = lifting
+        print("the mean over dimensions …", file=sys.stderr)
+        figures[f"{question}, the best by the mean over dimensions among so many by KL"] = _coverage(
+            searcher, items, asked[:16], side
+        )
+    if options.usearch:
+        figures["USearch's user metric"] = _usearch(items[: options.usearch], asked, options)
+    figures["bytes an item, half precision"] = half.nbytes / count
+    return [
+        Measured(
+            name=f"entailment-search-{count}",
+            title=f"Search by KL, {count:,} Gaussians of {DIM} dimensions",
+            seed=options.seed,
+            settings={
+                "entities": count,
+                "dim": DIM,
+                "k": K,
+                "batches": options.batches,
+                "rounds": options.rounds,
+                "threads": torch.get_num_threads(),
+            },
+            figures=figures,
+            goals=_goals(options, figures),
+            notes=NOTES,
+        )
+    ]
+
+
+NOTES = [
+    "Means in clusters of some hundred; log-variances -2 with a spread of 0.5, a part of it shared by the cluster. Medians "
+    "over rounds in turn; a ratio is the median of the rounds' ratios.",
+    "bare IndexFlatIP: the product of the same lifted vectors alone. Passes: KL of one query and all items, elementwise in "
+    "float32 with variances and logarithms at hand, as the public code does it, and the ten best; one query of a batch "
+    "is compared with it.",
+    "float64: KL over all items in float64, a full sort, as far as 16 queries. Recall from half precision: of the ten best "
+    "of the items in float32.",
+    "USearch: HNSW with a metric compiled for KL(query‖item) over fewer items, its default settings; its time and ontodex's "
+    "over as many items.",
+]
+
+
+def _goals(options: argparse.Namespace, figures: dict[str, Any]) -> dict[str, Goal]:
+    goals: dict[str, Goal] = {}
+    for question in SIDES:
+        for batch in options.batches:
+            goals[f"{question}, batch {batch} · equal to float64's, share"] = Goal(at_least=1.0)
+            goals[f"{question}, batch {batch} · recall from half precision"] = Goal(at_least=0.999)
+        if 64 in options.batches:
+            goals[f"{question}, batch 64 · times as fast as the better pass, a query"] = Goal(at_least=50.0)
+            goals[f"{question}, batch 64 · exact top-10, ratio"] = Goal(at_most=1.3)
+    if "times as fast as USearch" in figures.get("USearch's user metric", {}):
+        goals["USearch's user metric · times as fast as USearch"] = Goal(at_least=1.0)
+    return goals
+
+
+def _gaussians(units: NDArray[np.float32], rng: np.random.Generator) -> Gaussians:
+    """Give unit vectors the size of pooled ones, and variances that their direction tells a part of."""
+    means = units * np.float32(np.sqrt(DIM) * np.exp(-1))
+    logs = -2 + 0.35 * np.roll(units, 1, axis=1) * np.sqrt(DIM) + 0.35 * rng.standard_normal(units.shape)
+    return np.concatenate([means, np.clip(logs, -10, 10)], axis=1).astype(np.float32)
+
+
+def _numpy_pass(items: Gaussians, query: Gaussians, side: str) -> Callable[[], Any]:
+    means, logs = items[:, :DIM], items[:, DIM:]
+    variances, mean, log = np.exp(logs), query[:DIM], query[DIM:]
+    variance = np.exp(log)
+
+    def search() -> Any:
+        if side == "left":
+            found = (variances / variance + (means - mean) ** 2 / variance - 1 + log - logs).sum(1)
+        else:
+            found = (variance / variances + (means - mean) ** 2 / variances - 1 + logs - log).sum(1)
+        return np.argpartition(found, K)[:K]
+
+    return search
+
+
+def _torch_pass(items: Gaussians, query: Gaussians, side: str) -> Callable[[], Any]:
+    means, logs = torch.from_numpy(items[:, :DIM].copy()), torch.from_numpy(items[:, DIM:].copy())
+    variances, mean, log = logs.exp(), torch.from_numpy(query[:DIM]), torch.from_numpy(query[DIM:])
+    variance = log.exp()
+
+    @torch.inference_mode()
+    def search() -> Any:
+        if side == "left":
+            found = (variances / variance + (means - mean) ** 2 / variance - 1 + log - logs).sum(1)
+        else:
+            found = (variance / variances + (means - mean) ** 2 / variances - 1 + logs - log).sum(1)
+        return torch.topk(-found, K)
+
+    return search
+
+
+def _divergences(items: Gaussians, query: Gaussians, side: str) -> NDArray[np.float64]:
+    wide, one = items.astype(np.float64), query.astype(np.float64)
+    return np.asarray(kl(wide, one) if side == "left" else kl(one, wide))
+
+
+def _equal(found: Any, items: Gaussians, asked: Gaussians, side: str) -> float:
+    same = []
+    for query, (rows, _) in list(zip(asked, found, strict=True))[:16]:
+        wanted = np.argsort(_divergences(items, query, side), kind="stable")[:K]
+        same.append(np.mean(rows == wanted))
+    return float(np.mean(same))
+
+
+def _coverage(searcher: Searcher, items: Gaussians, asked: Gaussians, side: str) -> dict[str, float]:
+    """Return the share of the ten best by the public code's similarity among so many candidates by total KL."""
+    shares: dict[str, list[float]] = {str(count): [] for count in COVERAGE}
+    for query, (rows, _) in zip(asked, searcher.top(asked, max(COVERAGE)), strict=True):
+        sides = (items, query) if side == "left" else (query, items)
+        best = np.argsort(-similarity(*sides, "per-dimension"), kind="stable")[:K]
+        for count in COVERAGE:
+            shares[str(count)].append(float(np.isin(best, rows[:count]).mean()))
+    return {count: float(np.mean(found)) for count, found in shares.items()}
+
+
+def _usearch(items: Gaussians, asked: Gaussians, options: argparse.Namespace) -> dict[str, float]:
+    """Time USearch with a compiled metric against the exact search of as many items, if it is installed."""
+    try:
+        from numba import carray, cfunc, types
+        from usearch.index import CompiledMetric, Index, MetricKind, MetricSignature
+    except ImportError as error:
+        print(f"left out: {error}", file=sys.stderr)
+        return {}
+    width = 2 * DIM
+
+    @cfunc(types.float32(types.CPointer(types.float32), types.CPointer(types.float32)), fastmath=True)
+    def divergence(a, b):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        one, other = carray(a, width), carray(b, width)
+        total = types.float32(0)
+        for at in range(DIM):
+            ratio = one[DIM + at] - other[DIM + at]
+            gap = one[at] - other[at]
+            total += np.exp(ratio) - ratio - 1 + gap * gap * np.exp(-other[DIM + at])
+        return total
+
+    metric = CompiledMetric(pointer=divergence.address, kind=MetricKind.Unknown, signature=MetricSignature.ArrayArray)
+    index = Index(ndim=width, metric=metric, dtype="f32")
+    start = time.perf_counter()
+    index.add(np.arange(len(items)), items)
+    building = time.perf_counter() - start
+    space = GaussianSpace(Vectors([items]), "right")
+    searcher = Searcher(space.lifted, space=space)
+    calls = {
+        "USearch, ms": lambda: index.search(asked, K, threads=torch.get_num_threads()),
+        "exact top-10": lambda: searcher.top(asked, K),
+    }
+    found = in_turn(calls, "USearch, ms", options.rounds)
+    exact = searcher.top(asked, K)
+    keys = np.asarray(index.search(asked, K).keys)
+    found["USearch, recall"] = float(
+        np.mean([np.isin(rows, own).mean() for (rows, _), own in zip(exact, keys, strict=True)])
+    )
+    found["USearch, building, s"] = building
+    found["times as fast as USearch"] = 1 / found.pop("exact top-10, ratio")
+    return found | {"items": len(items), "queries": len(asked)}

@@ -1,0 +1,28 @@
+"""Plain text: a statement a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.readers.files import lines_of, plain_name
+from ontodex.graph.readers.problems import Problems
+
+__all__ = ["read_sentences"]
+
+
+def read_sentences(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read every line that is not blank as an entity, its label the line, its id the file's name and the line's number.
+
+    A line may hold a paragraph: where sentences are searched, it is taken apart.
+
+    Args:
+        path: A text file.
+        builder: Takes the entities.
+        problems: Takes lines that are no text.
+    """
+    name = plain_name(path).rpartition(".")[0] or plain_name(path)
+    for number, line in lines_of(path, problems):
+        text = " ".join(line.split())
+        if text:
+            builder.entity(f"{name}:{number}", text)

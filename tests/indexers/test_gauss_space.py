@@ -1,0 +1,85 @@
+"""The entailment space of an index: Gaussians of sentences in half precision, its encoder, and what happens to them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import ontodex
+from ontodex.encoders import text as text_module
+from ontodex.encoders.gauss_cse import GaussCSE
+from ontodex.errors import EncoderError, IndexMismatch
+from ontodex.graph import statements
+from ontodex.indexers import manifest
+
+
+def built(graph, path, encoder, gauss):
+    return ontodex.build(
+        graph, path, encoders=encoder, train=False, hierarchy=False, entailment=gauss, device="cpu", quiet=True
+    )
+
+
+def test_every_sentence_is_stored_in_half_precision(tmp_path, small_graph, tiny_encoder, tiny_gauss):
+    with built(small_graph, tmp_path / "x.odx", tiny_encoder, tiny_gauss) as engine:
+        said = statements(small_graph)
+        index = engine.index
+        assert list(index.statements.texts) == list(said.texts)
+        np.testing.assert_array_equal(index.statements.owners, said.owners)
+        stored = np.concatenate(index.vectors("gauss").shards)
+        assert stored.dtype == np.float16
+        wanted = GaussCSE.load(tiny_gauss, "cpu").encode(said.texts)
+        np.testing.assert_allclose(stored, wanted, rtol=2e-2, atol=5e-3)
+        assert index.manifest.spaces["gauss"].geometry == "gaussian"
+        assert index.verify() == []
+        assert not list(index.folder.glob("gauss.*"))
+
+
+def test_what_is_encoded_is_not_encoded_again(tmp_path, small_graph, tiny_encoder, tiny_gauss, monkeypatch):
+    built(small_graph, tmp_path / "x.odx", tiny_encoder, tiny_gauss).close()
+    encoded = []
+    real = text_module.TextEncoder._encode_unique
+    monkeypatch.setattr(
+        text_module.TextEncoder, "_encode_unique", lambda self, texts: encoded.extend(texts) or real(self, texts)
+    )
+    with built(small_graph, tmp_path / "x.odx", tiny_encoder, tiny_gauss) as engine:
+        assert encoded == []
+        assert engine.index.manifest.generation == 2
+        assert len(engine.entailed_by("ex:dog", 3)) == 3
+
+
+def test_numbers_that_half_precision_cannot_hold_are_refused(tmp_path, small_graph, tiny_encoder, tiny_gauss):
+    model = GaussCSE.load(tiny_gauss, "cpu")
+    with torch.no_grad():
+        model.heads.mean.bias.fill_(60_000.0)
+        model.heads.mean.weight.mul_(10_000.0)
+    model.save(tmp_path / "model")
+    with pytest.raises(EncoderError, match="that float16 holds, found"):
+        built(small_graph, tmp_path / "x.odx", tiny_encoder, tmp_path / "model")
+    assert not (tmp_path / "x.odx" / "CURRENT").exists()
+
+
+def test_an_encoder_that_was_exchanged_is_refused(tmp_path, small_graph, tiny_encoder, tiny_gauss):
+    path = tmp_path / "x.odx"
+    built(small_graph, path, tiny_encoder, tiny_gauss).close()
+    file = path / (path / "CURRENT").read_text().strip() / "manifest.json"
+    content = json.loads(file.read_text())
+    del content["blake2b"]
+    content["encoders"]["gauss"]["encoder"] = "0" * 32
+    file.write_text(json.dumps({"blake2b": manifest._digest(content), **content}))
+    with ontodex.open(path, device="cpu") as engine:
+        assert len(engine.entailed_by("ex:dog", 3)) == 3  # its sentences are stored
+        with pytest.raises(IndexMismatch, match="not the encoder that the index was built with"):
+            engine.entailed_by("free text", 3)
+
+
+def test_an_adapter_finds_its_text_encoder_in_the_index(tmp_path, small_graph, other_encoder, tiny_gauss):
+    """The text space has another encoder: that of the adapter is copied beside it."""
+    path = tmp_path / "x.odx"
+    built(small_graph, path, other_encoder, tiny_gauss).close()
+    gauss = path / (path / "CURRENT").read_text().strip() / "encoders" / "gauss"
+    assert (gauss / "config.json").exists()
+    assert Path(GaussCSE.load(gauss, "cpu").text.folder) == gauss
