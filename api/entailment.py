@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontodex.encoders.locate import DEFAULT_ENCODER
+from ontodex.encoders.locate import DEFAULT_ENCODER, findable
 from ontodex.errors import SettingsError
 from ontodex.graph import EntailmentPairs, entailment_pairs, read, read_nli
 from ontodex.indexing import load_entailment_encoder
@@ -66,13 +66,12 @@ def train_gauss_cse(
     settings = settings if losses is None else replace(settings, losses=losses)
     if valid is None:
         train, valid = train.split(HELD_OUT, settings.seed)
-    base = str(encoder)
     return gauss_cse.train_gauss_cse(
         train,
         valid,
         Path(path),
-        encoder=TextEncoder.load(base, device),
-        base=str(Path(base).resolve()) if Path(base).is_dir() else base,
+        encoder=TextEncoder.load(encoder, device),
+        base=findable(encoder),
         settings=settings,
         quiet=quiet,
     )

@@ -218,10 +218,9 @@ def load_hierarchy_encoder(name: str, device: str = "auto") -> HiT:
     """
     from ontodex.encoders.hit import DEFAULT_HIT, HiT
     from ontodex.encoders.hyper_cl import HyperCL
-    from ontodex.encoders.locate import locate
     from ontodex.errors import EncoderError
 
-    folder = DEFAULT_HIT if name == HIERARCHY_IN_THE_BOX and not Path(name).exists() else locate(name)
+    folder = _located(name, HIERARCHY_IN_THE_BOX, DEFAULT_HIT)
     if HyperCL.is_at(folder):
         raise EncoderError(
             f"{folder}: expected a HiT encoder, for hierarchies, found a Hyper-CL encoder, for relations"
@@ -240,10 +239,15 @@ def load_entailment_encoder(name: str, device: str = "auto") -> GaussCSE:
         EncoderError: If there is none, or another, or it cannot be loaded.
     """
     from ontodex.encoders.gauss_cse import DEFAULT_GAUSS_CSE, GaussCSE
+
+    return GaussCSE.load(_located(name, ENTAILMENT_IN_THE_BOX, DEFAULT_GAUSS_CSE), device)
+
+
+def _located(name: str, boxed: str, default: Path) -> Path:
+    """Return the folder of an encoder, of which ontodex brings one under the name ``boxed``."""
     from ontodex.encoders.locate import locate
 
-    own = name == ENTAILMENT_IN_THE_BOX and not Path(name).exists()
-    return GaussCSE.load(DEFAULT_GAUSS_CSE if own else locate(name), device)
+    return default if name == boxed and not Path(name).exists() else locate(name)
 
 
 def _has_links(graph: KnowledgeGraph) -> bool:

@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontodex.encoders.locate import DEFAULT_ENCODER
+from ontodex.encoders.locate import DEFAULT_ENCODER, findable
 from ontodex.errors import GraphError, SettingsError, nearest
 from ontodex.graph import LABEL_ALONE, TextSettings, entity_texts, read
 from ontodex.hierarchy_evaluation import hierarchy_task
@@ -156,13 +156,12 @@ def train_hit(
         raise GraphError(
             f"{graph.source}: {what}; take a hierarchy that is larger or branches more, or another task; {NO_NEED}"
         ) from error
-    base = str(encoder)
     return hit.train_hit(
         drawn,
         entity_texts(graph, LABEL_ALONE),
         Path(path),
-        encoder=TextEncoder.load(base, device),
-        base=str(Path(base).resolve()) if Path(base).is_dir() else base,
+        encoder=TextEncoder.load(encoder, device),
+        base=findable(encoder),
         settings=settings,
         texts=dataclasses.asdict(LABEL_ALONE),
         quiet=quiet,

@@ -146,35 +146,24 @@ def _gaussians(units: NDArray[np.float32], rng: np.random.Generator) -> Gaussian
     return np.concatenate([means, np.clip(logs, -10, 10)], axis=1).astype(np.float32)
 
 
-def _numpy_pass(items: Gaussians, query: Gaussians, side: str) -> Callable[[], Any]:
+def _pass(items: Any, query: Any, side: str, exp: Callable[[Any], Any]) -> Callable[[], Any]:
+    """Return a function that scores all items as the public code does: twice KL, smaller is better."""
     means, logs = items[:, :DIM], items[:, DIM:]
-    variances, mean, log = np.exp(logs), query[:DIM], query[DIM:]
-    variance = np.exp(log)
+    mean, log = query[:DIM], query[DIM:]
+    variances, variance = exp(logs), exp(log)
+    if side == "left":
+        return lambda: (variances / variance + (means - mean) ** 2 / variance - 1 + log - logs).sum(1)
+    return lambda: (variance / variances + (means - mean) ** 2 / variances - 1 + logs - log).sum(1)
 
-    def search() -> Any:
-        if side == "left":
-            found = (variances / variance + (means - mean) ** 2 / variance - 1 + log - logs).sum(1)
-        else:
-            found = (variance / variances + (means - mean) ** 2 / variances - 1 + logs - log).sum(1)
-        return np.argpartition(found, K)[:K]
 
-    return search
+def _numpy_pass(items: Gaussians, query: Gaussians, side: str) -> Callable[[], Any]:
+    scores = _pass(items, query, side, np.exp)
+    return lambda: np.argpartition(scores(), K)[:K]
 
 
 def _torch_pass(items: Gaussians, query: Gaussians, side: str) -> Callable[[], Any]:
-    means, logs = torch.from_numpy(items[:, :DIM].copy()), torch.from_numpy(items[:, DIM:].copy())
-    variances, mean, log = logs.exp(), torch.from_numpy(query[:DIM]), torch.from_numpy(query[DIM:])
-    variance = log.exp()
-
-    @torch.inference_mode()
-    def search() -> Any:
-        if side == "left":
-            found = (variances / variance + (means - mean) ** 2 / variance - 1 + log - logs).sum(1)
-        else:
-            found = (variance / variances + (means - mean) ** 2 / variances - 1 + logs - log).sum(1)
-        return torch.topk(-found, K)
-
-    return search
+    scores = _pass(torch.from_numpy(items), torch.from_numpy(query), side, torch.exp)
+    return lambda: torch.topk(-scores(), K)
 
 
 def _divergences(items: Gaussians, query: Gaussians, side: str) -> NDArray[np.float64]:

@@ -107,8 +107,8 @@ class Adapted:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of what makes the vectors (hex, 128 bits)."""
-        raise NotImplementedError
+        """Hash of what makes the vectors, not of the rule (hex, 128 bits)."""
+        return self.text_fingerprint
 
     def save_adapter(self, own: Path) -> Base:
         """Write the adapter, if there is one, into a folder, which is made; return what its configuration says of it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -11,15 +10,13 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from ontodex.encoders.adapted import Adapted, Base
 from ontodex.encoders.locate import DEFAULT_ENCODER, GAUSSIAN
-from ontodex.encoders.network_files import network_fingerprint, save_network
+from ontodex.encoders.network_files import load_network, network_fingerprint, save_network
 from ontodex.encoders.text import TextEncoder
-from ontodex.errors import EncoderError, SettingsError, expect_choice, settings_from
+from ontodex.errors import EncoderError, expect_choice, settings_from
 from ontodex.geometry.entailment import Entailment
 from ontodex.geometry.gaussian import LOG_VARIANCE, SIMILARITIES
 
@@ -81,7 +78,11 @@ class _Config(Base):
     def __post_init__(self) -> None:
         super().__post_init__()
         expect_choice("similarity", self.similarity, SIMILARITIES)
-        expect_choice("activation", self.activation, ACTIVATIONS)
+        settings_from(Entailment, self.rule, "rule")
+
+
+def _heads(config: _Config, where: str) -> GaussianHeads:
+    return GaussianHeads(config.dim, config.activation)
 
 
 class GaussCSE(Adapted):
@@ -129,23 +130,11 @@ class GaussCSE(Adapted):
         Raises:
             EncoderError: If the folder holds none or a damaged one, or an adapter's text encoder is not the right one.
         """
-        own = folder / GAUSSIAN
-        path = own / "config.json"
-        try:
-            config = settings_from(_Config, json.loads(path.read_text(encoding="utf-8")), str(path))
-            rule = settings_from(Entailment, config.rule, str(path))
-            heads = GaussianHeads(config.dim, config.activation)
-            weights = {name: weight.float() for name, weight in load_file(own / "model.safetensors").items()}
-            if not all(bool(torch.isfinite(weight).all()) for weight in weights.values()):
-                raise ValueError("weights that are not finite")
-            heads.load_state_dict(weights)
-        except (OSError, ValueError, TypeError, SafetensorError, RuntimeError, SettingsError) as error:
-            raise EncoderError(
-                f"{folder}: expected a GaussCSE encoder, found one that does not load: {error}"
-            ) from error
+        config, heads = load_network(folder / GAUSSIAN, _Config, _heads, "a GaussCSE encoder")
         text, adapter = config.load(folder, GAUSSIAN, device, base)
         if text.dim != config.dim:
             raise EncoderError(f"{folder}: expected a text encoder of {config.dim} dimensions, found one of {text.dim}")
+        rule = Entailment(**config.rule)
         return cls(text, heads, rule, config.similarity, adapter=adapter, base=config.base or DEFAULT_ENCODER)
 
     def save_own(self, folder: Path) -> None:

@@ -131,11 +131,6 @@ class HiT(Adapted):
         """A lifted point has one number more than the ball has dimensions."""
         return self.dim + 1
 
-    @property
-    def fingerprint(self) -> str:
-        """Hash of the weights, the adapter's among them, and of where texts are cut, not of the rule (hex, 128 bits)."""
-        return self.text_fingerprint
-
     def points(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return points of the ball, ``float32`` of shape (texts, dim)."""
         return np.asarray(clip(self.text.encode(texts), self.c), dtype=np.float32)

@@ -17,6 +17,7 @@ __all__ = [
     "HIERARCHY",
     "NETWORK",
     "files_of",
+    "findable",
     "fingerprint",
     "locate",
     "weights_hash",
@@ -67,6 +68,11 @@ def locate(name: str) -> Path:
             f"{name}: expected the folder of an encoder, found {'a file' if path.exists() else 'nothing'}"
         )
     return _cached(name) or _packaged(name) or _downloaded(name)
+
+
+def findable(name: str | Path) -> str:
+    """Return the name of an encoder as it will be found from any folder: a path in full, another name as it is."""
+    return str(Path(name).resolve()) if Path(name).is_dir() else str(name)
 
 
 def _cached(name: str) -> Path | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
@@ -38,6 +39,8 @@ def load_network(folder: Path, config: type[C], make: Callable[[C, str], N], wha
         found = settings_from(config, json.loads(path.read_text(encoding="utf-8")), str(path))
         network = make(found, str(path))
         network.load_state_dict(load_file(folder / "model.safetensors"))
+        if not all(bool(torch.isfinite(weight).all()) for weight in network.state_dict().values()):
+            raise ValueError("weights that are not finite")
     except (OSError, ValueError, TypeError, SafetensorError, RuntimeError) as error:
         raise EncoderError(f"{folder.parent}: expected {what}, found one that does not load: {error}") from error
     return found, network

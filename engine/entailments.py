@@ -27,6 +27,8 @@ from ontodex.indexers.vectors import Vectors
 __all__ = ["Entailments"]
 
 Gaussians = NDArray[np.floating]
+Said = tuple[Resolved, Gaussians]
+"""An entity or a text, and a Gaussian of each sentence that it says."""
 
 METHODS = {
     "scaled": "GaussCSE: similarity 1 / (1 + KL/d) of hypothesis to premise",
@@ -111,7 +113,9 @@ class Entailments:
         k = checked(k)
         start = time.perf_counter()
         read = [resolve_entity(self.graph, text) for text in texts]
-        asked = self._gaussians(read, whole=question == "entailed_by")
+        asked = self._gaussians(read)
+        if question == "entailing":
+            asked = [_as_hypothesis(*said) for said in zip(read, asked, strict=True)]
         asserted = [self._asserted(question, one.row) for one in read]
         found = [(no_rows(), np.zeros(0))] * len(read)
         if known == "only":
@@ -131,39 +135,42 @@ class Entailments:
 
     def verdicts(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
         """Judge whether each premise entails its hypothesis."""
-        read = [tuple(resolve_entity(self.graph, text) for text in pair) for pair in pairs]
-        premises = self._gaussians([one for one, _ in read], whole=True)
-        hypotheses = self._gaussians([two for _, two in read], whole=False)
-        found = []
-        for (one, two), ours, theirs in zip(read, premises, hypotheses, strict=True):
-            hypothesis, premise = theirs.astype(np.float64)[:, None], ours.astype(np.float64)[None]
-            score = float(similarity(hypothesis, premise, self.form).max(axis=1).min())
-            chance = float(self.rule.probability(score))
-            found.append(Verdict(one.reading, two.reading, score, chance, score > self.rule.threshold))
-        return found
+        return [self._verdict(*pair) for pair in self._read_pairs(pairs)]
 
     def directions(self, pairs: Sequence[tuple[str, str]]) -> list[Direction]:
         """Judge both directions of each pair."""
-        forward = self.verdicts(pairs)
-        backward = self.verdicts([(two, one) for one, two in pairs])
-        return [Direction(*both) for both in zip(forward, backward, strict=True)]
+        return [
+            Direction(self._verdict(one, other), self._verdict(other, one)) for one, other in self._read_pairs(pairs)
+        ]
 
-    def _gaussians(self, entities: Sequence[Resolved], *, whole: bool) -> list[Gaussians]:
-        """Return the Gaussians of what is asked, a sentence each: of an entity all that it says, or its label alone."""
+    def _read_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Said, Said]]:
+        """Read pairs, and return what each side says; all texts are encoded together."""
+        read = [resolve_entity(self.graph, text) for pair in pairs for text in pair]
+        said = list(zip(read, self._gaussians(read), strict=True))
+        return list(zip(said[::2], said[1::2], strict=True))
+
+    def _verdict(self, premise: Said, hypothesis: Said) -> Verdict:
+        (one, ours), (two, theirs) = premise, (hypothesis[0], _as_hypothesis(*hypothesis))
+        wide = theirs.astype(np.float64)[:, None], ours.astype(np.float64)[None]
+        score = float(similarity(wide[0], wide[1], self.form).max(axis=1).min())
+        chance = float(self.rule.probability(score))
+        return Verdict(one.reading, two.reading, score, chance, score > self.rule.threshold)
+
+    def _gaussians(self, entities: Sequence[Resolved]) -> list[Gaussians]:
+        """Return the Gaussians of what each entity or text says, a sentence each."""
         texts = [
             [] if one.row is not None else sentences(in_words(one.reading.text)) or [one.reading.text]
             for one in entities
         ]
         flat = [text for own in texts for text in own]
-        encoded = iter(np.split(self._encode(flat), np.cumsum([len(own) for own in texts if own])[:-1]) if flat else ())
-        found = []
-        for one, own in zip(entities, texts, strict=True):
-            if own:
-                found.append(next(encoded))
-            else:
-                rows = self._sentences_of(np.array([one.row], dtype=np.int64))
-                found.append(self.vectors[rows if whole else rows[:1]])
-        return found
+        encoded = self._encode(flat) if flat else np.zeros((0, self.vectors.dim))
+        ends = np.cumsum([0, *map(len, texts)]).tolist()
+        return [
+            encoded[ends[at] : ends[at + 1]]
+            if one.row is None
+            else self.vectors[self._sentences_of(np.array([one.row], dtype=np.int64))]
+            for at, one in enumerate(entities)
+        ]
 
     def _sentences_of(self, entities: Rows) -> Rows:
         """Return the sentences of some entities, in the order of the entities."""
@@ -225,3 +232,8 @@ class Entailments:
             Hit(self.graph.ids[owner], self.graph.labels[owner], score, mark, chance, self.said.texts[row])
             for row, owner, score, mark, chance in columns
         )
+
+
+def _as_hypothesis(one: Resolved, said: Gaussians) -> Gaussians:
+    """Return what is asked for as a hypothesis: of an entity its label alone, which comes first."""
+    return said if one.row is None else said[:1]

@@ -119,25 +119,23 @@ class EntailmentPairs:
         return replace(whole, two_way=whole.two_way | np.concatenate([pairs.two_way for pairs in sets]))
 
 
-def entailment_pairs(
-    graph: KnowledgeGraph, *, relation: str | None = None, seed: int = 0, on_cycle: str = "drop"
-) -> EntailmentPairs:
+def entailment_pairs(graph: KnowledgeGraph, *, relation: str | None = None, seed: int = 0) -> EntailmentPairs:
     """Make pairs of a hierarchy: what a child says entails what its ancestors say.
 
     Every entity says its label, and, if it has one, its definition after it; which of the two a pair takes is drawn. For
     each link there are the pair itself; one with an ancestor farther up, if there is one; the pair turned round, a sibling,
     and an entity at random, which are neutral: that a premise entails none of them is taken from the hierarchy as it is.
+    Links that close a circle are left out.
 
     Args:
         graph: A graph with a hierarchy.
         relation: The relation from child to parent; by default every relation named like one.
         seed: Seed of all draws.
-        on_cycle: As in :meth:`ontodex.graph.KnowledgeGraph.hierarchy`.
 
     Raises:
         GraphError: If there is no hierarchy, or one of fewer than 20 links.
     """
-    hierarchy = graph.hierarchy(relation, on_cycle=on_cycle)
+    hierarchy = graph.hierarchy(relation, on_cycle="drop")
     if len(hierarchy.links) < LEAST_LINKS:
         raise GraphError(
             f"{graph.source}: expected a hierarchy of at least {LEAST_LINKS} links to make pairs of, found "

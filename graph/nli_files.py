@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from ontodex.errors import ReadError
 from ontodex.graph.entailment_pairs import CONTRADICTION, ENTAILMENT, LABELS, NEUTRAL, NOT_ENTAILMENT, EntailmentPairs
 from ontodex.graph.readers.files import lines_of, plain_name
 from ontodex.graph.readers.problems import Problems
+from ontodex.graph.readers.tables import rows_of
 
 __all__ = ["read_nli"]
 
@@ -71,7 +71,6 @@ def read_nli(
         raise ReadError("expected a file of premises, hypotheses and labels, found none of this name", str(path))
     wanted = {name.casefold(): value for name, value in (only or {}).items()}
     of_json = plain_name(path).endswith((".jsonl", ".json", ".ndjson"))
-
     turned: list[bool] = []
 
     def rows() -> Iterator[Row]:
@@ -159,17 +158,11 @@ def _both_ways(cells: Cells, first: str, second: str) -> list[Row]:
 def _records(path: Path, problems: Problems) -> Iterator[tuple[int, Cells]]:
     """Yield (line number, cells by the lower-case names of the header) of a table."""
     header: list[str] = []
-    delimiter = ""
-    for number, line in lines_of(path, problems):
-        if not line or line.isspace():
-            continue
-        if not header:
-            delimiter = "\t" if "\t" in line else ","
-        cells = line.split("\t") if delimiter == "\t" else next(csv.reader([line]))
+    for number, cells in rows_of(path, problems):
         if not header:
             header = [name.strip().strip('"').casefold() for name in cells]
         elif len(cells) < len(header):
-            problems.report(f"expected {len(header)} cells, found {len(cells)}: {line[:60]!r}", number)
+            problems.report(f"expected {len(header)} cells, found {len(cells)}: {cells[0][:60]!r}", number)
         else:
             yield number, dict(zip(header, cells, strict=False))
 

@@ -68,15 +68,17 @@ class ProgressOnStderr(TrainerCallback):
             self._bar.close()
 
 
-def expect_own(folder: Path, own: bool) -> None:
+def expect_own(folder: Path, own: bool, start: Path) -> None:
     """Refuse to write a trained encoder where other files are.
 
     Args:
         folder: Where the run is to write.
         own: Whether an encoder of that kind is there already, which may be replaced.
+        start: Folder of the text encoder to start from.
 
     Raises:
-        TrainingError: If the folder is none, or holds neither such an encoder nor the checkpoints of a run.
+        TrainingError: If the folder is none, holds neither such an encoder nor the checkpoints of a run, or holds the
+            encoder to start from.
     """
     if folder.exists() and not folder.is_dir():
         raise TrainingError(f"{folder}: expected a folder to write, found a file; choose another name")
@@ -84,6 +86,8 @@ def expect_own(folder: Path, own: bool) -> None:
         raise TrainingError(
             f"{folder}: expected an empty folder, or what an earlier run has left, found other files; choose another name"
         )
+    if start.resolve().is_relative_to(folder.resolve()):
+        raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found it in {folder}")
 
 
 def last_checkpoint(folder: Path, run: Mapping[str, Any]) -> str | None:

@@ -129,9 +129,7 @@ def train_condition(
         raise TrainingError(f"expected rows to train on and to choose by, found {len(train)} and {len(valid)}")
     for rows in (train, valid):
         _expect_pairs(rows)
-    expect_own(folder, ConditionEncoder.is_at(folder))
-    if encoder.folder.resolve().is_relative_to(folder.resolve()):
-        raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found it in {folder}")
+    expect_own(folder, ConditionEncoder.is_at(folder), encoder.folder)
     torch.manual_seed(settings.seed)
     network = ConditionNetwork(shape)
     frozen = settings.tune == "frozen"

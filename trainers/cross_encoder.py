@@ -85,7 +85,7 @@ def train_cross_encoder(
     settings, texts = settings or CrossEncoderTraining(), texts or TextSettings()
     if not graph.n_triples:
         raise TrainingError(f"{graph.source}: expected triples to learn from, found none")
-    expect_own(folder, CrossEncoder.is_at(folder))
+    expect_own(folder, CrossEncoder.is_at(folder), encoder.folder)
     steps = settings.steps or min(2000, max(100, -(-2 * graph.n_triples // settings.queries)))
     transformers.set_seed(settings.seed)
     model, tokenizer = load_classifier(encoder.folder)

@@ -140,7 +140,7 @@ def distil_hyper_cl(
         TrainingError: If there are no entities or no relations, the folder holds other files, or the loss is no number.
     """
     settings = settings or DistillationTraining()
-    expect_own(folder, HyperCL.is_at(folder))
+    expect_own(folder, HyperCL.is_at(folder), encoder.folder)
     if not len(texts) or not len(relations) or len(texts) != len(labels):
         raise TrainingError(
             "expected a text and a label of each entity, and relations, found "

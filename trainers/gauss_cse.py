@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 
-from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.gauss_cse import ACTIVATIONS, GaussCSE, GaussianHeads
 from ontodex.encoders.locate import DEFAULT_ENCODER, GAUSSIAN
 from ontodex.encoders.text import TextEncoder, load_sentence_transformer
@@ -134,17 +133,8 @@ class GaussCSEModel(nn.Module):
     @torch.inference_mode()
     def gaussians(self, tokens: Sequence[NDArray[np.int32]]) -> NDArray[np.float32]:
         """Return the Gaussians of tokenised texts, ``float32`` of shape (texts, 2d), computed as in training."""
-        order = np.argsort([len(text) for text in tokens], kind="stable")
-        device = self.tower.encoder.device.type
-        parts = []
-        for start in range(0, len(order), 256):
-            rows = order[start : start + 256].tolist()
-            with torch.autocast(device, torch.bfloat16, enabled=has_bfloat16(device)):
-                vectors = self.tower([tokens[row] for row in rows])
-            parts.append(self.heads(vectors.float()).cpu().numpy())
-        found = np.empty((len(tokens), parts[0].shape[1]), dtype=np.float32)
-        found[order] = np.concatenate(parts)
-        return found
+        vectors = torch.from_numpy(self.tower.encode(tokens)).to(self.tower.encoder.device)
+        return np.asarray(self.heads(vectors).cpu().numpy())
 
     def groups(self, settings: GaussCSETraining) -> list[dict[str, Any]]:
         """Return parameters with their learning rates, and weight decay for matrices alone."""
@@ -188,9 +178,7 @@ def train_gauss_cse(
     """
     settings = settings or GaussCSETraining()
     replaces = GaussCSE.is_at(folder)
-    expect_own(folder, replaces)
-    if encoder.folder.resolve().is_relative_to(folder.resolve()):
-        raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found it in {folder}")
+    expect_own(folder, replaces, encoder.folder)
     _expect_labels(train, valid, settings.losses)
     if len(valid) > settings.valid:
         drawn = np.random.default_rng((settings.seed, 14)).permutation(len(valid))[: settings.valid]

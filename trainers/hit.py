@@ -14,7 +14,6 @@ import torch
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 
-from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.hit import HiT, Learnt
 from ontodex.encoders.locate import DEFAULT_ENCODER, HIERARCHY
 from ontodex.encoders.text import TextEncoder, load_sentence_transformer
@@ -124,20 +123,13 @@ class HiTModel(nn.Module):
     def _diverged(self, what: str) -> TrainingError:
         return TrainingError(f"batch {self.batch}: {what}; lower the rate or look at the texts of this batch")
 
-    @torch.inference_mode()
     def points(self, texts: np.ndarray[Any, np.dtype[np.int64]], c: float) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return the points of the given texts, ``float32`` of shape (texts, dim), computed as in training.
 
         Raises:
             TrainingError: If they are no numbers.
         """
-        order = np.argsort([len(self.tokens[text]) for text in texts.tolist()], kind="stable")
-        found = np.zeros((len(texts), self.tower.encoder.get_embedding_dimension() or 0), dtype=np.float32)
-        device = self.tower.encoder.device.type
-        with torch.autocast(device, torch.bfloat16, enabled=has_bfloat16(device)):
-            for start in range(0, len(order), 256):
-                rows = order[start : start + 256]
-                found[rows] = self.tower([self.tokens[text] for text in texts[rows].tolist()]).float().cpu().numpy()
+        found = self.tower.encode([self.tokens[text] for text in texts.tolist()])
         if not np.isfinite(found).all():
             raise self._diverged("the vectors became infinite")
         return np.asarray(clip(found, c))
@@ -175,9 +167,7 @@ def train_hit(
     settings = settings or HiTTraining()
     rate = settings.rate or (1e-4 if settings.tune == "full" else 1e-3)
     replaces = HiT.is_at(folder)
-    expect_own(folder, replaces)
-    if encoder.folder.resolve().is_relative_to(folder.resolve()):
-        raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found it in {folder}")
+    expect_own(folder, replaces, encoder.folder)
     hierarchy = TextHierarchy(task, names)
     shared = homonym_rate(names)
     if shared > 0.01:

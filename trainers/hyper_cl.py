@@ -18,7 +18,7 @@ from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import ARCHITECTURES, LinkNetwork, LinkNetworkSettings
 from ontodex.encoders.link_encoder import LinkEncoder
 from ontodex.encoders.text import TextEncoder, load_sentence_transformer
-from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
+from ontodex.errors import SettingsError, expect_choice, expect_number, expect_whole
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.trainers.checkpoints import (
     CHECKPOINTS,
@@ -159,9 +159,7 @@ def train_hyper_cl(
     settings, texts = settings or HyperCLTraining(), texts or TextSettings()
     bi_encoder = settings.architecture == BI_ENCODER
     shape = None if bi_encoder else settings.network(encoder.dim)
-    expect_own(folder, HyperCL.is_at(folder))
-    if encoder.folder.resolve().is_relative_to(folder.resolve()):
-        raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found it in {folder}")
+    expect_own(folder, HyperCL.is_at(folder), encoder.folder)
     if settings.steps == 0:
         passes = -(-20 * 2 * graph.n_triples // settings.queries)
         settings = replace(settings, steps=min(600, max(100, passes)))

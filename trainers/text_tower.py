@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 
+from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.text import Text, forward_tokens
 
 __all__ = ["TextTower", "tokenise"]
@@ -18,6 +19,9 @@ Tokens = list[NDArray[np.int32]]
 
 ROW = 48
 """Tokens of a row that several texts share; a longer text widens the rows of its batch."""
+
+BLOCK = 256
+"""Texts that are encoded at once where no gradients are needed."""
 
 PIECES = 4
 """A batch that cannot share rows is encoded in this many pieces of like length."""
@@ -56,6 +60,18 @@ class TextTower(nn.Module):
         """Return vectors of shape (texts, dim), ``float32``."""
         vectors = self._packed(tokens) if self._packs else self._padded(tokens)
         return nn.functional.normalize(vectors, dim=-1) if self._unit else vectors
+
+    @torch.inference_mode()
+    def encode(self, tokens: Sequence[NDArray[np.int32]]) -> NDArray[np.float32]:
+        """Return vectors of shape (texts, dim), computed as in training, for measuring during it."""
+        order = np.argsort([len(text) for text in tokens], kind="stable")
+        found = np.zeros((len(tokens), self.encoder.get_embedding_dimension() or 0), dtype=np.float32)
+        device = self.encoder.device.type
+        with torch.autocast(device, torch.bfloat16, enabled=has_bfloat16(device)):
+            for start in range(0, len(order), BLOCK):
+                rows = order[start : start + BLOCK]
+                found[rows] = self([tokens[row] for row in rows.tolist()]).float().cpu().numpy()
+        return found
 
     def _packed(self, tokens: Sequence[NDArray[np.int32]]) -> Tensor:
         device = self.encoder.device
