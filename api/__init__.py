@@ -35,17 +35,20 @@ if TYPE_CHECKING:
         TextSettings,
         entailment_pairs,
         read,
+        read_corpus,
         read_csts,
         read_nli,
     )
     from ontodex.hierarchy_evaluation import evaluate_hierarchy
     from ontodex.indexing import add, build, open, remove
+    from ontodex.self_strae import draw_tree, evaluate_sts, load_self_strae, train_self_strae
     from ontodex.trainers.complex import ComplExTraining
     from ontodex.trainers.condition import ConditionTraining
     from ontodex.trainers.cross_encoder import CrossEncoderTraining
     from ontodex.trainers.gauss_cse import GaussCSETraining
     from ontodex.trainers.hit import HiTTraining
     from ontodex.trainers.hyper_cl import HyperCLTraining
+    from ontodex.trainers.self_strae import SelfStrAETraining
     from ontodex.training import train_cross_encoder, train_hit, train_hyper_cl
 
 __all__ = [
@@ -68,18 +71,23 @@ __all__ = [
     "OntodexError",
     "Placement",
     "Placements",
+    "SelfStrAETraining",
     "TextSettings",
     "Verdict",
     "add",
     "build",
     "conditional_pairs",
+    "draw_tree",
     "entailment_pairs",
     "evaluate_csts",
     "evaluate_hierarchy",
     "evaluate_kgc",
     "evaluate_nli",
+    "evaluate_sts",
+    "load_self_strae",
     "open",
     "read",
+    "read_corpus",
     "read_csts",
     "read_nli",
     "remove",
@@ -88,6 +96,7 @@ __all__ = [
     "train_gauss_cse",
     "train_hit",
     "train_hyper_cl",
+    "train_self_strae",
 ]
 
 __version__ = version("ontodex")
@@ -112,18 +121,23 @@ _HOMES = {
     "OntodexError": "ontodex.errors",
     "Placement": "ontodex.engine.placements",
     "Placements": "ontodex.engine.placements",
+    "SelfStrAETraining": "ontodex.trainers.self_strae",
     "TextSettings": "ontodex.graph",
     "Verdict": "ontodex.engine.verdicts",
     "add": "ontodex.indexing",
     "build": "ontodex.indexing",
     "conditional_pairs": "ontodex.conditions",
+    "draw_tree": "ontodex.self_strae",
     "entailment_pairs": "ontodex.graph",
     "evaluate_csts": "ontodex.conditions",
     "evaluate_hierarchy": "ontodex.hierarchy_evaluation",
     "evaluate_kgc": "ontodex.evaluation",
     "evaluate_nli": "ontodex.entailment",
+    "evaluate_sts": "ontodex.self_strae",
+    "load_self_strae": "ontodex.self_strae",
     "open": "ontodex.indexing",
     "read": "ontodex.graph",
+    "read_corpus": "ontodex.graph",
     "read_csts": "ontodex.graph",
     "read_nli": "ontodex.graph",
     "remove": "ontodex.indexing",
@@ -132,6 +146,7 @@ _HOMES = {
     "train_gauss_cse": "ontodex.entailment",
     "train_hit": "ontodex.training",
     "train_hyper_cl": "ontodex.training",
+    "train_self_strae": "ontodex.self_strae",
 }
 
 

@@ -34,6 +34,7 @@ from ontodex.cli_options import (
     say,
 )
 from ontodex.cli_training import eval_app, train_app
+from ontodex.cli_trees import tree
 from ontodex.errors import OntodexError, SettingsError
 
 __all__ = ["main"]
@@ -50,6 +51,7 @@ app.command()(conditions)
 app.command()(entailed_by)
 app.command()(entailing)
 app.command()(entails)
+app.command()(tree)
 app.add_typer(train_app)
 app.add_typer(eval_app)
 
@@ -124,6 +126,9 @@ def build(
     entailment_encoder: Annotated[
         str | None, typer.Option(help="Folder of a GaussCSE encoder for that; by default the one that ontodex brings.")
     ] = None,
+    spans: Annotated[
+        bool, typer.Option("--spans", help="Embed every phrase too, for search --spans; needs a Self-StrAE encoder.")
+    ] = False,
     neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
     format: Format = None,
     on_error: OnError = "warn",
@@ -146,6 +151,7 @@ def build(
         structure=structure,
         hierarchy=hierarchy_encoder or hierarchy,
         entailment=entailment_encoder or entailment,
+        spans=spans,
         training=ontodex.HyperCLTraining(seed=seed),
         texts=ontodex.TextSettings(neighbours=neighbours),
         device=device,
@@ -252,12 +258,13 @@ def relations(
 
 @app.command()
 def search(
-    index: IndexPath, text: Text = None, k: K = 10, queries: Batch = None, json: Json = False, tsv: Tsv = False,
-    device: Device = "auto",
+    index: IndexPath, text: Text = None, k: K = 10,
+    spans: Annotated[bool, typer.Option("--spans", help="Say which phrase matched (build --spans).")] = False,
+    queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank all entities by how alike they are to TEXT."""
     with open_engine(index, device) as engine:
-        answer((text,), queries, lambda asked: engine.search_batch(singles(asked), k), json, tsv)
+        answer((text,), queries, lambda asked: engine.search_batch(singles(asked), k, spans=spans), json, tsv)
 
 
 @app.command()

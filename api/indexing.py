@@ -52,6 +52,7 @@ def build(
     structure: bool | ComplExTraining = True,
     hierarchy: bool | str | Path = True,
     entailment: bool | str | Path = True,
+    spans: bool = False,
     training: HyperCLTraining | None = None,
     texts: TextSettings | None = None,
     device: str = "auto",
@@ -79,6 +80,8 @@ def build(
             public checkpoint, or ``False`` for nothing.
         entailment: What embeds the sentences of labels and definitions as Gaussians, for what entails what: ``True`` for the
             GaussCSE encoder that ontodex brings, the folder of another, or ``False`` for nothing.
+        spans: Embed every phrase of labels and definitions too, for ``engine.search(…, spans=True)``; the text encoder must
+            find the trees of texts (:func:`ontodex.train_self_strae`).
         training: How to train.
         texts: How an entity's text is built.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or another torch device.
@@ -122,6 +125,7 @@ def build(
         settings={
             "training": dataclasses.asdict(training) if trains else None,
             "structure": dataclasses.asdict(structural) if structural else None,
+            "spans": spans,
         },
         quiet=quiet,
     )

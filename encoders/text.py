@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
 
-__all__ = ["Text", "TextEncoder", "forward_tokens", "load_sentence_transformer"]
+    from ontodex.encoders.self_strae import SelfStrAE
+
+__all__ = ["Text", "TextEncoder", "forward_tokens", "load_sentence_transformer", "load_tunable"]
 
 Text = str | tuple[str, str]
 """A text, or two that are read together: "[CLS] one [SEP] other [SEP]"."""
@@ -30,6 +32,10 @@ CHUNK = 4096
 
 TOKENS_PER_BATCH = {"cpu": 1024, "cuda": 65536, "mps": 8192}
 """Tokens, padding included, in one forward pass: enough to fill the device, few enough to stay in its caches."""
+
+
+TEXTS_PER_BATCH = 1024
+"""Texts of one pass of an encoder that is no transformer, and holds little for each."""
 
 
 def load_sentence_transformer(folder: Path, device: str, *, unit: bool = True) -> SentenceTransformer:
@@ -46,6 +52,10 @@ def load_sentence_transformer(folder: Path, device: str, *, unit: bool = True) -
     import transformers
     from sentence_transformers import SentenceTransformer
 
+    from ontodex.encoders.self_strae import SelfStrAE
+
+    if SelfStrAE.is_at(folder):
+        return SentenceTransformer(modules=[SelfStrAE.load(folder)], device=device)
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         model = SentenceTransformer(
@@ -64,6 +74,21 @@ def load_sentence_transformer(folder: Path, device: str, *, unit: bool = True) -
         for number in reversed(range(len(model))):  # those behind one that goes are numbered anew
             if type(model[number]).__name__ == "Normalize":
                 del model[number]
+    return model
+
+
+def load_tunable(folder: Path, device: str, *, unit: bool = True) -> SentenceTransformer:
+    """Load a text encoder that can be trained further; see :func:`load_sentence_transformer`.
+
+    Raises:
+        EncoderError: If the folder does not hold one, or one that is no transformer.
+    """
+    model = load_sentence_transformer(folder, device, unit=unit)
+    if model.transformers_model is None:
+        raise EncoderError(
+            f"{folder}: expected a transformer to train further, found {type(model[0]).__name__}; take another encoder, or "
+            "leave it as it is (--tune frozen, where there is one)"
+        )
     return model
 
 
@@ -114,6 +139,13 @@ class TextEncoder:
             import torch
 
             self._model[0].to(torch.bfloat16)
+
+    @property
+    def structured(self) -> SelfStrAE | None:
+        """The encoder itself, if it finds the trees of texts; else ``None``."""
+        from ontodex.encoders.self_strae import SelfStrAE
+
+        return self._model[0] if isinstance(self._model[0], SelfStrAE) else None
 
     @classmethod
     def load(cls, name: str | Path = DEFAULT_ENCODER, device: str = "auto") -> TextEncoder:
@@ -183,7 +215,11 @@ class TextEncoder:
 
         if not self._reads_tokens:
             found = self._model.encode(
-                texts, convert_to_numpy=True, normalize_embeddings=self.unit, show_progress_bar=False
+                texts,
+                batch_size=TEXTS_PER_BATCH,
+                convert_to_numpy=True,
+                normalize_embeddings=self.unit,
+                show_progress_bar=False,
             )
             return np.asarray(found, dtype=np.float32)
         tokens = self._model.tokenizer(texts, truncation=True, max_length=self._model.max_seq_length or 512)

@@ -14,6 +14,7 @@ from ontodex.engine.conditions import DISK, MEMORY, Conditions
 from ontodex.engine.entailments import Entailments
 from ontodex.engine.hits import Hits
 from ontodex.engine.links import Links
+from ontodex.engine.phrases import by_phrase
 from ontodex.engine.picture import draw_hierarchy, draw_norms
 from ontodex.engine.picture_answers import around
 from ontodex.engine.place import place
@@ -141,16 +142,20 @@ class Engine:
 
     # Search -------------------------------------------------------------------------------------------------------
 
-    def search(self, text: str, k: int = 10) -> Hits:
+    def search(self, text: str, k: int = 10, *, spans: bool = False) -> Hits:
         """Rank all entities by how alike their text is to ``text``.
 
-        An entity of that very name comes first, with a score of 1; if several bear it, the one in most triples.
-        """
-        return self.search_batch([text], k)[0]
+        An entity of that very name comes first, with a score of 1; if several bear it, the one in most triples. With
+        ``spans`` phrases of labels and definitions are compared instead, and answers say which one matched.
 
-    def search_batch(self, texts: Sequence[str], k: int = 10) -> list[Hits]:
+        Raises:
+            IndexMismatch: With ``spans``, if the index was built without phrases.
+        """
+        return self.search_batch([text], k, spans=spans)[0]
+
+    def search_batch(self, texts: Sequence[str], k: int = 10, *, spans: bool = False) -> list[Hits]:
         """Answer many searches at once; see :meth:`search`."""
-        return alike(self, "search", texts, k)
+        return by_phrase(self, texts, k) if spans else alike(self, "search", texts, k)
 
     def similar(self, text: str, k: int = 10, *, condition: str | None = None) -> Hits:
         """Rank the other entities by how alike they are to an entity, or to any text; under a condition, if one is given.

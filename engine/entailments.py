@@ -86,7 +86,7 @@ class Entailments:
         about = index.entailment
         return cls(
             index.graph,
-            index.statements,
+            index.said("gauss"),
             index.vectors("gauss"),
             index.entailment_rule,
             about["similarity"],

@@ -2,6 +2,7 @@
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.conditions import ConditionalPairs, ConditionalPairsSettings, conditional_pairs
+from ontodex.graph.corpus import read_corpus
 from ontodex.graph.csts_files import read_conditional_pairs, read_csts, write_conditional_pairs, write_csts
 from ontodex.graph.csts_rows import CstsRow, CstsRows
 from ontodex.graph.edit import merge, remove
@@ -14,6 +15,7 @@ from ontodex.graph.prefixes import contract, expand
 from ontodex.graph.readers import read
 from ontodex.graph.splits import split
 from ontodex.graph.statements import Statements, sentences, statements
+from ontodex.graph.sts_files import ScoredPairs, read_sts
 from ontodex.graph.subsumptions import (
     HierarchyTask,
     Pairs,
@@ -52,6 +54,7 @@ __all__ = [
     "KnowledgeGraph",
     "Pairs",
     "ReadWarning",
+    "ScoredPairs",
     "Statements",
     "TaskSettings",
     "TextSettings",
@@ -69,10 +72,12 @@ __all__ = [
     "question_text",
     "read",
     "read_conditional_pairs",
+    "read_corpus",
     "read_csts",
     "read_lexicon",
     "read_nli",
     "read_settings",
+    "read_sts",
     "read_task",
     "relation_texts",
     "remove",

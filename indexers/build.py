@@ -42,8 +42,10 @@ from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
 from ontodex.indexers.index import STORE, Index
 from ontodex.indexers.manifest import FORMAT, FileInfo, Manifest, file_info
+from ontodex.indexers.phrases import phrases
+from ontodex.indexers.space_names import BUFFERS, CONDITION, GAUSS, GEOMETRIES, HIT, HYBRID, LINK, SPAN, TEXT
 from ontodex.indexers.store import write_store
-from ontodex.indexers.structure import HYBRID, Structure
+from ontodex.indexers.structure import Structure
 from ontodex.indexers.structure_build import StructureTrainer, for_fitting, join, make_structure
 from ontodex.indexers.vectors import Vectors
 
@@ -51,23 +53,6 @@ __all__ = ["LinkTrainer", "build_generation", "build_index"]
 
 LinkTrainer = Callable[[KnowledgeGraph, TextEncoder, Embeddings, Path], LinkEncoder]
 """Trains an encoder of links on a graph, its text encoder and the embeddings of its entities' texts, into a folder."""
-
-TEXT, LINK, HIT, CONDITION, GAUSS = "text", "link", "hit", "condition", "gauss"
-"""The spaces: what texts mean, which entities a relation leads to, what is below what, what is alike under a condition, and
-what entails what."""
-
-GEOMETRIES = {
-    TEXT: "cosine",
-    LINK: "cosine",
-    HIT: "poincare",
-    HYBRID: "product",
-    CONDITION: "cosine",
-    GAUSS: "gaussian",
-}
-BUFFERS = (
-    *("text.f32", "link.f32", "entities.f32", "hit.f32", "hybrid.f32", "condition.f32", "gauss.f16"),
-    "structure.safetensors",
-)
 
 
 def build_index(
@@ -236,12 +221,20 @@ class _Build:
             with self._timed("encode"):
                 names[CONDITION] = self._own_names(given.condition, names[TEXT])
                 vectors[CONDITION] = self._condition_vectors(given.condition, vectors[TEXT], names, earlier)
-        said: Statements | None = None
+        said: dict[str, Statements] = {}
+        if given.gauss is not None or self.settings.get("spans"):
+            sentences = statements(self.graph)
         if given.gauss is not None:
             with self._timed("encode"):
-                said = statements(self.graph)
-                names[GAUSS] = said.texts
-                vectors[GAUSS] = self._adapted(GAUSS, given.gauss, said.texts, earlier)
+                said[GAUSS] = sentences
+                vectors[GAUSS] = self._adapted(GAUSS, given.gauss, sentences.texts, earlier)
+        if self.settings.get("spans"):
+            with self._timed("encode"):
+                said[SPAN] = phrases(sentences, given.text)
+                known = self._known(earlier, SPAN, "text", given.text.fingerprint)
+                file = folder / "span.f32"
+                vectors[SPAN] = embed(said[SPAN].texts, given.text, file, known=known, quiet=self.quiet)
+        names.update({space: found.texts for space, found in said.items()})
         with self._timed("store"):
             prefixes = {LINK: HYBRID} if HYBRID in vectors else {}
             self._spaces, self._blobs = write_store(

@@ -64,13 +64,17 @@ def read_graph(blobs: BlobReader, about: dict[str, Any]) -> KnowledgeGraph:
     return graph
 
 
-def statement_blobs(said: Statements) -> dict[str, NDArray[Any]]:
-    """Return the arrays that hold statements, by blob name."""
+def statement_blobs(said: Statements, space: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays that hold what the vectors of a space are of, by blob name."""
     column = TextColumn.of(said.texts)
-    return {"gauss/texts/data": column.data, "gauss/texts/offsets": column.offsets, "gauss/owners": said.owners}
+    return {
+        f"{space}/texts/data": column.data,
+        f"{space}/texts/offsets": column.offsets,
+        f"{space}/owners": said.owners,
+    }
 
 
-def read_statements(blobs: BlobReader) -> Statements:
-    """Return the statements of an index; their arrays are views of the file."""
-    column = TextColumn(blobs.get("gauss/texts/data"), blobs.get("gauss/texts/offsets"))
-    return Statements(column, blobs.get("gauss/owners"))
+def read_statements(blobs: BlobReader, space: str) -> Statements:
+    """Return what the vectors of a space are of; the arrays are views of the file."""
+    column = TextColumn(blobs.get(f"{space}/texts/data"), blobs.get(f"{space}/texts/offsets"))
+    return Statements(column, blobs.get(f"{space}/owners"))

@@ -20,7 +20,8 @@ from ontodex.indexers import generations
 from ontodex.indexers.blobs import BlobReader
 from ontodex.indexers.graph_blobs import read_graph, read_statements
 from ontodex.indexers.manifest import Manifest, file_info
-from ontodex.indexers.structure import HYBRID, Structure
+from ontodex.indexers.space_names import HYBRID, SAID
+from ontodex.indexers.structure import Structure
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["STORE", "Index"]
@@ -117,7 +118,7 @@ class Index:
             if info is None:
                 raise IndexMismatch(f"{self.path}: no space {space!r}; it has {', '.join(self.manifest.spaces)}")
             found = Vectors.read(self.blobs, info.vectors, self.manifest.spaces.get(info.vectors, info)).first(info.dim)
-            said = self.statements if space == "gauss" else None
+            said = self.said(space) if space in SAID else None
             wanted = self.graph.n_entities if said is None else len(said)
             if len(found) != wanted:
                 what = "entities" if said is None else "statements"
@@ -226,10 +227,9 @@ class Index:
             )
         return encoder
 
-    @cached_property
-    def statements(self) -> Statements:
-        """What the vectors of the entailment space are of."""
-        return read_statements(self.blobs)
+    def said(self, space: str) -> Statements:
+        """Return what the vectors of a space are of: sentences (``"gauss"``) or phrases (``"span"``), and who says each."""
+        return read_statements(self.blobs, space)
 
     @property
     def entailment(self) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def write_store(
     prefixes: Mapping[str, str],
     link: LinkEncoder | None,
     structure: Structure | None,
-    said: Statements | None = None,
+    said: Mapping[str, Statements],
 ) -> tuple[dict[str, SpaceInfo], dict[str, BlobInfo]]:
     """Write a new store.
 
@@ -43,7 +43,7 @@ def write_store(
         prefixes: Spaces whose vectors are the first numbers of those of another space, and which.
         link: Encoder of the link space; a tri-encoder's projections are stored.
         structure: Structural vectors, whose relations and weights are stored.
-        said: What the vectors of the entailment space are of.
+        said: What the vectors are of, of spaces of sentences or phrases.
 
     Returns:
         What the manifest says of the spaces, and of the blobs.
@@ -56,8 +56,8 @@ def write_store(
         arrays.update({f"link/{name}": part for name, part in parts.items()})
     if structure is not None:
         arrays.update(structure.arrays())
-    if said is not None:
-        arrays.update(statement_blobs(said))
+    for space, statements in said.items():
+        arrays.update(statement_blobs(statements, space))
     homes = {space: next(other for other in vectors if vectors[other] is array) for space, array in vectors.items()}
     homes.update(prefixes)
     stored = {home: vectors[home] for home in homes.values()}

@@ -63,7 +63,7 @@ def update_index(
                 encoders_of(index),
                 structure=carried(index, graph),
                 texts=settings_from(TextSettings, index.manifest.settings["texts"], str(index.folder)),
-                settings={name: index.manifest.settings.get(name) for name in ("training", "structure")},
+                settings={name: index.manifest.settings.get(name) for name in ("training", "structure", "spans")},
                 quiet=quiet,
             )
         finally:

@@ -1,5 +1,6 @@
 """The README's Python and shell, run as they stand, on a small piece of the Human Phenotype Ontology."""
 
+import gzip
 import re
 import shlex
 import subprocess
@@ -25,6 +26,9 @@ CONDITION_SHELL = "".join(re.findall(r"```\n(ontodex .*?)```", CONDITIONS, re.DO
 ENTAILMENT = README.split("## Entailment")[1].split("\n## ")[0]
 ENTAILMENT_PYTHON = re.search(r"```python\n(.*?)```", ENTAILMENT, re.DOTALL)[1]
 ENTAILMENT_SHELL = "".join(re.findall(r"```\n(ontodex .*?)```", ENTAILMENT, re.DOTALL))
+TEXTS = README.split("## Your own text encoder")[1].split("\n## ")[0]
+TEXT_PYTHON = re.search(r"```python\n(.*?)```", TEXTS, re.DOTALL)[1]
+TEXT_SHELL = re.search(r"```\n(ontodex .*?)```", TEXTS, re.DOTALL)[1]
 QUICK = {"train": ["--epochs", "0.5"], "build": ["--no-train"]}
 """What keeps a command of the hierarchies short here."""
 KEPT = ("Insomnia", "Arachnodactyly", "Marfan syndrome", "Gaucher disease", "FBN1", "Sleep onset insomnia")
@@ -188,3 +192,21 @@ def test_the_shell_of_entailment(asked, folder):
     assert len((folder / "answers.jsonl").read_text().splitlines()) == 2
     with ontodex.open(folder / "notes.odx", device="cpu") as engine:
         assert list(engine.graph.ids) == ["statements:1", "statements:2"]
+
+
+@pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
+def test_the_python_of_an_own_text_encoder(asked, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    names = {"ontodex": ontodex}
+    (found,) = answers_of(TEXT_PYTHON, names)
+    names["engine"].close()
+    assert capsys.readouterr().out.startswith("trouble falling asleep  ")
+    assert all(hit.text for hit in found)
+
+
+@pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
+def test_the_shell_of_an_own_text_encoder(asked, folder):
+    lines = [line for line in ontodex.read_corpus(folder / "hp.obo") for _ in range(3)]
+    (folder / "corpus.txt.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    (folder / "similar.tsv").write_text("insomnia\tsleeplessness\t5\ninsomnia\tlong fingers\t0\nhand\tfoot\t3\n")
+    run_shell(TEXT_SHELL, folder, {**QUICK, "train": ["--epochs", "1", "--batch", "64"]})

@@ -100,6 +100,7 @@ def run_to_best(
     device: str,
     seed: int,
     quiet: bool,
+    unit: tuple[str, int] = ("step", 1),
 ) -> T:
     """Train a model, and write it as it was best.
 
@@ -115,6 +116,7 @@ def run_to_best(
         device: See there.
         seed: See there.
         quiet: See there.
+        unit: See there.
 
     Raises:
         TrainingError: If the loss is no number: then the best checkpoint so far is written, unless the folder held an
@@ -137,6 +139,7 @@ def run_to_best(
             seed=seed,
             quiet=quiet,
             callbacks=[best],
+            unit=unit,
         )
     except TrainingError as error:
         if best.best is not None and not replaces:

@@ -13,7 +13,7 @@ from typing import Any
 from tqdm import tqdm
 from transformers import TrainerCallback
 
-from ontodex.encoders.locate import CONDITION, CROSS, GAUSSIAN, HIERARCHY, NETWORK
+from ontodex.encoders.locate import CONDITION, CROSS, GAUSSIAN, HIERARCHY, NETWORK, TREES
 from ontodex.errors import TrainingError
 
 __all__ = ["CHECKPOINTS", "ProgressOnStderr", "clear_checkpoints", "clear_model", "expect_own", "last_checkpoint"]
@@ -35,19 +35,21 @@ class ProgressOnStderr(TrainerCallback):
 
     Args:
         quiet: Show nothing.
+        unit: What a step is counted in, and how many of them it has.
     """
 
-    def __init__(self, quiet: bool) -> None:
+    def __init__(self, quiet: bool, unit: tuple[str, int] = ("step", 1)) -> None:
         self._quiet = quiet
+        self._unit, self._each = unit
         self._bar: tqdm[Any] | None = None
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Open the bar."""
         self._bar = tqdm(
-            total=state.max_steps,
-            initial=state.global_step,
+            total=state.max_steps * self._each,
+            initial=state.global_step * self._each,
             desc="training",
-            unit="step",
+            unit=self._unit,
             file=sys.stderr,
             disable=self._quiet,
         )
@@ -55,7 +57,7 @@ class ProgressOnStderr(TrainerCallback):
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Move the bar."""
         if self._bar is not None:
-            self._bar.update(state.global_step - self._bar.n)
+            self._bar.update(state.global_step * self._each - self._bar.n)
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
         """Show the loss."""
@@ -68,13 +70,13 @@ class ProgressOnStderr(TrainerCallback):
             self._bar.close()
 
 
-def expect_own(folder: Path, own: bool, start: Path) -> None:
+def expect_own(folder: Path, own: bool, start: Path | None = None) -> None:
     """Refuse to write a trained encoder where other files are.
 
     Args:
         folder: Where the run is to write.
         own: Whether an encoder of that kind is there already, which may be replaced.
-        start: Folder of the text encoder to start from.
+        start: Folder of the text encoder to start from, if there is one.
 
     Raises:
         TrainingError: If the folder is none, holds neither such an encoder nor the checkpoints of a run, or holds the
@@ -86,7 +88,7 @@ def expect_own(folder: Path, own: bool, start: Path) -> None:
         raise TrainingError(
             f"{folder}: expected an empty folder, or what an earlier run has left, found other files; choose another name"
         )
-    if start.resolve().is_relative_to(folder.resolve()):
+    if start is not None and start.resolve().is_relative_to(folder.resolve()):
         raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found it in {folder}")
 
 
@@ -131,7 +133,7 @@ def clear_checkpoints(folder: Path) -> None:
 
 def clear_model(folder: Path) -> None:
     """Remove the encoder that is to be replaced: no file of it may be left among those of the new one."""
-    for own in (NETWORK, HIERARCHY, GAUSSIAN, CONDITION, CROSS):
+    for own in (NETWORK, HIERARCHY, GAUSSIAN, CONDITION, CROSS, TREES):
         shutil.rmtree(folder / own, ignore_errors=True)
     for place in (folder, *folder.glob("[0-9]_*")):  # 1_Pooling, 2_Normalize, …
         for name in _MODEL_FILES:

@@ -15,7 +15,7 @@ from torch import nn
 from ontodex.encoders.condition import ConditionEncoder
 from ontodex.encoders.condition_network import ConditionNetwork, ConditionNetworkSettings
 from ontodex.encoders.device import has_bfloat16
-from ontodex.encoders.text import TextEncoder, load_sentence_transformer
+from ontodex.encoders.text import TextEncoder, load_tunable
 from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.graph import CstsRows
 from ontodex.graph.csts_rows import LABELS
@@ -205,7 +205,7 @@ def _model(
     if settings.tune == "frozen":
         return FrozenConditionModel(network, loss, encoder.encode(data.texts), encoder.encode(data.conditions))
     kind = TunedBiEncoderModel if settings.architecture == "bi-encoder" else TunedConditionModel
-    trained = load_sentence_transformer(encoder.folder, encoder.device)
+    trained = load_tunable(encoder.folder, encoder.device)
     return kind(network, loss, trained, data.texts, data.conditions, settings.max_tokens)
 
 

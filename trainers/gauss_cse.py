@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from ontodex.encoders.gauss_cse import ACTIVATIONS, GaussCSE, GaussianHeads
 from ontodex.encoders.locate import DEFAULT_ENCODER, GAUSSIAN
-from ontodex.encoders.text import TextEncoder, load_sentence_transformer
+from ontodex.encoders.text import TextEncoder, load_tunable
 from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.geometry.entailment import Entailment, area_under_precision_recall, fit_entailment
 from ontodex.geometry.gaussian import SIMILARITIES, similarity
@@ -184,7 +184,7 @@ def train_gauss_cse(
         drawn = np.random.default_rng((settings.seed, 14)).permutation(len(valid))[: settings.valid]
         valid = valid.part(np.sort(drawn))
     torch.manual_seed(settings.seed)
-    trained = load_sentence_transformer(encoder.folder, encoder.device, unit=False)
+    trained = load_tunable(encoder.folder, encoder.device, unit=False)
     if settings.tune == "adapter":
         inject_adapter(trained.transformers_model, settings.rank)
     loss = EntailmentLoss(settings.losses, settings.similarity, settings.temperature, settings.pairs)

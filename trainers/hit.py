@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from ontodex.encoders.hit import HiT, Learnt
 from ontodex.encoders.locate import DEFAULT_ENCODER, HIERARCHY
-from ontodex.encoders.text import TextEncoder, load_sentence_transformer
+from ontodex.encoders.text import TextEncoder, load_tunable
 from ontodex.errors import TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.geometry.poincare import clip, curvature
 from ontodex.graph.negatives import Pairs, draw_negatives, homonym_rate
@@ -176,7 +176,7 @@ def train_hit(
         )
     torch.manual_seed(settings.seed)
     c = curvature(encoder.dim)
-    trained = load_sentence_transformer(encoder.folder, encoder.device, unit=False)
+    trained = load_tunable(encoder.folder, encoder.device, unit=False)
     if settings.tune == "adapter":
         inject_adapter(trained.transformers_model, settings.rank)
     families = settings.batches == "families"

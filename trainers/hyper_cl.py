@@ -17,7 +17,7 @@ from ontodex.encoders.compositions import make_network
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import ARCHITECTURES, LinkNetwork, LinkNetworkSettings
 from ontodex.encoders.link_encoder import LinkEncoder
-from ontodex.encoders.text import TextEncoder, load_sentence_transformer
+from ontodex.encoders.text import TextEncoder, load_tunable
 from ontodex.errors import SettingsError, expect_choice, expect_number, expect_whole
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.trainers.checkpoints import (
@@ -187,7 +187,7 @@ def train_hyper_cl(
     towers: list[SentenceTransformer] = []
     if not frozen:
         count = settings.towers if network is None else 1
-        towers = [load_sentence_transformer(encoder.folder, encoder.device) for _ in range(count)]
+        towers = [load_tunable(encoder.folder, encoder.device) for _ in range(count)]
         read = names, relations, settings.max_tokens
         model: LinkModel = (
             BiEncoderLinkModel(loss, towers[0], towers[-1], *read)

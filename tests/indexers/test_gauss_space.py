@@ -27,8 +27,8 @@ def test_every_sentence_is_stored_in_half_precision(tmp_path, small_graph, tiny_
     with built(small_graph, tmp_path / "x.odx", tiny_encoder, tiny_gauss) as engine:
         said = statements(small_graph)
         index = engine.index
-        assert list(index.statements.texts) == list(said.texts)
-        np.testing.assert_array_equal(index.statements.owners, said.owners)
+        assert list(index.said("gauss").texts) == list(said.texts)
+        np.testing.assert_array_equal(index.said("gauss").owners, said.owners)
         stored = np.concatenate(index.vectors("gauss").shards)
         assert stored.dtype == np.float16
         wanted = GaussCSE.load(tiny_gauss, "cpu").encode(said.texts)

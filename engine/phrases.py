@@ -1,0 +1,58 @@
+"""Search for phrases: of every entity the part of its texts that is most alike to what is asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ontodex.engine.answers import Scored, answered, checked
+from ontodex.engine.hits import Hit, Hits, Reading
+from ontodex.errors import IndexMismatch
+
+if TYPE_CHECKING:
+    from ontodex.engine.engine import Engine
+
+__all__ = ["by_phrase"]
+
+METHOD = "similarity of the phrase (cosine)"
+
+
+def by_phrase(engine: Engine, texts: Sequence[str], k: int) -> list[Hits]:
+    """Rank all entities by the phrase of their label or definition that is most alike to each text.
+
+    Raises:
+        IndexMismatch: If the index was built without phrases.
+    """
+    k = checked(k)
+    start = time.perf_counter()
+    index, graph = engine.index, engine.graph
+    if "span" not in index.manifest.spaces:
+        raise IndexMismatch(
+            f"{index.path}: the index has no phrases; build it with a Self-StrAE encoder (ontodex train self-strae) and "
+            "--spans"
+        )
+    said, searcher = index.said("span"), engine.searcher("span")
+    vectors = np.asarray(index.text_encoder.encode(texts))
+    found: list[Scored] = []
+    for vector in vectors:
+        fetch, rows, scores = 4 * k, np.zeros(0, dtype=np.int64), np.zeros(0)
+        while len(np.unique(said.owners[rows])) < k and len(rows) < len(said):
+            rows, scores = searcher.top(vector[None], fetch)[0]
+            fetch *= 4
+            if len(rows) == len(said):
+                break
+        _, first = np.unique(said.owners[rows], return_index=True)
+        best = np.sort(first)[:k]
+        found.append((rows[best], scores[best]))
+    answers = []
+    for text, (rows, scores) in zip(texts, found, strict=True):
+        owners = said.owners[rows].tolist()
+        hits = tuple(
+            Hit(graph.ids[owner], graph.labels[owner], score, False, None, said.texts[row])
+            for row, owner, score in zip(rows.tolist(), owners, scores.tolist(), strict=True)
+        )
+        answers.append((hits, {"text": Reading(text, "free text", None, text)}, METHOD))
+    return answered(graph, "search", answers, start)

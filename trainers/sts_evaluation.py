@@ -1,0 +1,92 @@
+"""Measuring how well cosines agree with people, how vectors are spread, and what trees look like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.encoders.self_strae import Tree
+from ontodex.graph import ScoredPairs
+
+__all__ = ["evaluate_pairs", "tree_agreement"]
+
+ALIKE = 0.8
+"""Pairs whose score is in this upper part of the scale count as meaning the same, for alignment."""
+
+MOST_SPREAD = 2000
+"""Texts among which uniformity is measured, at most: it compares every two."""
+
+
+def evaluate_pairs(encode: Callable[[Sequence[str]], NDArray[np.float32]], pairs: ScoredPairs) -> dict[str, float]:
+    """Compare cosines with scores.
+
+    Args:
+        encode: Makes unit vectors of texts.
+        pairs: Texts and scores.
+
+    Returns:
+        ``spearman`` and ``pearson`` of cosine and score, over the whole set; ``alignment``, the mean squared distance of
+        pairs that mean the same, and ``uniformity``, the logarithm of the mean of exp(-2 squared distance) of all
+        (both lower is better; Wang and Isola, ICML 2020); ``pairs``, their number.
+    """
+    from scipy.stats import pearsonr, spearmanr
+
+    texts = list(dict.fromkeys([*pairs.ones, *pairs.others]))
+    rows = {text: row for row, text in enumerate(texts)}
+    vectors = encode(texts).astype(np.float64)
+    ones, others = (vectors[[rows[text] for text in side]] for side in (pairs.ones, pairs.others))
+    cosines = (ones * others).sum(axis=1)
+    same = pairs.scores >= pairs.scores.min() + ALIKE * np.ptp(pairs.scores)
+    some = vectors[np.linspace(0, len(vectors) - 1, min(MOST_SPREAD, len(vectors))).astype(np.int64)]
+    apart = (2 - 2 * some @ some.T)[np.triu_indices(len(some), 1)]
+    return {
+        "spearman": float(spearmanr(cosines, pairs.scores)[0]),
+        "pearson": float(pearsonr(cosines, pairs.scores)[0]),
+        "alignment": float((2 - 2 * cosines[same]).mean()),
+        "uniformity": float(np.log(np.exp(-2 * apart).mean())),
+        "pairs": float(len(pairs)),
+    }
+
+
+def tree_agreement(trees: Iterable[Tree]) -> dict[str, float]:
+    """Return which share of the phrases of trees are also those of plain trees over the same tokens.
+
+    Phrases are nodes of more than one token, but not the whole text; texts of two tokens have none.
+
+    Returns:
+        The mean over texts, for trees that branch ``right`` (a right child is the rest of the text), ``left``, and
+        ``balanced`` ones (halves of halves).
+    """
+    found: dict[str, list[float]] = {"right": [], "left": [], "balanced": []}
+    for tree in trees:
+        phrases, tokens = _phrases(tree)
+        if phrases:
+            plain = {
+                "right": {(start, tokens) for start in range(1, tokens - 1)},
+                "left": {(0, end) for end in range(2, tokens)},
+                "balanced": _halves(0, tokens) - {(0, tokens)},
+            }
+            for name, others in plain.items():
+                found[name].append(len(phrases & others) / len(phrases))
+    return {name: float(np.mean(values)) if values else float("nan") for name, values in found.items()}
+
+
+def _phrases(tree: Tree) -> tuple[set[tuple[int, int]], int]:
+    """Return the phrases of a tree as ranges of tokens, and the number of tokens."""
+    ranges: list[tuple[int, int]] = []
+    tokens = sum(node.left is None for node in tree.nodes)
+    for number, node in enumerate(tree.nodes):
+        if node.left is None or node.right is None:
+            ranges.append((number, number + 1))
+        else:
+            ranges.append((ranges[node.left][0], ranges[node.right][1]))
+    return set(ranges[tokens:-1]), tokens
+
+
+def _halves(start: int, end: int) -> set[tuple[int, int]]:
+    if end - start < 2:
+        return set()
+    middle = (start + end + 1) // 2
+    return {(start, end)} | _halves(start, middle) | _halves(middle, end)
