@@ -15,7 +15,7 @@ from ontodex.encoders.device import has_bfloat16
 from ontodex.errors import TrainingError
 from ontodex.trainers.checkpoints import ProgressOnStderr
 
-__all__ = ["expect_finite", "run_training"]
+__all__ = ["expect_finite", "keep_freed_memory", "run_training"]
 
 WARM_UP = 100
 """Steps in which the learning rate rises, or a tenth of all if there are fewer than a thousand."""
@@ -62,7 +62,7 @@ def run_training(
         unit: What progress is shown in, and how many of them a step has.
     """
     if device == "cpu":
-        _keep_freed_memory()
+        keep_freed_memory()
     from transformers import PrinterCallback, ProgressCallback, Trainer, TrainingArguments
 
     steps = len(batches)
@@ -103,7 +103,7 @@ def run_training(
     trainer.train(resume_from_checkpoint=resume)
 
 
-def _keep_freed_memory() -> None:
+def keep_freed_memory() -> None:
     """Let the C library keep what is freed, up to 32 MiB each: every step frees and takes the same hundred megabytes.
 
     To take them from the system anew was a fifth of a step of Self-StrAE. Only glibc has such settings.
