@@ -69,11 +69,14 @@ def lines_of(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
         ReadError: As :func:`opened`.
     """
     with opened(path) as stream:
+        behind = 0
         for number, raw in enumerate(stream, start=1):
+            start, behind = behind, behind + len(raw)
             try:
                 line = raw.decode("utf-8")
             except UnicodeDecodeError as error:
-                found = f"byte 0x{raw[error.start]:02x} in column {error.start + 1}"
+                where = f"in column {error.start + 1}, byte {start + error.start} of the text"
+                found = f"byte 0x{raw[error.start]:02x} {where}"
                 problems.report(f"expected UTF-8, found {found}; save the file as UTF-8", number, str(path))
                 continue
             if "\0" in line:
