@@ -147,9 +147,9 @@ def _trained(texts: list[str], folder: Path, settings: SelfStrAETraining) -> Tex
 
 
 def _measured(encoder: TextEncoder, sets: dict[str, Any]) -> dict[str, float]:
-    found = {name: evaluate_pairs(encoder.encode, pairs)["spearman"] for name, pairs in sets.items()}
-    spread = evaluate_pairs(encoder.encode, sets["STS-B"])
-    found.update({key: spread[key] for key in ("alignment", "uniformity")})
+    figures = {name: evaluate_pairs(encoder.encode, pairs) for name, pairs in sets.items()}
+    found = {name: one["spearman"] for name, one in figures.items()}
+    found.update({key: figures["STS-B"][key] for key in ("alignment", "uniformity")})
     if encoder.structured is not None:
         trees = encoder.structured.trees(list(sets["STS-B"].ones))
         found.update({f"trees {kind}": share for kind, share in tree_agreement(trees).items()})

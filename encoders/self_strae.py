@@ -220,10 +220,14 @@ class SelfStrAE(InputModule):
         for rows, forest, nodes in self._forests(tokens):
             units = nn.functional.normalize(vectors(nodes), dim=1).cpu().numpy()
             owners = forest.owners.cpu().numpy()
+            merges = list(
+                zip(*(part.tolist() for part in (forest.left, forest.right, forest.similarities)), strict=True)
+            )
             order = np.argsort(owners, kind="stable")
             for own, row in zip(np.split(order, np.flatnonzero(np.diff(owners[order])) + 1), rows, strict=True):
                 offsets = read[row].offsets[:most] or [(0, len(texts[row]))]
-                found[row] = _tree(texts[row], offsets, own, forest, units[own])
+                made = [merges[node - forest.tokens] for node in own[len(offsets) :].tolist()]
+                found[row] = _tree(texts[row], offsets, own, made, units[own])
         return [found[row] for row in range(len(texts))]
 
     @torch.inference_mode()
@@ -242,14 +246,13 @@ def _tree(
     text: str,
     offsets: Sequence[tuple[int, int]],
     own: NDArray[np.int64],
-    forest: Forest,
+    merges: Sequence[tuple[int, int, float]],
     units: NDArray[np.float32],
 ) -> Tree:
-    """Return the tree of one text of a forest, whose nodes have the numbers ``own`` there."""
+    """Return the tree of one text of a forest, whose nodes have the numbers ``own`` there, and its merges."""
     places: Mapping[int, int] = {node: place for place, node in enumerate(own.tolist())}
     nodes = [Node(start, end) for start, end in offsets]
-    for parent in (own[len(offsets) :] - forest.tokens).tolist():
-        left, right = places[int(forest.left[parent])], places[int(forest.right[parent])]
-        alike = round(float(forest.similarities[parent]), 6)
-        nodes.append(Node(nodes[left].start, nodes[right].end, left, right, alike))
+    for one, other, alike in merges:
+        left, right = places[one], places[other]
+        nodes.append(Node(nodes[left].start, nodes[right].end, left, right, round(alike, 6)))
     return Tree(text[: max(end for _, end in offsets)], tuple(nodes), units)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from ontodex.engine.answers import Rows, answered, checked, no_rows, own_row
 from ontodex.engine.gaussian_space import GaussianSpace
 from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import check_choice
+from ontodex.engine.owned import best_of_each, fetched
 from ontodex.engine.resolve import Resolved, resolve_entity
 from ontodex.engine.topk import Found, Searcher
 from ontodex.engine.verdicts import Direction, Verdict
@@ -191,22 +191,12 @@ class Entailments:
         queries = np.concatenate([*asked, np.zeros((0, self.vectors.dim))]).astype(np.float32)
         counts = [len(own) for own in asked]
         left_out = [rows for rows, count in zip(refused, counts, strict=True) for _ in range(count)]
-        owners, everything = self.said.owners, len(self.vectors)
-        fetched: list[tuple[Rows, Any]] = [(no_rows(), np.zeros(0))] * len(queries)
-        open_ones, fetch = np.arange(len(queries)), 2 * k
-        if self.form == "per-dimension":
-            fetch = max(LEAST_FETCH, OVERFETCH * k)
-        while len(open_ones):
-            found = searcher.top(queries[open_ones], fetch, [left_out[query] for query in open_ones.tolist()])
-            for query, answer in zip(open_ones.tolist(), found, strict=True):
-                fetched[query] = answer
-            short = [len(np.unique(owners[fetched[query][0]])) < k for query in open_ones.tolist()]
-            open_ones = open_ones[np.array(short, dtype=bool)] if fetch < everything else open_ones[:0]
-            fetch *= 4
+        fetch = max(LEAST_FETCH, OVERFETCH * k) if self.form == "per-dimension" else 2 * k
+        found = fetched(searcher, queries, self.said.owners, k, fetch=fetch, left_out=left_out)
         ends = np.cumsum([0, *counts])
         return [
             self._scored(
-                question, own, np.unique(np.concatenate([rows for rows, _ in fetched[ends[at] : ends[at + 1]]])), k
+                question, own, np.unique(np.concatenate([rows for rows, _ in found[ends[at] : ends[at + 1]]])), k
             )
             for at, own in enumerate(asked)
         ]
@@ -220,8 +210,7 @@ class Entailments:
             scores = np.maximum(scores, similarity(hypothesis, premise, self.form))
         order = np.lexsort((rows, -scores))
         rows, scores = rows[order], scores[order]
-        _, first = np.unique(self.said.owners[rows], return_index=True)
-        kept = np.sort(first)[:k]
+        kept = best_of_each(rows, self.said.owners, k)
         return rows[kept], scores[kept]
 
     def _hits(self, rows: Rows, scores: NDArray[np.float64], known: Rows) -> tuple[Hit, ...]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ontodex.engine.answers import Scored, answered, checked
+from ontodex.engine.answers import answered, checked
 from ontodex.engine.hits import Hit, Hits, Reading
+from ontodex.engine.owned import best_of_each, fetched
 from ontodex.errors import IndexMismatch
 
 if TYPE_CHECKING:
@@ -36,19 +37,10 @@ def by_phrase(engine: Engine, texts: Sequence[str], k: int) -> list[Hits]:
         )
     said, searcher = index.said("span"), engine.searcher("span")
     vectors = np.asarray(index.text_encoder.encode(texts))
-    found: list[Scored] = []
-    for vector in vectors:
-        fetch, rows, scores = 4 * k, np.zeros(0, dtype=np.int64), np.zeros(0)
-        while len(np.unique(said.owners[rows])) < k and len(rows) < len(said):
-            rows, scores = searcher.top(vector[None], fetch)[0]
-            fetch *= 4
-            if len(rows) == len(said):
-                break
-        _, first = np.unique(said.owners[rows], return_index=True)
-        best = np.sort(first)[:k]
-        found.append((rows[best], scores[best]))
     answers = []
-    for text, (rows, scores) in zip(texts, found, strict=True):
+    for text, (rows, scores) in zip(texts, fetched(searcher, vectors, said.owners, k, fetch=4 * k), strict=True):
+        best = best_of_each(rows, said.owners, k)
+        rows, scores = rows[best], scores[best]
         owners = said.owners[rows].tolist()
         hits = tuple(
             Hit(graph.ids[owner], graph.labels[owner], score, False, None, said.texts[row])

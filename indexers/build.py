@@ -223,7 +223,8 @@ class _Build:
                 vectors[CONDITION] = self._condition_vectors(given.condition, vectors[TEXT], names, earlier)
         said: dict[str, Statements] = {}
         if given.gauss is not None or self.settings.get("spans"):
-            sentences = statements(self.graph)
+            with self._timed("encode"):
+                sentences = statements(self.graph)
         if given.gauss is not None:
             with self._timed("encode"):
                 said[GAUSS] = sentences

@@ -229,7 +229,13 @@ class Index:
 
     def said(self, space: str) -> Statements:
         """Return what the vectors of a space are of: sentences (``"gauss"``) or phrases (``"span"``), and who says each."""
-        return read_statements(self.blobs, space)
+        if space not in self._said:
+            self._said[space] = read_statements(self.blobs, space)
+        return self._said[space]
+
+    @cached_property
+    def _said(self) -> dict[str, Statements]:
+        return {}
 
     @property
     def entailment(self) -> dict[str, Any]:

@@ -27,8 +27,8 @@ HELD_OUT, MOST_HELD_OUT = 0.05, 2048
 ENOUGH = 100
 """Held-out sentences from which it can be told that nothing was learnt."""
 
-RATES = (0.001, 0.01)
-"""Learning rates of the paper's objectives, and of contexts."""
+CONTEXT_RATE, PUBLIC_RATE = 0.01, 0.001
+"""Learning rates of contexts, and of the paper's objectives."""
 
 LEARNT, JUDGED = 0.003, 0.2
 """A run whose loss is not by this share below that of chance after this share of its steps has failed: others learn at least
@@ -119,7 +119,7 @@ def train_self_strae(
         SettingsError: If the vocabulary is larger than the text supports, or there are too few sentences.
         TrainingError: If the folder holds other files, the loss is no number, or nothing is learnt.
     """
-    settings = settings or SelfStrAETraining()
+    settings, device = settings or SelfStrAETraining(), choose_device(device)
     replaces = SelfStrAE.is_at(folder)
     expect_own(folder, replaces)
     tokenizer = train_tokenizer(texts, settings.vocabulary)
@@ -142,13 +142,14 @@ def train_self_strae(
         multiplier=settings.multiplier,
         nodes=settings.nodes,
         public_order=settings.public_order,
-    ).to(choose_device(device))
+    ).to(device)
     order = np.random.default_rng((settings.seed, 22)).permutation(len(sentences))
     by_length = order[:held_out][np.argsort(sentences.lengths[order[:held_out]], kind="stable")]
     valid = [sentences.batch(rows) for rows in np.array_split(by_length, -(-held_out // settings.batch))]
     train = sentences.part(np.sort(order[held_out:]))
     batches = SentenceBatches(train, epochs=settings.epochs, batch=settings.batch, seed=settings.seed)
     every = -(-len(batches) // settings.evaluations)
+    rate = settings.rate or (CONTEXT_RATE if settings.objective == "context" else PUBLIC_RATE)
 
     def measure() -> float:
         learnt, done = model.learnt(valid), (len(best.history) + 1) / settings.evaluations
@@ -176,15 +177,10 @@ def train_self_strae(
         folder,
         replaces=replaces,
         write=write,
-        groups=[
-            {
-                "params": list(model.parameters()),
-                "lr": settings.rate or RATES[settings.objective == "context"],
-            }
-        ],
+        groups=[{"params": list(model.parameters()), "lr": rate}],
         save_every=every,
         resume=last,
-        device=choose_device(device),
+        device=device,
         seed=settings.seed,
         quiet=quiet,
         unit=("sentence", settings.batch),
