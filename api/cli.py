@@ -35,6 +35,7 @@ from ontodex.cli_options import (
 )
 from ontodex.cli_training import eval_app, train_app
 from ontodex.cli_trees import tree
+from ontodex.engine.printable import json_text, printable
 from ontodex.errors import OntodexError, SettingsError
 
 __all__ = ["main"]
@@ -64,7 +65,7 @@ def main() -> None:
 
     def warn(message: Warning | str, *_: object, **__: object) -> None:
         if str(message) not in said:
-            print(f"warning: {message}", file=sys.stderr)  # noqa: T201
+            print(printable(f"warning: {message}"), file=sys.stderr)  # noqa: T201
         said.add(str(message))
 
     warnings.showwarning = warn
@@ -77,7 +78,7 @@ def main() -> None:
 
 
 def _fail(message: object, code: int) -> None:
-    print(f"ontodex: {message}", file=sys.stderr)  # noqa: T201
+    print(printable(f"ontodex: {message}"), file=sys.stderr)  # noqa: T201
     sys.exit(code)
 
 
@@ -188,11 +189,9 @@ def remove(
 @app.command()
 def info(index: IndexPath) -> None:
     """Print what there is to know of an index, as JSON."""
-    import json
-
     from ontodex.indexers.index import Index
 
-    typer.echo(json.dumps(Index.open(index).info(), indent=1, ensure_ascii=False))
+    typer.echo(json_text(Index.open(index).info(), indent=1))
 
 
 @app.command()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import typer
 
 import ontodex
+from ontodex.engine.printable import json_text
 from ontodex.errors import LookupFailed, SettingsError
 
 __all__ = ["answer", "open_engine", "singles"]
@@ -81,7 +81,7 @@ def _answer_file(questions: Iterator[Question], ask: Ask, as_rdf: bool) -> None:
         for question, found in zip(batch, _answers(batch, ask), strict=True):
             if isinstance(found, LookupFailed):
                 failed = True
-                typer.echo(json.dumps({"query": question, "error": str(found)}, ensure_ascii=False), err=as_rdf)
+                typer.echo(json_text({"query": question, "error": str(found)}), err=as_rdf)
             else:
                 typer.echo(_rdf(found) if as_rdf else found.to_json(), nl=not as_rdf)
         if wrong is not None:

@@ -11,7 +11,7 @@ import typer
 import ontodex
 from ontodex.cli_options import Device, Format, Json, OnError, Out, Quiet, Seed, say
 from ontodex.cli_training import eval_app, train_app
-from ontodex.engine.hits import printable
+from ontodex.engine.printable import json_text, printable
 
 __all__ = ["tree"]
 
@@ -92,6 +92,6 @@ def tree(
         ontodex.draw_tree(found, output)
     if json:
         nodes = [{**vars(node), "text": found.span(number)} for number, node in enumerate(found.nodes)]
-        typer.echo(json_module.dumps({"text": found.text, "nodes": nodes}, ensure_ascii=False))
+        typer.echo(json_text({"text": found.text, "nodes": nodes}))
     elif output is None:
         typer.echo(printable(str(found)))

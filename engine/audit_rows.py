@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, overload
 
-from ontodex.engine.hits import printable, tsv
+from ontodex.engine.hits import tsv
+from ontodex.engine.printable import json_text, printable
 from ontodex.engine.sssom import UNSPECIFIED_LICENSE, Mapping, sssom_table
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.names import normalise
@@ -100,7 +100,7 @@ class Audit(Sequence[AuditRow]):
 
     def to_json(self) -> str:
         """Return one line of JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        return json_text(self.to_dict())
 
     def to_tsv(self) -> str:
         """Return a table with a header, a link to a line."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
+from ontodex.engine.printable import json_text, printable
 from ontodex.errors import SettingsError
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.writers.nquads import predictions_as_nquads
@@ -14,7 +14,7 @@ from ontodex.graph.writers.nquads import predictions_as_nquads
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Hit", "Hits", "Reading", "printable", "tsv"]
+__all__ = ["Hit", "Hits", "Reading", "tsv"]
 
 COLUMNS = ("id", "label", "score", "known")
 
@@ -121,7 +121,7 @@ class Hits(Sequence[Hit]):
 
     def to_json(self) -> str:
         """Return one line of JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        return json_text(self.to_dict())
 
     def to_tsv(self) -> str:
         """Return a table with a header, cells separated by tabs."""
@@ -175,9 +175,4 @@ def tsv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value:.6f}" if isinstance(value, float) else " ".join(str(value).split())
-
-
-def printable(text: str) -> str:
-    """Keep what a file may hold from steering a terminal."""
-    return "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in text)
+    return f"{value:.6f}" if isinstance(value, float) else printable(" ".join(str(value).split()))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, overload
 
-from ontodex.engine.hits import Hit, Reading, printable, tsv
+from ontodex.engine.hits import Hit, Reading, tsv
+from ontodex.engine.printable import json_text, printable
 
 __all__ = ["Placement", "Placements"]
 
@@ -86,7 +86,7 @@ class Placements(Sequence[Placement]):
 
     def to_json(self) -> str:
         """Return one line of JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        return json_text(self.to_dict())
 
     def to_tsv(self) -> str:
         """Return a table with a header, a position to a line; children are separated by ``|``."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ontodex.engine.hits import Reading, printable
+from ontodex.engine.hits import Reading
+from ontodex.engine.printable import json_text, printable
 
 __all__ = ["Direction", "Verdict"]
 
@@ -41,7 +41,7 @@ class Verdict:
 
     def to_json(self) -> str:
         """Return one line of JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        return json_text(self.to_dict())
 
 
 @dataclass(frozen=True)
@@ -71,4 +71,4 @@ class Direction:
 
     def to_json(self) -> str:
         """Return one line of JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        return json_text(self.to_dict())

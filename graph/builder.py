@@ -13,7 +13,14 @@ from ontodex.errors import ReadError
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 
-__all__ = ["GraphBuilder", "readable", "unique_triples"]
+__all__ = ["GraphBuilder", "expect_synonyms", "readable", "unique_triples"]
+
+
+LONGEST_TEXT = 1_000_000
+"""Letters of an identifier, label, synonym or definition; whatever is longer is none of these."""
+
+MOST_SYNONYMS = 100_000
+"""Synonyms of one entity."""
 
 
 def readable(identifier: str) -> str:
@@ -43,6 +50,16 @@ def unique_triples(triples: NDArray[np.int32]) -> NDArray[np.int32]:
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     unique: NDArray[np.int32] = ordered[new]
     return unique
+
+
+def expect_synonyms(count: int, identifier: str, source: str = "") -> None:
+    """Refuse an entity of over a hundred thousand synonyms.
+
+    Raises:
+        ReadError: If it has so many.
+    """
+    if count > MOST_SYNONYMS:
+        raise ReadError(f"expected at most {MOST_SYNONYMS:,} synonyms, found more at {identifier[:60]}", source)
 
 
 class GraphBuilder:
@@ -77,7 +94,12 @@ class GraphBuilder:
         return entity in self._rows
 
     def entity(self, identifier: str, label: str = "", synonyms: Iterable[str] = (), definition: str = "") -> int:
-        """Declare an entity, or say more of one; return its row."""
+        """Declare an entity, or say more of one; return its row.
+
+        Raises:
+            ReadError: If one of the texts is longer than a million letters, or there are over a hundred thousand synonyms.
+        """
+        self._expect_texts(identifier, identifier, label, definition)
         row = self._rows.setdefault(identifier, len(self._rows))
         if row == len(self._labels):
             self._labels.append("")
@@ -86,12 +108,19 @@ class GraphBuilder:
         self._labels[row] = self._labels[row] or " ".join(label.split())
         self._definitions[row] = self._definitions[row] or " ".join(definition.split())
         for synonym in synonyms:
+            self._expect_texts(identifier, synonym)
             if words := " ".join(synonym.split()):
                 self._synonyms[row][words] = None
+        expect_synonyms(len(self._synonyms[row]), identifier, self.source)
         return row
 
     def relation(self, identifier: str, label: str = "") -> int:
-        """Declare a relation, or give it a label; return its number."""
+        """Declare a relation, or give it a label; return its number.
+
+        Raises:
+            ReadError: As :meth:`entity`.
+        """
+        self._expect_texts(identifier, identifier, label)
         number = self._relations.setdefault(identifier, len(self._relations))
         if number == len(self._relation_labels):
             self._relation_labels.append("")
@@ -143,6 +172,12 @@ class GraphBuilder:
             source=self.source,
             skipped=skipped,
         )
+
+    def _expect_texts(self, identifier: str, *texts: str) -> None:
+        longest = max(map(len, texts))
+        if longest > LONGEST_TEXT:
+            message = f"expected names and definitions of at most {LONGEST_TEXT:,} letters, found {longest:,}"
+            raise ReadError(f"{message} at {identifier[:60]}; shorten the text", self.source)
 
     def _sorted(self, split: str) -> NDArray[np.int32]:
         return unique_triples(np.frombuffer(self._triples[split], dtype=np.int32).reshape(-1, 3))

@@ -33,6 +33,11 @@ WORDS = [
 ]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the tests of reliability try everything."""
+    parser.addoption("--torture", action="store_true", help="tests/reliability at full length, about an hour")
+
+
 def make_tiny_encoder(folder: Path, seed: int = 0, dim: int = 32) -> Path:
     """Write a sentence-transformers folder: BERT of two layers with random weights, WordPiece, mean pooling."""
     import torch

@@ -1,21 +1,29 @@
-"""Files as bytes and as lines: gzip, byte order marks and encodings."""
+"""Files as bytes and as lines: gzip, byte order marks and encodings, within bounds."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO
 
 from ontodex.errors import ReadError
 from ontodex.graph.readers.problems import Problems
 
-__all__ = ["head_of", "lines_of", "opened", "plain_name"]
+__all__ = ["bounded_lines", "head_of", "lines_of", "opened", "plain_name", "size_of"]
 
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
+GZIP = b"\x1f\x8b"
+LONGEST_LINE = 1 << 22
+FREE = 1 << 20
+MOST_TIMES = 100
+"""A file that unzips to more than so many bytes, and so many times its size, is a bomb: text shrinks to a tenth or so."""
+
+USUAL_TIMES = 16
 
 
 def plain_name(path: Path) -> str:
@@ -32,24 +40,62 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     """Open ``path`` as plain bytes: unzipped, past the byte order mark.
 
     Raises:
-        ReadError: If the file cannot be opened or unzipped, or is UTF-16.
+        ReadError: If the file cannot be opened or unzipped, or is UTF-16, or unzips to a hundred times its size.
     """
     try:
         with path.open("rb") as raw:
-            zipped = raw.peek(2)[:2] == b"\x1f\x8b"
-            with gzip.open(raw) if zipped else raw as stream:
-                start = stream.peek(3)[:3]
-                if start[:2] in UTF16:
-                    raise ReadError("expected UTF-8, found UTF-16; save the file as UTF-8", str(path))
-                if start == BOM:
-                    stream.read(3)
-                yield cast(BinaryIO, stream)
+            stream = io.BufferedReader(_Unzipped(raw, path)) if raw.peek(2)[:2] == GZIP else raw
+            start = stream.peek(3)[:3]
+            if start[:2] in UTF16:
+                raise ReadError("expected UTF-8, found UTF-16; save the file as UTF-8", str(path))
+            if start == BOM:
+                stream.read(3)
+            yield stream
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ReadError(
             f"expected a whole gzip file, found a damaged one ({error}); fetch it again", str(path)
         ) from None
     except OSError as error:
         raise ReadError(f"expected a readable file: {error.strerror or error}", str(path)) from None
+
+
+class _Unzipped(io.RawIOBase):
+    """The content of a gzip file, which stops where it grows out of proportion."""
+
+    def __init__(self, raw: BinaryIO, path: Path) -> None:
+        self._raw, self._path, self._made = raw, path, 0
+        self._file = gzip.GzipFile(fileobj=raw)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._file.readinto(buffer)
+        self._made += count
+        if self._made > FREE and self._made > MOST_TIMES * self._raw.tell():
+            message = f"expected a gzip file of at most {MOST_TIMES} times its size, found one that grows beyond"
+            raise ReadError(f"{message}; if you trust it, unzip it and read that", str(self._path))
+        return count
+
+
+def size_of(path: Path) -> int:
+    """Return about how many bytes a file holds, unzipped."""
+    with path.open("rb") as file:
+        return path.stat().st_size * (USUAL_TIMES if file.read(2) == GZIP else 1)
+
+
+def bounded_lines(stream: BinaryIO, path: Path) -> Iterator[bytes]:
+    """Yield the lines of a stream.
+
+    Raises:
+        ReadError: If one is longer than 4 MiB.
+    """
+    number = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise ReadError(f"expected lines of at most {LONGEST_LINE:,} bytes, found a longer one", str(path), number)
+        yield line
 
 
 def head_of(path: Path, size: int = 1 << 16) -> bytes:
@@ -66,11 +112,11 @@ def lines_of(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line without its end) of a UTF-8 file; lines that are no text are problems.
 
     Raises:
-        ReadError: As :func:`opened`.
+        ReadError: As :func:`opened` and :func:`bounded_lines`.
     """
     with opened(path) as stream:
         behind = 0
-        for number, raw in enumerate(stream, start=1):
+        for number, raw in enumerate(bounded_lines(stream, path), start=1):
             start, behind = behind, behind + len(raw)
             try:
                 line = raw.decode("utf-8")

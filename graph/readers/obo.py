@@ -10,6 +10,7 @@ from typing import Any
 
 import fastobo
 
+from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import contract
 from ontodex.graph.readers.files import lines_of
@@ -18,6 +19,9 @@ from ontodex.graph.readers.problems import Problems
 __all__ = ["read_obo"]
 
 PIECE = 1000
+LARGEST = 1 << 22
+"""Bytes of a frame, and of the frames that are parsed at once; the parser takes sixty times as many."""
+
 FAULTS = (SyntaxError, ValueError, TypeError)
 QUOTED = re.compile(r'def: "(?:[^"\\]|\\.)*"(?=\s*\[)')
 ESCAPE = re.compile(r"\\(.)")
@@ -25,9 +29,10 @@ ESCAPE = re.compile(r"\\(.)")
 
 @dataclass
 class Stanza:
-    """The lines of one frame, with their numbers."""
+    """The lines of one frame, with their numbers, and how many bytes they are, more or less."""
 
     lines: list[tuple[int, str]] = field(default_factory=list)
+    size: int = 0
 
     @property
     def number(self) -> int:
@@ -59,7 +64,7 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     The genus of an intersection is taken as parent of a term that states none. Obsolete terms and what links to them
     are left out. Frames of one id are merged and links to terms without a frame are kept; both count as problems.
     """
-    stanzas = _stanzas(lines_of(path, problems))
+    stanzas = _stanzas(lines_of(path, problems), str(path))
     _read_header(next(stanzas, Stanza()), builder, problems, str(path))
     terms: dict[str, Term] = {}
     relations: dict[str, str] = {}
@@ -126,8 +131,12 @@ def _name(identifier: Any, builder: GraphBuilder) -> str:
     return contract(ESCAPE.sub(r"\1", str(identifier)), builder.prefixes)
 
 
-def _stanzas(lines: Iterable[tuple[int, str]]) -> Iterator[Stanza]:
-    """Yield the header, which may be empty, and then each frame."""
+def _stanzas(lines: Iterable[tuple[int, str]], source: str) -> Iterator[Stanza]:
+    """Yield the header, which may be empty, and then each frame.
+
+    Raises:
+        ReadError: If one is larger than 4 MiB.
+    """
     stanza = Stanza()
     for number, line in lines:
         if line.startswith("["):
@@ -135,6 +144,10 @@ def _stanzas(lines: Iterable[tuple[int, str]]) -> Iterator[Stanza]:
             stanza = Stanza()
         if line.strip() and not line.lstrip().startswith("!"):  # fastobo knows comments only after a clause
             stanza.lines.append((number, _as_term(line)))
+            stanza.size += len(line)
+            if stanza.size > LARGEST:
+                message = f"expected frames of at most {LARGEST:,} bytes, found a larger one; split it"
+                raise ReadError(message, source, stanza.number)
     yield stanza
 
 
@@ -159,11 +172,13 @@ def _read_header(header: Stanza, builder: GraphBuilder, problems: Problems, sour
 
 def _frames(stanzas: Iterator[Stanza], problems: Problems, source: str) -> Iterator[tuple[Stanza, Any]]:
     piece: list[Stanza] = []
+    size = 0
     for stanza in stanzas:
         piece.append(stanza)
-        if len(piece) == PIECE:
+        size += stanza.size
+        if len(piece) == PIECE or size > LARGEST:
             yield from _parse(piece, problems, source)
-            piece = []
+            piece, size = [], 0
     yield from _parse(piece, problems, source)
 
 

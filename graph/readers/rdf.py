@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Mapping
-from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -13,9 +11,10 @@ import pyoxigraph as ox
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.files import opened
+from ontodex.graph.readers.files import bounded_lines, opened, size_of
 from ontodex.graph.readers.meaning import interpret
 from ontodex.graph.readers.problems import Problems
+from ontodex.graph.readers.quarantine import Fault, Quarantine
 from ontodex.graph.readers.statements import Statements
 from ontodex.graph.readers.xml_guard import GuardedXml
 
@@ -31,7 +30,9 @@ RDF_FORMATS: Mapping[str, ox.RdfFormat] = MappingProxyType(
         "jsonld": ox.RdfFormat.JSON_LD,
     }
 )
-BLOCK = 10_000
+BLOCK = 1 << 20
+NESTED = 100
+"""Triples in triples, and in these; a hundred thousand deep they overflow the parser's stack."""
 
 
 def read_rdf(path: Path, format: str, builder: GraphBuilder, problems: Problems) -> None:
@@ -52,7 +53,7 @@ def read_rdf(path: Path, format: str, builder: GraphBuilder, problems: Problems)
     statements = Statements()
     with opened(path) as stream:
         if format in ("ntriples", "nquads"):
-            _read_lines(stream, statements, problems, str(path))
+            _read_lines(stream, statements, problems, path)
         else:
             _read_document(stream, path, RDF_FORMATS[format], statements)
     interpret(statements, builder)
@@ -95,41 +96,50 @@ def _add(quads: Iterable[Any], statements: Statements) -> None:
 
 def _read_document(stream: BinaryIO, path: Path, format: ox.RdfFormat, statements: Statements) -> None:
     source: Any = GuardedXml(stream, path) if format == ox.RdfFormat.RDF_XML else stream
-    parser = ox.parse(source, format=format, base_iri=f"file:///{path.name.replace(' ', '%20')}")
+    base = f"file:///{path.name.replace(' ', '%20')}"
+    document = Quarantine(source, size_of(path), format, base, str(path))
     try:
-        _add(parser, statements)
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None)
+        _add(document, statements)
+    except Fault as error:
         with opened(path) as whole:
             lines = sum(1 for _ in whole)
-        left = f"{lines - line + 1} of {lines} lines were not read" if line else "the rest was not read"
-        message = f"expected {format.name}, found a fault ({error.args[0]}); {left}. Mend the line and read again"
-        raise ReadError(message, str(path), line) from None
-    statements.prefixes.update(parser.prefixes)
+        left = f"{lines - error.line + 1} of {lines} lines were not read" if error.line else "the rest was not read"
+        message = f"expected {format.name}, found a fault ({error}); {left}. Mend the line and read again"
+        raise ReadError(message, str(path), error.line) from None
+    statements.prefixes.update(document.prefixes)
     if isinstance(source, GuardedXml):
         statements.prefixes.update(source.prefixes)
 
 
-def _read_lines(stream: BinaryIO, statements: Statements, problems: Problems, source: str) -> None:
+def _read_lines(stream: BinaryIO, statements: Statements, problems: Problems, path: Path) -> None:
     """Read N-Triples or N-Quads in blocks of lines; a block with a fault is read line by line."""
-    start = 1
-    while block := list(islice(stream, BLOCK)):
-        joined = b"".join(block)
-        try:
-            if b"\0" in joined:
-                raise ValueError("a NUL byte")
-            _add(list(ox.parse(joined, format=ox.RdfFormat.N_QUADS)), statements)
-        except (SyntaxError, ValueError):
-            _read_each(block, start, statements, problems, source)
-        start += len(block)
+    start, size, block = 1, 0, list[bytes]()
+    for line in bounded_lines(stream, path):
+        block.append(line)
+        size += len(line)
+        if size > BLOCK:
+            _read_block(block, start, statements, problems, str(path))
+            start, size, block = start + len(block), 0, []
+    _read_block(block, start, statements, problems, str(path))
 
 
-def _read_each(block: list[bytes], start: int, statements: Statements, problems: Problems, source: str) -> None:
+def _read_block(block: list[bytes], start: int, statements: Statements, problems: Problems, source: str) -> None:
+    try:
+        _add(_parsed(b"".join(block)), statements)
+        return
+    except (SyntaxError, ValueError):
+        pass
     for number, line in enumerate(block, start=start):
         try:
-            if b"\0" in line:
-                raise ValueError("a NUL byte")
-            _add(list(ox.parse(io.BytesIO(line), format=ox.RdfFormat.N_QUADS)), statements)
+            _add(_parsed(line), statements)
         except (SyntaxError, ValueError) as error:
             shown = line[:60].decode("utf-8", "replace").strip()
             problems.report(f"expected a statement, found {shown!r} ({error.args[0]})", number, source)
+
+
+def _parsed(lines: bytes) -> list[Any]:
+    if b"\0" in lines:
+        raise ValueError("a NUL byte")
+    if lines.count(b"<<") > NESTED and any(line.count(b"<<") > NESTED for line in lines.splitlines()):
+        raise ValueError(f"more than {NESTED} triples in one another")
+    return list(ox.parse(lines, format=ox.RdfFormat.N_QUADS))

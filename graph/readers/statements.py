@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.graph.builder import expect_synonyms
 from ontodex.graph.prefixes import WELL_KNOWN, contract
 from ontodex.graph.readers import vocabulary as rdf
 
@@ -69,12 +70,18 @@ class Statements:
         links.extend((self.number(subject), self.number(predicate), self.number(target)))
 
     def literal(self, subject: str, predicate: str, value: str, language: str = "") -> None:
-        """Add a statement whose object is a literal, if it names, defines or deprecates."""
+        """Add a statement whose object is a literal, if it names, defines or deprecates.
+
+        Raises:
+            ReadError: If it is one synonym too many.
+        """
         if found := rdf.NAMING.get(predicate):
             kind, rank = found
             number, worth = self.number(subject), _language_rank(language)
             if kind == "synonym":
-                self._synonyms.setdefault(number, {}).setdefault(value, worth)
+                known = self._synonyms.setdefault(number, {})
+                known.setdefault(value, worth)
+                expect_synonyms(len(known), subject)
             else:
                 store = self._labels if kind == "label" else self._definitions
                 if number not in store or (worth, rank) < store[number][:2]:

@@ -1,0 +1,60 @@
+"""How much the tests of reliability try: a little with the other tests, all of it with ``--torture`` (``make torture``)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FIGURES = pytest.StashKey[dict[str, dict[str, Any]]]()
+
+
+@pytest.fixture(scope="session")
+def torture(request: pytest.FixtureRequest) -> bool:
+    """Whether to try everything."""
+    return bool(request.config.getoption("--torture"))
+
+
+@pytest.fixture(scope="session")
+def figures(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Note what was tried; ``--torture`` makes the record of it, and ``docs/reliability.md``."""
+    noted = request.config.stash.setdefault(FIGURES, {})
+
+    def note(group: str, **found: Any) -> None:
+        noted.setdefault(group, {}).update(found)
+
+    return note
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Write the record once everything was tried and held."""
+    noted = session.config.stash.get(FIGURES, {})
+    if noted and session.config.getoption("--torture"):
+        path = Path(session.config.rootpath) / "build" / "reliability.json"
+        path.parent.mkdir(exist_ok=True)
+        earlier = json.loads(path.read_text()) if path.exists() else {}
+        path.write_text(json.dumps({**earlier, **noted}, indent=1) + "\n")
+
+
+@pytest.fixture(scope="session")
+def run_script() -> Callable[..., Any]:
+    """Run one of the scripts beside the tests as a process of its own; return the JSON that it prints."""
+
+    def run(name: str, *arguments: Any, timeout: float = 600, **environment: str) -> Any:
+        done = subprocess.run(
+            [sys.executable, str(Path(__file__).with_name(name)), *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", **environment},
+        )
+        assert done.returncode == 0, f"{name} ended with {done.returncode}: {done.stderr[-3000:]}"
+        return json.loads(done.stdout)
+
+    return run

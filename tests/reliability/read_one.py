@@ -1,0 +1,34 @@
+"""Run by test_hostile_files.py: read one file, and print what came of it and what it cost, the parser's process included."""
+
+from __future__ import annotations
+
+import json
+import re
+import resource
+import sys
+import time
+import warnings
+from pathlib import Path
+
+from ontodex.errors import OntodexError
+from ontodex.graph import read
+
+warnings.simplefilter("ignore")
+start = time.perf_counter()
+try:
+    outcome = f"read: {read(sys.argv[1])!r}"
+except OntodexError as error:
+    outcome = f"refused: {error}"
+used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+# Not ru_maxrss for itself: that begins with what the process that started it has had.
+peak = int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1])
+print(
+    json.dumps(
+        {
+            "outcome": outcome,
+            "wall": time.perf_counter() - start,
+            "cpu": sum(one.ru_utime + one.ru_stime for one in used),
+            "memory": (peak + used[1].ru_maxrss) / 1024,
+        }
+    )
+)

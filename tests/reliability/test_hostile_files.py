@@ -1,0 +1,123 @@
+"""Whatever a file holds, it is read or refused, within five seconds and 500 MB, and nothing is fetched or printed raw."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ontodex
+from tests.reliability.hostile_files import REFUSED, hostile_files
+
+SECONDS = 5
+MEGABYTES = 500
+SECRET = "the secret of the house"
+
+
+@pytest.fixture(scope="module")
+def listener() -> Iterator[socket.socket]:
+    """What remote imports and entities name: nobody may ever knock."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        yield server
+
+
+def test_a_hostile_file_is_refused_soon_and_says_why(
+    tmp_path: Path, listener: socket.socket, run_script: Callable[..., Any], figures: Callable[..., None]
+) -> None:
+    (tmp_path / "secret.txt").write_text(SECRET)
+    here = {b"PORT": str(listener.getsockname()[1]).encode(), b"SECRET": f"file://{tmp_path}/secret.txt".encode()}
+    found, wrong = [], []
+    for name, make, expected in hostile_files():
+        content = make()
+        for word, meant in here.items():
+            content = content.replace(word, meant) if len(content) < 1000 else content
+        path = tmp_path / name
+        path.write_bytes(content)
+        came = run_script("read_one.py", path, timeout=60)
+        path.unlink()
+        fits = expected in came["outcome"] and SECRET not in came["outcome"]
+        if not fits or came["cpu"] > SECONDS or came["memory"] > MEGABYTES:
+            wrong.append((name, expected, came))
+        found.append(came)
+    assert not wrong, "\n".join(map(str, wrong))
+    with pytest.raises(BlockingIOError):
+        listener.accept()
+    figures(
+        "hostile files",
+        files=len(found),
+        refused=sum(came["outcome"].startswith(REFUSED) for came in found),
+        seconds=round(max(came["cpu"] for came in found), 1),
+        megabytes=round(max(came["memory"] for came in found)),
+    )
+
+
+def test_a_gzip_file_says_no_name_to_write_to(tmp_path: Path) -> None:
+    with (tmp_path / "a.tsv.gz").open("wb") as raw, gzip.GzipFile("../../owned.tsv", "wb", fileobj=raw) as file:
+        file.write(b"a\tr\tb\n")
+    assert ontodex.read(tmp_path / "a.tsv.gz").n_triples == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.tsv.gz"]
+    assert not any((tmp_path / up / "owned.tsv").exists() for up in ("..", "../.."))
+
+
+STEERING = "\x1b[2J\x9b31m\u202eevil"
+
+
+@pytest.fixture(scope="module")
+def steering_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
+    """Index of a graph whose labels, synonyms and definitions would clear the screen."""
+    folder = tmp_path_factory.mktemp("steering")
+    (folder / "a.obo").write_text(
+        f'format-version: 1.4\n\n[Term]\nid: A:1\nname: {STEERING}\ndef: "{STEERING}" []\n'
+        f'synonym: "{STEERING} too" EXACT []\n\n[Term]\nid: A:2\nname: dog\nis_a: A:1\n',
+        encoding="utf-8",
+    )
+    ontodex.build(
+        ontodex.read(folder / "a.obo", on_error="skip"),
+        folder / "a.odx",
+        encoders=[tiny_encoder],
+        train=False,
+        hierarchy=False,
+        entailment=False,
+        device="cpu",
+        quiet=True,
+    ).close()
+    return folder / "a.odx"
+
+
+@pytest.mark.parametrize("form", [[], ["--json"], ["--tsv"]])
+@pytest.mark.parametrize(
+    "question", [["search", STEERING], ["tails", "A:2", "is_a"], ["tails", "A:9", "is_a"], ["info"]]
+)
+def test_what_steers_a_terminal_is_not_printed_raw(steering_index: Path, question: list[str], form: list[str]) -> None:
+    if question == ["info"] and form:
+        form = []
+    command, *rest = question
+    done = subprocess.run(
+        [Path(sys.executable).with_name("ontodex"), command, steering_index, *rest, *form], capture_output=True
+    )
+    said = (done.stdout + done.stderr).decode()
+    assert said
+    assert all(letter.isprintable() or letter in "\n\t" for letter in said), repr(said)
+
+
+def test_a_fault_in_a_file_is_not_printed_raw(tmp_path: Path) -> None:
+    for name, content in {
+        "a.tsv": f"a\tr\tb\n{STEERING}\n",
+        "a.obo": f"format-version: 1.4\n\n[Term]\nid: A:1\n{STEERING}: x\nis_a: {STEERING}\n",
+        "a.ttl": f"<http://a> {STEERING} <http://b> .\n",
+        "a.nt": f"{STEERING}\n",
+        "a.json": f'{{"graphs": [{{"nodes": [1, "{STEERING[-4:]}"], "edges": []}}]}}',
+    }.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+        ontodex = Path(sys.executable).with_name("ontodex")
+        command = [ontodex, "build", tmp_path / name, "-o", tmp_path / "x.odx", "--on-error", "raise"]
+        done = subprocess.run(command, capture_output=True)
+        assert done.returncode == 1, done.stderr
+        assert all(letter.isprintable() or letter in "\n\t" for letter in done.stderr.decode()), done.stderr
