@@ -273,6 +273,7 @@ class _Build:
             finish=encoder.stored,
             width=encoder.width,
             dtype=encoder.precision,
+            geometry=GEOMETRIES[space],
             quiet=self.quiet,
         )
 
@@ -283,6 +284,7 @@ class _Build:
             made = load_link_encoder(folder, None if own else self.encoders.text, self.encoders.text.device)
         else:
             made = train(graph, self.encoders.text, vectors, folder)
+            generations.sync_tree(folder)  # else a loss of power may leave the mark, and not what it marks
             (folder / "done").touch()
         made.texts = dataclasses.asdict(self.texts)  # those that it was trained on
         return made

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from ontodex.encoders.text import TextEncoder
-from ontodex.errors import EncoderError
+from ontodex.indexers.storable import expect_storable
 from ontodex.indexers.vectors import Vectors, release
 
 __all__ = ["Embeddings", "embed", "map_blocks", "map_file", "text_keys"]
@@ -39,6 +39,7 @@ def embed(
     finish: Callable[[Embeddings], Embeddings] | None = None,
     width: int | None = None,
     dtype: type[np.floating] = np.float32,
+    geometry: str = "cosine",
     quiet: bool = False,
 ) -> Embeddings:
     """Encode texts into a raw file, going on where an interrupted call stopped.
@@ -52,10 +53,14 @@ def embed(
         finish: What each block of embeddings passes before it is stored.
         width: Length of a stored vector, if ``finish`` changes it.
         dtype: In which precision they are stored.
+        geometry: Of the space that they are for.
         quiet: Show no progress on stderr.
 
     Returns:
         The vectors as a map of the file, of shape (texts, width).
+
+    Raises:
+        EncoderError: If the encoder makes something of a text that the space cannot hold.
     """
     journal = file.with_suffix(".json")
     rows, places = _known_rows(texts, known[0]) if known else (np.zeros(0, dtype=np.int64),) * 2
@@ -71,7 +76,10 @@ def embed(
     chunks = encoder.stream(wanted, done=done)
     with tqdm(total=len(wanted), desc="encoding", unit="text", file=sys.stderr, disable=quiet or not wanted) as bar:
         for number, (positions, found) in enumerate(chunks, start=done + 1):
-            vectors[missing[positions]] = _checked(found if finish is None else finish(found), dtype)
+            with np.errstate(over="ignore"):  # what is too large becomes infinite, and is named
+                made = (found if finish is None else finish(found)).astype(dtype)
+            expect_storable(geometry, made, [wanted[position] for position in positions.tolist()])
+            vectors[missing[positions]] = made
             _note(journal, vectors, number, len(missing))
             bar.update(len(positions))
         bar.update(len(wanted) - bar.n)
@@ -103,22 +111,6 @@ def map_file(file: Path, shape: tuple[int, ...], *, new: bool, dtype: type[np.fl
                     raise
             made.truncate(size)
     return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
-
-
-def _checked(vectors: Embeddings, dtype: type[np.floating]) -> Embeddings:
-    """Return the vectors if all their numbers can be stored.
-
-    Raises:
-        EncoderError: If not.
-    """
-    with np.errstate(invalid="ignore"):
-        fit = np.abs(vectors) <= np.finfo(dtype).max
-    if not fit.all():
-        worst = vectors[~fit][0]
-        raise EncoderError(
-            f"expected vectors of numbers that {np.dtype(dtype)} holds, found {worst}; train the encoder anew"
-        )
-    return vectors
 
 
 def _known_rows(texts: Sequence[str], keys: NDArray[np.bytes_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

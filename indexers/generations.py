@@ -23,6 +23,7 @@ except ImportError:  # Windows keeps files that are in use by itself.
 __all__ = ["current", "drop_old", "folder_of", "hold", "is_index", "next_number", "publish", "sync_tree", "writer"]
 
 _FOLDER = re.compile(r"gen-(\d{6,})$")
+_LEFT = re.compile(r"gen-\d{6,}(\.tmp)?$|WRITER$|CURRENT\.tmp$")
 
 
 def folder_of(index: Path, generation: int) -> Path:
@@ -54,7 +55,8 @@ def is_index(folder: Path) -> bool:
     Databases of other programs (LevelDB, RocksDB) have a ``CURRENT`` and a ``LOCK`` too: theirs names no generation.
     """
     if not (folder / "CURRENT").exists():
-        return (folder / "LOCK").exists()
+        left = [entry.name for entry in folder.iterdir()]
+        return "LOCK" in left or (bool(left) and all(map(_LEFT.match, left)))  # a loss of power may take LOCK with it
     try:
         current(folder)
     except IndexDamaged:

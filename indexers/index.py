@@ -21,6 +21,7 @@ from ontodex.indexers.blobs import BlobReader
 from ontodex.indexers.graph_blobs import read_graph, read_statements
 from ontodex.indexers.manifest import Manifest, file_info
 from ontodex.indexers.space_names import HYBRID, SAID
+from ontodex.indexers.storable import fitting
 from ontodex.indexers.structure import Structure
 from ontodex.indexers.vectors import Vectors
 
@@ -368,12 +369,13 @@ class Index:
         problems.extend(self.blobs.damaged())
         for space in self.manifest.spaces:
             try:
-                finite = all(bool(np.isfinite(block).all()) for _, block in self.vectors(space).blocks())
+                blocks = self.vectors(space).blocks()
+                whole = all(bool(fitting(self.manifest.spaces[space].geometry, block).all()) for _, block in blocks)
             except IndexFailure as error:
                 problems.append(str(error))
                 continue
-            if not finite:
-                problems.append(f"{self.folder / STORE}: space {space!r} holds numbers that are not finite")
+            if not whole:
+                problems.append(f"{self.folder / STORE}: space {space!r} holds numbers that are none of its geometry")
         return problems
 
 

@@ -45,6 +45,9 @@ def write_store(
         structure: Structural vectors, whose relations and weights are stored.
         said: What the vectors are of, of spaces of sentences or phrases.
 
+    Raises:
+        EncoderError: If a vector is none of its space's geometry.
+
     Returns:
         What the manifest says of the spaces, and of the blobs.
     """
@@ -60,6 +63,7 @@ def write_store(
         arrays.update(statement_blobs(statements, space))
     homes = {space: next(other for other in vectors if vectors[other] is array) for space, array in vectors.items()}
     homes.update(prefixes)
+    first = {home: space for space, home in prefixes.items()}
     stored = {home: vectors[home] for home in homes.values()}
     size = sum(array.nbytes for array in (*arrays.values(), *stored.values()))
     file.unlink(missing_ok=True)
@@ -67,7 +71,10 @@ def write_store(
     try:
         for name, array in arrays.items():
             writer.put(name, array)
-        shards = {home: write_vectors(writer, home, array) for home, array in stored.items()}
+        shards = {
+            home: write_vectors(writer, home, array, geometries[home], names[first.get(home, home)])
+            for home, array in stored.items()
+        }
     finally:
         writer.close()
     spaces = {

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ontodex.errors import IndexMismatch
 from ontodex.indexers.blobs import BlobReader, BlobWriter
 from ontodex.indexers.manifest import SpaceInfo
+from ontodex.indexers.storable import expect_storable
 
 __all__ = ["SHARD_BYTES", "Vectors", "release", "write_vectors"]
 
@@ -86,12 +87,20 @@ class Vectors:
         return vectors
 
 
-def write_vectors(blobs: BlobWriter, space: str, vectors: NDArray[np.float32]) -> int:
-    """Store an array (which may be a mapped file) in pieces; return their number."""
+def write_vectors(
+    blobs: BlobWriter, space: str, vectors: NDArray[np.float32], geometry: str, texts: Sequence[str]
+) -> int:
+    """Store an array (which may be a mapped file) in pieces; return their number.
+
+    Raises:
+        EncoderError: If one of the vectors is none of a space of this geometry; its text is named.
+    """
     step = max(1, SHARD_BYTES // (vectors.shape[1] * vectors.itemsize))
     starts = range(0, max(1, len(vectors)), step)
     for number, start in enumerate(starts):
-        blobs.put(f"{space}/vectors/{number}", vectors[start : start + step])
+        part = slice(start, start + step)
+        expect_storable(geometry, vectors[part], texts[part])
+        blobs.put(f"{space}/vectors/{number}", vectors[part])
         release(vectors)
     return len(starts)
 

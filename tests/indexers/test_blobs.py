@@ -186,7 +186,7 @@ def test_vectors_in_pieces(
     writer = BlobWriter(path, vectors.nbytes)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vectors_module, "SHARD_BYTES", shard)
-        shards = write_vectors(writer, "text", vectors)
+        shards = write_vectors(writer, "text", vectors, "product", ["text"] * len(vectors))
     writer.close()
     info = SpaceInfo("cosine", vectors.shape[1], len(vectors), shards, "text")
     found = Vectors.read(BlobReader(path, writer.infos), "text", info)

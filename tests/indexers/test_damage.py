@@ -151,7 +151,7 @@ def test_verify_finds_numbers_that_are_not_finite(own_index: Path, monkeypatch: 
     with ontodex.open(own_index, device="cpu") as engine:
         engine.index.vectors("text").shards[0] = np.full((60, 32), np.nan, dtype=np.float32)
         assert [problem.split(": ", 1)[1] for problem in engine.index.verify()] == [
-            "space 'text' holds numbers that are not finite"
+            "space 'text' holds numbers that are none of its geometry"
         ]
 
 

@@ -57,7 +57,7 @@ def test_numbers_that_half_precision_cannot_hold_are_refused(tmp_path, small_gra
         model.heads.mean.bias.fill_(60_000.0)
         model.heads.mean.weight.mul_(10_000.0)
     model.save(tmp_path / "model")
-    with pytest.raises(EncoderError, match="that float16 holds, found"):
+    with pytest.raises(EncoderError, match="finite numbers in float16 for every text, found"):
         built(small_graph, tmp_path / "x.odx", tiny_encoder, tmp_path / "model")
     assert not (tmp_path / "x.odx" / "CURRENT").exists()
 

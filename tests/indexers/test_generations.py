@@ -91,6 +91,10 @@ def test_current(tmp_path: Path) -> None:
 
 def test_what_is_an_index(tmp_path: Path) -> None:
     assert not generations.is_index(tmp_path)
+    (tmp_path / "gen-000001.tmp").mkdir()
+    assert generations.is_index(tmp_path)
+    (tmp_path / "other").touch()
+    assert not generations.is_index(tmp_path)
     (tmp_path / "LOCK").touch()
     assert generations.is_index(tmp_path)
     for content, answer in (("gen-000001\n", True), ("MANIFEST-000005\n", False), ("", False)):

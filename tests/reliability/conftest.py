@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
 FIGURES = pytest.StashKey[dict[str, dict[str, Any]]]()
 
 
@@ -52,7 +53,13 @@ def run_script() -> Callable[..., Any]:
             capture_output=True,
             text=True,
             timeout=timeout,
-            env={**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", **environment},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), str(ROOT)))),
+                "OMP_NUM_THREADS": "1",
+                "TOKENIZERS_PARALLELISM": "false",
+                **environment,
+            },
         )
         assert done.returncode == 0, f"{name} ended with {done.returncode}: {done.stderr[-3000:]}"
         return json.loads(done.stdout)

@@ -1,0 +1,46 @@
+"""Run by test_interrupted.py: a build that is killed after some chunks of texts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import ontodex
+from ontodex.encoders import text as text_encoder
+from ontodex.graph import KnowledgeGraph, read
+from ontodex.indexers import embed
+
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+torch.set_num_threads(1)
+text_encoder.CHUNK = 8
+
+
+def build(graph: KnowledgeGraph, index: Path, encoder: Path) -> None:
+    ontodex.build(
+        graph, index, encoders=[encoder], train=False, hierarchy=False, device="cpu", entailment=False, quiet=True
+    ).close()
+
+
+def killed_after_chunks(chunks: int, graph: KnowledgeGraph, index: Path, encoder: Path) -> None:
+    note = embed._note
+
+    def noted(journal: Path, vectors: Any, done: int, texts: int) -> None:
+        note(journal, vectors, done, texts)
+        if done == chunks:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    embed._note = noted
+    build(graph, index, encoder)
+
+
+def main(folder: Path, encoder: Path, new: Path) -> None:
+    killed_after_chunks(4, read(new), folder / "resumed.odx", encoder)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))

@@ -1,0 +1,123 @@
+"""What the scripts of the crash tests share: changes to an index of everything, and what an index holds to the last byte."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import ontodex
+from ontodex.encoders import text as text_encoder
+from ontodex.errors import IndexFailure
+from ontodex.graph import GraphBuilder, KnowledgeGraph
+
+torch.set_num_threads(1)
+text_encoder.CHUNK = 8
+TRAINING = ontodex.HyperCLTraining(steps=4, queries=16, negatives=4, rank=2, condition=4, width=8)
+NOTHING = "no index"
+
+
+def other_graph() -> KnowledgeGraph:
+    """Seventy-seven entities, none of them in the index."""
+    builder = GraphBuilder("zoo")
+    for number in range(70):
+        builder.triple(f"animal {number % 7} wild {number}", "is_a", f"animal {number % 7}")
+        builder.triple(f"animal {number % 7} wild {number}", "near", f"animal {number % 7} wild {(number + 7) % 70}")
+    return builder.build()
+
+
+@dataclass
+class Models:
+    """The encoders that are given."""
+
+    text: Path
+    hit: Path
+    gauss: Path
+
+
+@dataclass
+class Change:
+    """What is done to a copy of an index, and which states of it are legal meanwhile."""
+
+    name: str
+    act: Callable[[Path], Any]
+    start: Path | None
+    legal: dict[str, str] = field(default_factory=dict)
+
+    def copy(self, path: Path) -> Path:
+        if self.start is not None:
+            shutil.copytree(self.start, path)
+        return path
+
+    def again(self, path: Path) -> None:
+        """Act, unless it was done: to add or remove twice is another change."""
+        if content(path) != self.legal["new"]:
+            self.act(path)
+
+    def prepare(self, folder: Path) -> None:
+        """Act without any trouble, to know the new state."""
+        self.legal["old"] = NOTHING if self.start is None else content(self.start)
+        whole = self.copy(folder / f"{self.name}-whole.odx")
+        self.act(whole)
+        self.legal["new"] = content(whole)
+        shutil.rmtree(whole)
+
+    def state(self, path: Path) -> str:
+        """Return ``"old"``, ``"new"``, or what else was found."""
+        found = content(path)
+        return next((name for name, legal in self.legal.items() if found == legal), f"neither: {found}")
+
+
+def changes(old: Path, models: Models) -> list[Change]:
+    """Return a first build, one over an index, and one with entities added and removed."""
+    graph = other_graph()
+
+    def build(path: Path, **further: Any) -> None:
+        given = {"encoders": models.text, "hierarchy": models.hit, "entailment": models.gauss, **further}
+        ontodex.build(graph, path, device="cpu", quiet=True, **given).close()
+
+    return [
+        Change("first", lambda path: build(path, train=False, entailment=False), None),
+        Change("build", lambda path: build(path, training=TRAINING), old),
+        Change("add", lambda path: ontodex.add(graph, path, device="cpu", quiet=True).close(), old),
+        Change(
+            "remove", lambda path: ontodex.remove(["ex:dog", "ex:sea"], path, device="cpu", quiet=True).close(), old
+        ),
+    ]
+
+
+def content(path: Path) -> str:
+    """Return a checksum of the graph, every array and every encoder of an index; or that there is none, or what is wrong."""
+    try:
+        engine = ontodex.open(path, device="cpu")
+    except IndexFailure as error:
+        return NOTHING if "found no" in str(error) else f"{type(error).__name__}: {error}"
+    with engine:
+        index = engine.index
+        if problems := index.verify():
+            return f"damaged: {problems}"
+        manifest = index.manifest
+        said: Any = [engine.graph.fingerprint, manifest.encoders, manifest.settings]
+        said += [(name, info.blake2b) for name, info in sorted(manifest.blobs.items())]
+        said += [(name, info.blake2b) for name, info in sorted(manifest.files.items()) if name.startswith("encoders/")]
+        answers = engine.search("a wild dog", k=3).to_dict()["hits"]
+        return hashlib.blake2b(json.dumps([said, answers], sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def in_child(action: Callable[[], Any]) -> int:
+    """Run in a fork, which starts no new Python and torch; return its exit status, negative for a signal."""
+    pid = os.fork()
+    if pid == 0:
+        code = 99
+        try:
+            code = action() or 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
