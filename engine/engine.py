@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 
 from ontodex.engine.alike import alike
 from ontodex.engine.audit import audit
 from ontodex.engine.audit_rows import Audit
 from ontodex.engine.conditions import DISK, MEMORY, Conditions
 from ontodex.engine.entailments import Entailments
+from ontodex.engine.gate import Gate, gated
 from ontodex.engine.hits import Hits
 from ontodex.engine.links import Links
 from ontodex.engine.phrases import by_phrase
@@ -30,8 +30,9 @@ from ontodex.indexers.index import Index
 __all__ = ["Engine"]
 
 
+@gated("audit", "plot", "plot_norms")
 class Engine:
-    """Answers questions from an index.
+    """Answers questions from an index, in the process that opened it, in any number of threads.
 
     Wherever an entity is asked for, a CURIE, an IRI, a label, a synonym or free text serves; relations likewise. Every
     answer says how it was read. Forms that end in ``_batch`` take many questions and are faster than as many single calls.
@@ -57,6 +58,7 @@ class Engine:
         rerank: str | Path | None = None,
     ) -> None:
         self.index = index
+        self.gate = Gate(str(index.path))
         self.graph = index.graph
         self._links = Links(index, self.searcher, known, None if rerank is None else Path(rerank))
         self._exact = exact
@@ -88,13 +90,12 @@ class Engine:
     def __enter__(self) -> Engine:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Let go of the index, once the questions of other threads are answered; asked again, it raises `IndexFailure`."""
+        self.gate.shut()
         self.index.close()
 
     def __repr__(self) -> str:

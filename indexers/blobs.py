@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -19,21 +20,31 @@ from numpy.typing import NDArray
 
 from ontodex.errors import IndexDamaged, IndexFailure
 
-__all__ = ["BlobInfo", "BlobReader", "BlobWriter", "checksum"]
+__all__ = ["BlobInfo", "BlobReader", "BlobWriter", "checksum", "layout"]
 
 PAGE = 4096
+HEADER = 16
 CHECKED_ON_OPEN = 64 * 1024
 """Blobs up to this many bytes are compared with their checksum whenever they are read."""
 
 
 @dataclass(frozen=True)
 class BlobInfo:
-    """What the manifest knows of a blob: its type, shape, length in bytes and BLAKE2b checksum."""
+    """What the manifest knows of a blob.
+
+    Attributes:
+        dtype: Type of its numbers, as numpy writes it.
+        shape: Its shape.
+        bytes: Its length.
+        blake2b: Its BLAKE2b checksum.
+        offset: Where in the file it begins, if it has pages of its own; ``None`` if it is in a page with others.
+    """
 
     dtype: str
     shape: tuple[int, ...]
     bytes: int
     blake2b: str
+    offset: int | None = None
 
 
 def checksum(data: Any) -> str:
@@ -70,9 +81,33 @@ class BlobWriter:
         self.infos[name] = BlobInfo(flat.dtype.str, tuple(flat.shape), flat.nbytes, checksum(data))
 
     def close(self) -> None:
-        """Write everything through to the disk and close the file."""
+        """Write everything through to the disk, close the file, and find where in it each large blob begins."""
+        path, page = Path(self._env.path()), self._env.stat()["psize"]
         self._env.sync(True)
         self._env.close()
+        environment = _Environment(path)
+        for name, info in self.infos.items():
+            if info.bytes > page:
+                address = _address(environment.transaction.get(name.encode()))
+                # Before a value with pages of its own stands LMDB's header of 16 bytes, which begins with the page's number.
+                number = int.from_bytes(ctypes.string_at(address - HEADER, 8), sys.byteorder)
+                self.infos[name] = replace(info, offset=number * page + HEADER)
+
+
+def layout(path: Path, infos: Mapping[str, BlobInfo]) -> str:
+    """Return the BLAKE2b checksum of all of a store that is outside its large blobs: what LMDB finds them by.
+
+    A byte of that which has changed may lead LMDB to a place beyond the file, and the process to its end.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    blobs = sorted((info.offset, info.bytes) for info in infos.values() if info.offset is not None)
+    with path.open("rb") as file:
+        start = 0
+        for offset, size in [*blobs, (path.stat().st_size, 0)]:
+            file.seek(start)
+            digest.update(file.read(max(0, offset - start)))
+            start = offset + size
+    return digest.hexdigest()
 
 
 class _Environment:
@@ -90,6 +125,10 @@ class _Environment:
                     raise
                 time.sleep(0.001)
         self.transaction = self.lmdb.begin(buffers=True)
+
+
+def _address(buffer: Any) -> int:
+    return int(np.frombuffer(buffer, dtype=np.uint8).__array_interface__["data"][0])
 
 
 _environments: WeakValueDictionary[tuple[int, int], _Environment] = WeakValueDictionary()
@@ -149,8 +188,7 @@ class BlobReader:
         if info.bytes <= CHECKED_ON_OPEN and checksum(found) != info.blake2b:
             raise IndexDamaged(f"{self.path}: blob {name!r} does not fit its checksum; build the index anew")
         # numpy keeps `window` alive, and `window` the mapping: no array can outlive the file it looks into.
-        address = np.frombuffer(found, dtype=np.uint8).__array_interface__["data"][0]
-        window = (ctypes.c_char * info.bytes).from_address(address)
+        window = (ctypes.c_char * info.bytes).from_address(_address(found))
         window._environment = self._environment  # type: ignore[attr-defined]
         try:
             array = np.frombuffer(memoryview(window).toreadonly(), dtype=info.dtype).reshape(info.shape)

@@ -36,11 +36,12 @@ from ontodex.graph import (
 )
 from ontodex.indexers import generations
 from ontodex.indexers.asking import asking
+from ontodex.indexers.blobs import layout
 from ontodex.indexers.candidates import EXACT_UP_TO, make_candidates, measure_recall
 from ontodex.indexers.embed import Embeddings, embed, map_blocks
 from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
-from ontodex.indexers.index import STORE, Index
+from ontodex.indexers.index import Index
 from ontodex.indexers.manifest import FORMAT, FileInfo, Manifest, file_info
 from ontodex.indexers.phrases import phrases
 from ontodex.indexers.space_names import BUFFERS, CONDITION, GAUSS, GEOMETRIES, HIT, HYBRID, LINK, SPAN, TEXT
@@ -48,6 +49,7 @@ from ontodex.indexers.store import write_store
 from ontodex.indexers.structure import Structure
 from ontodex.indexers.structure_build import StructureTrainer, for_fitting, join, make_structure
 from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.wholeness import STORE
 
 __all__ = ["LinkTrainer", "build_generation", "build_index"]
 
@@ -374,6 +376,7 @@ class _Build:
             job=self.job,
             files=files,
             blobs=self._blobs,
+            layout=layout(self.folder / STORE, self._blobs),
             seconds=self.seconds,
         ).write(self.folder)
         generations.sync_tree(self.folder)

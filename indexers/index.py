@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,10 +26,9 @@ from ontodex.indexers.space_names import HYBRID, SAID
 from ontodex.indexers.storable import fitting
 from ontodex.indexers.structure import Structure
 from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.wholeness import STORE, expect_whole
 
-__all__ = ["STORE", "Index"]
-
-STORE = "store.mdb"
+__all__ = ["Index"]
 
 
 class Index:
@@ -54,8 +55,8 @@ class Index:
     def open(cls, path: Path, device: str = "auto") -> Index:
         """Open the live generation.
 
-        Lengths of all files are compared with the manifest before anything is mapped; checksums of large blobs are left
-        to :meth:`verify`.
+        Lengths of all files, and what blobs are found by, are compared with the manifest before anything is mapped;
+        checksums of large blobs are left to :meth:`verify`.
 
         Args:
             path: Folder of the index.
@@ -76,12 +77,12 @@ class Index:
                 latest = generations.current(path)  # a writer may have published and dropped between the two looks
                 if latest == number:
                     raise IndexDamaged(
-                        f"{folder}: expected the live generation, found none ({error.strerror})"
+                        f"{folder}: expected the live generation that CURRENT names, found none ({error.strerror})"
                     ) from None
                 number = latest
         try:
             manifest = Manifest.read(folder)
-            _check_lengths(folder, manifest)
+            expect_whole(folder, manifest)
             return cls(path, folder, manifest, held, device)
         except BaseException:
             held.close()
@@ -176,7 +177,8 @@ class Index:
             raise IndexMismatch(f"{self.path}: the index has no relation projections; build it with training")
         folder = self.folder / "encoders" / "link"
         own = self.manifest.encoders["link"]["text"] != self.manifest.encoders["text"]["text"]
-        encoder = load_link_encoder(folder, None if own else self.text_encoder, self.device)
+        with _loading(folder):
+            encoder = load_link_encoder(folder, None if own else self.text_encoder, self.device)
         if encoder.fingerprint != self.manifest.encoders["link"]["network"]:
             raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
         return encoder
@@ -214,10 +216,8 @@ class Index:
         if "hit" not in self.manifest.encoders:
             raise IndexMismatch(f"{self.path}: the index has no hierarchy space; build one of a graph with a hierarchy")
         folder = self.folder / "encoders" / "hit"
-        try:
+        with _loading(folder):
             encoder = HiT.load(folder, self.device, base=self.folder / "encoders" / "text")
-        except EncoderError as error:
-            raise IndexMismatch(f"{folder}: the encoder does not load ({error}); build the index anew") from error
         stated, dim = self.manifest.encoders["hit"], self.manifest.spaces["hit"].dim
         if encoder.fingerprint != stated["encoder"]:
             raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
@@ -267,10 +267,8 @@ class Index:
 
         stated, dim = self.entailment, self.manifest.spaces["gauss"].dim
         folder = self.folder / "encoders" / "gauss"
-        try:
+        with _loading(folder):
             encoder = GaussCSE.load(folder, self.device, base=self.folder / "encoders" / "text")
-        except EncoderError as error:
-            raise IndexMismatch(f"{folder}: the encoder does not load ({error}); build the index anew") from error
         if (encoder.fingerprint, 2 * encoder.dim) != (stated["encoder"], dim):
             raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
         return encoder
@@ -300,7 +298,8 @@ class Index:
 
         own = self.condition["text"] != self.manifest.encoders["text"]["text"]
         folder = self.folder / "encoders" / "condition"
-        encoder = ConditionEncoder.load(folder, None if own else self.text_encoder, self.device)
+        with _loading(folder):
+            encoder = ConditionEncoder.load(folder, None if own else self.text_encoder, self.device)
         if encoder.fingerprint != self.condition["network"]:
             raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
         return encoder
@@ -379,13 +378,12 @@ class Index:
         return problems
 
 
-def _check_lengths(folder: Path, manifest: Manifest) -> None:
-    for name, info in manifest.files.items():
-        file = folder / name
-        size = file.stat().st_size if file.is_file() else None
-        if size != info.bytes and not name.endswith(".faiss"):
-            found = "no such file" if size is None else f"{size:,} bytes"
-            raise IndexDamaged(f"{file}: expected {info.bytes:,} bytes, found {found}; build the index anew")
+@contextmanager
+def _loading(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except EncoderError as error:
+        raise IndexMismatch(f"{folder}: the encoder does not load ({error}); build the index anew") from error
 
 
 def _has_gpu_driver() -> bool:

@@ -14,7 +14,7 @@ from ontodex.indexers.blobs import BlobInfo
 
 __all__ = ["FORMAT", "FileInfo", "Manifest", "SpaceInfo", "file_info"]
 
-FORMAT = 2
+FORMAT = 3
 """Version of the layout on disk. An index of a newer one is refused, older ones are read."""
 
 NAME = "manifest.json"
@@ -53,7 +53,11 @@ class SpaceInfo:
 
 @dataclass(frozen=True)
 class Manifest:
-    """Everything there is to know of a generation before its files are touched."""
+    """Everything there is to know of a generation before its files are touched.
+
+    ``layout`` is the checksum of what the blobs are found by (:func:`ontodex.indexers.blobs.layout`); indexes of
+    format 1 and 2 have none.
+    """
 
     format: int
     generation: int
@@ -66,6 +70,7 @@ class Manifest:
     job: str
     files: dict[str, FileInfo] = field(default_factory=dict)
     blobs: dict[str, BlobInfo] = field(default_factory=dict)
+    layout: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:

@@ -84,7 +84,9 @@ def expect_own(folder: Path, own: bool, start: Path | None = None) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise TrainingError(f"{folder}: expected a folder to write, found a file; choose another name")
-    if folder.is_dir() and any(folder.iterdir()) and not own and not (folder / CHECKPOINTS / SETTINGS).exists():
+    left = folder / CHECKPOINTS
+    begun = (left / SETTINGS).exists() or (left.is_dir() and not any(left.iterdir()))
+    if folder.is_dir() and any(folder.iterdir()) and not own and not begun:
         raise TrainingError(
             f"{folder}: expected an empty folder, or what an earlier run has left, found other files; choose another name"
         )

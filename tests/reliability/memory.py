@@ -1,0 +1,57 @@
+"""Run by test_resources.py: build and ask an index of so many entities; print the peak of anonymous memory, in MB, as JSON.
+
+What is mapped from files is not counted: the system takes it back when it needs the room.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+from pathlib import Path
+
+import ontodex
+from ontodex.graph import GraphBuilder
+
+
+def anonymous() -> float:
+    return int(re.search(r"RssAnon:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024
+
+
+class Peak:
+    """The highest that is seen, every two milliseconds, while it is entered."""
+
+    def __enter__(self) -> Peak:
+        self.megabytes, self._over = anonymous(), threading.Event()
+        self._watch = threading.Thread(target=self._look)
+        self._watch.start()
+        return self
+
+    def _look(self) -> None:
+        while not self._over.wait(0.002):
+            self.megabytes = max(self.megabytes, anonymous())
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._watch.join()
+
+
+def main(encoder: Path, index: Path, entities: int) -> None:
+    builder = GraphBuilder("many")
+    for number in range(entities):
+        builder.entity(f"ex:{number}", f"animal {number}")
+        builder.triple(f"ex:{number}", "is_a", f"ex:{number // 2}")
+    graph = builder.build()
+    del builder
+    with Peak() as building:
+        settings = {"train": False, "structure": False, "hierarchy": False, "entailment": False}
+        ontodex.build(graph, index, encoders=[encoder], device="cpu", quiet=True, **settings).close()
+    with Peak() as asking, ontodex.open(index, device="cpu") as engine:
+        engine.search_batch([f"wild animal {number}" for number in range(64)])
+        engine.tails_batch([(f"ex:{number}", "is_a") for number in range(64)])
+    print(json.dumps({"build": building.megabytes, "ask": asking.megabytes}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,38 @@
+"""Run by test_concurrency.py, eight at a time: open, ask, close, again and again, while a writer publishes. Prints JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import ontodex
+
+
+def answered(engine: ontodex.Engine) -> str:
+    """Return a checksum of the answers to stored questions, which need no encoder, and of what the answers are of."""
+    said = [engine.graph.fingerprint, engine.graph.n_entities, engine.index.manifest.spaces["text"].rows]
+    for name in ("ex:dog", "ex:wild", "ex:farm"):
+        for hits in (engine.similar(name), engine.tails(name, "is_a"), engine.parents(name), engine.entailing(name)):
+            said.append([(hit.id, round(hit.score, 6), hit.known) for hit in hits])
+    return hashlib.blake2b(json.dumps(said).encode(), digest_size=8).hexdigest()
+
+
+def main(index: Path, seconds: float) -> None:
+    end = time.time() + seconds
+    seen: Counter[str] = Counter()
+    generations = set()
+    while time.time() < end:
+        with ontodex.open(index, device="cpu") as engine:
+            generations.add(engine.index.manifest.generation)
+            first = answered(engine)
+            time.sleep(0.02)
+            seen[first if answered(engine) == first else "changed while open"] += 1
+    print(json.dumps({"seen": seen, "generations": len(generations)}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), float(sys.argv[2]))
