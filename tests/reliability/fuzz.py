@@ -1,0 +1,156 @@
+"""Coverage-guided fuzzing of every reader, the manifest, and the resolver of names, by atheris.
+
+``python -m tests.reliability.fuzz SECONDS`` (in `make torture`) goes on from ``corpus/``, which ``make test`` reads through
+without atheris, and puts there what it found to break something. An input is the number of a target, and what it gets.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+CORPUS = Path(__file__).with_name("corpus")
+LONGEST = 4096
+
+
+def in_file(name: str, use: Callable[[Path], Any]) -> Callable[[bytes], None]:
+    """Return a target that gets its input as a file of this name."""
+
+    def run(content: bytes) -> None:
+        with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
+            path = Path(folder) / name
+            path.write_bytes(content)
+            use(path)
+
+    return run
+
+
+def as_graph(path: Path) -> None:
+    """Read a graph, and do with it what a build does."""
+    from ontodex.graph import entity_texts, read, relation_texts, statements
+
+    graph = read(path, on_error="skip")
+    assert graph.n_entities == len(graph.labels) == len(graph.ids) == len(set(graph.ids))
+    assert not len(graph.heads) or 0 <= graph.heads.min() <= graph.heads.max() < graph.n_entities
+    assert len(entity_texts(graph)) == graph.n_entities
+    assert len(relation_texts(graph)) == 2 * graph.n_relations
+    said = statements(graph)
+    assert len(said.texts) == len(said)
+    if graph.hierarchy_relations:
+        assert len(graph.hierarchy(on_cycle="drop").depth) == graph.n_entities
+    for name in list(graph.ids)[:20]:
+        assert graph.find(name) is not None or not name.strip()
+
+
+def as_splits(content: bytes) -> None:
+    """Read a folder of files, which the input parts by lines of their names."""
+    names = ("train.tsv", "entity_text.tsv", "relation2text.txt", "fb15k_mid2name.txt", "entity2text.txt")
+    with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
+        for name, part in zip(names, content.split(b"\n--\n"), strict=False):
+            (Path(folder) / name).write_bytes(part)
+        as_graph(Path(folder))
+
+
+def as_manifest(content: bytes) -> None:
+    """Read a manifest whose checksum fits."""
+    from ontodex.indexers.manifest import Manifest, _digest
+
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        found = None
+    whole = json.dumps({"blake2b": _digest(found), **found}).encode() if isinstance(found, dict) else content
+    in_file("manifest.json", lambda path: Manifest.read(path.parent))(whole)
+
+
+def as_name(content: bytes) -> None:
+    """Look a text up, as an entity and as a relation."""
+    from ontodex.engine.resolve import resolve_entity, resolve_relation
+    from ontodex.errors import LookupFailed, SettingsError
+
+    for text in (content.decode("utf-8", "replace"), content.decode("utf-16", "replace")):
+        for resolve in (resolve_entity, resolve_relation):
+            with contextlib.suppress(LookupFailed, SettingsError):
+                assert resolve(farm(), text).reading.text == text
+
+
+@functools.cache
+def farm() -> Any:
+    from tests.conftest import make_small_graph
+
+    return make_small_graph()
+
+
+SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def targets() -> dict[str, Callable[[bytes], None]]:
+    """Return what is fuzzed, by name."""
+    from ontodex.graph import read_csts, read_nli, read_sts
+
+    return {
+        "table": in_file("a.tsv", as_graph),
+        "csv": in_file("a.csv", as_graph),
+        "obo": in_file("a.obo", as_graph),
+        "nquads": in_file("a.nq", as_graph),
+        "obographs": in_file("a.json", as_graph),
+        "gzip": in_file("a.nt.gz", as_graph),
+        "unknown": in_file("a", as_graph),
+        "splits": as_splits,
+        "nli": in_file("a.jsonl", lambda path: read_nli(path, on_error="skip")),
+        "nli table": in_file("a.tsv", lambda path: read_nli(path, on_error="skip")),
+        "csts": in_file("a.csv", lambda path: read_csts(path, on_error="skip")),
+        "sts": in_file("a.csv", lambda path: read_sts(path, on_error="skip")),
+        "manifest": as_manifest,
+        "name": as_name,
+    }
+
+
+def run_one(data: bytes, known: dict[str, Callable[[bytes], None]]) -> None:
+    """Give an input to its target; anything but an error of ours is a fault."""
+    from ontodex.errors import OntodexError
+
+    if not data:
+        return
+    start = time.process_time()
+    with contextlib.suppress(OntodexError):
+        list(known.values())[data[0] % len(known)](data[1:])
+    assert time.process_time() - start < 5, "slow"
+
+
+def main(seconds: int, corpus: Path) -> None:
+    import atheris
+
+    warnings.simplefilter("ignore")
+    with atheris.instrument_imports(include=["ontodex.graph", "ontodex.indexers.manifest", "ontodex.engine.resolve"]):
+        known = targets()
+        import ontodex.engine.resolve
+        import ontodex.graph
+        import ontodex.indexers.manifest  # noqa: F401
+
+    def test(data: bytes) -> None:
+        try:
+            run_one(data, known)
+        except BaseException:
+            name = hashlib.sha256(data).hexdigest()[:16]
+            (CORPUS / f"found-{name}").write_bytes(data)
+            raise
+
+    limits = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=20", "-rss_limit_mb=2000", "-seed=1"]
+    atheris.Setup([sys.argv[0], str(corpus), str(CORPUS), *limits], test)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        main(int(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else Path(folder))
