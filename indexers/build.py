@@ -117,11 +117,16 @@ def build_generation(
     texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
     quiet: bool = False,
+    fit_rule: bool = True,
 ) -> int:
-    """Do as :func:`build_index`, as the one writer of the index (:func:`ontodex.indexers.generations.writer`)."""
+    """Do as :func:`build_index`, as the one writer of the index (:func:`ontodex.indexers.generations.writer`).
+
+    With ``fit_rule=False`` the hierarchy encoder keeps the rule that it has.
+    """
     texts = texts or TextSettings()
     number = generations.next_number(path)
-    made = _Build(path, number, graph, encoders, texts, {"texts": dataclasses.asdict(texts), **(settings or {})}, quiet)
+    about = {"texts": dataclasses.asdict(texts), **(settings or {})}
+    made = _Build(path, number, graph, encoders, texts, about, quiet, fit_rule)
     try:
         with _live(path) as earlier:
             made.start(_job(graph, encoders, made.settings))
@@ -167,6 +172,7 @@ class _Build:
     texts: TextSettings
     settings: dict[str, Any]
     quiet: bool
+    fits_rule: bool
     job: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -193,7 +199,7 @@ class _Build:
         given, folder = self.encoders, self.folder
         learnt = for_fitting(self.graph) if callable(structure) else None
         found: Structure | None = None
-        hierarchy = hierarchy_to_fit(self.graph, given.hit) if given.hit is not None else None
+        hierarchy = hierarchy_to_fit(self.graph, given.hit) if given.hit is not None and self.fits_rule else None
         names: dict[str, Sequence[str]] = {TEXT: entity_texts(self.graph, self.texts)}
         with self._timed("encode"):
             known = self._known(earlier, TEXT, "text", given.text.fingerprint)

@@ -14,6 +14,7 @@ from ontodex.geometry.poincare import norm, pairwise, unlift
 from ontodex.geometry.subsumption import Subsumption, calibrated, differences, fit
 from ontodex.graph import Hierarchy, KnowledgeGraph, draw_negatives, links_fingerprint, validation_links
 from ontodex.graph.negatives import KINDS, name_groups
+from ontodex.indexers.embed import text_keys
 
 __all__ = ["LEAST_LINKS", "best_parents", "fit_rule_to_graph", "hierarchy_to_fit", "with_rule"]
 
@@ -127,6 +128,12 @@ def fit_rule_to_graph(
     links = hierarchy.direct_subsumptions() if links is None else links
     if len(links) < LEAST_LINKS:
         return None
+    order = np.argsort(
+        text_keys(names), kind="stable"
+    )  # what is drawn depends on names, not on the order of a file's lines
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    links = links[np.lexsort((place[links[:, 1]], place[links[:, 0]]))]
     drawn = np.random.default_rng(seed).permutation(len(links))[:MOST_LINKS]
     try:
         pairs = draw_negatives(hierarchy, links[np.sort(drawn)], negatives=NEGATIVES, seed=seed, names=names)
@@ -137,8 +144,8 @@ def fit_rule_to_graph(
     rows, places = np.unique(np.concatenate([children, parents]), return_inverse=True)
     points = unlift(np.array(items[rows], dtype=np.float64), c)
     distance, gain = differences(points, places[: len(children)], places[len(children) :], c)
-    rule = fit(distance, gain, labels, weight=_best_weight(links[drawn[:QUERIES]], items, c, seed))
-    asked = np.unique(links[:, 0])
+    rule = fit(distance, gain, labels, weight=_best_weight(links[drawn[:QUERIES]], items, c, seed, order))
+    asked = order[np.unique(place[links[:, 0]])]
     asked = np.random.default_rng(seed).permutation(asked)[:ASKED]
     owners, parents, scores = best_parents(hierarchy, names, items, c, rule.weight, asked)
     found = hierarchy.is_ancestor(asked[owners], parents)
@@ -202,9 +209,11 @@ def _refused(
     return np.concatenate(owners)[order], flat[order]
 
 
-def _best_weight(links: NDArray[np.integer], items: NDArray[np.float32], c: float, seed: int) -> float:
+def _best_weight(
+    links: NDArray[np.integer], items: NDArray[np.float32], c: float, seed: int, order: NDArray[np.int64]
+) -> float:
     """Return the weight by which the parents of links rank best (mean reciprocal rank) among entities drawn at random."""
-    drawn = np.random.default_rng(seed).permutation(len(items))[:CANDIDATES]
+    drawn = order[np.random.default_rng(seed).permutation(len(items))[:CANDIDATES]]
     others = unlift(np.array(items[np.sort(drawn)], dtype=np.float64), c)
     children, parents = (unlift(np.array(items[links[:, side]], dtype=np.float64), c) for side in (0, 1))
     distances, to_parents = pairwise(children, others, c), distance_of(children, parents, c)

@@ -35,7 +35,7 @@ def encoders_of(index: Index) -> Encoders:
 def update_index(
     path: Path, change: Callable[[KnowledgeGraph], KnowledgeGraph], *, device: str = "auto", quiet: bool = False
 ) -> int:
-    """Make a generation of a changed graph; only texts that are new are encoded, and nothing is trained.
+    """Make a generation of a changed graph; only texts that are new are encoded, and nothing is trained or fitted.
 
     From the reading of the graph to the new generation there is no other writer, so that no change is lost.
 
@@ -65,6 +65,7 @@ def update_index(
                 texts=settings_from(TextSettings, index.manifest.settings["texts"], str(index.folder)),
                 settings={name: index.manifest.settings.get(name) for name in ("training", "structure", "spans")},
                 quiet=quiet,
+                fit_rule=False,  # a new one would change the scores of what has not changed
             )
         finally:
             index.close()

@@ -66,3 +66,15 @@ def test_a_full_disk_is_an_index_failure_and_leaves_the_old_index(
         assert (one["again"], one["finally"]) == (0, "new"), one
     assert Counter(one["after"] for one in found)["old"] > len(found) / 2
     figures("disk full", steps=len(found))
+
+
+def test_a_killed_training_run_ends_as_one_that_was_not(
+    tmp_path: Path, tiny_encoder: Path, run_script: Callable[..., Any], figures: Callable[..., None], torture: bool
+) -> None:
+    found = run_script("killed_training.py", tmp_path, tiny_encoder, 10 if torture else 2, timeout=3000)
+    for one in found:
+        assert one["status"] == -9, one
+        assert one["again"] == 0, one
+        assert 0 <= one["apart"] < 1e-4, one
+    assert any(one["left"] for one in found)
+    figures("training", points=len(found), apart=max(one["apart"] for one in found))
