@@ -8,7 +8,7 @@ TREE := build/tree/ontodex
 FOLDERS := encoders engine errors geometry graph indexers trainers
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format bench tree clean
+.PHONY: help install demo test check format torture bench tree clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -32,6 +32,9 @@ format: install ## Sort imports, format, and mend what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+torture: $(VENV)/.installed-torture ## Test reliability at full length, an hour or two, and write docs/reliability.md
+	$(BIN)/pytest tests/reliability --torture $(ARGS)
+
 bench: $(VENV)/.installed-bench ## Measure the papers' tables and the peers (ARGS="--help" lists them)
 	$(BIN)/python -m benchmarks $(ARGS)
 
@@ -49,6 +52,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 $(VENV)/.installed-bench: $(VENV)/.installed
 	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[bench]'
+	@touch $@
+
+$(VENV)/.installed-torture: $(VENV)/.installed
+	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[torture]'
 	@touch $@
 
 # The root folders under their import names, for tools that read files instead of importing them.

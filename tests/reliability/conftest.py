@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.reliability.report import note
+
 ROOT = Path(__file__).resolve().parents[2]
 FIGURES = pytest.StashKey[dict[str, dict[str, Any]]]()
 
@@ -34,13 +36,11 @@ def figures(request: pytest.FixtureRequest) -> Callable[..., None]:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Write the record once everything was tried and held."""
+    """Write the record of what was tried and held, and the page that is made from it."""
     noted = session.config.stash.get(FIGURES, {})
     if noted and session.config.getoption("--torture"):
-        path = Path(session.config.rootpath) / "build" / "reliability.json"
-        path.parent.mkdir(exist_ok=True)
-        earlier = json.loads(path.read_text()) if path.exists() else {}
-        path.write_text(json.dumps({**earlier, **noted}, indent=1) + "\n")
+        git = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
+        note(noted, subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip())
 
 
 @pytest.fixture(scope="session")

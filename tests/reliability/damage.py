@@ -20,7 +20,6 @@ import ontodex
 from ontodex.errors import IndexFailure
 
 PAGE = 4096
-HEADER = {".mdb": 160, ".safetensors": 1200, ".json": 400, ".faiss": 100}
 RIGHT, REFUSED, WRONG, UNNAMED, OTHER = range(5)
 OUTCOMES = {
     RIGHT: "right answers",
@@ -31,33 +30,33 @@ OUTCOMES = {
 }
 
 
-def answers(path: Path, encoders: bool) -> list[Any]:
-    """Ask everything that is stored, and if so what encoders are loaded for."""
+def answers(path: Path, encoder: str = "") -> list[Any]:
+    """Ask everything that is stored, and what one encoder is loaded for, or all with ``"all"``."""
+    text = "a wild thing in the sea"
     with ontodex.open(path, device="cpu") as engine:
-        asked = [engine.tails("ex:dog", "lives in"), engine.similar("ex:dog"), engine.relations("ex:dog", "ex:farm")]
         spaces = engine.index.manifest.spaces
+        asked = [engine.tails("ex:dog", "lives in"), engine.similar("ex:dog"), engine.relations("ex:dog", "ex:farm")]
         if "hit" in spaces:
             asked += [engine.parents("ex:dog"), engine.children("ex:animal")]
         if "gauss" in spaces:
             asked += [engine.entailing("ex:wild")]
-        if encoders:
-            text = "a wild thing in the sea"
-            asked += [engine.search(text), engine.tails(text, "feeds on")]
-            asked += [engine.parents(text)] if "hit" in spaces else []
-            asked += [engine.entailed_by(text)] if "gauss" in spaces else []
+        of = {"text": engine.search, "link": lambda text: engine.tails(text, "feeds on")}
+        of.update({"hit": engine.parents} if "hit" in spaces else {})
+        of.update({"gauss": engine.entailed_by} if "gauss" in spaces else {})
+        asked += [ask(text) for name, ask in of.items() if encoder in (name, "all")]
         return [[(hit.id, hit.label, round(hit.score, 3), hit.known) for hit in hits] for hits in asked]
 
 
-def look(path: Path, name: str, right: dict[bool, list[Any]]) -> int:
+def look(path: Path, name: str, right: dict[str, list[Any]]) -> int:
     """Return what came of a damage to a file, by its outcome; a killed process is negative."""
     pid = os.fork()
     if pid == 0:
         code = OTHER
         try:
-            encoders = name.startswith("encoders/")
-            code = RIGHT if answers(path, encoders) == right[encoders] else WRONG
+            encoder = name.split("/")[1] if name.startswith("encoders/") else ""
+            code = RIGHT if answers(path, encoder) == right[encoder] else WRONG
         except IndexFailure as error:
-            place = "/".join(name.split("/")[:2]) if encoders else name
+            place = f"encoders/{encoder}" if encoder else name
             code = REFUSED if any(part in str(error) for part in (name, place, "encoders/text")) else UNNAMED
             if code == UNNAMED:
                 sys.stderr.write(f"{name}: {error}\n")
@@ -68,33 +67,41 @@ def look(path: Path, name: str, right: dict[bool, list[Any]]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def damages(name: str, content: bytes, flips: int, rng: random.Random) -> list[tuple[str, bytes]]:
-    """Return what a file may hold instead: its beginning, or one byte changed, each of its header and some of the rest."""
+def header(name: str, content: bytes) -> set[int]:
+    """Return the places of the header of a file: of LMDB its first pages, and that of every page."""
+    if name.endswith(".safetensors"):
+        return set(range(8 + int.from_bytes(content[:8], "little")))
+    if name.endswith(".mdb"):
+        pages = range(0, len(content), PAGE)
+        return {page + at for page in pages for at in range(160 if page in (0, PAGE) else 16)}
+    return set(range(min(len(content), 400)))
+
+
+def damages(name: str, content: bytes, headers: int, others: int, rng: random.Random) -> list[tuple[str, bytes]]:
+    """Return what a file may hold instead: its beginning, or one byte changed, of its header or of the rest."""
     size = len(content)
     found = [(f"cut to {length}", content[:length]) for length in sorted({0, 1, size // 2, size - 1})]
-    header = set(range(min(size, HEADER.get(Path(name).suffix, 100))))
-    if name.endswith(".mdb"):
-        header |= {page + at for page in range(0, size, PAGE) for at in range(16)} | set(range(PAGE, PAGE + 160))
-    rest = sorted(set(range(size)) - header)
-    chosen = {*rng.sample(sorted(header), min(flips, len(header))), *rng.sample(rest, min(flips // 4, len(rest)))}
+    first = header(name, content)
+    rest = sorted(set(range(size)) - first)
+    chosen = {*rng.sample(sorted(first), min(headers, len(first))), *rng.sample(rest, min(others, len(rest)))}
     for at in sorted(chosen):
         changed = content[at] ^ rng.choice((1, 0x20, 0x80, 0xFF))
         found.append((f"byte {at}", content[:at] + bytes([changed]) + content[at + 1 :]))
     return found
 
 
-def main(index: Path, flips: int) -> None:
+def main(index: Path, headers: int, others: int) -> None:
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     rng = random.Random(0)
     generation = index / (index / "CURRENT").read_text().strip()
-    right = {encoders: answers(index, encoders) for encoders in (False, True)}
+    right = {encoder: answers(index, encoder) for encoder in ("", "text", "link", "hit", "gauss", "all")}
     outcomes: Counter[str] = Counter()
     bad = []
     for file in sorted([index / "CURRENT", *(path for path in generation.rglob("*") if path.is_file())]):
         name = file.relative_to(generation).as_posix() if generation in file.parents else file.name
         content = file.read_bytes()
-        for what, other in damages(name, content, flips, rng):
+        for what, other in damages(name, content, headers, others, rng):
             file.unlink()
             file.write_bytes(other)
             code = look(index, name, right)
@@ -103,8 +110,8 @@ def main(index: Path, flips: int) -> None:
                 bad.append((name, what, OUTCOMES.get(code, code)))
         file.unlink()
         file.write_bytes(content)
-    print(json.dumps({"outcomes": outcomes, "bad": bad, "whole": answers(index, True) == right[True]}))
+    print(json.dumps({"outcomes": outcomes, "bad": bad, "whole": answers(index, "all") == right["all"]}))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

@@ -22,7 +22,7 @@ def test_a_killed_change_leaves_the_old_index_or_the_new_one(
     figures: Callable[..., None],
     torture: bool,
 ) -> None:
-    killed = run_script("killed.py", tmp_path, *old, 30 if torture else 1, timeout=3000)
+    killed = run_script("killed.py", tmp_path, *old, 25 if torture else 1, timeout=3000)
     for one in killed:
         assert one["status"] == -9, one
         assert one["after"] in ("old", "new"), one
@@ -42,7 +42,7 @@ def test_a_loss_of_power_leaves_the_old_index_or_the_new_one(
     figures: Callable[..., None],
     torture: bool,
 ) -> None:
-    found = run_script("power_loss.py", tmp_path, *old, 40 if torture else 1, timeout=3000)
+    found = run_script("power_loss.py", tmp_path, *old, 12 if torture else 1, timeout=3000)
     for one in found:
         assert one["after"] in ("old", "new"), one
         assert (one["again"], one["finally"]) == (0, "new"), one
@@ -59,7 +59,7 @@ def test_a_full_disk_is_an_index_failure_and_leaves_the_old_index(
     figures: Callable[..., None],
     torture: bool,
 ) -> None:
-    found = run_script("full_disk.py", tmp_path, *old, 1000 if torture else 3, timeout=3000)
+    found = run_script("full_disk.py", tmp_path, *old, 60 if torture else 3, timeout=3000)
     for one in found:
         assert one["status"] == 7 or (one["status"], one["after"]) == (0, "new"), one
         assert one["after"] in ("old", "new"), one

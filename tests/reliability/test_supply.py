@@ -1,0 +1,61 @@
+"""Nothing is fetched, and what ontodex stands on is written down."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+from tests.reliability.supply import PAGE, ROOT, WHY, brought, licence, normal, weights
+
+
+def test_the_whole_demo_runs_without_a_network(tmp_path: Path) -> None:
+    script = Path(__file__).with_name("without_network.py")
+    command = [sys.executable, str(script), "--output", str(tmp_path / "demo"), "--device", "cpu", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "forbidden" not in done.stderr
+    assert "Done in" in done.stdout
+
+
+def test_what_may_not_connect_is_stopped() -> None:
+    """The guard of the test above works: else that would prove nothing."""
+    folder = str(Path(__file__).parent)
+    code = (
+        f"import sys; sys.path.insert(0, {folder!r}); from without_network import forbid; sys.addaudithook(forbid); "
+        "import socket; socket.create_connection(('127.0.0.1', 9))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "may not use the network" in done.stderr
+
+
+def test_every_package_is_there_for_a_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    asked = [*project["dependencies"], *extras["demo"], *extras["plot"]]
+    assert {normal(re.match(r"[\w.-]+", one)[0]) for one in asked} == WHY.keys()
+
+
+def test_every_package_and_its_licence_are_written_down() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (\S+) \| ([^|]+) \|", page, re.MULTILINE))
+    expected = {name: licence(name) for name in (*WHY, *brought())}
+    if sys.version_info < (3, 11) or sys.platform != "linux":  # other versions, and some packages more
+        expected = {name: rows.get(name, found) for name, found in expected.items() if name in WHY}
+    missing = {name: found for name, found in expected.items() if rows.get(name) != found}
+    assert not missing, "run `python -m tests.reliability.supply`"
+
+
+def test_weights_are_those_that_are_written_down() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for name, digest in weights().items():
+        assert f"| {name} | `{digest}` |" in page
+    from ontodex.encoders.locate import _PACKAGE_WEIGHTS
+
+    assert _PACKAGE_WEIGHTS in page
