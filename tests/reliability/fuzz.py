@@ -1,7 +1,8 @@
 """Coverage-guided fuzzing of every reader, the manifest, and the resolver of names, by atheris.
 
-``python -m tests.reliability.fuzz SECONDS`` (in `make torture`) goes on from ``corpus/``, which ``make test`` reads through
-without atheris, and puts there what it found to break something. An input is the number of a target, and what it gets.
+``python -m tests.reliability.fuzz SECONDS`` (in `make torture`) goes on from the seeds in ``corpus/``, where it puts what
+breaks something, and from ``corpus.tar.gz``, what an hour of it found to take another way through the code. ``make test``
+gives all of these to their targets. An input is the number of a target, and what it gets.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import hashlib
 import json
 import os
 import sys
+import tarfile
 import tempfile
 import time
 import warnings
@@ -20,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 CORPUS = Path(__file__).with_name("corpus")
+KEPT = CORPUS.with_suffix(".tar.gz")
 LONGEST = 4096
 
 
@@ -146,6 +149,8 @@ def main(seconds: int, corpus: Path) -> None:
             (CORPUS / f"found-{name}").write_bytes(data)
             raise
 
+    with tarfile.open(KEPT) as archive:
+        archive.extractall(corpus, filter="data")
     limits = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=20", "-rss_limit_mb=2000", "-seed=1"]
     atheris.Setup([sys.argv[0], str(corpus), str(CORPUS), *limits], test)
     atheris.Fuzz()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+import tarfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.reliability.fuzz import CORPUS, run_one, targets
+from tests.reliability.fuzz import CORPUS, KEPT, run_one, targets
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS.iterdir()), ids=lambda path: path.name)
@@ -19,6 +20,16 @@ def test_an_input_of_the_corpus_is_read_or_refused(path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run_one(path.read_bytes(), targets())
+
+
+def test_what_an_hour_of_fuzzing_kept_is_read_or_refused() -> None:
+    known = targets()
+    with warnings.catch_warnings(), tarfile.open(KEPT) as archive:
+        warnings.simplefilter("ignore")
+        members = archive.getmembers()
+        for member in members:
+            run_one(archive.extractfile(member).read(), known)
+    assert len(members) > 500
 
 
 def test_fuzzing_finds_nothing_new(torture: bool, figures: Callable[..., None]) -> None:
