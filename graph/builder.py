@@ -15,7 +15,6 @@ from ontodex.graph.knowledge_graph import KnowledgeGraph
 
 __all__ = ["GraphBuilder", "expect_synonyms", "readable", "unique_triples"]
 
-
 LONGEST_TEXT = 1_000_000
 """Letters of an identifier, label, synonym or definition; whatever is longer is none of these."""
 

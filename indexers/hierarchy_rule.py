@@ -128,11 +128,9 @@ def fit_rule_to_graph(
     links = hierarchy.direct_subsumptions() if links is None else links
     if len(links) < LEAST_LINKS:
         return None
-    order = np.argsort(
-        text_keys(names), kind="stable"
-    )  # what is drawn depends on names, not on the order of a file's lines
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
+    # What is drawn depends on names, not on the order of a file's lines.
+    order = np.argsort(text_keys(names), kind="stable")
+    place = np.argsort(order)
     links = links[np.lexsort((place[links[:, 1]], place[links[:, 0]]))]
     drawn = np.random.default_rng(seed).permutation(len(links))[:MOST_LINKS]
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ontodex.errors import IndexDamaged
+from ontodex.errors import IndexDamaged, IndexFailure
 from ontodex.indexers.blobs import layout
 from ontodex.indexers.manifest import Manifest, file_info
 
@@ -20,6 +20,7 @@ def expect_whole(folder: Path, manifest: Manifest) -> None:
 
     Raises:
         IndexDamaged: If a file is missing, has another length, or does not fit.
+        IndexFailure: If a file may not be read.
     """
     for name, info in manifest.files.items():
         file = folder / name
@@ -28,9 +29,12 @@ def expect_whole(folder: Path, manifest: Manifest) -> None:
             found = "no such file" if size is None else f"{size:,} bytes"
             raise IndexDamaged(f"{file}: expected {info.bytes:,} bytes, found {found}; build the index anew")
     store = folder / STORE
-    if manifest.format < WITH_LAYOUT:
-        fits = file_info(store) == manifest.files[STORE]
-    else:
-        fits = layout(store, manifest.blobs) == manifest.layout
+    try:
+        if manifest.format < WITH_LAYOUT:
+            fits = file_info(store) == manifest.files[STORE]
+        else:
+            fits = layout(store, manifest.blobs) == manifest.layout
+    except OSError as error:
+        raise IndexFailure(f"{store}: expected a file that can be read, found {error.strerror}") from None
     if not fits:
         raise IndexDamaged(f"{store}: what its blobs are found by does not fit its checksum; build the index anew")

@@ -11,18 +11,28 @@ import pytest
 
 
 @pytest.fixture
-def old(small_index: Path, tiny_encoder: Path, tiny_hit: Path, tiny_gauss: Path) -> tuple[Path, ...]:
-    return small_index, tiny_encoder, tiny_hit, tiny_gauss
+def tried(
+    tmp_path: Path,
+    small_index: Path,
+    tiny_encoder: Path,
+    tiny_hit: Path,
+    tiny_gauss: Path,
+    run_script: Callable[..., Any],
+    torture: bool,
+) -> Callable[..., Any]:
+    """Run a script that tries changes of an index, at so many points under torture, and so many else."""
+
+    def run(script: str, full: int, short: int) -> Any:
+        models = small_index, tiny_encoder, tiny_hit, tiny_gauss
+        return run_script(script, tmp_path, *models, full if torture else short, timeout=3000)
+
+    return run
 
 
 def test_a_killed_change_leaves_the_old_index_or_the_new_one(
-    tmp_path: Path,
-    old: tuple[Path, ...],
-    run_script: Callable[..., Any],
-    figures: Callable[..., None],
-    torture: bool,
+    tried: Callable[..., Any], figures: Callable[..., None], torture: bool
 ) -> None:
-    killed = run_script("killed.py", tmp_path, *old, 25 if torture else 1, timeout=3000)
+    killed = tried("killed.py", full=25, short=1)
     for one in killed:
         assert one["status"] == -9, one
         assert one["after"] in ("old", "new"), one
@@ -36,13 +46,9 @@ def test_a_killed_change_leaves_the_old_index_or_the_new_one(
 
 
 def test_a_loss_of_power_leaves_the_old_index_or_the_new_one(
-    tmp_path: Path,
-    old: tuple[Path, ...],
-    run_script: Callable[..., Any],
-    figures: Callable[..., None],
-    torture: bool,
+    tried: Callable[..., Any], figures: Callable[..., None], torture: bool
 ) -> None:
-    found = run_script("power_loss.py", tmp_path, *old, 12 if torture else 1, timeout=3000)
+    found = tried("power_loss.py", full=12, short=1)
     for one in found:
         assert one["after"] in ("old", "new"), one
         assert (one["again"], one["finally"]) == (0, "new"), one
@@ -53,13 +59,9 @@ def test_a_loss_of_power_leaves_the_old_index_or_the_new_one(
 
 
 def test_a_full_disk_is_an_index_failure_and_leaves_the_old_index(
-    tmp_path: Path,
-    old: tuple[Path, ...],
-    run_script: Callable[..., Any],
-    figures: Callable[..., None],
-    torture: bool,
+    tried: Callable[..., Any], figures: Callable[..., None], torture: bool
 ) -> None:
-    found = run_script("full_disk.py", tmp_path, *old, 60 if torture else 3, timeout=3000)
+    found = tried("full_disk.py", full=60, short=3)
     for one in found:
         assert one["status"] == 7 or (one["status"], one["after"]) == (0, "new"), one
         assert one["after"] in ("old", "new"), one
