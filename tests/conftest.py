@@ -226,14 +226,12 @@ def condition_index(
     small_graph: KnowledgeGraph,
 ) -> Path:
     """Index of the small graph with an encoder of conditions; nothing but its cache is to be changed."""
-    import ontodex
+    from tests.plain import build_plain
 
     folder = tmp_path_factory.mktemp("conditioned")
     models = [tiny_encoder, make_condition_model(folder / "model")]
     path = folder / "farm.odx"
-    ontodex.build(
-        small_graph, path, encoders=models, train=False, hierarchy=False, device="cpu", entailment=False, quiet=True
-    ).close()
+    build_plain(small_graph, path, models).close()
     return path
 
 

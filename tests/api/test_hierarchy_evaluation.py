@@ -13,6 +13,7 @@ from ontodex.geometry.subsumption import differences, metrics
 from ontodex.graph import GraphBuilder, links_fingerprint
 from ontodex.hierarchy_evaluation import evaluate_baselines, evaluate_hierarchy, hierarchy_task
 from ontodex.trainers.hierarchy_evaluation import evaluate_points
+from tests.plain import build_plain
 
 
 @pytest.fixture
@@ -145,8 +146,7 @@ def test_an_encoder_is_evaluated_on_the_texts_that_it_was_trained_on(tiny_encode
 
 def test_an_index_without_points_is_refused(small_graph, tiny_encoder, tmp_path):
     path = tmp_path / "x.odx"
-    settings = {"train": False, "hierarchy": False, "entailment": False, "device": "cpu", "quiet": True}
-    ontodex.build(small_graph, path, encoders=tiny_encoder, **settings).close()
+    build_plain(small_graph, path, tiny_encoder).close()
     with pytest.raises(IndexMismatch, match="no points of a HiT encoder"):
         evaluate_hierarchy(path, small_graph, device="cpu")
 

@@ -1,6 +1,7 @@
 """The face: what ``import ontodex`` offers."""
 
 import ontodex
+from tests.plain import build_plain
 
 
 def test_every_public_name_is_there_and_listed():
@@ -17,14 +18,6 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
 def test_a_lone_name_serves_where_a_list_may_stand(own_index, tiny_encoder, small_graph, tmp_path):
     with ontodex.remove("ex:n0", own_index, device="cpu", quiet=True) as engine:
         assert engine.graph.find("ex:n0") is None
-    built = ontodex.build(
-        small_graph,
-        tmp_path / "x.odx",
-        encoders=str(tiny_encoder),
-        train=False,
-        device="cpu",
-        entailment=False,
-        quiet=True,
-    )
+    built = build_plain(small_graph, tmp_path / "x.odx", str(tiny_encoder))
     with built as engine:
         assert engine.index.vectors("text").dim == 32

@@ -12,6 +12,7 @@ import ontodex
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, IndexMismatch, ReadError, SettingsError
 from ontodex.graph import GraphBuilder
+from tests.plain import build_plain
 
 WORDS = ("dog", "cat", "cow", "hen", "wolf", "barn", "field", "forest", "runs", "sleeps", "in", "the", "over", "a")
 
@@ -43,7 +44,7 @@ def farm():
 @pytest.fixture(scope="module")
 def engine(model, tmp_path_factory):
     path = tmp_path_factory.mktemp("index") / "farm.odx"
-    made = ontodex.build(farm(), path, encoders=model, train=False, entailment=False, spans=True, quiet=True)
+    made = build_plain(farm(), path, model, spans=True)
     yield made
     made.close()
 
@@ -68,7 +69,7 @@ def test_more_answers_than_entities_are_all(engine):
 
 def test_an_added_entity_has_phrases_too(model, tmp_path):
     path = tmp_path / "farm.odx"
-    ontodex.build(farm(), path, encoders=model, train=False, entailment=False, spans=True, quiet=True).close()
+    build_plain(farm(), path, model, spans=True).close()
     builder = GraphBuilder("more")
     builder.entity("ex:hen", "hen", [], "A hen runs.")
     with ontodex.add(builder.build(), path, quiet=True) as engine:
@@ -86,15 +87,13 @@ def test_an_index_without_phrases_says_so(small_index_path_of_another_encoder):
 @pytest.fixture(scope="module")
 def small_index_path_of_another_encoder(model, tmp_path_factory):
     path = tmp_path_factory.mktemp("plain") / "plain.odx"
-    ontodex.build(farm(), path, encoders=model, train=False, entailment=False, quiet=True).close()
+    build_plain(farm(), path, model).close()
     return path
 
 
 def test_phrases_need_an_encoder_that_finds_trees(tiny_encoder, tmp_path):
     with pytest.raises(EncoderError, match="expected a Self-StrAE encoder"):
-        ontodex.build(
-            farm(), tmp_path / "x.odx", encoders=tiny_encoder, train=False, entailment=False, spans=True, quiet=True
-        )
+        build_plain(farm(), tmp_path / "x.odx", tiny_encoder, spans=True)
 
 
 def test_relations_are_learnt_on_top_of_it(model, small_graph, tmp_path):

@@ -14,6 +14,7 @@ from ontodex.graph import GraphBuilder, ReadWarning
 from ontodex.hierarchy_evaluation import hierarchy_task
 from ontodex.indexers.manifest import Manifest
 from ontodex.indexing import load_hierarchy_encoder
+from tests.plain import build_plain
 
 QUICK = {"tune": "adapter", "epochs": 1, "rank": 4, "evaluations": 1}
 
@@ -81,16 +82,7 @@ def test_circles_and_several_roots_are_no_hindrance(tiny_encoder, tiny_hit, tmp_
         )
     assert encoder.rule is not None
     with pytest.warns(ReadWarning):
-        engine = ontodex.build(
-            circular,
-            tmp_path / "x.odx",
-            encoders=tiny_encoder,
-            hierarchy=tiny_hit,
-            train=False,
-            device="cpu",
-            entailment=False,
-            quiet=True,
-        )
+        engine = build_plain(circular, tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_hit)
     with engine, pytest.warns(ReadWarning):
         children = engine.children("b", known="only")
     assert {hit.id for hit in children} == {f"{place} b" for place in range(8)}
@@ -100,16 +92,7 @@ def test_circles_and_several_roots_are_no_hindrance(tiny_encoder, tiny_hit, tmp_
 @pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
 def test_the_smallest_hierarchies_can_be_asked(links, tiny_encoder, tiny_hit, tmp_path):
     path = tmp_path / "x.odx"
-    with ontodex.build(
-        graph_of(*links),
-        path,
-        encoders=tiny_encoder,
-        hierarchy=tiny_hit,
-        train=False,
-        device="cpu",
-        entailment=False,
-        quiet=True,
-    ) as engine:
+    with build_plain(graph_of(*links), path, tiny_encoder, hierarchy=tiny_hit) as engine:
         assert [hit.id for hit in engine.parents("a wolf")][:1]
         assert engine.place("a wolf")
         assert len(engine.parents("dog")) == len(engine.graph.ids) - 1

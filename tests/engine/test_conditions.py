@@ -15,6 +15,7 @@ from ontodex.errors import EncoderError, IndexMismatch, SettingsError, UnknownEn
 from ontodex.geometry.conditioned import compact, expanded, under_condition
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts
 from ontodex.indexers.condition_cache import ConditionCache
+from tests.plain import build_plain
 
 RANK = 8
 
@@ -84,16 +85,7 @@ def test_serves_every_architecture(
     rank: int,
 ) -> None:
     model = make_condition_model(tmp_path / "model", architecture, rank)
-    engine = ontodex.build(
-        small_graph,
-        tmp_path / "farm.odx",
-        encoders=[tiny_encoder, model],
-        train=False,
-        hierarchy=False,
-        device="cpu",
-        entailment=False,
-        quiet=True,
-    )
+    engine = build_plain(small_graph, tmp_path / "farm.odx", [tiny_encoder, model])
     encoder = ConditionEncoder.load(model, device="cpu")
     texts = entity_texts(small_graph)
     wanted = encoder.encode(texts, "lives in")
@@ -117,9 +109,7 @@ def test_shares_the_text_space_where_texts_and_encoder_are_the_same(
     assert spaces["condition"].vectors == "text"
     own = make_condition_model(tmp_path / "own", texts={"definition": False})
     path, models = tmp_path / "farm.odx", [other_encoder, own]
-    engine = ontodex.build(
-        small_graph, path, encoders=models, train=False, hierarchy=False, device="cpu", entailment=False, quiet=True
-    )
+    engine = build_plain(small_graph, path, models)
     assert engine.index.manifest.spaces["condition"].vectors == "condition"
     assert engine.index.manifest.spaces["condition"].dim == 32
     assert (engine.index.folder / "encoders" / "condition" / "config.json").exists() or (

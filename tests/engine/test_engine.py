@@ -6,6 +6,7 @@ import pytest
 import ontodex
 from ontodex.errors import IndexMismatch, SettingsError, UnknownEntity, UnknownRelation
 from ontodex.graph import GraphBuilder
+from tests.plain import build_plain
 
 
 @pytest.fixture(scope="module")
@@ -129,15 +130,7 @@ def test_more_answers_than_entities(engine):
 
 
 def test_an_index_without_projections_reads_head_and_relation_as_a_text(tmp_path, tiny_encoder, small_graph):
-    with ontodex.build(
-        small_graph,
-        tmp_path / "plain.odx",
-        encoders=[tiny_encoder],
-        train=False,
-        device="cpu",
-        entailment=False,
-        quiet=True,
-    ) as engine:
+    with build_plain(small_graph, tmp_path / "plain.odx", [tiny_encoder]) as engine:
         hits = engine.tails("dog", "lives in", k=3)
         assert "no projections" in hits.method
         assert len(engine.heads("lives in", "farm", k=3)) == 3

@@ -6,6 +6,7 @@ import pytest
 
 import ontodex
 from ontodex.errors import IndexMismatch, SettingsError, UnknownEntity
+from tests.plain import build_plain
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +43,7 @@ def test_what_cannot_be_drawn(engine, tmp_path, small_graph, tiny_encoder):
         engine.plot("animal", tmp_path / "x.pdf")
     with pytest.raises(SettingsError, match="answers: expected 0 or more, found -1"):
         engine.plot("animal", tmp_path / "x.svg", answers=-1)
-    settings = {"train": False, "hierarchy": False, "entailment": False, "device": "cpu", "quiet": True}
-    with ontodex.build(small_graph, tmp_path / "x.odx", encoders=tiny_encoder, **settings) as plain:
+    with build_plain(small_graph, tmp_path / "x.odx", tiny_encoder) as plain:
         plain.plot("animal", tmp_path / "x.svg")
         with pytest.raises(IndexMismatch, match="HiT"):
             plain.plot("animal", tmp_path / "x.svg", answers=1)

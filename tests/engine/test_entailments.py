@@ -12,6 +12,7 @@ from ontodex.encoders.gauss_cse import GaussCSE
 from ontodex.errors import IndexMismatch, SettingsError, UnknownEntity
 from ontodex.geometry.gaussian import similarity
 from ontodex.graph import GraphBuilder, statements
+from tests.plain import build_plain
 
 
 @pytest.fixture(scope="module")
@@ -139,10 +140,7 @@ def test_other_similarities_rank_by_themselves(tmp_path, tiny_encoder, tiny_gaus
     model = GaussCSE.load(tiny_gauss, "cpu")
     model.similarity = form
     model.save(tmp_path / "model")
-    with ontodex.build(
-        small_graph, tmp_path / "x.odx", encoders=tiny_encoder, train=False, hierarchy=False,
-        entailment=tmp_path / "model", device="cpu", quiet=True,
-    ) as engine:  # fmt: skip
+    with build_plain(small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tmp_path / "model") as engine:
         said = statements(small_graph)
         stored = np.concatenate(engine.index.vectors("gauss").shards).astype(np.float64)
         query = model.encode(["a wild dog"]).astype(np.float64)[0]
@@ -170,10 +168,8 @@ def test_bad_questions_are_refused(engine):
 def test_an_index_without_an_encoder_of_entailment_says_so(tmp_path, tiny_encoder):
     builder = GraphBuilder("pets")
     builder.triple("dog", "is_a", "animal")
-    with ontodex.build(
-        builder.build(), tmp_path / "x.odx", encoders=tiny_encoder, train=False, hierarchy=False, entailment=False,
-        device="cpu", quiet=True,
-    ) as engine, pytest.raises(IndexMismatch, match="built without; build it anew"):  # fmt: skip
+    missing = pytest.raises(IndexMismatch, match="built without; build it anew")
+    with build_plain(builder.build(), tmp_path / "x.odx", tiny_encoder) as engine, missing:
         engine.entailed_by("a dog")
 
 

@@ -6,6 +6,7 @@ import pytest
 
 import ontodex
 from ontodex.graph import GraphBuilder, merge
+from tests.plain import build_plain
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +29,7 @@ def test_namesakes_are_no_answers_and_are_not_drawn(tmp_path, tiny_encoder, tiny
     builder.entity("ex:dog2", "Dog")
     builder.triple("ex:dog2", "is_a", "ex:place")
     graph = merge(small_graph, builder.build())
-    settings = {"encoders": tiny_encoder, "hierarchy": tiny_hit, "train": False, "entailment": False}
-    settings |= {"device": "cpu", "quiet": True}
-    with ontodex.build(graph, tmp_path / "x.odx", **settings) as engine:
+    with build_plain(graph, tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_hit) as engine:
         for text, there in (("ex:dog", False), ("dog", False), ("ex:dog2", False), ("ex:cat", True)):
             for question in ("parents", "children"):
                 ids = {hit.id for hit in getattr(engine, question)(text, 100)}

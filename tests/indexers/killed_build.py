@@ -10,20 +10,14 @@ from typing import Any
 
 import torch
 
-import ontodex
 from ontodex.encoders import text as text_encoder
 from ontodex.graph import KnowledgeGraph, read
 from ontodex.indexers import embed
+from tests.plain import build_plain
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 torch.set_num_threads(1)
 text_encoder.CHUNK = 8
-
-
-def build(graph: KnowledgeGraph, index: Path, encoder: Path) -> None:
-    ontodex.build(
-        graph, index, encoders=[encoder], train=False, hierarchy=False, device="cpu", entailment=False, quiet=True
-    ).close()
 
 
 def killed_after_chunks(chunks: int, graph: KnowledgeGraph, index: Path, encoder: Path) -> None:
@@ -35,7 +29,7 @@ def killed_after_chunks(chunks: int, graph: KnowledgeGraph, index: Path, encoder
             os.kill(os.getpid(), signal.SIGKILL)
 
     embed._note = noted
-    build(graph, index, encoder)
+    build_plain(graph, index, encoder)
 
 
 def main(folder: Path, encoder: Path, new: Path) -> None:

@@ -22,6 +22,7 @@ from ontodex.indexers import blobs
 from ontodex.indexers.build import build_index
 from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.index import Index
+from tests.plain import build_plain
 
 ALIKE = 0.998  # bfloat16 on random weights: a text in another batch
 
@@ -172,7 +173,7 @@ def test_remove_encodes_nothing_and_equals_a_fresh_build(
         smaller = remove(small_graph, ["ex:dog", "ex:farm"])
         assert engine.graph.fingerprint == smaller.fingerprint
         assert set(encoded) <= set(relation_texts(small_graph))
-        with built(smaller, tmp_path / "fresh.odx", tiny_encoder, train=False) as fresh:
+        with build_plain(smaller, tmp_path / "fresh.odx", tiny_encoder) as fresh:
             assert least_cosine(all_of(engine.index, "text"), all_of(fresh.index, "text")) > ALIKE
         assert engine.index.verify() == []
 
@@ -200,11 +201,11 @@ def test_a_link_encoder_with_its_own_text_encoder_encodes_new_texts_alone_too(
 def test_another_encoder_or_another_text_is_encoded_anew(
     own_index: Path, small_graph: KnowledgeGraph, other_encoder: Path, tiny_encoder: Path, encoded: list[str]
 ) -> None:
-    built(small_graph, own_index, other_encoder, train=False).close()
+    build_plain(small_graph, own_index, other_encoder).close()
     assert len(encoded) == 60
     encoded.clear()
     plain = ontodex.TextSettings(definition=False)
-    with built(small_graph, own_index, other_encoder, train=False, texts=plain) as engine:
+    with build_plain(small_graph, own_index, other_encoder, texts=plain) as engine:
         assert engine.index.manifest.settings["texts"]["definition"] is False
     assert 0 < len(encoded) < 60
     assert set(encoded) < set(entity_texts(small_graph, plain))
@@ -228,7 +229,7 @@ def test_nothing_is_taken_over_from_a_damaged_generation(
     store.unlink()
     store.write_bytes(whole.replace(content, content[:-1] + bytes([content[-1] ^ 0x40])))
     monkeypatch.setattr(blobs, "CHECKED_ON_OPEN", 100)
-    with built(small_graph, own_index, tiny_encoder, train=False) as engine:
+    with build_plain(small_graph, own_index, tiny_encoder) as engine:
         assert len(encoded) == 60
         assert np.array_equal(all_of(engine.index, "text"), wanted)
         assert engine.index.verify() == []
@@ -238,9 +239,9 @@ def test_an_index_that_cannot_be_opened_is_built_anew(
     own_index: Path, small_graph: KnowledgeGraph, tiny_encoder: Path
 ) -> None:
     (own_index / "gen-000001" / "store.mdb").write_bytes(b"")
-    built(small_graph, own_index, tiny_encoder, train=False).close()
+    build_plain(small_graph, own_index, tiny_encoder).close()
     (own_index / "CURRENT").unlink()
-    built(small_graph, own_index, tiny_encoder, train=False).close()
+    build_plain(small_graph, own_index, tiny_encoder).close()
     assert sorted(path.name for path in own_index.glob("gen-*")) == ["gen-000003"]
 
 
@@ -277,10 +278,10 @@ def test_a_reader_keeps_its_generation_as_long_as_it_reads(own_index: Path, tiny
 def test_a_folder_with_other_files_is_refused(tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(IndexFailure, match="expected an index or an empty folder, found other files; choose another"):
-        built(small_graph, tmp_path, tiny_encoder, train=False)
+        build_plain(small_graph, tmp_path, tiny_encoder)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
     (tmp_path / "empty").mkdir()
-    built(small_graph, tmp_path / "empty", tiny_encoder, train=False).close()
+    build_plain(small_graph, tmp_path / "empty", tiny_encoder).close()
 
 
 def test_a_file_system_without_hard_links(own_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,13 +348,13 @@ def test_a_place_that_cannot_be_written(tmp_path: Path, small_graph: KnowledgeGr
     (tmp_path / "file").write_text("x")
     for path in (tmp_path / "file", tmp_path / "file" / "deeper" / "a.odx"):
         with pytest.raises(IndexFailure, match="expected a folder that can be written"):
-            built(small_graph, path, tiny_encoder, train=False)
+            build_plain(small_graph, path, tiny_encoder)
     taken = tmp_path / "a.odx"  # a file where the build wants its folder
     taken.mkdir()
     (taken / "LOCK").touch()
     (taken / "gen-000001.tmp").write_text("x")
     with pytest.raises(IndexFailure, match="the index cannot be written"):
-        built(small_graph, taken, tiny_encoder, train=False)
+        build_plain(small_graph, taken, tiny_encoder)
     assert (tmp_path / "file").read_text() == "x"
 
 
@@ -362,7 +363,7 @@ def test_entities_without_any_words_are_indexed(tmp_path: Path, tiny_encoder: Pa
     for number in range(30):
         builder.entity(f"ex:{number}", "the same label")
     builder.entity("ex:long", "long " * 500)
-    with built(builder.build(), tmp_path / "a.odx", tiny_encoder, train=False) as engine:
+    with build_plain(builder.build(), tmp_path / "a.odx", tiny_encoder) as engine:
         assert len(encoded) == 2
         assert [hit.id for hit in engine.search("the same labels", k=30)] == [f"ex:{number}" for number in range(30)]
 

@@ -17,6 +17,7 @@ from ontodex.errors import IndexDamaged, IndexFailure, IndexMismatch
 from ontodex.indexers import blobs, manifest
 from ontodex.indexers.index import Index
 from ontodex.indexers.manifest import file_info
+from tests.plain import build_plain
 
 
 def generation(index: Path) -> Path:
@@ -128,16 +129,7 @@ def test_an_index_of_a_newer_version_is_not_replaced(own_index: Path, small_grap
     (own_index / "gen-000002.tmp").mkdir()
     (own_index / "gen-000002.tmp" / "job.json").write_text('{"job": "of the newer version"}')
     with pytest.raises(IndexMismatch, match="has format 99"):
-        ontodex.build(
-            small_graph,
-            own_index,
-            encoders=[tiny_encoder],
-            train=False,
-            hierarchy=False,
-            device="cpu",
-            entailment=False,
-            quiet=True,
-        )
+        build_plain(small_graph, own_index, [tiny_encoder])
     with pytest.raises(IndexMismatch, match="has format 99"):
         ontodex.remove(["ex:dog"], own_index, device="cpu", quiet=True)
     assert sorted(entry.name for entry in own_index.glob("gen-*")) == ["gen-000001", "gen-000002.tmp"]

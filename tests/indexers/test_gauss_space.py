@@ -15,16 +15,11 @@ from ontodex.encoders.gauss_cse import GaussCSE
 from ontodex.errors import EncoderError, IndexMismatch
 from ontodex.graph import statements
 from ontodex.indexers import manifest
-
-
-def built(graph, path, encoder, gauss):
-    return ontodex.build(
-        graph, path, encoders=encoder, train=False, hierarchy=False, entailment=gauss, device="cpu", quiet=True
-    )
+from tests.plain import build_plain
 
 
 def test_every_sentence_is_stored_in_half_precision(tmp_path, small_graph, tiny_encoder, tiny_gauss):
-    with built(small_graph, tmp_path / "x.odx", tiny_encoder, tiny_gauss) as engine:
+    with build_plain(small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tiny_gauss) as engine:
         said = statements(small_graph)
         index = engine.index
         assert list(index.said("gauss").texts) == list(said.texts)
@@ -39,13 +34,13 @@ def test_every_sentence_is_stored_in_half_precision(tmp_path, small_graph, tiny_
 
 
 def test_what_is_encoded_is_not_encoded_again(tmp_path, small_graph, tiny_encoder, tiny_gauss, monkeypatch):
-    built(small_graph, tmp_path / "x.odx", tiny_encoder, tiny_gauss).close()
+    build_plain(small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tiny_gauss).close()
     encoded = []
     real = text_module.TextEncoder._encode_unique
     monkeypatch.setattr(
         text_module.TextEncoder, "_encode_unique", lambda self, texts: encoded.extend(texts) or real(self, texts)
     )
-    with built(small_graph, tmp_path / "x.odx", tiny_encoder, tiny_gauss) as engine:
+    with build_plain(small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tiny_gauss) as engine:
         assert encoded == []
         assert engine.index.manifest.generation == 2
         assert len(engine.entailed_by("ex:dog", 3)) == 3
@@ -58,13 +53,13 @@ def test_numbers_that_half_precision_cannot_hold_are_refused(tmp_path, small_gra
         model.heads.mean.weight.mul_(10_000.0)
     model.save(tmp_path / "model")
     with pytest.raises(EncoderError, match="finite numbers in float16 for every text, found"):
-        built(small_graph, tmp_path / "x.odx", tiny_encoder, tmp_path / "model")
+        build_plain(small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tmp_path / "model")
     assert not (tmp_path / "x.odx" / "CURRENT").exists()
 
 
 def test_an_encoder_that_was_exchanged_is_refused(tmp_path, small_graph, tiny_encoder, tiny_gauss):
     path = tmp_path / "x.odx"
-    built(small_graph, path, tiny_encoder, tiny_gauss).close()
+    build_plain(small_graph, path, tiny_encoder, entailment=tiny_gauss).close()
     file = path / (path / "CURRENT").read_text().strip() / "manifest.json"
     content = json.loads(file.read_text())
     del content["blake2b"]
@@ -79,7 +74,7 @@ def test_an_encoder_that_was_exchanged_is_refused(tmp_path, small_graph, tiny_en
 def test_an_adapter_finds_its_text_encoder_in_the_index(tmp_path, small_graph, other_encoder, tiny_gauss):
     """The text space has another encoder: that of the adapter is copied beside it."""
     path = tmp_path / "x.odx"
-    built(small_graph, path, other_encoder, tiny_gauss).close()
+    build_plain(small_graph, path, other_encoder, entailment=tiny_gauss).close()
     gauss = path / (path / "CURRENT").read_text().strip() / "encoders" / "gauss"
     assert (gauss / "config.json").exists()
     assert Path(GaussCSE.load(gauss, "cpu").text.folder) == gauss

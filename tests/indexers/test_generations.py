@@ -12,6 +12,7 @@ import ontodex
 from ontodex.errors import IndexDamaged, IndexFailure, IndexLocked
 from ontodex.graph import KnowledgeGraph
 from ontodex.indexers import generations
+from tests.plain import build_plain
 
 HOLD = """
 import sys
@@ -32,31 +33,13 @@ def test_a_second_writer_is_told_who_the_first_is(
         assert other.stdout is not None
         assert other.stdout.readline() == "locked\n"
         with pytest.raises(IndexLocked, match=f"process {other.pid} is writing this index; wait for it to end"):
-            ontodex.build(
-                small_graph,
-                own_index,
-                encoders=[tiny_encoder],
-                train=False,
-                hierarchy=False,
-                device="cpu",
-                entailment=False,
-                quiet=True,
-            )
+            build_plain(small_graph, own_index, [tiny_encoder])
         with ontodex.open(own_index, device="cpu") as engine:  # readers are not disturbed
             assert engine.index.manifest.generation == 1
         other.send_signal(signal.SIGKILL)
         other.wait()
     assert (own_index / "WRITER").exists()  # left by the killed one, and in nobody's way
-    ontodex.build(
-        small_graph,
-        own_index,
-        encoders=[tiny_encoder],
-        train=False,
-        hierarchy=False,
-        device="cpu",
-        entailment=False,
-        quiet=True,
-    ).close()
+    build_plain(small_graph, own_index, [tiny_encoder]).close()
     assert generations.current(own_index) == 2
     assert not (own_index / "WRITER").exists()
 
@@ -108,16 +91,7 @@ def test_a_database_of_another_program_is_refused(
     for name, content in (("CURRENT", "MANIFEST-000002\n"), ("LOCK", ""), ("000003.log", "x")):  # LevelDB
         (tmp_path / name).write_text(content)
     with pytest.raises(IndexFailure, match="expected an index or an empty folder, found other files"):
-        ontodex.build(
-            small_graph,
-            tmp_path,
-            encoders=[tiny_encoder],
-            train=False,
-            hierarchy=False,
-            device="cpu",
-            entailment=False,
-            quiet=True,
-        )
+        build_plain(small_graph, tmp_path, [tiny_encoder])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["000003.log", "CURRENT", "LOCK"]
 
 

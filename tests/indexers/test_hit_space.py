@@ -25,6 +25,7 @@ from ontodex.indexers.build import build_index
 from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.hierarchy_rule import LEAST_LINKS
 from ontodex.indexers.index import Index
+from tests.plain import build_plain
 
 RULE = Subsumption(weight=1.5, threshold=-7.0, slope=0.5, offset=3.0)
 
@@ -52,20 +53,6 @@ def fan(links: int) -> KnowledgeGraph:
     for number in range(links):
         builder.triple(f"wild {number}", "is_a", f"kind {number % 10}")
     return builder.build()
-
-
-def built(graph: KnowledgeGraph, path: Path, encoder: Path, hit: Path | bool, **settings: Any) -> ontodex.Engine:
-    return ontodex.build(
-        graph,
-        path,
-        encoders=encoder,
-        train=False,
-        hierarchy=hit,
-        device="cpu",
-        entailment=False,
-        quiet=True,
-        **settings,
-    )
 
 
 @pytest.fixture
@@ -106,12 +93,12 @@ def test_vectors_are_the_items_of_the_labels(small_index: Path, tiny_hit: Path, 
 def test_too_few_links_leave_the_encoder_its_own_rule(tmp_path: Path, tiny_encoder: Path, tiny_hit: Path) -> None:
     own = HiT.load(tiny_hit, "cpu").rule
     for links in (LEAST_LINKS - 1, LEAST_LINKS):
-        with built(fan(links), tmp_path / str(links), tiny_encoder, tiny_hit) as engine:
+        with build_plain(fan(links), tmp_path / str(links), tiny_encoder, hierarchy=tiny_hit) as engine:
             assert (engine.index.rule == own) == (links < LEAST_LINKS)
 
 
 def test_a_public_checkpoint_gets_its_rule_from_the_graph(tmp_path: Path, tiny_encoder: Path) -> None:
-    with built(fan(LEAST_LINKS), tmp_path / "x.odx", tiny_encoder, tiny_encoder) as engine:
+    with build_plain(fan(LEAST_LINKS), tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_encoder) as engine:
         assert isinstance(engine.index.rule, Subsumption)
         rule = engine.index.rule
     ontodex.remove([f"wild {number}" for number in range(10)], tmp_path / "x.odx", device="cpu", quiet=True).close()
@@ -126,13 +113,13 @@ def test_an_encoder_without_a_rule_needs_links_before_anything_is_encoded(
     builder.triple("dog", "eats", "hen")
     for graph, links in ((fan(LEAST_LINKS - 1), LEAST_LINKS - 1), (builder.build(), 0)):
         with pytest.raises(SettingsError, match=rf"at least {LEAST_LINKS} hierarchy links.* found {links};"):
-            built(graph, tmp_path / "x.odx", tiny_encoder, tiny_encoder)
+            build_plain(graph, tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_encoder)
     assert encoded == []
     chain = GraphBuilder("chain")
     for number in range(60):
         chain.triple(f"dog {number}", "is_a", f"dog {number + 1}")
     with pytest.raises(SettingsError, match=r"expected 10 entities that are no ancestors.*found fewer"):
-        built(chain.build(), tmp_path / "x.odx", tiny_encoder, tiny_encoder)
+        build_plain(chain.build(), tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_encoder)
 
 
 def test_a_chain_is_asked_by_the_rule_that_the_encoder_brings(
@@ -141,7 +128,7 @@ def test_a_chain_is_asked_by_the_rule_that_the_encoder_brings(
     chain = GraphBuilder("chain")
     for number in range(60):
         chain.triple(f"dog {number}", "is_a", f"dog {number + 1}")
-    with built(chain.build(), tmp_path / "x.odx", tiny_encoder, tiny_hit) as engine:
+    with build_plain(chain.build(), tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_hit) as engine:
         assert engine.index.rule == HiT.load(tiny_hit, "cpu").rule
 
 
@@ -190,7 +177,7 @@ def test_only_new_labels_are_encoded_again(
 def test_another_encoder_encodes_everything_anew(
     own_index: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, encoded: list[str]
 ) -> None:
-    with built(small_graph, own_index, tiny_encoder, tiny_encoder) as engine:
+    with build_plain(small_graph, own_index, tiny_encoder, hierarchy=tiny_encoder) as engine:
         assert sorted(encoded) == sorted(set(small_graph.labels))
         assert engine.index.hit_encoder.adapter is None
         assert engine.index.verify() == []
@@ -220,7 +207,7 @@ def test_an_encoder_with_another_text_encoder_is_stored_whole(
         config = json.loads((folder / "hit" / "config.json").read_text())
         (folder / "hit" / "config.json").write_text(json.dumps({**config, "base": str(base)}))
     hit = HiT.load(folder, "cpu")
-    with built(small_graph, tmp_path / "x.odx", other_encoder, folder) as engine:
+    with build_plain(small_graph, tmp_path / "x.odx", other_encoder, hierarchy=folder) as engine:
         assert {name: info.dim for name, info in engine.index.manifest.spaces.items()} == {"text": 16, "hit": 33}
     wanted, fingerprint = hit.items(["an old dog"]), hit.fingerprint
     shutil.rmtree(base)
@@ -306,13 +293,13 @@ def test_a_graph_without_a_hierarchy_has_no_such_space(tmp_path: Path, tiny_enco
     builder = GraphBuilder("none")
     builder.triple("dog", "eats", "hen")
     for number, (graph, hit) in enumerate([(builder.build(), True), (fan(60), False)]):
-        with built(graph, tmp_path / str(number), tiny_encoder, hit) as engine:
+        with build_plain(graph, tmp_path / str(number), tiny_encoder, hierarchy=hit) as engine:
             assert set(engine.index.manifest.spaces) == set(engine.index.manifest.encoders) == {"text"}
             with pytest.raises(IndexMismatch, match="no hierarchy space; build one of a graph with a hierarchy"):
                 _ = engine.index.hit_encoder
             with pytest.raises(IndexMismatch, match="no space 'hit'; it has text"):
                 engine.index.vectors("hit")
-    with built(builder.build(), tmp_path / "asked for", tiny_encoder, tiny_hit) as engine:
+    with build_plain(builder.build(), tmp_path / "asked for", tiny_encoder, hierarchy=tiny_hit) as engine:
         assert "hit" in engine.index.manifest.spaces  # what is asked for by name is made
 
 
@@ -331,13 +318,13 @@ def test_an_interrupted_encoding_goes_on(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(embed, "_note", noted)
         with pytest.raises(KeyboardInterrupt):
-            built(small_graph, tmp_path / "cut.odx", tiny_encoder, tiny_hit)
+            build_plain(small_graph, tmp_path / "cut.odx", tiny_encoder, hierarchy=tiny_hit)
     assert len(encoded) == 4 * 8
     encoded.clear()
-    with built(small_graph, tmp_path / "cut.odx", tiny_encoder, tiny_hit) as engine:
+    with build_plain(small_graph, tmp_path / "cut.odx", tiny_encoder, hierarchy=tiny_hit) as engine:
         assert len(encoded) == small_graph.n_entities - 4 * 8
         found, rule = all_of(engine.index), engine.index.rule
-    with built(small_graph, tmp_path / "whole.odx", tiny_encoder, tiny_hit) as engine:
+    with build_plain(small_graph, tmp_path / "whole.odx", tiny_encoder, hierarchy=tiny_hit) as engine:
         np.testing.assert_array_equal(all_of(engine.index), found)
         assert engine.index.rule == rule
     left = {file.name for file in generation(tmp_path / "cut.odx").iterdir()}
@@ -365,7 +352,7 @@ def test_a_build_that_is_interrupted_anywhere_leaves_the_old_index_or_the_new_on
         calls = 0
         sys.setprofile(profile(limit))
         try:
-            built(graph, own_index, tiny_encoder, tiny_hit).close()
+            build_plain(graph, own_index, tiny_encoder, hierarchy=tiny_hit).close()
         finally:
             sys.setprofile(None)
 
@@ -382,7 +369,7 @@ def test_a_build_that_is_interrupted_anywhere_leaves_the_old_index_or_the_new_on
             assert engine.index.verify() == []
             assert engine.index.hit_encoder.dim == 32
             assert len(engine.index.vectors("hit")) == engine.graph.n_entities
-    built(graph, own_index, tiny_encoder, tiny_hit).close()
+    build_plain(graph, own_index, tiny_encoder, hierarchy=tiny_hit).close()
     with ontodex.open(own_index, device="cpu") as engine, ontodex.open(copy, device="cpu") as wanted:
         assert engine.graph.fingerprint == graph.fingerprint
         np.testing.assert_array_equal(all_of(engine.index), all_of(wanted.index))

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import ontodex
 from ontodex.encoders import text as text_encoder
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
@@ -21,6 +20,7 @@ from ontodex.graph import GraphBuilder, KnowledgeGraph, read, write_tsv
 from ontodex.indexers.build import build_index
 from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.index import Index
+from tests.plain import build_plain
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory, new_graph: Path, tiny_en
         capture_output=True,
         text=True,
         timeout=200,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[2])},
     )
     assert done.returncode == -9, done.stderr[-3000:]
     return folder
@@ -61,12 +61,12 @@ def test_an_interrupted_build_goes_on_where_it_was(
     assert [entry.name for entry in resumed.glob("gen-*")] == ["gen-000001.tmp"]
     monkeypatch.setattr(text_encoder, "CHUNK", 8)
     graph = read(new_graph)
-    with build(graph, resumed, tiny_encoder) as engine:
+    with build_plain(graph, resumed, tiny_encoder) as engine:
         assert len(encoded) == graph.n_entities - 4 * 8
         found = engine.index.vectors("text")[np.arange(graph.n_entities)]
         assert engine.index.verify() == []
     encoded.clear()
-    with build(graph, workplace / "whole.odx", tiny_encoder) as engine:
+    with build_plain(graph, workplace / "whole.odx", tiny_encoder) as engine:
         assert len(encoded) == graph.n_entities
         assert np.array_equal(engine.index.vectors("text")[np.arange(graph.n_entities)], found)
 
@@ -81,7 +81,7 @@ def test_an_interrupted_build_of_something_else_is_begun_anew(
         (left / "job.json").write_text(content)
         (left / "text.json").write_text('{"chunks": 1, "texts": 60}')
         (left / "junk").write_text("x")
-        interrupted(build, small_graph, tmp_path / "a.odx", tiny_encoder)
+        interrupted(build_plain, small_graph, tmp_path / "a.odx", tiny_encoder)
         assert len(encoded) == 60
         assert not (left / "junk").exists()
         encoded.clear()
@@ -92,10 +92,10 @@ def test_a_journal_that_says_nothing_or_of_other_texts_is_not_believed(
     tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, encoded: list[str], journal: str
 ) -> None:
     index = tmp_path / "a.odx"
-    interrupted(build, small_graph, index, tiny_encoder)
+    interrupted(build_plain, small_graph, index, tiny_encoder)
     (index / "gen-000001.tmp" / "text.json").write_text(journal)
     encoded.clear()
-    build(small_graph, index, tiny_encoder).close()
+    build_plain(small_graph, index, tiny_encoder).close()
     assert len(encoded) == 60
 
 
@@ -142,12 +142,6 @@ def interrupted(action: Callable[..., object], *arguments: object) -> None:
         patch.setattr("ontodex.indexers.build.write_store", interrupt)
         with pytest.raises(KeyboardInterrupt):
             action(*arguments)
-
-
-def build(graph: KnowledgeGraph, path: Path, encoder: Path) -> ontodex.Engine:
-    return ontodex.build(
-        graph, path, encoders=[encoder], train=False, hierarchy=False, device="cpu", entailment=False, quiet=True
-    )
 
 
 @pytest.fixture

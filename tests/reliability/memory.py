@@ -13,6 +13,7 @@ from pathlib import Path
 
 import ontodex
 from ontodex.graph import GraphBuilder
+from tests.plain import build_plain
 
 
 def anonymous() -> float:
@@ -45,8 +46,7 @@ def main(encoder: Path, index: Path, entities: int) -> None:
     graph = builder.build()
     del builder
     with Peak() as building:
-        settings = {"train": False, "structure": False, "hierarchy": False, "entailment": False}
-        ontodex.build(graph, index, encoders=[encoder], device="cpu", quiet=True, **settings).close()
+        build_plain(graph, index, encoder).close()
     with Peak() as asking, ontodex.open(index, device="cpu") as engine:
         engine.search_batch([f"wild animal {number}" for number in range(64)])
         engine.tails_batch([(f"ex:{number}", "is_a") for number in range(64)])

@@ -17,6 +17,7 @@ from ontodex.errors import IndexFailure
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.columns import TextColumn
 from ontodex.indexers.manifest import FORMAT
+from tests.plain import build_plain
 from tests.reliability.damage import answers
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -62,11 +63,10 @@ def test_files_of_another_index_are_refused(tmp_path: Path, small_graph: Knowled
     twin = tmp_path / "twin.odx"
     shutil.copytree(own_index, twin)
     other = dataclasses.replace(small_graph, labels=TextColumn.of(labels))
-    settings = {"train": False, "hierarchy": False, "entailment": False, "device": "cpu", "quiet": True}
     for path, graph in ((own_index, small_graph), (twin, other)):
         shutil.copytree(models / "text", tmp_path / path.stem)
         shutil.rmtree(path)
-        ontodex.build(graph, path, encoders=[tmp_path / path.stem], **settings).close()
+        build_plain(graph, path, tmp_path / path.stem).close()
     right = answers(own_index, "all")
     swapped = 0
     for file in sorted((twin / "gen-000001").rglob("*")):

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import ontodex
+from tests.plain import build_plain
 from tests.reliability.hostile_files import REFUSED, hostile_files
 
 SECONDS = 5
@@ -78,16 +79,7 @@ def steering_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path)
         f'synonym: "{STEERING} too" EXACT []\n\n[Term]\nid: A:2\nname: dog\nis_a: A:1\n',
         encoding="utf-8",
     )
-    ontodex.build(
-        ontodex.read(folder / "a.obo", on_error="skip"),
-        folder / "a.odx",
-        encoders=[tiny_encoder],
-        train=False,
-        hierarchy=False,
-        entailment=False,
-        device="cpu",
-        quiet=True,
-    ).close()
+    build_plain(ontodex.read(folder / "a.obo", on_error="skip"), folder / "a.odx", [tiny_encoder]).close()
     return folder / "a.odx"
 
 

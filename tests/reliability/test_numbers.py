@@ -23,6 +23,7 @@ from ontodex.errors import EncoderError, IndexFailure
 from ontodex.geometry import poincare
 from ontodex.graph import GraphBuilder, KnowledgeGraph
 from ontodex.indexers.storable import fitting
+from tests.plain import build_plain
 
 
 def with_word(encoder: Path, folder: Path, word: str, value: float) -> Path:
@@ -38,18 +39,13 @@ def with_word(encoder: Path, folder: Path, word: str, value: float) -> Path:
     return folder
 
 
-def build(graph: KnowledgeGraph, path: Path, encoder: Path, **further: Any) -> ontodex.Engine:
-    given = {"train": False, "hierarchy": False, "entailment": False, **further}
-    return ontodex.build(graph, path, encoders=[encoder], device="cpu", quiet=True, **given)
-
-
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_text_whose_vector_is_no_number_is_named(
     tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, value: float
 ) -> None:
     broken = with_word(tiny_encoder, tmp_path / "broken", "whale", value)
     with pytest.raises(EncoderError, match=r"expected a vector of length 1 .* found (nan|-?inf) for '.*whale"):
-        build(small_graph, tmp_path / "a.odx", broken)
+        build_plain(small_graph, tmp_path / "a.odx", broken)
     with pytest.raises(IndexFailure, match="found no CURRENT"):
         ontodex.open(tmp_path / "a.odx")
 
@@ -57,10 +53,10 @@ def test_a_text_whose_vector_is_no_number_is_named(
 def test_an_index_stays_as_it_was_where_the_next_would_hold_no_numbers(
     tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path
 ) -> None:
-    build(small_graph, tmp_path / "a.odx", tiny_encoder).close()
+    build_plain(small_graph, tmp_path / "a.odx", tiny_encoder).close()
     broken = with_word(tiny_encoder, tmp_path / "broken", "whale", np.nan)
     with pytest.raises(EncoderError, match="whale"):
-        build(small_graph, tmp_path / "a.odx", broken)
+        build_plain(small_graph, tmp_path / "a.odx", broken)
     with ontodex.open(tmp_path / "a.odx", device="cpu") as engine:
         assert engine.index.manifest.generation == 1
         assert engine.index.verify() == []
@@ -82,10 +78,10 @@ def test_a_text_without_a_vector_is_named(tmp_path: Path) -> None:
     builder = GraphBuilder("pets")
     builder.triple("dog", "is_a", "animal")
     builder.triple("cat", "is_a", "animal")
-    build(builder.build(), tmp_path / "a.odx", tmp_path / "static").close()
+    build_plain(builder.build(), tmp_path / "a.odx", tmp_path / "static").close()
     builder.triple("axolotl", "is_a", "animal")
     with pytest.raises(EncoderError, match=r"length 1 .* found (one of length 0|nan) for 'axolotl'"):
-        build(builder.build(), tmp_path / "a.odx", tmp_path / "static")
+        build_plain(builder.build(), tmp_path / "a.odx", tmp_path / "static")
 
 
 wide = hnp.arrays(np.float32, (3, 4), elements=st.floats(width=32, allow_nan=False, allow_infinity=False))
@@ -116,7 +112,7 @@ def test_variances_of_any_size_give_finite_scores(
     with torch.no_grad():
         model.heads.log_variance.bias.fill_(bias)
     model.save(tmp_path / "model")
-    with build(small_graph, tmp_path / "a.odx", tiny_encoder, entailment=tmp_path / "model") as engine:
+    with build_plain(small_graph, tmp_path / "a.odx", tiny_encoder, entailment=tmp_path / "model") as engine:
         for hits in (engine.entailed_by("ex:dog", 60), engine.entailing("a wild animal", 60)):
             scores = [hit.score for hit in hits]
             assert len(scores) > 50
@@ -135,7 +131,7 @@ def tied_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, tin
     for number in range(1, 60):
         builder.triple(f"ex:{number:02}", "is_a", f"ex:{number // 2:02}")
     path = tmp_path_factory.mktemp("tied") / "a.odx"
-    build(builder.build(), path, tiny_encoder, hierarchy=tiny_hit, entailment=tiny_gauss).close()
+    build_plain(builder.build(), path, tiny_encoder, hierarchy=tiny_hit, entailment=tiny_gauss).close()
     return path
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import ontodex
 from ontodex.graph import KnowledgeGraph
+from tests.plain import build_plain
 
 
 def test_opening_and_closing_leaks_nothing(
@@ -100,8 +101,7 @@ def test_an_index_that_may_not_be_read_is_named(readable: Path) -> None:
 @pytest.mark.parametrize("name", ["with spaces", "Größe", "日本語 の", "a'b\"c", "-dash", "%20", "emoji 🐋"])
 def test_any_name_serves(tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, name: str) -> None:
     path = tmp_path / name / f"{name}.odx"
-    settings = {"train": False, "hierarchy": False, "entailment": False, "device": "cpu", "quiet": True}
-    ontodex.build(small_graph, path, encoders=[tiny_encoder], **settings).close()
+    build_plain(small_graph, path, tiny_encoder).close()
     with ontodex.open(path, device="cpu") as engine:
         assert engine.index.verify() == []
         assert engine.search("dog")[0].id == "ex:dog"

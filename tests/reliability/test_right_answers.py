@@ -16,6 +16,7 @@ import pytest
 
 import ontodex
 from ontodex.graph import GraphBuilder, KnowledgeGraph, read
+from tests.plain import build_plain
 
 Answers = dict[str, dict[str, tuple[float, bool]]]
 
@@ -25,8 +26,7 @@ def build(
     tmp_path: Path, tiny_encoder: Path, tiny_hit: Path, tiny_gauss: Path
 ) -> Callable[[KnowledgeGraph, str], Path]:
     def made(graph: KnowledgeGraph, name: str) -> Path:
-        models = {"encoders": tiny_encoder, "hierarchy": tiny_hit, "entailment": tiny_gauss}
-        ontodex.build(graph, tmp_path / name, train=False, device="cpu", quiet=True, **models).close()
+        build_plain(graph, tmp_path / name, tiny_encoder, hierarchy=tiny_hit, entailment=tiny_gauss).close()
         return tmp_path / name
 
     return made
