@@ -32,8 +32,8 @@ format: install ## Sort imports, format, and mend what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-torture: $(VENV)/.installed-torture ## Test reliability at full length, an hour or two, and write docs/reliability.md
-	$(BIN)/pytest tests/reliability --torture $(ARGS)
+torture: $(VENV)/.installed-torture ## Test reliability at full length, about an hour, and record it
+	$(BIN)/python -m benchmarks reliability $(ARGS)
 
 bench: $(VENV)/.installed-bench ## Measure the papers' tables and the peers (ARGS="--help" lists them)
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.record import code_state, make_record, write_record
+from benchmarks.reliability import write_page
 from benchmarks.tables import write_readme
 
 BENCHMARKS = {
@@ -30,7 +31,8 @@ BENCHMARKS = {
     "sts-cost": "a training step of Self-StrAE against the public code read directly; encoding (needs --data)",
     "conditional-search": "search under conditions, warm and cold, against plain torch",
     "caching": "running times of the Hyper-CL paper: encoder calls, hit rates, wall time, cache sizes (needs --data)",
-    "tables": "write benchmarks/README.md from the records, measure nothing",
+    "reliability": "kills, damage, hostile files, load: all that tests/reliability tries, for an hour",
+    "tables": "write benchmarks/README.md and docs/reliability.md from the records, measure nothing",
 }
 NEED_NO_DATA = ("retrieval", "encode", "hierarchy-search", "entailment-search", "conditional-search")
 
@@ -66,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
             parser_of(name).parse_args(rest)
         else:
             _measure(name, rest)
-    print(f"wrote {write_readme()}", file=sys.stderr)
+    print(f"wrote {write_readme()} and {write_page()}", file=sys.stderr)
     return 0
 
 

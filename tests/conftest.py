@@ -34,8 +34,9 @@ WORDS = [
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the tests of reliability try everything."""
+    """Let the tests of reliability try everything, and say what they tried."""
     parser.addoption("--torture", action="store_true", help="tests/reliability at full length, about an hour")
+    parser.addoption("--figures", type=Path, metavar="FILE", help="write what tests/reliability tried, as JSON")
 
 
 def make_tiny_encoder(folder: Path, seed: int = 0, dim: int = 32) -> Path:

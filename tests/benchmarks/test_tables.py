@@ -7,6 +7,7 @@ import json
 import pytest
 
 from benchmarks.record import KEYS, RESULTS, Goal, Measured, flat, make_record, write_record
+from benchmarks.reliability import NAME, PAGE, TRIED, page
 from benchmarks.tables import README, read_records, readme, write_readme
 
 RECORDS = sorted(RESULTS.glob("*.json"))
@@ -14,6 +15,12 @@ RECORDS = sorted(RESULTS.glob("*.json"))
 
 def test_readme_is_generated() -> None:
     assert README.read_text(encoding="utf-8") == readme(read_records()), "run python -m benchmarks tables"
+
+
+def test_the_promise_says_what_the_record_says() -> None:
+    record = next(one for one in read_records() if one["name"] == NAME)
+    assert set(record["figures"]) == set(TRIED), "run `make torture`"
+    assert PAGE.read_text(encoding="utf-8") == page(record), "run python -m benchmarks tables"
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)

@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 
-from tests.reliability.report import note
-
 ROOT = Path(__file__).resolve().parents[2]
 FIGURES = pytest.StashKey[dict[str, dict[str, Any]]]()
 
@@ -26,7 +24,7 @@ def torture(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(scope="session")
 def figures(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """Note what was tried; ``--torture`` makes the record of it, and ``docs/reliability.md``."""
+    """Note what was tried; ``--figures FILE`` writes it down, for ``python -m benchmarks reliability``."""
     noted = request.config.stash.setdefault(FIGURES, {})
 
     def note(group: str, **found: Any) -> None:
@@ -36,11 +34,10 @@ def figures(request: pytest.FixtureRequest) -> Callable[..., None]:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Write the record of what was tried and held, and the page that is made from it."""
-    noted = session.config.stash.get(FIGURES, {})
-    if noted and session.config.getoption("--torture"):
-        git = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
-        note(noted, subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip())
+    """Write down what was tried."""
+    file = session.config.getoption("--figures")
+    if file:
+        file.write_text(json.dumps(session.config.stash.get(FIGURES, {})), encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ What is mapped from files is not counted: the system takes it back when it needs
 from __future__ import annotations
 
 import json
-import re
 import sys
 import threading
 from pathlib import Path
@@ -14,24 +13,21 @@ from pathlib import Path
 import ontodex
 from ontodex.graph import GraphBuilder
 from tests.plain import build_plain
-
-
-def anonymous() -> float:
-    return int(re.search(r"RssAnon:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024
+from tests.reliability.status import megabytes
 
 
 class Peak:
     """The highest that is seen, every two milliseconds, while it is entered."""
 
     def __enter__(self) -> Peak:
-        self.megabytes, self._over = anonymous(), threading.Event()
+        self.megabytes, self._over = megabytes("RssAnon"), threading.Event()
         self._watch = threading.Thread(target=self._look)
         self._watch.start()
         return self
 
     def _look(self) -> None:
         while not self._over.wait(0.002):
-            self.megabytes = max(self.megabytes, anonymous())
+            self.megabytes = max(self.megabytes, megabytes("RssAnon"))
 
     def __exit__(self, *_: object) -> None:
         self._over.set()

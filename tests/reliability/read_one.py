@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 import resource
 import sys
 import time
 import warnings
-from pathlib import Path
 
 from ontodex.errors import OntodexError
 from ontodex.graph import read
+from tests.reliability.status import megabytes
 
 warnings.simplefilter("ignore")
 start = time.perf_counter()
@@ -21,14 +20,14 @@ except OntodexError as error:
     outcome = f"refused: {error}"
 used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
 # Not ru_maxrss for itself: that begins with what the process that started it has had.
-peak = int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1])
+peak = megabytes("VmHWM")
 print(
     json.dumps(
         {
             "outcome": outcome,
             "wall": time.perf_counter() - start,
             "cpu": sum(one.ru_utime + one.ru_stime for one in used),
-            "memory": (peak + used[1].ru_maxrss) / 1024,
+            "memory": peak + used[1].ru_maxrss / 1024,
         }
     )
 )

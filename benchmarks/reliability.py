@@ -1,0 +1,74 @@
+"""What ``tests/reliability`` tries at full length, as a record; and the promise that it bears out, a page of the docs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.record import RESULTS, ROOT, Measured
+
+__all__ = ["NAME", "PAGE", "TRIED", "add_options", "page", "run", "write_page"]
+
+NAME = "reliability"
+PAGE = ROOT / "docs" / "reliability.md"
+PROMISE = Path(__file__).with_name("promise.md")
+
+TRIED = {
+    "killed": "`kill -9` at random calls of a first build, a build over an index, add and remove",
+    "power lost": "loss of power at a sync: nothing, some, or all names of what was not synced",
+    "disk full": "no room left at a step of a change, or for files of more than some size",
+    "training": "`kill -9` of a training run that then went on; `apart`: largest difference of a weight",
+    "damaged": "a file of an index cut short, or one byte of it changed",
+    "hostile files": "files of those who mean no good; the most that one took of processor time and memory",
+    "fuzzed": "coverage-guided fuzzing of all readers, the manifest and names",
+    "ties": "answers with ties, at one and two threads and in batches of three sizes",
+    "metamorphic": "the lines of a file in other orders",
+    "readers": "reading processes beside a writer that publishes all the time",
+    "threads": "threads that ask one engine, fresh from opening",
+    "opened": "an index opened, asked and closed; what had grown then",
+    "memory": "peak of memory that is not mapped from files, in MB, for so many entities and four times as many",
+}
+"""What the tests note figures of."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add nothing: how much is tried is said by ``--quick``."""
+
+
+def run(options: argparse.Namespace) -> Iterator[Measured]:
+    """Run the tests, and hand back what they noted; a test that fails ends it."""
+    with tempfile.TemporaryDirectory() as folder:
+        noted = Path(folder) / "figures.json"
+        command = [sys.executable, "-m", "pytest", "tests/reliability", "--figures", str(noted)]
+        done = subprocess.run([*command, *([] if options.quick else ["--torture"])], cwd=ROOT, stdout=sys.stderr)
+        if done.returncode:
+            sys.exit("a promise was broken; nothing is recorded")
+        figures = json.loads(noted.read_text(encoding="utf-8"))
+    notes = [f"{group}: {about}." for group, about in TRIED.items() if group in figures]
+    yield Measured(NAME, "Reliability", figures=figures, notes=notes)
+
+
+def write_page(path: Path = PAGE) -> Path:
+    """Write ``docs/reliability.md``; return its path."""
+    path.write_text(page(json.loads((RESULTS / f"{NAME}.json").read_text(encoding="utf-8"))), encoding="utf-8")
+    return path
+
+
+def page(record: Mapping[str, Any]) -> str:
+    """Return ``docs/reliability.md`` for a record."""
+    lines = ["| what | figures |", "| --- | --- |"]
+    for group, about in TRIED.items():
+        figures = "<br>".join(f"{key}: {_shown(value)}" for key, value in record["figures"][group].items())
+        lines.append(f"| {about} | {figures} |")
+    lines += ["", *(f"* {note}" for note in record["notes"] if note.split(":")[0] not in TRIED)]
+    return PROMISE.read_text(encoding="utf-8").replace("TRIED", "\n".join(lines))
+
+
+def _shown(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.2g}"
