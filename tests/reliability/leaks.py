@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 
 import ontodex
-from tests.reliability.memory import anonymous
+from tests.reliability.status import megabytes
 
 
 def held() -> dict[str, float]:
     gc.collect()
     maps = len(Path("/proc/self/maps").read_text().splitlines())
-    return {"descriptors": len(os.listdir("/proc/self/fd")), "maps": maps, "megabytes": anonymous()}
+    return {"descriptors": len(os.listdir("/proc/self/fd")), "maps": maps, "megabytes": megabytes("RssAnon")}
 
 
 def main(index: Path, times: int) -> None:
