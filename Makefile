@@ -18,8 +18,8 @@ install: $(VENV)/.installed ## Create .venv and install ontodex in it, editable,
 demo: install ## Build a small index and ask it questions
 	$(BIN)/ontodex demo
 
-test: install ## Run all tests
-	$(BIN)/pytest tests $(ARGS)
+test: install ## Run all tests, a process for each core, one thread in each
+	OMP_NUM_THREADS=1 $(BIN)/pytest tests -n auto --dist loadfile $(ARGS)
 
 check: install tree ## Lint, format, types, import layers, the examples of the docstrings; changes nothing
 	$(BIN)/ruff check .

@@ -53,10 +53,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 class _Ours:
     """One training step as ``ontodex train hit`` takes it: the batch is drawn, each of its texts encoded once."""
 
-    def __init__(self, folder: Path, hierarchy: TextHierarchy, device: str, *, active: bool) -> None:
+    def __init__(self, folder: Path, hierarchy: TextHierarchy, device: str, *, smooth: bool) -> None:
         encoder = load_sentence_transformer(folder, device, unit=False)
         self._c = curvature(int(encoder.get_embedding_dimension() or 0))
-        loss = HierarchyLoss(self._c, USUAL.cluster, USUAL.centripetal, active=active)
+        loss = HierarchyLoss(self._c, USUAL.cluster, USUAL.centripetal, smooth=smooth)
         self._model = HiTModel(encoder, hierarchy.texts, loss, USUAL.max_tokens).train()
         self._optimiser = torch.optim.AdamW(self._model.parameters(), lr=1e-5, weight_decay=0.0, fused=True)
         self._device, self._bfloat16 = device.split(":")[0], has_bfloat16(device)
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
     drawn = np.random.default_rng(seed).permutation(len(task.train))[: steps * options.triplets]
     pairs = draw_negatives(task.known, task.train[np.sort(drawn)], negatives=USUAL.negatives, seed=seed)
     triplets = TripletBatches(hierarchy, pairs, "random", steps=steps, triplets=options.triplets, seed=seed)
-    ours, once = (_Ours(folder, hierarchy, device, active=active) for active in (True, False))
+    ours, once = (_Ours(folder, hierarchy, device, smooth=smooth) for smooth in (True, False))
     public = {
         name: PublicHiT(folder, margins=(USUAL.cluster, USUAL.centripetal), bfloat16=bfloat16, device=device)
         for name, bfloat16 in ((PUBLIC, False), (PUBLIC_BF16, True))

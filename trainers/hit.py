@@ -39,7 +39,8 @@ class HiTTraining:
 
     Attributes:
         tune: ``"full"`` trains the whole text encoder, ``"adapter"`` a LoRA adapter of a few megabytes.
-        batches: ``"families"``: parents with some of their children, every other text of the batch a negative;
+        batches: ``"families"``: parents with some of their children, every other text of the batch a negative, the nearest
+            most of all;
             ``"random-triplets"`` or ``"hard-triplets"``: the paper's, each link with negatives of its own.
         epochs: Passes over the links.
         families: Families in a batch.
@@ -180,7 +181,7 @@ def train_hit(
     if settings.tune == "adapter":
         inject_adapter(trained.transformers_model, settings.rank)
     families = settings.batches == "families"
-    loss = HierarchyLoss(c, settings.cluster, settings.centripetal, settings.contraction, active=families)
+    loss = HierarchyLoss(c, settings.cluster, settings.centripetal, settings.contraction, smooth=families)
     model = HiTModel(trained, hierarchy.texts, loss, settings.max_tokens)
     batches = _batches(task, names, hierarchy, settings)
     valid = at_most(task, settings.valid, settings.seed).valid

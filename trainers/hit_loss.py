@@ -23,13 +23,13 @@ class HierarchyLoss(nn.Module):
         cluster: Margin of the clustering loss, 5 in the paper.
         centripetal: Margin of the centripetal loss, 0.1 in the paper.
         contraction: Weight of the contraction.
-        active: Take the mean of the clustering loss over the hinges that are not zero, so that the few negatives that are
-            still too near count; if not, over all, as the paper does.
+        smooth: In place of the mean of a link's hinges, take log(1 + Σ exp(d(c, p) - d(c, n) + cluster)) over its negatives,
+            which the nearest of them rule: where all texts of a batch are negatives, most are far away already.
     """
 
-    def __init__(self, c: float, cluster: float, centripetal: float, contraction: float = 0.0, *, active: bool) -> None:
+    def __init__(self, c: float, cluster: float, centripetal: float, contraction: float = 0.0, *, smooth: bool) -> None:
         super().__init__()
-        self._c, self._cluster, self._centripetal, self._active = c, cluster, centripetal, active
+        self._c, self._cluster, self._centripetal, self._smooth = c, cluster, centripetal, smooth
         self._contraction = contraction
 
     def forward(self, vectors: Tensor, children: Tensor, parents: Tensor, negatives: Tensor) -> Tensor:
@@ -44,8 +44,11 @@ class HierarchyLoss(nn.Module):
         points = clip(vectors, self._c)
         distances = pairwise(points[children], points, self._c)
         to_parents = distances.gather(1, parents[:, None])
-        hinges = torch.relu(to_parents - distances + self._cluster) * negatives
-        counted = (hinges > 0).sum() if self._active else negatives.sum()
+        gaps = (to_parents - distances + self._cluster).masked_fill(~negatives, -torch.inf)
+        if self._smooth:
+            clustering = torch.logsumexp(nn.functional.pad(gaps, (1, 0)), dim=1).mean()
+        else:
+            clustering = torch.relu(gaps).sum() / negatives.sum().clamp(min=1)
         norms = norm(points, self._c)
         centripetal = torch.relu(norms[parents] - norms[children] + self._centripetal).mean()
-        return hinges.sum() / counted.clamp(min=1) + centripetal + self._contraction * norms.mean()
+        return clustering + centripetal + self._contraction * norms.mean()

@@ -278,7 +278,7 @@ def test_points_are_computed_without_gradients_as_in_training(tree, encoder):
     from ontodex.encoders.text import load_sentence_transformer
 
     names = tree[1]
-    loss = HierarchyLoss(1 / 32, 5.0, 0.1, active=True)
+    loss = HierarchyLoss(1 / 32, 5.0, 0.1, smooth=True)
     model = HiTModel(load_sentence_transformer(encoder.folder, "cpu", unit=False), names, loss, 32)
     dtypes = []
     model.tower.encoder.transformers_model.encoder.layer[0].attention.self.query.register_forward_hook(
