@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import faiss
@@ -180,29 +181,21 @@ def _torch_pass(items: Gaussians, variances: Gaussians, query: Gaussians, side: 
     return lambda: torch.topk(-scores(), K)
 
 
-def _by_block(items: Gaussians, score: Callable[[Gaussians], Any]) -> NDArray[np.float64]:
-    """Return the scores of all items, computed from some at a time."""
-    return np.concatenate([score(items[start : start + BLOCK]) for start in range(0, len(items), BLOCK)])
-
-
-def _divergences(items: Gaussians, query: Gaussians, side: str) -> NDArray[np.float64]:
-    one = query.astype(np.float64)
-    if side == "left":
-        return _by_block(items, lambda block: kl(block.astype(np.float64), one))
-    return _by_block(items, lambda block: kl(one, block.astype(np.float64)))
-
-
-def _means(items: Gaussians, query: Gaussians, side: str) -> NDArray[np.float64]:
-    """Return the public code's similarity of all items: a mean over dimensions."""
-    if side == "left":
-        return _by_block(items, lambda block: similarity(block, query, "per-dimension"))
-    return _by_block(items, lambda block: similarity(query, block, "per-dimension"))
+def _by_block(
+    score: Callable[[Any, Any], Any], items: Gaussians, query: Any, side: str, kind: type[np.floating]
+) -> NDArray[np.float64]:
+    """Return the scores of all items, which stand on the given side, computed from some at a time."""
+    query, found = query.astype(kind), []
+    for start in range(0, len(items), BLOCK):
+        block = items[start : start + BLOCK].astype(kind)
+        found.append(score(block, query) if side == "left" else score(query, block))
+    return np.concatenate(found)
 
 
 def _equal(found: Any, items: Gaussians, asked: Gaussians, side: str) -> float:
     same = []
     for query, (rows, _) in list(zip(asked, found, strict=True))[:16]:
-        wanted = np.argsort(_divergences(items, query, side), kind="stable")[:K]
+        wanted = np.argsort(_by_block(kl, items, query, side, np.float64), kind="stable")[:K]
         same.append(np.mean(rows == wanted))
     return float(np.mean(same))
 
@@ -210,8 +203,9 @@ def _equal(found: Any, items: Gaussians, asked: Gaussians, side: str) -> float:
 def _coverage(searcher: Searcher, items: Gaussians, asked: Gaussians, side: str) -> dict[str, float]:
     """Return the share of the ten best by the public code's similarity among so many candidates by total KL."""
     shares: dict[str, list[float]] = {str(count): [] for count in COVERAGE}
+    by_mean = partial(similarity, form="per-dimension")
     for query, (rows, _) in zip(asked, searcher.top(asked, max(COVERAGE)), strict=True):
-        best = np.argsort(-_means(items, query, side), kind="stable")[:K]
+        best = np.argsort(-_by_block(by_mean, items, query, side, np.float32), kind="stable")[:K]
         for count in COVERAGE:
             shares[str(count)].append(float(np.isin(best, rows[:count]).mean()))
     return {count: float(np.mean(found)) for count, found in shares.items()}
