@@ -150,7 +150,7 @@ def tiny_hit(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, small
 
     folder = tmp_path_factory.mktemp("hit") / "model"
     task = make_task(small_graph.hierarchy(), "mixed-hop", negatives=5, held_out=0.5)
-    settings = HiTTraining(tune="adapter", epochs=4, families=4, rank=4, evaluations=1)
+    settings = HiTTraining(tune="adapter", epochs=4, families=4, rank=4, centripetal=3.0, evaluations=1)
     encoder = TextEncoder(tiny_encoder, "cpu")
     train_hit(
         task, list(small_graph.labels), folder, encoder=encoder, base=str(tiny_encoder), settings=settings, quiet=True

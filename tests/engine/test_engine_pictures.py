@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import ontodex
-from ontodex.engine.picture_answers import around
 from ontodex.errors import IndexMismatch, SettingsError, UnknownEntity
 from tests.plain import build_plain
 
@@ -23,10 +22,8 @@ def test_the_hierarchy_around_an_entity_with_answers(engine, tmp_path):
     assert "predicted" not in plain
     engine.plot("ex:animal", tmp_path / "answers.svg", answers=2)
     answers = (tmp_path / "answers.svg").read_text(encoding="utf-8")
-    _, drawn = around(engine, "ex:animal", 2)
-    kinds = {kind for _, kind, _ in drawn}
-    assert kinds
-    assert ("predicted parents" in answers, "predicted children" in answers) == ("parent" in kinds, "child" in kinds)
+    assert "predicted parents" in answers
+    assert "predicted children" in answers
     for hit in engine.parents("ex:animal", k=2, known="exclude"):
         assert f"{hit.label} {hit.probability:.0%}" in answers
 
