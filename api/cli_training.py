@@ -118,6 +118,10 @@ def train_hit(
     ] = 0.0,
     rate: Annotated[float, typer.Option(help="Learning rate; 0 chooses by --tune.", min=0)] = 0.0,
     rank: Annotated[int, typer.Option(help="Rank of the adapter.", min=1)] = 32,
+    strength: Annotated[
+        float,
+        typer.Option(help="Share of what was learnt that is kept; 0.6 is better for other hierarchies than its own."),
+    ] = 1.0,
     task: Annotated[
         str | None,
         typer.Option(
@@ -143,6 +147,7 @@ def train_hit(
         contraction=contraction,
         rate=rate,
         rank=rank,
+        strength=strength,
         seed=seed,
     )
     ontodex.train_hit(

@@ -1,4 +1,4 @@
-"""LoRA adapters in training: put into a transformer, and written in half precision."""
+"""LoRA adapters in training: put into a transformer, weakened, and written in half precision."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import torch
 from sentence_transformers import SentenceTransformer
 from torch import nn
 
 from ontodex.encoders.adapter import ADAPTER_FILES
-from ontodex.encoders.text import TextEncoder
+from ontodex.encoders.text import TextEncoder, load_tunable
 from ontodex.encoders.weights import save_weights
 from ontodex.trainers.checkpoints import clear_model
 
-__all__ = ["inject_adapter", "write_tuned"]
+__all__ = ["inject_adapter", "weaken", "write_tuned"]
 
 LORA_MODULES = [
     "query",
@@ -45,6 +46,26 @@ def inject_adapter(transformer: Any, rank: int) -> None:
         LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=[name for name in LORA_MODULES if name in present]),
         transformer,
     )
+
+
+@torch.no_grad()
+def weaken(trained: SentenceTransformer, encoder: TextEncoder, strength: float) -> None:
+    """Keep a share of what training has changed, in place: W0 + strength (W - W0), of an adapter strength B A.
+
+    Args:
+        trained: The trained encoder.
+        encoder: What it was before.
+        strength: The share.
+    """
+    if strength == 1:
+        return
+    factors = [weight for name, weight in trained.named_parameters() if ".lora_B." in name]
+    for factor in factors:
+        factor.mul_(strength)
+    if not factors:
+        before = load_tunable(encoder.folder, encoder.device)
+        for weight, old in zip(trained.parameters(), before.parameters(), strict=True):
+            weight.lerp_(old.to(weight), 1 - strength)
 
 
 def write_tuned(

@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from ontodex.encoders.hit import HiT, Learnt
 from ontodex.encoders.locate import DEFAULT_ENCODER, HIERARCHY
 from ontodex.encoders.text import TextEncoder, load_tunable
-from ontodex.errors import TrainingError, expect_choice, expect_number, expect_whole
+from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.geometry.poincare import clip, curvature
 from ontodex.graph.negatives import Pairs, draw_negatives, homonym_rate
 from ontodex.graph.subsumptions import HierarchyTask, links_fingerprint
-from ontodex.trainers.adapter import inject_adapter, write_tuned
+from ontodex.trainers.adapter import inject_adapter, weaken, write_tuned
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import CHECKPOINTS, expect_own, last_checkpoint
 from ontodex.trainers.hierarchy_evaluation import at_most
@@ -52,6 +52,8 @@ class HiTTraining:
         contraction: Weight of the mean distance to the origin in the loss, which keeps the points together; 0 in the paper.
         rate: Learning rate; 0 takes 1e-4 for the whole encoder and 1e-3 for an adapter.
         rank: Rank of the adapter.
+        strength: Share of what the weights have changed that is kept; 1 in the paper. With less, an encoder knows its own
+            hierarchy worse and others, which it has not seen, better (WiSE-FT, Wortsman et al., CVPR 2022).
         max_tokens: Texts are cut to this many tokens, the two that frame them counted.
         evaluations: Times that the run is evaluated on validation, to keep the best checkpoint.
         valid: Most positive pairs that are used for that.
@@ -73,6 +75,7 @@ class HiTTraining:
     contraction: float = 0.0
     rate: float = 0.0
     rank: int = 32
+    strength: float = 1.0
     max_tokens: int = 32
     evaluations: int = 8
     valid: int = 1000
@@ -83,7 +86,9 @@ class HiTTraining:
         expect_choice("batches", self.batches, ("families", "random-triplets", "hard-triplets"))
         expect_whole(self, families=1, children=1, negatives=1, triplets=1, rank=1, max_tokens=3)
         expect_whole(self, evaluations=1, valid=1, seed=0)
-        expect_number(self, "epochs")
+        expect_number(self, "epochs", "strength")
+        if self.strength > 1:
+            raise SettingsError(f"strength: expected a number above 0 and at most 1, found {self.strength!r}")
         expect_number(self, "cluster", "centripetal", "contraction", "rate", zero=True)
 
 
@@ -199,6 +204,7 @@ def train_hit(
     best = BestCheckpoint(model, checkpoints, every, measure, quiet)
 
     def write() -> HiT:
+        weaken(trained, encoder, settings.strength)
         rank = settings.rank if settings.tune == "adapter" else None
         text, adapter = write_tuned(
             folder, HIERARCHY, trained, encoder, base=base, max_tokens=settings.max_tokens, rank=rank

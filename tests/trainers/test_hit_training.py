@@ -10,9 +10,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from ontodex.encoders.adapter import add_adapter
 from ontodex.encoders.hit import HiT, Learnt
 from ontodex.encoders.locate import files_of, fingerprint
-from ontodex.encoders.text import TextEncoder
+from ontodex.encoders.text import TextEncoder, load_tunable
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry import poincare, subsumption
 from ontodex.graph import Hierarchy, links_fingerprint, make_task
@@ -95,6 +96,24 @@ def test_the_rule_is_that_of_the_encoder_that_was_written(tree, tmp_path, encode
         found = made.rule
         assert found.weight == pytest.approx(wanted.weight, abs=1e-3)
         assert found.threshold == pytest.approx(wanted.threshold, abs=0.05)
+
+
+@pytest.mark.parametrize("settings", [FULL, ADAPTER], ids=["full", "adapter"])
+def test_strength_is_the_share_of_the_change_that_is_kept(tree, tmp_path, encoder, settings):
+    def changes(strength):
+        folder = tmp_path / str(strength)
+        made = trained(tree, folder, encoder, replace(settings, strength=strength))
+        model = load_tunable(folder if made.adapter is None else encoder.folder, "cpu").transformers_model
+        if made.adapter is not None:
+            add_adapter(model, made.adapter)
+        return {name: weight - before[name] for name, weight in model.state_dict().items()}, made
+
+    before = load_tunable(encoder.folder, "cpu").transformers_model.state_dict()
+    (whole, strong), (quarter, weak) = changes(1.0), changes(0.25)
+    assert max(float(change.abs().max()) for change in whole.values()) > 0.005
+    for name, change in whole.items():
+        torch.testing.assert_close(quarter[name], change / 4, rtol=0, atol=1e-4, msg=name)
+    assert weak.rule != strong.rule  # fitted to what is written
 
 
 def test_equal_runs_are_equal_and_a_seed_makes_another(tree, tmp_path, encoder):
@@ -350,6 +369,7 @@ def test_empty_and_endless_names_are_learnt_like_others(tree, tmp_path, encoder)
     [
         ("tune", "half"), ("batches", "triplets"), ("families", 0), ("children", 0), ("negatives", 0), ("triplets", 0),
         ("rank", 0), ("max_tokens", 2), ("evaluations", 0), ("valid", 0), ("seed", -1), ("families", 1.5),
+        ("strength", 0), ("strength", 1.01),
         ("epochs", 0), ("epochs", -1), ("epochs", float("inf")), ("cluster", float("nan")), ("cluster", -1.0),
         ("centripetal", -0.1), ("contraction", -1), ("rate", -1e-4), ("rate", float("inf")), ("rate", "fast"),
     ],
