@@ -30,6 +30,9 @@ NUMPY, TORCH = "numpy pass, one query", "torch pass, one query"
 SIDES = {"entailed by": "left", "entailing": "right"}
 """Questions, and the side of KL that the items are then."""
 
+RECALL_QUERIES = 512
+"""Queries that recall is measured by: ten answers of each, so that one in a thousand shows."""
+
 COVERAGE = (10, 50, 100, 200)
 """Candidates by total KL among which the best by the mean over dimensions are looked for."""
 
@@ -57,12 +60,13 @@ def run(options: argparse.Namespace) -> list[Measured]:
         batch: _gaussians(made.queries(units, batch)[1], np.random.default_rng((options.seed, 6)))
         for batch in options.batches
     }
+    asked_for_recall = _gaussians(made.queries(units, RECALL_QUERIES)[1], np.random.default_rng((options.seed, 7)))
     items = _gaussians(units, np.random.default_rng((options.seed, 5)))
     del units  # a million and all that they are compared with are to fit into 24 GB
     half = items.astype(np.float16)
     figures: dict[str, Any] = {}
     for question in SIDES:
-        figures |= _measured(question, items, half, asked_by_batch, options)
+        figures |= _measured(question, items, half, asked_by_batch, asked_for_recall, options)
     if options.usearch:
         figures["USearch's user metric"] = _usearch(
             items[: options.usearch], asked_by_batch[max(options.batches)], options
@@ -89,7 +93,12 @@ def run(options: argparse.Namespace) -> list[Measured]:
 
 
 def _measured(
-    question: str, items: Gaussians, half: NDArray[np.float16], asked_by_batch: dict[int, Gaussians], options: Any
+    question: str,
+    items: Gaussians,
+    half: NDArray[np.float16],
+    asked_by_batch: dict[int, Gaussians],
+    asked_for_recall: Gaussians,
+    options: argparse.Namespace,
 ) -> dict[str, Any]:
     """Return the figures of one question; what it needs is let go before the next one."""
     count, side = len(items), SIDES[question]
@@ -115,12 +124,12 @@ def _measured(
         found = in_turn(calls, PEER, options.rounds)
         passes = min(found.pop(f"{NUMPY}, ratio"), found.pop(f"{TORCH}, ratio"))
         found["times as fast as the better pass, a query"] = batch * passes / found["exact top-10, ratio"]
-        exact, from_half = searcher.top(asked, K), narrow.top(asked, K)
-        found["equal to float64's, share"] = _equal(exact, items, asked, side)
-        found["recall from half precision"] = float(
-            np.mean([np.isin(one[0], other[0]).mean() for one, other in zip(exact, from_half, strict=True)])
-        )
+        found["equal to float64's, share"] = _equal(searcher.top(asked, K), items, asked, side)
         figures[f"{question}, batch {batch}"] = found
+    exact, from_half = searcher.top(asked_for_recall, K), narrow.top(asked_for_recall, K)
+    figures[f"{question}, recall from half precision"] = float(
+        np.mean([np.isin(one[0], other[0]).mean() for one, other in zip(exact, from_half, strict=True)])
+    )
     print("the mean over dimensions …", file=sys.stderr)
     figures[f"{question}, the best by the mean over dimensions among so many by KL"] = _coverage(
         searcher, items, asked[:16], side
@@ -129,13 +138,13 @@ def _measured(
 
 
 NOTES = [
-    "Means in clusters of some hundred; log-variances -2 with a spread of 0.5, a part of it shared by the cluster. Medians "
-    "over rounds in turn; a ratio is the median of the rounds' ratios.",
+    "Means in clusters of some hundred; log-variances around zero, where training leaves them, with a spread of 0.5, a part "
+    "of it shared by the cluster. Medians over rounds in turn; a ratio is the median of the rounds' ratios.",
     "bare IndexFlatIP: the product of the same lifted vectors alone. Passes: KL of one query and all items, elementwise in "
     "float32 with variances and logarithms at hand, as the public code does it, and the ten best; one query of a batch "
     "is compared with it.",
     "float64: KL over all items in float64, a full sort, as far as 16 queries. Recall from half precision: of the ten best "
-    "of the items in float32.",
+    f"of the items in float32, {RECALL_QUERIES} queries.",
     "USearch: HNSW with a metric compiled for KL(query‖item) over fewer items, its default settings; its time and ontodex's "
     "over as many items.",
 ]
@@ -144,9 +153,9 @@ NOTES = [
 def _goals(options: argparse.Namespace, figures: dict[str, Any]) -> dict[str, Goal]:
     goals: dict[str, Goal] = {}
     for question in SIDES:
+        goals[f"{question}, recall from half precision"] = Goal(at_least=0.999)
         for batch in options.batches:
             goals[f"{question}, batch {batch} · equal to float64's, share"] = Goal(at_least=1.0)
-            goals[f"{question}, batch {batch} · recall from half precision"] = Goal(at_least=0.999)
         if 64 in options.batches:
             goals[f"{question}, batch 64 · times as fast as the better pass, a query"] = Goal(at_least=50.0)
             goals[f"{question}, batch 64 · exact top-10, ratio"] = Goal(at_most=1.3)
@@ -156,9 +165,9 @@ def _goals(options: argparse.Namespace, figures: dict[str, Any]) -> dict[str, Go
 
 
 def _gaussians(units: NDArray[np.float32], rng: np.random.Generator) -> Gaussians:
-    """Give unit vectors the size of pooled ones, and variances that their direction tells a part of."""
-    means = units * np.float32(np.sqrt(DIM) * np.exp(-1))
-    logs = -2 + 0.35 * np.roll(units, 1, axis=1) * np.sqrt(DIM) + 0.35 * rng.standard_normal(units.shape)
+    """Give unit vectors a length, and variances that their direction tells a part of, as a trained encoder has them."""
+    means = units * np.float32(np.sqrt(DIM))
+    logs = 0.35 * np.roll(units, 1, axis=1) * np.sqrt(DIM) + 0.35 * rng.standard_normal(units.shape)
     return np.concatenate([means, np.clip(logs, -10, 10)], axis=1).astype(np.float32)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.spaces import Rows, Scores, beside
-from ontodex.geometry.gaussian import left_items, left_queries, moved, right_items, right_queries, similarity, split
+from ontodex.geometry.gaussian import left_items, left_queries, moved, right_items, right_queries, similarity, typical
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["GaussianSpace"]
@@ -45,10 +45,9 @@ class GaussianSpace:
         self.left = items == "left"
         self.dim = stored.dim // 2
         sample = stored[np.linspace(0, len(stored) - 1, min(SAMPLE, len(stored))).astype(np.int64)].astype(np.float64)
-        means, logs = split(sample)
-        self._shift, self._scale = means.mean(axis=0), np.exp(logs.mean(axis=0) / 2)
-        typical = self._moved(sample)
-        items_of, queries_of = self._lift(typical), self._lift_queries(typical)[0]
+        self._shift, self._scale = typical(sample)
+        sample = self._moved(sample)
+        items_of, queries_of = self._lift(sample), self._lift_queries(sample)[0]
         self._item, self._query = items_of.mean(axis=0), queries_of.mean(axis=0)
         size, asked = _root_mean_square(items_of - self._item), _root_mean_square(queries_of - self._query)
         asked[-1] = 1.0  # the last number of every query

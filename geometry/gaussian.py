@@ -30,6 +30,7 @@ __all__ = [
     "similarity_matrix",
     "split",
     "symmetric_kl",
+    "typical",
     "wasserstein",
 ]
 
@@ -230,6 +231,19 @@ def moved(gaussians: Array, shift: Array, scale: Array) -> Array:
     means, logs = split(floating(gaussians))
     found: Array = joined((means - shift) / scale, logs - 2 * library_of(scale).log(scale), like=gaussians)
     return found
+
+
+def typical(gaussians: Array) -> tuple[Array, Array]:
+    """Return the shift and scale by which :func:`moved` puts the mean of all means, and of all log-variances, at zero.
+
+    Args:
+        gaussians: Of shape (n, 2d), n at least 1.
+
+    Returns:
+        Shift and scale, of shape (d,).
+    """
+    means, logs = split(floating(gaussians))
+    return means.mean(0), library_of(logs).exp(logs.mean(0) / 2)
 
 
 def left_items(gaussians: Array) -> Array:

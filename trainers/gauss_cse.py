@@ -19,7 +19,7 @@ from ontodex.encoders.locate import DEFAULT_ENCODER, GAUSSIAN
 from ontodex.encoders.text import TextEncoder, load_tunable
 from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.geometry.entailment import Entailment, area_under_precision_recall, fit_entailment
-from ontodex.geometry.gaussian import SIMILARITIES, similarity
+from ontodex.geometry.gaussian import SIMILARITIES, similarity, typical
 from ontodex.graph import EntailmentPairs
 from ontodex.graph.entailment_pairs import CONTRADICTION
 from ontodex.trainers.adapter import inject_adapter, write_tuned
@@ -211,9 +211,11 @@ def train_gauss_cse(
         text, adapter = write_tuned(
             folder, GAUSSIAN, trained, encoder, base=base, max_tokens=settings.max_tokens, rank=rank
         )
+        usual = torch.from_numpy(model.gaussians(tokens))
+        heads.cpu().centre(*typical(usual))
         if adapter is not None:
             heads.half()  # as they will be read again
-        made = GaussCSE(text, heads.cpu(), Entailment(0.5, 1.0, 0.0), settings.similarity, adapter=adapter, base=base)
+        made = GaussCSE(text, heads, Entailment(0.5, 1.0, 0.0), settings.similarity, adapter=adapter, base=base)
         made.rule = fit_entailment(_similarities(made.encode(valid.texts), valid, settings.similarity), valid.entailed)
         made.save(folder)
         return made

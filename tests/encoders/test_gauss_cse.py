@@ -14,7 +14,7 @@ from ontodex.encoders.gauss_cse import GaussCSE, GaussianHeads
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError
 from ontodex.geometry.entailment import Entailment
-from ontodex.geometry.gaussian import LOG_VARIANCE
+from ontodex.geometry.gaussian import LOG_VARIANCE, kl_matrix, typical
 
 RULE = Entailment(0.6, 20.0, -12.0)
 
@@ -54,6 +54,30 @@ def test_untrained_heads_leave_the_vector_as_it_is():
     made = GaussianHeads(16)(vectors)
     torch.testing.assert_close(made[:, :16], vectors)
     assert made[:, 16:].std() < 0.2
+
+
+def test_centred_heads_make_typical_gaussians_zero_and_change_no_divergence():
+    random = torch.Generator().manual_seed(0)
+    vectors = 3 + torch.randn(200, 16, generator=random)
+    heads = GaussianHeads(16)
+    torch.nn.init.normal_(heads.log_variance.weight, std=0.1, generator=random)
+    before = heads(vectors).detach()
+    heads.centre(*typical(before))
+    after = heads(vectors).detach()
+    torch.testing.assert_close(after.view(200, 2, 16).mean(0), torch.zeros(2, 16), rtol=0, atol=1e-5)
+    divergence = kl_matrix(before.double(), before.double())
+    torch.testing.assert_close(kl_matrix(after.double(), after.double()), divergence, rtol=1e-4, atol=1e-4)
+
+    def lost(gaussians):
+        return (kl_matrix(gaussians.half().double(), gaussians.half().double()) - divergence).abs().mean()
+
+    assert lost(after) < lost(before) / 2
+
+
+def test_means_that_pass_tanh_are_not_centred(whole):
+    before = whole.encode(["a dog"])
+    whole.heads.centre(torch.ones(32), torch.ones(32))
+    np.testing.assert_array_equal(whole.encode(["a dog"]), before)
 
 
 def test_the_fingerprint_tells_heads_and_adapters_apart(whole, tiny_encoder, tiny_gauss):

@@ -66,6 +66,9 @@ def test_every_form_learns_what_follows_and_in_which_direction(pairs, tmp_path, 
     loaded = GaussCSE.load(tmp_path / "m", "cpu")
     assert (loaded.fingerprint, loaded.rule, loaded.similarity) == (made.fingerprint, made.rule, settings.similarity)
     np.testing.assert_array_equal(loaded.encode(["the dog", "farm"]), made.encode(["the dog", "farm"]))
+    if settings.activation == "none":
+        middle = made.encode(held_out.texts).mean(axis=0)
+        np.testing.assert_allclose(middle, 0, atol=0.1)  # half precision holds it best there
     assert not (tmp_path / "m" / "checkpoints").exists()
 
 
