@@ -183,7 +183,7 @@ class GaussCSE(Adapted):
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one Gaussian per text: means, then log-variances, ``float32`` of shape (texts, 2 dim).
 
-        Training leaves the mean of each near zero (:meth:`GaussianHeads.centre`), which no divergence tells.
+        Training leaves the average of every number near zero (:meth:`GaussianHeads.centre`); no divergence depends on it.
         """
         return self.stored(self.text.encode(texts))
 
