@@ -211,12 +211,12 @@ def train_gauss_cse(
         text, adapter = write_tuned(
             folder, GAUSSIAN, trained, encoder, base=base, max_tokens=settings.max_tokens, rank=rank
         )
-        usual = torch.from_numpy(model.gaussians(tokens))
-        heads.cpu().centre(*typical(usual))
+        vectors = text.encode(valid.texts)
+        heads.cpu().centre(*typical(heads(torch.from_numpy(vectors)).detach()))
         if adapter is not None:
             heads.half()  # as they will be read again
         made = GaussCSE(text, heads, Entailment(0.5, 1.0, 0.0), settings.similarity, adapter=adapter, base=base)
-        made.rule = fit_entailment(_similarities(made.encode(valid.texts), valid, settings.similarity), valid.entailed)
+        made.rule = fit_entailment(_similarities(made.stored(vectors), valid, settings.similarity), valid.entailed)
         made.save(folder)
         return made
 

@@ -52,8 +52,9 @@ class HiTTraining:
         contraction: Weight of the mean distance to the origin in the loss, which keeps the points together; 0 in the paper.
         rate: Learning rate; 0 takes 1e-4 for the whole encoder and 1e-3 for an adapter.
         rank: Rank of the adapter.
-        strength: Share of what the weights have changed that is kept; 1 in the paper. With less, an encoder knows its own
-            hierarchy worse and others, which it has not seen, better (WiSE-FT, Wortsman et al., CVPR 2022).
+        strength: Share of what the weights have changed that is kept; 1 in the paper. An encoder that keeps less is better
+            for hierarchies that it has not learnt, and little less is no loss for its own (WiSE-FT, Wortsman et al., CVPR
+            2022).
         max_tokens: Texts are cut to this many tokens, the two that frame them counted.
         evaluations: Times that the run is evaluated on validation, to keep the best checkpoint.
         valid: Most positive pairs that are used for that.
