@@ -35,8 +35,8 @@ def train_self_strae(
     ] = 0,
     start: Annotated[
         str,
-        typer.Option(help="sum: a node is the sum of its tokens at first. public: random, as in the authors' code."),
-    ] = "sum",
+        typer.Option(help="counts: from what stands near each token. public: random, as in the authors' code."),
+    ] = "counts",
     epochs: Annotated[float, typer.Option(help="Passes over the text.")] = 15.0,
     batch: Annotated[int, typer.Option(help="Sentences of a batch.", min=2)] = 512,
     nodes: Annotated[

@@ -58,7 +58,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--channels", type=int, action="append", help=f"parts of {DIMENSION} numbers; default: {BEST[1]}"
     )
-    parser.add_argument("--start", default="sum", help="sum, or public as in the authors' code (default %(default)s)")
+    parser.add_argument(
+        "--start", default="counts", help="counts, or public as in the authors' code (default %(default)s)"
+    )
     parser.add_argument("--epochs", type=float, default=15, help="default %(default)s")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="default: 0")
     parser.add_argument(
@@ -128,8 +130,8 @@ def run(options: argparse.Namespace) -> list[Measured]:
 
 NOTES = [
     "Spearman of cosine and score over each whole set; mean of the seeds. Trained on the 9.1 million words of the corpus "
-    "alone, vocabulary 25,000 tokens in lower case. The default settings were chosen by runs of one epoch, on STS-B dev, "
-    "SemRel train, SimLex and WordSim; the other sets chose nothing.",
+    "alone, vocabulary 25,000 tokens in lower case. The default settings were chosen by runs of one to five epochs of "
+    "seed 0, on STS-B dev, SemRel train, SimLex and WordSim; the other sets chose nothing.",
     "trees: which share of phrases is also one of a tree that branches to the right, to the left, or in the middle (STS-B).",
     "Of a batch of 512 sentences 2,048 nodes are compared, or as many tokens predicted as cost the same; the paper has "
     "all.",

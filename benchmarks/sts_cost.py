@@ -20,6 +20,7 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.graph import read_corpus, read_sts
 from ontodex.trainers.run import keep_freed_memory
 from ontodex.trainers.sentence_batches import SentenceBatch, SentenceBatches, TokenisedSentences, train_tokenizer
+from ontodex.trainers.token_counts import counted_vectors
 from ontodex.trainers.tree_objectives import TreeModel
 
 __all__ = ["add_options", "run"]
@@ -57,12 +58,13 @@ def run(options: argparse.Namespace) -> list[Measured]:
     sentences = TokenisedSentences.of(texts, tokenizer, 200)
     batch = _typical(SentenceBatches(sentences, epochs=1, batch=options.batch, seed=options.seed))
     shares = np.bincount(sentences.tokens, minlength=tokenizer.get_vocab_size()) / len(sentences.tokens)
+    counted = counted_vectors(sentences, tokenizer.get_vocab_size(), CHANNELS * SIZE, options.seed)
     torch.manual_seed(options.seed)
     public = PublicTrees(tokenizer.get_vocab_size(), CHANNELS, SIZE)
 
     def step(nodes: int, objective: str) -> Any:
         encoder = SelfStrAE(tokenizer, CHANNELS, SIZE)
-        model = TreeModel(encoder, torch.from_numpy(shares).float(), objective=objective, start="sum", nodes=nodes)
+        model = TreeModel(encoder, torch.from_numpy(shares).float(), objective=objective, counted=counted, nodes=nodes)
         optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.0, fused=True)
 
         def take() -> None:

@@ -17,9 +17,13 @@ from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_n
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import CHECKPOINTS, clear_model, expect_own, last_checkpoint
 from ontodex.trainers.sentence_batches import SentenceBatches, TokenisedSentences, train_tokenizer
-from ontodex.trainers.tree_objectives import OBJECTIVES, STARTS, TreeModel
+from ontodex.trainers.token_counts import counted_vectors
+from ontodex.trainers.tree_objectives import OBJECTIVES, TreeModel
 
 __all__ = ["SelfStrAETraining", "train_self_strae"]
+
+STARTS = ("counts", "public")
+"""How a run begins: from what stands near each token in the text, or from torch's and the paper's random numbers."""
 
 HELD_OUT, MOST_HELD_OUT = 0.05, 2048
 """Share of the sentences by which the best checkpoint is chosen, and the most."""
@@ -44,7 +48,9 @@ class SelfStrAETraining:
         channels: Parts of a vector.
         size: Numbers of a part.
         vocabulary: Number of tokens; 0 for 25,000, or fewer if the text has not so many.
-        start: One of :data:`~ontodex.trainers.tree_objectives.STARTS`.
+        start: ``"counts"``: from vectors of what stands near each token in the text, every node the sum of its tokens, rare
+            ones longer; at the end what is common to all tokens is taken out of their vectors. ``"public"``: from random
+            numbers, as in the authors' code.
         multiplier: What cosines are multiplied by; 0 for the objective's own: 10, or the paper's exp(0.2).
         nodes: Nodes of a batch that are compared; 0 for all, as in the paper, at more than ten times the cost.
         public_order: Decompose in the order of the authors' code, not left halves left.
@@ -63,7 +69,7 @@ class SelfStrAETraining:
     channels: int = 128
     size: int = 2
     vocabulary: int = 0
-    start: str = "sum"
+    start: str = "counts"
     multiplier: float = 0.0
     nodes: int = 2048
     public_order: bool = False
@@ -131,23 +137,23 @@ def train_self_strae(
         )
     if not quiet:
         _report(sentences)
-    torch.manual_seed(settings.seed)
-    encoder = SelfStrAE(tokenizer, settings.channels, settings.size, settings.max_tokens)
-    shares = np.bincount(sentences.tokens, minlength=tokenizer.get_vocab_size()) / len(sentences.tokens)
-    model = TreeModel(
-        encoder,
-        torch.from_numpy(shares).float(),
-        objective=settings.objective,
-        start=settings.start,
-        multiplier=settings.multiplier,
-        nodes=settings.nodes,
-        public_order=settings.public_order,
-    ).to(device)
     order = np.random.default_rng((settings.seed, 22)).permutation(len(sentences))
     by_length = order[:held_out][np.argsort(sentences.lengths[order[:held_out]], kind="stable")]
     valid = [sentences.batch(rows) for rows in np.array_split(by_length, -(-held_out // settings.batch))]
     train = sentences.part(np.sort(order[held_out:]))
     batches = SentenceBatches(train, epochs=settings.epochs, batch=settings.batch, seed=settings.seed)
+    torch.manual_seed(settings.seed)
+    encoder = SelfStrAE(tokenizer, settings.channels, settings.size, settings.max_tokens)
+    vocabulary = tokenizer.get_vocab_size()
+    model = TreeModel(
+        encoder,
+        torch.from_numpy(np.bincount(sentences.tokens, minlength=vocabulary) / len(sentences.tokens)).float(),
+        objective=settings.objective,
+        counted=counted_vectors(train, vocabulary, encoder.dim, settings.seed) if settings.start == "counts" else None,
+        multiplier=settings.multiplier,
+        nodes=settings.nodes,
+        public_order=settings.public_order,
+    ).to(device)
     every = -(-len(batches) // settings.evaluations)
     rate = settings.rate or (CONTEXT_RATE if settings.objective == "context" else PUBLIC_RATE)
 
@@ -156,7 +162,7 @@ def train_self_strae(
         if learnt < LEARNT and done >= JUDGED and held_out >= ENOUGH:
             raise TrainingError(
                 f"seed {settings.seed}: expected a loss below that of chance after {done:.0%} of the run, found one of "
-                f"{1 - learnt:.1%} of it; take another seed, or start='sum'"
+                f"{1 - learnt:.1%} of it; take another seed, or start='counts'"
             )
         return learnt
 

@@ -14,15 +14,13 @@ from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.errors import TrainingError
 from ontodex.trainers.run import expect_finite
 from ontodex.trainers.sentence_batches import SentenceBatch
+from ontodex.trainers.token_counts import without_common
 
-__all__ = ["OBJECTIVES", "STARTS", "TreeModel"]
+__all__ = ["OBJECTIVES", "TreeModel"]
 
 OBJECTIVES = ("context", "contrastive", "ce", "ceco", "strcse")
 """What is learnt: of which node a context is; which node's vector comes down the tree where it went up; which token; both;
 or, besides the token, which node of the same tree under another dropout."""
-
-STARTS = ("sum", "public")
-"""How a run begins: every node the sum of its tokens, rare ones longer; or torch's and the paper's random numbers."""
 
 LEAF_DROPOUT, NODE_DROPOUT = 0.2, 0.1
 """Shares of numbers that are dropped of tokens and of what is composed or decomposed, as in the authors' code."""
@@ -41,6 +39,9 @@ FREQUENT = 1e-3
 SUBSAMPLED = 1e-4
 """Tokens of a greater share are drawn less often, by the square root (Mikolov et al., NeurIPS 2013)."""
 
+LONG = 5.0
+"""Length of counted vectors: a step of training turns longer ones less."""
+
 
 class TreeModel(nn.Module):
     """Finds the trees of a batch, computes their nodes, and returns the loss.
@@ -49,7 +50,8 @@ class TreeModel(nn.Module):
         encoder: What is trained; :meth:`fold` makes it ready for use.
         shares: Share of each token in the text, ``float32`` of shape (vocabulary,).
         objective: One of :data:`OBJECTIVES`.
-        start: One of :data:`STARTS`.
+        counted: Vectors of the tokens to start from, of shape (vocabulary, dim): every node is then the sum of its tokens,
+            rare ones longer. ``None`` starts from torch's and the paper's random numbers.
         multiplier: What cosines are multiplied by; 0 for the objective's own.
         nodes: Nodes of a batch that are compared, and tokens that are predicted; 0 for all.
         public_order: Decompose as the authors' code does; see :func:`~ontodex.encoders.forest.decompose`.
@@ -61,7 +63,7 @@ class TreeModel(nn.Module):
         shares: Tensor,
         *,
         objective: str,
-        start: str,
+        counted: Tensor | None = None,
         multiplier: float = 0.0,
         nodes: int = 2048,
         public_order: bool = False,
@@ -73,25 +75,38 @@ class TreeModel(nn.Module):
         self.down = nn.Linear(size, 2 * size) if objective != "context" else None
         self.head = nn.Linear(dim, vocabulary) if objective in ("ce", "ceco", "strcse") else None
         weights, up = encoder.network, nn.Linear(2 * size, size)
+        length = torch.ones_like(shares)
         with torch.no_grad():
-            if start == "public":
+            if counted is None:
                 weights.table.uniform_(-0.1, 0.1)
                 weights.weight.copy_(up.weight)
                 weights.bias.copy_(up.bias)
             else:
-                weights.table.normal_(std=0.1 / math.sqrt(3))
+                length = FREQUENT / (FREQUENT + shares)
+                counted = without_common(counted, shares * length)
+                weights.table.copy_(LONG * counted)
                 weights.weight.copy_(torch.eye(size).repeat(1, 2))
                 if self.down is not None:
                     self.down.weight.copy_(torch.eye(size).repeat(2, 1))
                     self.down.bias.zero_()
-        length = FREQUENT / (FREQUENT + shares) if start == "sum" else torch.ones_like(shares)
+        self.register_buffer("counted", counted, persistent=False)
+        self.register_buffer("shares", shares, persistent=False)
         self.register_buffer("length", length, persistent=False)
         self.register_buffer("drawn", (SUBSAMPLED / shares.clamp_min(1e-12)).sqrt().clamp(max=1.0), persistent=False)
 
     @torch.no_grad()
     def fold(self) -> SelfStrAE:
-        """Return the encoder, the lengths of its tokens in their vectors; the model is of no use after that."""
-        self.encoder.table.mul_(self.length[:, None])  # type: ignore[index]
+        """Return the encoder, the lengths of its tokens in their vectors; the model is of no use after that.
+
+        Where it started from counted vectors, a token's direction is the mean of what was counted and what was learnt of it,
+        what is common to all tokens taken away: each of the two errs in its own way.
+        """
+        table = self.encoder.table
+        if isinstance(self.counted, Tensor):
+            learnt = without_common(table, self.shares * self.length)  # type: ignore[operator]
+            directions = nn.functional.normalize(learnt + self.counted, dim=1)
+            table.copy_(directions * table.norm(dim=1, keepdim=True))
+        table.mul_(self.length[:, None])  # type: ignore[index]
         return self.encoder
 
     def forward(self, batch: SentenceBatch) -> dict[str, Tensor]:

@@ -11,6 +11,7 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.trainers.self_strae import SelfStrAETraining, train_self_strae
 from ontodex.trainers.sentence_batches import SentenceBatches, TokenisedSentences, train_tokenizer
+from ontodex.trainers.token_counts import counted_vectors, without_common
 from ontodex.trainers.tree_objectives import OBJECTIVES, TreeModel
 
 ANIMALS, FOODS = ("dog", "cat", "cow", "hen", "pig"), ("bread", "soup", "rice", "cake", "fish")
@@ -56,7 +57,7 @@ def test_training_leaves_only_the_encoder(trained):
     ]
 
 
-@pytest.mark.parametrize("start", ["sum", "public"])
+@pytest.mark.parametrize("start", ["counts", "public"])
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_every_objective_is_learnt(objective, start):
     model, batches = a_model(objective, start)
@@ -118,7 +119,23 @@ def a_model(objective, start, nodes=128):
     torch.manual_seed(0)
     shares = np.bincount(sentences.tokens, minlength=tokenizer.get_vocab_size()) / len(sentences.tokens)
     encoder = SelfStrAE(tokenizer, 16, 2)
-    return TreeModel(encoder, torch.from_numpy(shares).float(), objective=objective, start=start, nodes=nodes), batches
+    counted = counted_vectors(sentences, len(shares), encoder.dim, seed=0) if start == "counts" else None
+    return TreeModel(
+        encoder, torch.from_numpy(shares).float(), objective=objective, counted=counted, nodes=nodes
+    ), batches
+
+
+def test_what_was_counted_and_what_was_learnt_make_a_direction():
+    model, _ = a_model("context", "counts")
+    counted, learnt = model.counted, torch.randn(model.encoder.table.shape) * 3
+    with torch.no_grad():
+        model.encoder.table.copy_(learnt)
+    found = model.fold().table
+    torch.testing.assert_close(found.norm(dim=1), learnt.norm(dim=1) * model.length)
+    own = without_common(learnt, model.shares * model.length)
+    cosines = [torch.nn.functional.cosine_similarity(found, other) for other in (own, counted)]
+    torch.testing.assert_close(*cosines)
+    assert cosines[0].min() > 0.3
 
 
 def test_the_same_seed_gives_the_same_encoder(tmp_path):
@@ -184,7 +201,7 @@ def test_too_little_text_is_named(tmp_path, texts, settings, said):
     ("settings", "said"),
     [
         ({"objective": "strcs"}, "did you mean 'strcse'"),
-        ({"start": "sums"}, "sum, public"),
+        ({"start": "sums"}, "counts, public"),
         ({"channels": 0}, "channels"),
         ({"rate": -1}, "rate"),
         ({"epochs": 0}, "epochs"),
