@@ -9,17 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 import ontodex
 from benchmarks.record import Goal, Measured, expect_data
 from benchmarks.static_vectors import StaticVectors
 from ontodex.encoders.locate import DEFAULT_ENCODER
+from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import read_corpus, read_sts
 from ontodex.trainers.self_strae import SelfStrAETraining
-from ontodex.trainers.sentence_batches import train_tokenizer
+from ontodex.trainers.sentence_batches import TokenisedSentences, train_tokenizer
 from ontodex.trainers.sts_evaluation import evaluate_pairs, tree_agreement
-from ontodex.trainers.tree_objectives import OBJECTIVES
+from ontodex.trainers.token_counts import counted_vectors
+from ontodex.trainers.tree_objectives import OBJECTIVES, TreeModel
 
 __all__ = ["add_options", "run"]
 
@@ -49,7 +52,8 @@ GOALS = {
 DIMENSION = 256
 BEST = ("context", 128)
 PRETRAINED, STATIC = "all-MiniLM-L6-v2, pretrained", "mean of skip-gram vectors"
-BASELINES = (PRETRAINED, STATIC)
+COUNTED = "counted vectors alone, no step trained"
+BASELINES = (PRETRAINED, STATIC, COUNTED)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -96,6 +100,8 @@ def run(options: argparse.Namespace) -> list[Measured]:
                 found.append(_measured(_trained(texts, folder, settings), sets))
                 print(f"{_row(objective, channels)}, seed {seed}: {found[-1]}", file=sys.stderr)
             figures[_row(objective, channels)] = _over_seeds(found)
+        if COUNTED in options.baseline:
+            figures[COUNTED] = _measured(_counted(texts, Path(scratch) / "counted", options.seeds[0]), sets)
     if PRETRAINED in options.baseline:
         figures[PRETRAINED] = _measured(TextEncoder.load(DEFAULT_ENCODER), sets)
     if STATIC in options.baseline:
@@ -145,6 +151,18 @@ def _row(objective: str, channels: int) -> str:
 def _trained(texts: list[str], folder: Path, settings: SelfStrAETraining) -> TextEncoder:
     if not (folder / "modules.json").exists():
         ontodex.train_self_strae(texts, folder, training=settings)
+    return TextEncoder(folder)
+
+
+def _counted(texts: list[str], folder: Path, seed: int) -> TextEncoder:
+    """Write what training starts from."""
+    tokenizer = train_tokenizer(texts)
+    sentences = TokenisedSentences.of(texts, tokenizer, SelfStrAETraining().max_tokens)
+    vocabulary = tokenizer.get_vocab_size()
+    shares = np.bincount(sentences.tokens, minlength=vocabulary) / len(sentences.tokens)
+    encoder = SelfStrAE(tokenizer, BEST[1], DIMENSION // BEST[1])
+    counted = counted_vectors(sentences, vocabulary, DIMENSION, seed)
+    TreeModel(encoder, torch.from_numpy(shares).float(), objective=BEST[0], counted=counted).fold().write(folder)
     return TextEncoder(folder)
 
 
