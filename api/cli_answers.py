@@ -107,11 +107,12 @@ def _answers(batch: list[Question], ask: Ask) -> list[Answered | LookupFailed]:
 
 
 def _questions(queries: Path, columns: int) -> Iterator[Question]:
-    lines = sys.stdin if str(queries) == "-" else queries.open(encoding="utf-8")
+    lines = sys.stdin if str(queries) == "-" else queries.open(encoding="utf-8-sig")
     with lines:
         number = 0
         try:
             for number, line in enumerate(lines, 1):
+                line = line.removeprefix("\ufeff") if number == 1 else line
                 cells = tuple(cell.strip() for cell in line.rstrip("\r\n").split("\t"))
                 if cells == ("",):
                     continue

@@ -12,6 +12,7 @@ import ontodex
 from ontodex.cli_options import Device, Format, Json, OnError, Out, Quiet, Seed, say
 from ontodex.cli_training import eval_app, train_app
 from ontodex.engine.printable import json_text, printable
+from ontodex.errors import SettingsError
 
 __all__ = ["tree"]
 
@@ -87,6 +88,8 @@ def tree(
     json: Json = False,
 ) -> None:
     """Show the tree that an encoder finds in TEXT, each merge with the similarity of its two parts."""
+    if not text.strip():
+        raise SettingsError(f"text: expected words, found {text!r}")
     found = ontodex.load_self_strae(model).trees([text])[0]
     if output is not None:
         ontodex.draw_tree(found, output)

@@ -19,6 +19,7 @@ from ontodex.engine.picture import draw_hierarchy, draw_norms
 from ontodex.engine.picture_answers import around
 from ontodex.engine.place import place
 from ontodex.engine.placements import Placements
+from ontodex.engine.resolve import expect_pairs
 from ontodex.engine.spaces import ProductSpace
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.engine.topk import Searcher
@@ -123,7 +124,7 @@ class Engine:
 
     def tails_batch(self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "exclude") -> list[Hits]:
         """Answer many (head, relation) questions at once; see :meth:`tails`."""
-        return self._links.ends("tails", questions, k, known)
+        return self._links.ends("tails", expect_pairs(questions), k, known)
 
     def heads(self, relation: str, tail: str, k: int = 10, known: str = "exclude") -> Hits:
         """Rank the entities that may be linked to ``tail`` by ``relation``; see :meth:`tails`."""
@@ -131,7 +132,7 @@ class Engine:
 
     def heads_batch(self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "exclude") -> list[Hits]:
         """Answer many (relation, tail) questions at once; see :meth:`heads`."""
-        return self._links.ends("heads", [(tail, relation) for relation, tail in questions], k, known)
+        return self._links.ends("heads", [(tail, relation) for relation, tail in expect_pairs(questions)], k, known)
 
     def relations(self, head: str, tail: str, k: int = 10, known: str = "include") -> Hits:
         """Rank the relations of the graph by how well they lead from ``head`` to ``tail`` and, inverted, back."""
@@ -139,7 +140,7 @@ class Engine:
 
     def relations_batch(self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "include") -> list[Hits]:
         """Answer many (head, tail) questions at once; see :meth:`relations`."""
-        return self._links.between(questions, k, known)
+        return self._links.between(expect_pairs(questions), k, known)
 
     # Search -------------------------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ class Reading:
         kind: ``"id"``, ``"label"``, ``"synonym"`` or ``"free text"``.
         id: Identifier of the entity or relation; ``None`` for free text.
         label: Its label; the text itself for free text.
-        hint: For free text, which known name is spelt alike; else empty.
+        hint: For free text, which known name is spelt alike; for a name that several entities bear, how many; else empty.
     """
 
     text: str
@@ -39,7 +39,7 @@ class Reading:
 
     def __str__(self) -> str:
         if self.id is not None:
-            return f"{self.label} ({self.id}, by {self.kind})"
+            return f"{self.label} ({self.id}, by {self.kind}{self.hint})"
         return f"“{self.text}” (free text{self.hint})"
 
 

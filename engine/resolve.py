@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ontodex.engine.hits import Reading
@@ -10,7 +10,7 @@ from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation, neares
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.prefixes import looks_like_identifier
 
-__all__ = ["Resolved", "resolve_entity", "resolve_relation"]
+__all__ = ["Resolved", "expect_pairs", "resolve_entity", "resolve_relation"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,9 @@ def resolve_entity(graph: KnowledgeGraph, text: str, *, any_text: bool = False) 
     found = graph.find(text)
     if found is not None:
         row, kind = found
-        return Resolved(row, Reading(text, kind.name.lower(), graph.ids[row], graph.labels[row]))
+        bearers, _ = graph.find_all(text) or ([row], kind)
+        hint = f", one of {len(bearers)}: give its id to mean another" if len(bearers) > 1 else ""
+        return Resolved(row, Reading(text, kind.name.lower(), graph.ids[row], graph.labels[row], hint))
     if not any_text and _is_identifier(text, graph.prefixes, graph.ids):
         alike = (known for known in graph.ids if abs(len(known) - len(text)) <= 2)
         raise UnknownEntity(
@@ -66,6 +68,18 @@ def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
             "give its identifier, its label, or words for a relation that the graph does not have"
         )
     return Resolved(None, Reading(text, "free text", None, text, nearest(text, graph.relation_labels, n=1)))
+
+
+def expect_pairs(questions: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+    """Return questions of two texts each.
+
+    Raises:
+        SettingsError: If one is anything else.
+    """
+    for question in questions:
+        if isinstance(question, str) or len(question) != 2:
+            raise SettingsError(f"questions: expected pairs of texts, found {question!r}")
+    return questions
 
 
 def _is_identifier(text: str, prefixes: Mapping[str, str], ids: Iterable[str]) -> bool:

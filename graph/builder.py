@@ -70,6 +70,10 @@ class GraphBuilder:
     Args:
         source: Where the graph comes from, for messages.
 
+    Attributes:
+        prefixes: Namespace of each prefix.
+        aliases: Former ids of entities, and what stands in their place wherever they are named.
+
     Example:
         >>> builder = GraphBuilder("by hand")
         >>> _ = builder.entity("ex:dog", label="dog", synonyms=["domestic dog"])
@@ -81,6 +85,7 @@ class GraphBuilder:
     def __init__(self, source: str) -> None:
         self.source = source
         self.prefixes: dict[str, str] = {}
+        self.aliases: dict[str, str] = {}
         self._rows: dict[str, int] = {}
         self._labels: list[str] = []
         self._definitions: list[str] = []
@@ -98,6 +103,7 @@ class GraphBuilder:
         Raises:
             ReadError: If one of the texts is longer than a million letters, or there are over a hundred thousand synonyms.
         """
+        identifier = self.aliases.get(identifier, identifier)
         self._expect_texts(identifier, identifier, label, definition)
         row = self._rows.setdefault(identifier, len(self._rows))
         if row == len(self._labels):

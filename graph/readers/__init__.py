@@ -36,7 +36,8 @@ def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = N
     database. Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
-    :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has.
+    :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The
+    alternative ids of an ontology stand for its terms in the sources after it.
 
     Args:
         source: Path of a file or folder, or an rdflib graph, a networkx graph or a data frame; a graph that is read
@@ -62,10 +63,11 @@ def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = N
     if format is not None and format not in FORMATS:
         hint = nearest(format, FORMATS)
         raise SettingsError(f"format: expected one of {', '.join(FORMATS)}, found {format!r}{hint}")
-    graph, problems = _read_one(source, on_error, format)
+    aliases: dict[str, str] = {}
+    graph, problems = _read_one(source, on_error, format, aliases)
     found = [problems]
     for other in more:
-        part, problems = _read_one(other, on_error, format)
+        part, problems = _read_one(other, on_error, format, aliases)
         graph = replace(merge(graph, part), source=f"{graph.source} + {part.source}")
         found.append(problems)
     for problems in found:
@@ -73,7 +75,10 @@ def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = N
     return graph
 
 
-def _read_one(source: Any, on_error: str, format: str | None) -> tuple[KnowledgeGraph, Problems]:
+def _read_one(
+    source: Any, on_error: str, format: str | None, aliases: dict[str, str]
+) -> tuple[KnowledgeGraph, Problems]:
+    """Read a source; ``aliases`` are what the sources before it have replaced, and take what this one replaces."""
     if isinstance(source, KnowledgeGraph):
         return source, Problems(on_error, source.source)
     is_path = isinstance(source, str | Path)
@@ -81,6 +86,7 @@ def _read_one(source: Any, on_error: str, format: str | None) -> tuple[Knowledge
         raise SettingsError(f"format: expected None for a source in memory, found {format!r}")
     name = str(source) if is_path else type(source).__name__
     builder, problems = GraphBuilder(name), Problems(on_error, name)
+    builder.aliases = aliases
     if is_path:
         _read_path(Path(source), builder, problems, format)
     else:

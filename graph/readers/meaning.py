@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from ontodex.graph.builder import GraphBuilder, readable
+from ontodex.graph.prefixes import contract
 from ontodex.graph.readers import vocabulary as rdf
 from ontodex.graph.readers.ontology import Ontology
 from ontodex.graph.readers.statements import Statements
@@ -19,7 +20,11 @@ CHECKED = (rdf.OWL, rdf.RDF, rdf.RDFS)
 
 def interpret(statements: Statements, builder: GraphBuilder) -> None:
     """Add what the statements say to ``builder``: as an ontology if there are subclasses, else as plain data."""
-    builder.prefixes.update(statements.all_prefixes())
+    prefixes = statements.all_prefixes()
+    builder.prefixes.update(prefixes)
+    present = {contract(term, prefixes) for term in statements.terms}
+    aliases = {contract(name, prefixes): contract(term, prefixes) for name, term in statements.aliases.items()}
+    builder.aliases.update({name: term for name, term in aliases.items() if name not in present})
     ontology = Ontology(statements)
     is_ontology = bool(ontology.classes) and ontology.has_subclasses
     if is_ontology:

@@ -22,12 +22,14 @@ def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None
     for relation, label in (graph.graph.get("relations") or {}).items():
         builder.relation(str(relation), str(label))
     for node, data in graph.nodes(data=True):
-        synonyms = data.get("synonyms") or ()
+        synonyms = data.get("synonyms")
+        if _is_missing(synonyms):
+            synonyms = ()
         builder.entity(
             str(node),
-            label=str(data.get("label") or data.get("name") or ""),
-            synonyms=[synonyms] if isinstance(synonyms, str) else [str(synonym) for synonym in synonyms],
-            definition=str(data.get("definition") or ""),
+            label=_text(data.get("label")) or _text(data.get("name")),
+            synonyms=[synonyms] if isinstance(synonyms, str) else [_text(synonym) for synonym in synonyms],
+            definition=_text(data.get("definition")),
         )
     edges = graph.edges(keys=True, data=True) if graph.is_multigraph() else graph.edges(data=True)
     for head, tail, *key, data in edges:
@@ -50,8 +52,20 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems) -> None:
     chosen = triple_columns(names) or (0, 1, 2)
     columns = [frame[frame.columns[at]].to_list() for at in chosen]
     for row, cells in enumerate(zip(*columns, strict=True)):
-        head, relation, tail = ("" if cell is None or cell != cell else str(cell).strip() for cell in cells)
+        head, relation, tail = (_text(cell).strip() for cell in cells)
         if head and relation and tail:
             builder.triple(head, relation, tail)
         else:
             problems.report(f"expected head, relation and tail, found an empty cell in row {row}")
+
+
+def _text(value: Any) -> str:
+    return "" if _is_missing(value) else str(value)
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell whether a value stands for none: ``None``, NaN or pandas' NA, of which it cannot be said that it is itself."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):
+        return not hasattr(value, "__len__")

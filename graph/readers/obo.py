@@ -55,14 +55,17 @@ class Term:
     synonyms: list[str] = field(default_factory=list)
     links: list[tuple[str, str]] = field(default_factory=list)
     genus: list[str] = field(default_factory=list)
+    former: list[str] = field(default_factory=list)
+    instead: list[str] = field(default_factory=list)
     obsolete: bool = False
 
 
 def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read terms and instances, and is_a, relationship and the differentiae of intersection_of as triples.
 
-    The genus of an intersection is taken as parent of a term that states none. Obsolete terms and what links to them
-    are left out. Frames of one id are merged and links to terms without a frame are kept; both count as problems.
+    The genus of an intersection is taken as parent of a term that states none. Alternative ids stand for their term.
+    Obsolete terms and what links to them are left out, but for those that name one term in their place. Frames of one id
+    are merged and links to terms without a frame are kept; both count as problems.
     """
     stanzas = _stanzas(lines_of(path, problems), str(path))
     _read_header(next(stanzas, Stanza()), builder, problems, str(path))
@@ -85,17 +88,23 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
 def _declare(
     terms: dict[str, Term], relations: dict[str, str], builder: GraphBuilder, problems: Problems, source: str
 ) -> None:
+    gone = {identifier for identifier, term in terms.items() if term.obsolete}
     for identifier, term in terms.items():
-        if not term.obsolete:
-            builder.entity(identifier, term.label, term.synonyms, term.definition)
+        if identifier in gone:
+            if len(term.instead) == 1 and term.instead[0] in terms.keys() - gone:
+                builder.aliases[identifier] = term.instead[0]
+            continue
+        builder.aliases.update({name: identifier for name in term.former if name not in terms.keys() - gone})
+        builder.entity(identifier, term.label, term.synonyms, term.definition)
     dangling: set[str] = set()
     for identifier, term in terms.items():
         if term.obsolete:
             continue
         stated = any(relation == "is_a" for relation, _ in term.links)
         parents = [] if stated else [("is_a", genus) for genus in term.genus]
-        for relation, target in (*term.links, *parents):
-            if target in terms and terms[target].obsolete:
+        for relation, named in (*term.links, *parents):
+            target = builder.aliases.get(named, named)
+            if target in gone:
                 continue
             if target not in terms and target not in dangling:
                 dangling.add(target)
@@ -123,6 +132,10 @@ def _collect(frame: Any, term: Term, builder: GraphBuilder) -> None:
                 term.genus.append(_name(clause.term, builder))
             else:
                 term.links.append((_name(clause.typedef, builder), _name(clause.term, builder)))
+        elif tag == "alt_id":
+            term.former.append(_name(clause.alt_id, builder))
+        elif tag == "replaced_by":
+            term.instead.append(_name(clause.term, builder))
         elif tag == "is_obsolete":
             term.obsolete = term.obsolete or bool(clause.obsolete)
 

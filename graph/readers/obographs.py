@@ -12,6 +12,7 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import contract
 from ontodex.graph.readers.files import opened
 from ontodex.graph.readers.problems import Problems
+from ontodex.graph.readers.vocabulary import FORMER
 
 __all__ = ["read_obographs"]
 
@@ -41,6 +42,7 @@ def read_obographs(path: Path, builder: GraphBuilder, problems: Problems) -> Non
 
 def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems) -> None:
     out: set[str] = set()
+    former: dict[str, str] = {}
     for node in _listed(graph, "nodes", problems):
         try:
             identifier = contract(str(node["id"]), builder.prefixes)
@@ -57,8 +59,12 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
                     synonyms=[str(synonym["val"]) for synonym in meta.get("synonyms") or []],
                     definition=str((meta.get("definition") or {}).get("val") or ""),
                 )
+                for value in meta.get("basicPropertyValues") or []:
+                    if value["pred"] == FORMER:
+                        former[contract(str(value["val"]), builder.prefixes)] = identifier
         except (KeyError, TypeError, AttributeError):
             problems.report(f"expected a node with an id, found {str(node)[:80]!r}")
+    builder.aliases.update({name: identifier for name, identifier in former.items() if name not in builder})
     for head, relation, tail in _edges(graph, problems):
         ends = [contract(name, builder.prefixes) for name in (head, tail)]
         if not out.intersection(ends):

@@ -104,7 +104,10 @@ def _read_document(stream: BinaryIO, path: Path, format: ox.RdfFormat, statement
         with opened(path) as whole:
             lines = sum(1 for _ in whole)
         left = f"{lines - error.line + 1} of {lines} lines were not read" if error.line else "the rest was not read"
-        message = f"expected {format.name}, found a fault ({error}); {left}. Mend the line and read again"
+        mend = "Mend the line and read again"
+        if "remote contexts" in str(error):
+            mend = "Nothing is fetched: write the context into the document"
+        message = f"expected {format.name}, found a fault ({error}); {left}. {mend}"
         raise ReadError(message, str(path), error.line) from None
     statements.prefixes.update(document.prefixes)
     if isinstance(source, GuardedXml):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from ontodex.graph.builder import GraphBuilder
@@ -12,9 +13,10 @@ __all__ = ["read_sentences"]
 
 
 def read_sentences(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read every line that is not blank as an entity, its label the line, its id the file's name and the line's number.
+    """Read every line that is not blank as an entity, its label the line, its id the file's name and a hash of the line.
 
-    A line may hold a paragraph: where sentences are searched, it is taken apart.
+    So lines of files of one name stay apart, and a file that was edited meets its former self. A line may hold a paragraph:
+    where sentences are searched, it is taken apart.
 
     Args:
         path: A text file.
@@ -22,7 +24,7 @@ def read_sentences(path: Path, builder: GraphBuilder, problems: Problems) -> Non
         problems: Takes lines that are no text.
     """
     name = plain_name(path).rpartition(".")[0] or plain_name(path)
-    for number, line in lines_of(path, problems):
+    for _, line in lines_of(path, problems):
         text = " ".join(line.split())
         if text:
-            builder.entity(f"{name}:{number}", text)
+            builder.entity(f"{name}:{hashlib.blake2b(text.encode(), digest_size=6).hexdigest()}", text)

@@ -40,6 +40,7 @@ class Statements:
         self.prefixes: dict[str, str] = {}
         self.terms: list[str] = []
         self.deprecated: set[int] = set()
+        self.aliases: dict[str, str] = {}
         self._numbers: dict[str, int] = {}
         self._graphs: dict[str, array[int]] = {"": array("i")}
         self._labels: dict[int, tuple[int, int, str]] = {}
@@ -86,6 +87,8 @@ class Statements:
                 store = self._labels if kind == "label" else self._definitions
                 if number not in store or (worth, rank) < store[number][:2]:
                     store[number] = (worth, rank, value)
+        elif predicate == rdf.FORMER:
+            self.aliases[value] = subject
         elif predicate == rdf.OWL + "deprecated" and value.strip().lower() in ("true", "1"):
             self.deprecated.add(self.number(subject))
         elif predicate in (rdf.SHACL + "prefix", rdf.SHACL + "namespace"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 
 from ontodex.graph.builder import GraphBuilder
@@ -27,8 +28,24 @@ HEAD = (
     "entity1",
     "node1",
 )
-RELATION = ("relation", "r", "predicate", "pred", "p", "rel", "edge", "relationship", "property", "relation_id", "type")
+RELATION = (
+    "relation",
+    "r",
+    "predicate",
+    "pred",
+    "p",
+    "rel",
+    "edge",
+    "relationship",
+    "property",
+    "type",
+    "relation_id",
+    "predicate_id",
+)
 TAIL = ("tail", "t", "object", "obj", "o", "target", "end", "to", "parent", "tail_id", "object_id", "entity2", "node2")
+
+LOOKED_AT = 20
+"""Lines by which tabs are told from commas, and over which a quoted cell may run."""
 
 
 def triple_columns(names: Sequence[str]) -> tuple[int, int, int] | None:
@@ -59,20 +76,41 @@ def freebase_words(relation: str) -> str:
 
 
 def rows_of(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, cells) of every line that is not blank; the first line tells tabs from commas."""
-    delimiter = ""
-    for number, line in lines_of(path, problems):
-        if not line or line.isspace():
-            continue
-        if not delimiter:
-            delimiter = "\t" if "\t" in line else ","
+    """Yield (line number, cells) of every line that is not blank; the first lines tell tabs from commas."""
+    filled = ((number, line) for number, line in lines_of(path, problems) if line and not line.isspace())
+    first = list(islice(filled, LOOKED_AT))
+    tabs, commas = (sum(mark in line for _, line in first) for mark in "\t,")
+    delimiter = "\t" if tabs and tabs >= commas else ","
+    lines, again = chain(first, filled), list[tuple[int, str]]()
+    while (found := again.pop(0) if again else next(lines, None)) is not None:
+        number, line = found
         if delimiter == "," and '"' in line:
-            try:
-                yield number, next(csv.reader([line], strict=True))
-            except csv.Error as error:
-                problems.report(f"expected comma-separated cells, found {line[:60]!r} ({error})", number, str(path))
+            cells, again = _quoted(line, again, lines)
+            if isinstance(cells, csv.Error):
+                problems.report(f"expected comma-separated cells, found {line[:60]!r} ({cells})", number, str(path))
+            else:
+                yield number, cells
         else:
             yield number, line.split(delimiter)
+
+
+def _quoted(
+    line: str, again: list[tuple[int, str]], lines: Iterator[tuple[int, str]]
+) -> tuple[list[str] | csv.Error, list[tuple[int, str]]]:
+    """Return the cells of a line, or why there are none, and the lines that were read ahead and are still to be read.
+
+    A quoted cell may go on in the next lines, ``again`` before ``lines``; its parts are joined by spaces.
+    """
+    for count in range(LOOKED_AT):
+        again.extend(islice(lines, max(0, count - len(again))))
+        try:
+            whole = " ".join([line, *(more for _, more in again[:count])])
+            return next(csv.reader([whole], strict=True)), again[count:]
+        except csv.Error as error:
+            fault = error
+            if "end of data" not in str(error) or count > len(again):
+                break
+    return fault, again
 
 
 def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str = "train") -> None:
@@ -84,17 +122,17 @@ def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str
         problems: Takes lines that hold no triple.
         split: What the triples are for.
     """
-    rows = rows_of(path, problems)
     columns: tuple[int, int, int] | None = None
-    width = 3
-    for first, (number, cells) in enumerate(rows):
-        if first == 0 and (columns := triple_columns(cells)):
-            width = len(cells)
+    width, begun = 3, False
+    for number, cells in rows_of(path, problems):
+        if not begun and (columns := triple_columns(cells)):
+            width, begun = len(cells), True
             continue
         if len(cells) != width:
             found = f"{len(cells)}: {' | '.join(cells)[:80]!r}"
             problems.report(f"expected {width} columns, found {found}; mend or delete the line", number, str(path))
             continue
+        begun = True
         if columns:
             cells = [cells[at] for at in columns]
         head, relation, tail = cells[0].strip(), cells[1].strip(), cells[2].strip()

@@ -18,6 +18,8 @@ OURS = "urn:ontodex:"
 TYPE = RDF + "type"
 SUBCLASS = RDFS + "subClassOf"
 EQUIVALENT = OWL + "equivalentClass"
+FORMER = OBO_IN_OWL + "hasAlternativeId"
+"""What leads from a class to an id that it has taken over."""
 PREDICTIONS = OURS + "Predictions"
 """Class of the named graphs that hold predictions, which are never read as known."""
 

@@ -57,6 +57,14 @@ def test_a_file_of_questions_gives_json_lines(shell, small_index):
     assert [json.loads(line)["query"]["head"]["id"] for line in out.splitlines()] == ["ex:dog", "ex:cat"]
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_question(shell, small_index, tmp_path):
+    file = tmp_path / "questions.tsv"
+    file.write_bytes(b"\xef\xbb\xbfdog\teats\r\n")
+    for queries, stdin in ((file, ""), ("-", "\ufeffdog\teats\n")):
+        status, out, _ = shell("tails", small_index, "--queries", queries, "-k", "1", stdin=stdin)
+        assert (status, json.loads(out)["query"]["head"]["id"]) == (0, "ex:dog")
+
+
 def test_predictions_as_rdf(shell, small_index):
     status, out, _ = shell("tails", small_index, "dog", "eats", "--rdf", "-k", "1")
     assert (status, "<http://example.org/dog> <http://example.org/eats>" in out) == (0, True)

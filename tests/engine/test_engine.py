@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ontodex
+from ontodex.engine.resolve import resolve_entity
 from ontodex.errors import IndexMismatch, SettingsError, UnknownEntity, UnknownRelation
 from ontodex.graph import GraphBuilder
 from tests.plain import build_plain
@@ -76,6 +77,25 @@ def test_batches_equal_single_questions(engine):
     questions = [(name, "eats") for name in ("dog", "cat", "a tame bear", "whale")] + [("dog", "lives in")]
     for (head, relation), hits in zip(questions, engine.tails_batch(questions, k=4), strict=True):
         assert [hit.id for hit in hits] == [hit.id for hit in engine.tails(head, relation, k=4)]
+
+
+@pytest.mark.parametrize("question", ["ab", "dog", ("dog",), ("dog", "eats", "cat")])
+def test_questions_that_are_no_pairs_are_named(engine, question):
+    for ask in (engine.tails_batch, engine.heads_batch, engine.relations_batch):
+        with pytest.raises(SettingsError, match="questions: expected pairs of texts, found"):
+            ask([question])
+
+
+def test_a_name_that_several_bear_is_said_to_be_one_of_them():
+    builder = GraphBuilder("tools")
+    for number in range(3):
+        builder.entity(f"ex:{number}", "hammer")
+    builder.triple("ex:1", "is_a", "ex:tool")
+    graph = builder.build()
+    assert (
+        str(resolve_entity(graph, "hammer").reading) == "hammer (ex:1, by label, one of 3: give its id to mean another)"
+    )
+    assert resolve_entity(graph, "ex:1").reading.hint == resolve_entity(graph, "tool").reading.hint == ""
 
 
 def test_relations_are_all_ranked_and_known_ones_marked(engine):

@@ -176,3 +176,39 @@ def test_a_panic_of_the_parser_costs_one_line(write, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(fastobo, "loads", parse)
     with pytest.raises(ValueError, match="the parser failed"):
         _loads("[Term]\nid: X:1\n! a comment\n")
+
+
+FORMER = """[Term]
+id: T:2
+name: heart disease
+alt_id: T:22
+
+[Term]
+id: T:3
+name: angina
+is_a: T:22
+
+[Term]
+id: T:8
+name: obsolete thing
+is_obsolete: true
+
+[Term]
+id: T:9
+name: obsolete angina
+is_obsolete: true
+replaced_by: T:3
+"""
+
+
+def test_former_ids_stand_for_their_terms(write) -> None:
+    ontology = write("a.obo", FORMER)
+    assert says(read(ontology, on_error="raise"))["known"] == {("T:3", "is_a", "T:2")}
+    graph = read(ontology, write("notes.tsv", "G:1\tcauses\tT:22\nG:2\tcauses\tT:9\n"), on_error="raise")
+    assert list(graph.ids) == ["T:2", "T:3", "G:1", "G:2"]
+    assert {("G:1", "causes", "T:2"), ("G:2", "causes", "T:3")} < says(graph)["known"]
+
+
+def test_a_former_id_with_a_frame_of_its_own_is_a_term(write) -> None:
+    graph = read(write("a.obo", FORMER + "\n[Term]\nid: T:22\nname: heart attack\n"), on_error="raise")
+    assert says(graph)["known"] == {("T:3", "is_a", "T:22")}

@@ -145,6 +145,36 @@ def test_relative_names_do_not_tell_where_the_file_lay(write) -> None:
     assert read(write("my file.ttl", "<#a> <#r> <#b> .")).ids[0] == "file:///my%20file.ttl#a"
 
 
+OWL = """@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix old: <http://www.geneontology.org/formats/oboInOwl#> .
+@prefix obo: <http://purl.obolibrary.org/obo/> .
+obo:X_1 a owl:Class ; rdfs:label "one" ; old:hasAlternativeId "X:11", "X:2" .
+obo:X_2 a owl:Class ; rdfs:label "two" ; rdfs:subClassOf obo:X_1 .
+"""
+OBOGRAPH = """{"graphs": [{"nodes": [
+  {"id": "http://purl.obolibrary.org/obo/X_1", "lbl": "one", "type": "CLASS", "meta": {"basicPropertyValues": [
+    {"pred": "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId", "val": "X:11"},
+    {"pred": "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId", "val": "X:2"}]}},
+  {"id": "http://purl.obolibrary.org/obo/X_2", "lbl": "two", "type": "CLASS"}],
+  "edges": [
+  {"sub": "http://purl.obolibrary.org/obo/X_2", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_1"}]}]}"""
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.ttl", OWL), ("a.json", OBOGRAPH)])
+def test_former_ids_stand_for_their_classes(write, name: str, content: str) -> None:
+    notes = write("notes.tsv", "G:1\tcauses\tX:11\nG:1\tcauses\tX:2\n")
+    graph = read(write(name, content), notes, on_error="raise")
+    assert set(graph.ids) == {"X:1", "X:2", "G:1"}
+    assert {("G:1", "causes", "X:1"), ("G:1", "causes", "X:2")} < says(graph)["known"]
+
+
+def test_a_context_elsewhere_is_not_fetched_and_that_is_said(write) -> None:
+    path = write("a.jsonld", '{"@context": "https://schema.org/", "@id": "http://x.org/a", "name": "a"}')
+    with pytest.raises(ReadError, match="Nothing is fetched: write the context into the document"):
+        read(path)
+
+
 def test_obographs(write) -> None:
     content = """{"graphs": [{"nodes": [
       {"id": "http://purl.obolibrary.org/obo/X_1", "lbl": "one", "type": "CLASS",

@@ -141,6 +141,24 @@ def test_pandas(names: tuple[str, ...]) -> None:
     assert graph.skipped == 2
 
 
+def test_what_is_missing_in_memory_is_empty() -> None:
+    frame = pd.DataFrame({"head": ["dog", "cat"], "relation": ["is_a"] * 2, "tail": ["animal", None]}, dtype="string")
+    graph = read(frame, on_error="skip")
+    assert (says(graph)["known"], graph.skipped) == ({("dog", "is_a", "animal")}, 1)
+    source = networkx.DiGraph()
+    source.add_node("ex:dog", label=float("nan"), name="the dog", synonyms=pd.NA, definition=None)
+    source.add_node("ex:cat", label=pd.NA, synonyms=["cat", float("nan")])
+    source.add_edge("ex:dog", "ex:cat", relation="chases")
+    assert says(read(source))["entities"] == {"ex:dog": ("the dog", set(), ""), "ex:cat": ("cat", set(), "")}
+
+
+def test_lines_of_files_of_one_name_stay_apart(write) -> None:
+    one = write("one/notes.txt", "The sky is blue.\nGrass is green.\n")
+    other = write("other/notes.txt", "Rain is wet.\nThe sky is blue.\n")
+    graph = read(one, other, format="sentences")
+    assert list(graph.labels) == ["The sky is blue.", "Grass is green.", "Rain is wet."]
+
+
 def test_frames_with_columns_in_any_order_or_too_few() -> None:
     frame = pd.DataFrame({"tail": ["animal"], "weight": [1.0], "head": ["dog"], "relation": ["is_a"]})
     assert says(read(frame))["known"] == {("dog", "is_a", "animal")}

@@ -29,6 +29,7 @@ KNOWN = {("ex:dog", "is_a", "ex:animal")}
         ("a.csv", "ex:dog,is_a,ex:animal\n"),
         ("a.csv", 'head,relation,tail\n"ex:dog","is_a","ex:animal"\n'),
         ("a.tsv", "\ufeffex:dog\tis_a\tex:animal\r\n\r\n"),
+        ("a.tsv", "subject_id\tpredicate_id\tobject_id\nex:dog\tis_a\tex:animal\n"),
         ("a.txt", " ex:dog \tis_a\tex:animal\nex:dog\tis_a\tex:animal\n"),
     ],
 )
@@ -87,3 +88,29 @@ def test_many_triples_in_little_memory(write) -> None:
         tracemalloc.stop()
     assert graph.n_triples > 299_000
     assert peak < 80e6
+
+
+def test_a_comment_before_the_table_costs_one_line(write) -> None:
+    for content in ("# pets\nex:dog\tis_a\tex:animal\n", "# pets\nhead\trelation\ttail\nex:dog\tis_a\tex:animal\n"):
+        graph = read(write("a.tsv", content), on_error="skip")
+        assert says(graph)["known"] == KNOWN
+        assert graph.skipped == 1
+
+
+def test_a_tab_in_a_cell_of_a_csv_is_a_part_of_it(write) -> None:
+    graph = read(write("a.csv", "ex:dog\tx,is_a,b\nc,is_a,d\ne,is_a,f\n"), on_error="raise")
+    assert graph.ids[0] == "ex:dog\tx"
+
+
+def test_a_quoted_cell_may_run_over_lines(write) -> None:
+    content = 'a,r,"two\nlines, and\nmore"\nb,r,"one ""quoted"""\nc,r,d\n'
+    graph = read(write("a.csv", content), on_error="raise")
+    assert list(graph.ids) == ["a", "two lines, and more", "b", 'one "quoted"', "c", "d"]
+
+
+def test_a_quote_that_is_never_closed_costs_one_line(write) -> None:
+    content = 'a,r,"open\n' + "".join(f"b{n},r,c{n}\n" for n in range(60)) + 'd,r,"two\nlines"\n'
+    graph = read(write("a.csv", content), on_error="skip")
+    assert graph.skipped == 1
+    assert graph.n_triples == 61
+    assert graph.find("two lines") is not None
