@@ -77,7 +77,7 @@ def read_nli(
         pairs_in: Callable[[Cells], list[Row]] | None = None
         for line, cells in (_objects if of_json else _records)(path, problems):
             if pairs_in is None or of_json:
-                pairs_in = _layout([name for name in cells if name], str(path), line)
+                pairs_in = _layout([name for name in cells if name], str(path), line if of_json else None)
             if any(str(cells.get(name, "")).strip() != value for name, value in wanted.items()):
                 continue
             try:
@@ -98,7 +98,7 @@ def read_nli(
     return found
 
 
-def _layout(names: Sequence[str], source: str, line: int) -> Callable[[Cells], list[Row]]:
+def _layout(names: Sequence[str], source: str, line: int | None) -> Callable[[Cells], list[Row]]:
     """Return what makes pairs of a line, by the names of its columns.
 
     Raises:
