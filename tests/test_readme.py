@@ -191,7 +191,7 @@ def test_the_shell_of_entailment(asked, folder):
     run_shell(ENTAILMENT_SHELL, folder, {"train": ["--epochs", "0.2"], "build": ["--no-train"]})
     assert len((folder / "answers.jsonl").read_text().splitlines()) == 2
     with ontodex.open(folder / "notes.odx", device="cpu") as engine:
-        assert list(engine.graph.ids) == ["statements:1", "statements:2"]
+        assert list(engine.graph.labels) == lines.splitlines()
 
 
 @pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")

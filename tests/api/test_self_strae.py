@@ -139,7 +139,7 @@ def test_from_text_to_answers_on_the_command_line(shell, text, tmp_path):
     assert out.startswith("the dog sleeps in the barn  ")
     assert len(out.splitlines()) == 11
     status, _, err = shell("tree", model, " ")
-    assert (status, "expected words" in err) == (1, True)
+    assert (status, "expected words" in err) == (2, True)
     status, out, err = shell("tree", model, "the dog sleeps", "-o", tmp_path / "t.svg", "--json")
     assert status == 0, err
     nodes = json.loads(out)["nodes"]
