@@ -107,7 +107,7 @@ def _answers(batch: list[Question], ask: Ask) -> list[Answered | LookupFailed]:
 
 
 def _questions(queries: Path, columns: int) -> Iterator[Question]:
-    lines = sys.stdin if str(queries) == "-" else queries.open(encoding="utf-8-sig")
+    lines = sys.stdin if str(queries) == "-" else queries.open(encoding="utf-8")
     with lines:
         number = 0
         try:

@@ -46,7 +46,7 @@ class StaticVectors:
         vectors = np.zeros((tokenizer.get_vocab_size(), dim), dtype=np.float32)
         for name in model.wv.key_to_index:
             vectors[int(name)] = model.wv[name]
-        shares = np.bincount(found.tokens, minlength=len(vectors)) / len(found.tokens)
+        shares = found.shares(len(vectors))
         return cls(tokenizer, vectors, shares)
 
     def encode(self, texts: Sequence[str], *, smooth: bool) -> NDArray[np.float32]:

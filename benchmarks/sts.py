@@ -159,10 +159,10 @@ def _counted(texts: list[str], folder: Path, seed: int) -> TextEncoder:
     tokenizer = train_tokenizer(texts)
     sentences = TokenisedSentences.of(texts, tokenizer, SelfStrAETraining().max_tokens)
     vocabulary = tokenizer.get_vocab_size()
-    shares = np.bincount(sentences.tokens, minlength=vocabulary) / len(sentences.tokens)
+    shares = torch.from_numpy(sentences.shares(vocabulary)).float()
     encoder = SelfStrAE(tokenizer, BEST[1], DIMENSION // BEST[1])
     counted = counted_vectors(sentences, vocabulary, DIMENSION, seed)
-    TreeModel(encoder, torch.from_numpy(shares).float(), objective=BEST[0], counted=counted).fold().write(folder)
+    TreeModel(encoder, shares, objective=BEST[0], counted=counted).fold().write(folder)
     return TextEncoder(folder)
 
 

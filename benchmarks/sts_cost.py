@@ -7,7 +7,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from benchmarks.public_trees import PublicTrees
@@ -57,7 +56,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
     tokenizer = train_tokenizer(texts)
     sentences = TokenisedSentences.of(texts, tokenizer, 200)
     batch = _typical(SentenceBatches(sentences, epochs=1, batch=options.batch, seed=options.seed))
-    shares = np.bincount(sentences.tokens, minlength=tokenizer.get_vocab_size()) / len(sentences.tokens)
+    shares = sentences.shares(tokenizer.get_vocab_size())
     counted = counted_vectors(sentences, tokenizer.get_vocab_size(), CHANNELS * SIZE, options.seed)
     torch.manual_seed(options.seed)
     public = PublicTrees(tokenizer.get_vocab_size(), CHANNELS, SIZE)

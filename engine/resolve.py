@@ -34,10 +34,10 @@ def resolve_entity(graph: KnowledgeGraph, text: str, *, any_text: bool = False) 
         SettingsError: If it is empty.
     """
     _expect_words(text, "entity")
-    found = graph.find(text)
+    found = graph.find_all(text)
     if found is not None:
-        row, kind = found
-        bearers, _ = graph.find_all(text) or ([row], kind)
+        bearers, kind = found
+        row = graph.most_linked(bearers)
         hint = f", one of {len(bearers)}: give its id to mean another" if len(bearers) > 1 else ""
         return Resolved(row, Reading(text, kind.name.lower(), graph.ids[row], graph.labels[row], hint))
     if not any_text and _is_identifier(text, graph.prefixes, graph.ids):

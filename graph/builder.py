@@ -119,6 +119,10 @@ class GraphBuilder:
         expect_synonyms(len(self._synonyms[row]), identifier, self.source)
         return row
 
+    def replace(self, former: Mapping[str, str]) -> None:
+        """Let ids stand for entities from here on, but for those that are entities themselves."""
+        self.aliases.update({name: entity for name, entity in former.items() if name not in self})
+
     def relation(self, identifier: str, label: str = "") -> int:
         """Declare a relation, or give it a label; return its number.
 

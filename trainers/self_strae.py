@@ -147,7 +147,7 @@ def train_self_strae(
     vocabulary = tokenizer.get_vocab_size()
     model = TreeModel(
         encoder,
-        torch.from_numpy(np.bincount(sentences.tokens, minlength=vocabulary) / len(sentences.tokens)).float(),
+        torch.from_numpy(sentences.shares(vocabulary)).float(),
         objective=settings.objective,
         counted=counted_vectors(train, vocabulary, encoder.dim, settings.seed) if settings.start == "counts" else None,
         multiplier=settings.multiplier,

@@ -97,13 +97,20 @@ class TokenisedSentences:
         """Return some of the sentences; the tokens of all are kept."""
         return TokenisedSentences(self.tokens, self.starts[rows], self.lengths[rows])
 
+    def shares(self, vocabulary: int) -> NDArray[np.float64]:
+        """Return the share of each token in the whole text, of shape (vocabulary,)."""
+        return np.bincount(self.tokens, minlength=vocabulary) / len(self.tokens)
+
     def batch(self, rows: NDArray[np.int64], number: int = 0) -> SentenceBatch:
         """Return a batch of some sentences, the longest first."""
         rows = rows[np.argsort(-self.lengths[rows], kind="stable")]
+        return SentenceBatch(number, self.tokens_of(rows).astype(np.int64), self.lengths[rows])
+
+    def tokens_of(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the tokens of some sentences, one after the other."""
         lengths = self.lengths[rows]
         first = np.repeat(self.starts[rows] - (np.cumsum(lengths) - lengths), lengths)
-        tokens = self.tokens[first + np.arange(len(first))]
-        return SentenceBatch(number, tokens.astype(np.int64), lengths)
+        return self.tokens[first + np.arange(len(first))]
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,10 +89,8 @@ def without_common(vectors: Tensor, weights: Tensor) -> Tensor:
 def _near(sentences: TokenisedSentences, vocabulary: int, random: np.random.Generator) -> sparse.csr_array:
     """Count pairs of tokens that are near each other."""
     order = random.permutation(len(sentences))
-    sentences = sentences.part(order[: max(1, int(np.searchsorted(sentences.lengths[order].cumsum(), MOST_TOKENS)))])
-    first = np.repeat(sentences.starts - (sentences.lengths.cumsum() - sentences.lengths), sentences.lengths)
-    tokens = sentences.tokens[first + np.arange(len(first))]
-    owners = np.repeat(np.arange(len(sentences)), sentences.lengths)
+    rows = order[: max(1, int(np.searchsorted(sentences.lengths[order].cumsum(), MOST_TOKENS)))]
+    tokens, owners = sentences.tokens_of(rows), np.repeat(np.arange(len(rows)), sentences.lengths[rows])
     shares = np.bincount(tokens, minlength=vocabulary) / max(len(tokens), 1)
     kept = random.random(len(tokens)) ** 2 * shares[tokens] < OFTEN / vocabulary
     tokens, owners = tokens[kept], owners[kept]

@@ -22,9 +22,6 @@ def interpret(statements: Statements, builder: GraphBuilder) -> None:
     """Add what the statements say to ``builder``: as an ontology if there are subclasses, else as plain data."""
     prefixes = statements.all_prefixes()
     builder.prefixes.update(prefixes)
-    present = {contract(term, prefixes) for term in statements.terms}
-    aliases = {contract(name, prefixes): contract(term, prefixes) for name, term in statements.aliases.items()}
-    builder.aliases.update({name: term for name, term in aliases.items() if name not in present})
     ontology = Ontology(statements)
     is_ontology = bool(ontology.classes) and ontology.has_subclasses
     if is_ontology:
@@ -37,6 +34,8 @@ def interpret(statements: Statements, builder: GraphBuilder) -> None:
         builder.entity(
             names[number], statements.label(number), statements.synonyms(number), statements.definition(number)
         )
+    former = {contract(name, prefixes): names[number] for name, number in statements.former.items()}
+    builder.replace({name: entity for name, entity in former.items() if entity in builder})
     for number in sorted({relation for _, relation, _ in triples}):
         builder.relation(names[number], _relation_label(statements, number, is_ontology))
     for head, relation, tail in triples:

@@ -88,17 +88,19 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
 def _declare(
     terms: dict[str, Term], relations: dict[str, str], builder: GraphBuilder, problems: Problems, source: str
 ) -> None:
+    former: dict[str, str] = {}
     gone = {identifier for identifier, term in terms.items() if term.obsolete}
     for identifier, term in terms.items():
         if identifier in gone:
-            if len(term.instead) == 1 and term.instead[0] in terms.keys() - gone:
-                builder.aliases[identifier] = term.instead[0]
+            if len(term.instead) == 1 and term.instead[0] in terms and term.instead[0] not in gone:
+                former[identifier] = term.instead[0]
             continue
-        builder.aliases.update({name: identifier for name in term.former if name not in terms.keys() - gone})
+        former.update(dict.fromkeys(term.former, identifier))
         builder.entity(identifier, term.label, term.synonyms, term.definition)
+    builder.replace(former)
     dangling: set[str] = set()
     for identifier, term in terms.items():
-        if term.obsolete:
+        if identifier in gone:
             continue
         stated = any(relation == "is_a" for relation, _ in term.links)
         parents = [] if stated else [("is_a", genus) for genus in term.genus]

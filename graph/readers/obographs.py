@@ -64,7 +64,7 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
                         former[contract(str(value["val"]), builder.prefixes)] = identifier
         except (KeyError, TypeError, AttributeError):
             problems.report(f"expected a node with an id, found {str(node)[:80]!r}")
-    builder.aliases.update({name: identifier for name, identifier in former.items() if name not in builder})
+    builder.replace(former)
     for head, relation, tail in _edges(graph, problems):
         ends = [contract(name, builder.prefixes) for name in (head, tail)]
         if not out.intersection(ends):

@@ -40,7 +40,7 @@ class Statements:
         self.prefixes: dict[str, str] = {}
         self.terms: list[str] = []
         self.deprecated: set[int] = set()
-        self.aliases: dict[str, str] = {}
+        self.former: dict[str, int] = {}
         self._numbers: dict[str, int] = {}
         self._graphs: dict[str, array[int]] = {"": array("i")}
         self._labels: dict[int, tuple[int, int, str]] = {}
@@ -88,7 +88,7 @@ class Statements:
                 if number not in store or (worth, rank) < store[number][:2]:
                     store[number] = (worth, rank, value)
         elif predicate == rdf.FORMER:
-            self.aliases[value] = subject
+            self.former[value] = self.number(subject)
         elif predicate == rdf.OWL + "deprecated" and value.strip().lower() in ("true", "1"):
             self.deprecated.add(self.number(subject))
         elif predicate in (rdf.SHACL + "prefix", rdf.SHACL + "namespace"):

@@ -117,7 +117,7 @@ def a_model(objective, start, nodes=128):
     sentences = TokenisedSentences.of(corpus(120), tokenizer, 200)
     batches = [SentenceBatches(sentences, epochs=1, batch=60, seed=0)[number] for number in range(2)]
     torch.manual_seed(0)
-    shares = np.bincount(sentences.tokens, minlength=tokenizer.get_vocab_size()) / len(sentences.tokens)
+    shares = sentences.shares(tokenizer.get_vocab_size())
     encoder = SelfStrAE(tokenizer, 16, 2)
     counted = counted_vectors(sentences, len(shares), encoder.dim, seed=0) if start == "counts" else None
     return TreeModel(

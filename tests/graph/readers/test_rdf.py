@@ -150,13 +150,15 @@ OWL = """@prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix old: <http://www.geneontology.org/formats/oboInOwl#> .
 @prefix obo: <http://purl.obolibrary.org/obo/> .
 obo:X_1 a owl:Class ; rdfs:label "one" ; old:hasAlternativeId "X:11", "X:2" .
+obo:X_11 a owl:Class ; owl:deprecated true .
 obo:X_2 a owl:Class ; rdfs:label "two" ; rdfs:subClassOf obo:X_1 .
 """
 OBOGRAPH = """{"graphs": [{"nodes": [
   {"id": "http://purl.obolibrary.org/obo/X_1", "lbl": "one", "type": "CLASS", "meta": {"basicPropertyValues": [
     {"pred": "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId", "val": "X:11"},
     {"pred": "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId", "val": "X:2"}]}},
-  {"id": "http://purl.obolibrary.org/obo/X_2", "lbl": "two", "type": "CLASS"}],
+  {"id": "http://purl.obolibrary.org/obo/X_2", "lbl": "two", "type": "CLASS"},
+  {"id": "http://purl.obolibrary.org/obo/X_11", "type": "CLASS", "meta": {"deprecated": true}}],
   "edges": [
   {"sub": "http://purl.obolibrary.org/obo/X_2", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_1"}]}]}"""
 
