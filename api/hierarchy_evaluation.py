@@ -157,12 +157,12 @@ def evaluate_hierarchy(
         quiet: Show no progress on stderr.
 
     Returns:
-        ``random.f1``, ``random.precision``, ``random.recall``, ``random.weight``, ``random.threshold`` and
+        ``random.f1``, ``random.precision``, ``random.recall``, ``random.weight``, ``random.tilt``, ``random.threshold`` and
         ``random.valid_f1``, the same with ``hard.``; ``hop1.recall@10`` and so on by the weight fitted on random
         negatives, with ``distance_only.`` before them by the distance alone; ``homonyms``, the share of entities whose
         name another bears; the baselines' figures with their name before them. Of an index also what its users get:
-        F1, precision and recall at the weight and the threshold of its own rule (``index.random.f1`` and so on,
-        ``index.weight``, ``index.threshold``) and the recall of ancestors by that weight (``index.hop1.recall@10``).
+        F1, precision and recall by its own rule (``index.random.f1`` and so on, ``index.weight``, ``index.tilt``,
+        ``index.threshold``) and the recall of ancestors by its weight (``index.hop1.recall@10``).
 
     Raises:
         GraphError: If the graph has no hierarchy, or one too small for the task.

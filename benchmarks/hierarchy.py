@@ -181,8 +181,8 @@ def _notes(options: argparse.Namespace, name: str, base: str, count: int) -> lis
         f"{base}; trained {f'on {options.trained_on} ' if options.trained_on else ''}with: "
         f"{' '.join(options.training) or options.budget or 'not said'}. "
         f"{'Mean of ' + str(count) + ' models of different seeds.' if count > 1 else 'One model.'}",
-        "Each positive has ten random negatives, or ten hard ones (siblings first). Weight and threshold come from "
-        "validation, by exact search, for each kind of negatives.",
+        "Each positive has ten random negatives, or ten hard ones (siblings first). The weights of both norms and the "
+        "threshold come from validation, by exact searches, for each kind of negatives; the paper has one weight for both.",
         f"hop…: all members ranked as ancestors of {options.queries:,} members drawn by seed, by the full score with the "
         "weight of random negatives; distance_only: by the distance alone. The share of true ancestors so many links up "
         "that are among the first 10 and 100; those of training links count too, and all compete for the same places.",

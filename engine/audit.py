@@ -111,5 +111,5 @@ def _among_members(subsumptions: Subsumptions, members: Rows) -> Searcher:
         return subsumptions.above
     parts = np.array_split(members, max(1, len(members) // PAIRS))
     vectors = Vectors([vectors[part] for part in parts])
-    space = SubsumptionSpace(vectors, subsumptions.space.curvature, subsumptions.rule.weight)
+    space = SubsumptionSpace(vectors, subsumptions.space.curvature, subsumptions.rule.weight, subsumptions.rule.tilt)
     return Searcher(vectors, subsumptions.device, space=space)

@@ -20,10 +20,11 @@ STEEPEST = 60.0
 
 
 class SubsumptionSpace:
-    """Ranks items as parents (or children) of queries by -(distance + weight * (norm(parent) - norm(child))).
+    """Ranks items as parents (or children) of queries by the score of HiT.
 
-    The score of HiT (He et al. 2024, section 3.3). With x the query, y the item, u = |x-y|²/(1-c|y|²), which is |x|² less
-    the product of the lifts, and b the item's share of the norm term, an item scores above a floor f if
+    That is -(distance + weight * (norm(parent) - norm(child)) - tilt * norm(child)); He et al. (2024, section 3.3) have no
+    tilt. With x the query, y the item, u = |x-y|²/(1-c|y|²), which is |x|² less the product of the lifts, and b what the
+    norms add to the score, an item scores above a floor f if
 
         u < (1-c|x|²)/c * sinh²(√c (b - f) / 2),    b > f.
 
@@ -34,13 +35,14 @@ class SubsumptionSpace:
         vectors: Lifted points, of shape (n, d+1); see :func:`ontodex.geometry.poincare.lift_items`.
         curvature: c; the ball has curvature -c and radius 1/√c.
         weight: How much the difference of the norms counts, at least 0.
+        tilt: How much more the norm of the child does, at least -``weight``.
 
     Attributes:
         norms: Distance of each item to the origin, ``float64`` of shape (n,).
         upward: Whether items are ranked as parents of the query; see :meth:`turned`.
 
     Raises:
-        SettingsError: If the weight is so large that powers leave the range of float32.
+        SettingsError: If a weight is so large that powers leave the range of float32.
 
     Example:
         >>> from ontodex.engine.topk import Searcher
@@ -53,10 +55,11 @@ class SubsumptionSpace:
         ([0, 2], [0.0, 3.692])
     """
 
-    def __init__(self, vectors: Vectors, curvature: float, weight: float) -> None:
+    def __init__(self, vectors: Vectors, curvature: float, weight: float, tilt: float = 0.0) -> None:
         self.vectors = vectors
         self.curvature = curvature
         self.weight = weight
+        self.tilt = tilt
         self.upward = True
         self.norms = np.empty(len(vectors))
         steepest = 0.0
@@ -67,23 +70,30 @@ class SubsumptionSpace:
         self.steepest = steepest
         low, high = (float(end) for end in (self.norms.min(initial=np.inf), self.norms.max(initial=-np.inf)))
         self.middle = (low + high) / 2 if len(vectors) else 0.0
-        exponents = np.sqrt(curvature) / 2 * weight * (self.norms - self.middle)
-        if len(exponents) and exponents.max() > STEEPEST:
-            most = weight * STEEPEST / exponents.max()
-            raise SettingsError(
-                f"weight of the norms: expected at most {most:.4g} where norms span {high - low:.1f}, found {weight:.4g}"
-            )
-        powers = np.empty((2, len(exponents)), dtype=np.float32)
-        powers[0], powers[1] = np.exp(-exponents), np.exp(exponents)
-        self.powers = powers
-        """e to the power of √c b/2, and of -√c b/2, less what all items share; ``float32`` of shape (2, n)."""
+        self._bend()
 
     def turned(self) -> SubsumptionSpace:
         """Return the space that asks the other way: for children where this asks for parents."""
         other = copy.copy(self)
         other.upward = not self.upward
-        other.powers = self.powers[::-1]
+        other._bend()
         return other
+
+    def _bend(self) -> None:
+        """Set what the norms of the items add to their scores."""
+        self.slope = -self.weight if self.upward else self.weight + self.tilt
+        exponents = np.sqrt(self.curvature) / 2 * self.slope * (self.norms - self.middle)
+        steep = float(exponents.max(initial=0.0))
+        if steep > STEEPEST:
+            found, span = abs(self.slope), float(np.ptp(self.norms))
+            raise SettingsError(
+                f"weight of the norms: expected at most {found * STEEPEST / steep:.4g} where norms span {span:.1f}, "
+                f"found {found:.4g}"
+            )
+        powers = np.empty((2, len(exponents)), dtype=np.float32)
+        powers[0], powers[1] = np.exp(exponents), np.exp(-exponents)
+        self.powers = powers
+        """e to the power of √c b/2, and of -√c b/2, less what all items share; ``float32`` of shape (2, n)."""
 
     def ask(self, queries: NDArray[np.float32]) -> AskedSubsumption:
         """Return queries as this space asks them.
@@ -107,6 +117,8 @@ class AskedSubsumption:
         c = space.curvature
         self._points = poincare.unlift(queries.astype(np.float64), c)
         self.norms = _norms(queries[:, -1].astype(np.float64), c)
+        share = space.weight + space.tilt if space.upward else -space.weight
+        self._constant = share * self.norms + space.slope * space.middle
         self._squares = np.einsum("qd,qd->q", self._points, self._points)
         self._scale = (1 - c * self._squares) / c
         self.lifted = np.ascontiguousarray(poincare.lift_queries(self._points, c), dtype=np.float32)
@@ -129,10 +141,6 @@ class AskedSubsumption:
         compared = 2.0**-22 * (4 * largest + 3 * self._squares + self._scale)
         return np.asarray(products + stored + compared)
 
-    @property
-    def _sign(self) -> float:
-        return -1.0 if self._space.upward else 1.0
-
     def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
         """Return the scores that such products stand for."""
         distance = poincare.distance_of_products(products, self._squares[queries], self._space.curvature)
@@ -143,13 +151,12 @@ class AskedSubsumption:
         space = self._space
         squares = beside(self._squares[:, None], products)
         distance = poincare.distance_of_products(products, squares, space.curvature)
-        return beside(self._sign * space.weight * (space.norms[rows] - space.middle), products) - distance
+        return beside(space.slope * (space.norms[rows] - space.middle), products) - distance
 
     def within_reach(self, products: Any, floor: Scores, rows: slice) -> Any:
         """Tell which items may score above the floor, without an arsinh."""
         space = self._space
-        shift = self._sign * space.weight * (self.norms - space.middle)
-        half = np.sqrt(space.curvature) / 2 * (floor + shift)
+        half = np.sqrt(space.curvature) / 2 * (floor - self._constant)
         with np.errstate(over="ignore", invalid="ignore"):  # without a floor all are within reach: inf
             root = np.sqrt(self._scale) / 2
             ours = beside(np.stack([root * np.exp(-half), -root * np.exp(half)], axis=1), products)
@@ -167,8 +174,9 @@ class AskedSubsumption:
         return self._with_norms(distance, queries, rows)
 
     def _with_norms(self, distance: Scores, queries: Rows, rows: Rows) -> Scores:
-        gain = self._space.norms[rows] - self.norms[queries]
-        return 0.0 - (distance + self._space.weight * (gain if self._space.upward else -gain))
+        space, asked, found = self._space, self.norms[queries], self._space.norms[rows]
+        parents, children = (found, asked) if space.upward else (asked, found)
+        return 0.0 - (distance + space.weight * (parents - children) - space.tilt * children)
 
 
 def _norms(last: Scores, curvature: float) -> Scores:

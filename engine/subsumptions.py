@@ -66,7 +66,7 @@ class Subsumptions:
         self.rule = rule
         self.device = device
         self._encode = encode
-        self.space = SubsumptionSpace(vectors, curvature, rule.weight)
+        self.space = SubsumptionSpace(vectors, curvature, rule.weight, rule.tilt)
         self.above = Searcher(vectors, device, space=self.space)
         self.below = self.above.scored_by(self.space.turned())
 

@@ -2,8 +2,10 @@
 
 He et al. (NeurIPS 2024, section 3.3) score s(child ⊑ parent) = -(d(child, parent) + λ(‖parent‖ - ‖child‖)) and accept a
 pair whose score is above a threshold; λ and the threshold come from validation pairs. The paper takes them from a grid,
-here both are searched exactly. A logistic curve (Platt, 1999) turns scores into probabilities: the share of true pairs
-among those that it was fitted to, so that it says most of pairs that are met as those were.
+here both are searched exactly. And here the two norms need not count alike: δ‖child‖ is added to the score, because what is
+near enough for a deep child need not be so for one high up. A logistic curve (Platt, 1999) turns scores into
+probabilities: the share of true pairs among those that it was fitted to, so that it says most of pairs that are met as
+those were.
 """
 
 from __future__ import annotations
@@ -41,13 +43,15 @@ class Subsumption:
         threshold: The score above which a pair is accepted.
         slope: Steepness of the logistic curve; positive.
         offset: The curve's logit at score zero.
+        tilt: δ, how much more the child's norm counts than the parent's; at least -λ, and 0 in the paper.
 
     Raises:
-        SettingsError: If a value is not finite, ``weight`` is negative, or ``slope`` is not positive.
+        SettingsError: If a value is not finite, ``weight`` is negative, ``tilt`` below -``weight``, or ``slope`` not
+            positive.
 
     Example:
         >>> rule = Subsumption(weight=2.0, threshold=-10.0, slope=0.5, offset=5.0)
-        >>> scores = rule.score(np.array([8.0, 20.0]), gain=np.array([-1.0, 3.0]))
+        >>> scores = rule.score(np.array([8.0, 20.0]), gain=np.array([-1.0, 3.0]), child=4.0)
         >>> scores.tolist(), rule.probability(scores).round(3).tolist()
         ([-6.0, -26.0], [0.881, 0.0])
     """
@@ -56,19 +60,30 @@ class Subsumption:
     threshold: float
     slope: float
     offset: float
+    tilt: float = 0.0
 
     def __post_init__(self) -> None:
-        if not all(map(math.isfinite, astuple(self))) or self.weight < 0 or self.slope <= 0:
-            raise SettingsError(f"expected finite numbers, weight >= 0 and slope > 0, found {self}; fit the rule again")
+        finite = all(map(math.isfinite, astuple(self)))
+        if not finite or self.weight < 0 or self.child_weight < 0 or self.slope <= 0:
+            raise SettingsError(
+                f"expected finite numbers, weight >= 0, tilt >= -weight and slope > 0, found {self}; fit the rule again"
+            )
 
-    def score(self, distance: ArrayLike, gain: ArrayLike) -> Floats:
-        """Score pairs: -(distance + λ gain), the higher, the surer; shapes broadcast.
+    @property
+    def child_weight(self) -> float:
+        """λ + δ, how much the child's norm counts."""
+        return self.weight + self.tilt
+
+    def score(self, distance: ArrayLike, gain: ArrayLike, child: ArrayLike) -> Floats:
+        """Score pairs: -(distance + λ gain - δ child), the higher, the surer; shapes broadcast.
 
         Args:
             distance: Hyperbolic distances between child and parent.
             gain: Hyperbolic norm of the parent less that of the child.
+            child: Hyperbolic norm of the child.
         """
-        return -(np.asarray(distance, np.float64) + self.weight * np.asarray(gain, np.float64))
+        distance, gain, child = (np.asarray(part, np.float64) for part in (distance, gain, child))
+        return np.asarray(-(distance + self.weight * gain - self.tilt * child))
 
     def probability(self, scores: ArrayLike) -> Floats:
         """Turn scores into probabilities: 1 / (1 + exp(-(slope · score + offset))), of the same shape."""
@@ -100,18 +115,21 @@ def best_threshold(scores: ArrayLike, labels: ArrayLike) -> tuple[float, float]:
 def fit(
     distance: ArrayLike,
     gain: ArrayLike,
+    child: ArrayLike,
     labels: ArrayLike,
     *,
     weight: float | None = None,
 ) -> Subsumption:
-    """Choose λ, the threshold and the logistic curve on validation pairs.
+    """Choose λ, δ, the threshold and the logistic curve on validation pairs.
 
-    λ is searched in [0, 64]: the best F1 is at most 1e-4 above that of the λ found. The threshold is exact for it. The
-    curve is fitted to all pairs with Platt's smoothed targets, so that separable pairs have a finite slope.
+    First the best λ without δ is searched; then, in turn, as long as F1 rises, λ for a given λ + δ, and λ + δ for a given
+    λ. Each search goes over [0, 64]: the best F1 is at most 1e-4 above that of the weight found. The threshold is exact.
+    The curve is fitted to all pairs with Platt's smoothed targets, so that separable pairs have a finite slope.
 
     Args:
         distance: Hyperbolic distances between child and parent, shape (n,).
         gain: Hyperbolic norms of the parents less those of the children, shape (n,).
+        child: Hyperbolic norms of the children, shape (n,).
         labels: Whether the child is subsumed, shape (n,).
         weight: λ, if it is given rather than searched.
 
@@ -123,30 +141,38 @@ def fit(
             negative.
 
     Example:
-        >>> rule = fit([2.0, 3.0, 3.0, 8.0], [-1.0, -4.0, 2.0, 0.0], [True, True, False, False])
-        >>> rule.score([2.0, 8.0], [-3.0, 1.0]) > rule.threshold
+        >>> rule = fit([2.0, 3.0, 3.0, 8.0], [-1.0, -4.0, 2.0, 0.0], [5.0] * 4, [True, True, False, False])
+        >>> rule.score([2.0, 8.0], [-3.0, 1.0], child=5.0) > rule.threshold
         array([ True, False])
     """
     if weight is not None and not 0 <= weight < math.inf:
         raise SettingsError(f"weight: expected a finite number of at least 0, found {weight}")
     near, truth = checked_pairs(labels, distance=distance)
     step, truth = checked_pairs(labels, gain=gain)
-    if near.shape != step.shape:
-        raise SettingsError(f"expected as many distances as gains, found {near.size} and {step.size}")
-    weight = _best_weight(near, step, truth) if weight is None else float(weight)
-    scores = -(near + weight * step)
+    out, truth = checked_pairs(labels, child=child)
+    above = _best_weight(near, step, truth) if weight is None else float(weight)
+    below, f1 = above, _best_threshold(-(near + above * step), truth)[0]
+    while True:
+        wider = _best_weight(near - below * out, step + out, truth) if weight is None else above
+        deeper = _best_weight(near + wider * (step + out), -out, truth)
+        found = _best_threshold(-(near + wider * (step + out) - deeper * out), truth)[0]
+        if found <= f1 + TOLERANCE:
+            break
+        above, below, f1 = wider, deeper, found
+    tilt = below - above
+    scores = -(near + above * step - tilt * out)
     _, threshold = _best_threshold(scores, truth)
-    return Subsumption(weight, threshold, *platt(scores, truth))
+    return Subsumption(above, threshold, *platt(scores, truth), tilt)
 
 
 def calibrated(rule: Subsumption, scores: ArrayLike, labels: ArrayLike) -> Subsumption:
-    """Fit the logistic curve of a rule to other pairs than those that it was chosen by; weight and threshold stay.
+    """Fit the logistic curve of a rule to other pairs than those that it was chosen by; weights and threshold stay.
 
     Where higher scores are not likelier to be true, the curve is all but flat, but still rises: an order by probability
     is the order by score.
 
     Args:
-        rule: The rule, by whose weight the pairs were scored.
+        rule: The rule, by whose weights the pairs were scored.
         scores: Scores of n pairs, shape (n,).
         labels: Whether each pair holds, shape (n,).
 
@@ -166,8 +192,8 @@ def calibrated(rule: Subsumption, scores: ArrayLike, labels: ArrayLike) -> Subsu
 
 def differences(
     points: NDArray[np.floating], children: NDArray[np.integer], parents: NDArray[np.integer], c: float
-) -> tuple[Floats, Floats]:
-    """Measure what a rule decides by: the distance of each pair, and how much farther out its parent is.
+) -> tuple[Floats, Floats, Floats]:
+    """Measure what a rule decides by: the distance of each pair, how much farther out its parent is, and the child's norm.
 
     Args:
         points: Points of the ball, of shape (n, dim).
@@ -176,20 +202,21 @@ def differences(
         c: The curvature is -c.
 
     Returns:
-        Distances and gains (norm of the parent less norm of the child), ``float64`` of shape (pairs,).
+        Distances, gains (norm of the parent less norm of the child) and norms of the children, ``float64`` of shape
+        (pairs,).
 
     Example:
-        >>> distance, gain = differences(np.array([[0.0], [0.5]]), np.array([1]), np.array([0]), c=1.0)
-        >>> distance.round(4).tolist(), gain.round(4).tolist()
-        ([1.0986], [-1.0986])
+        >>> differences(np.array([[0.0], [0.5]]), np.array([1]), np.array([0]), c=1.0)
+        (array([1.09861229]), array([-1.09861229]), array([1.09861229]))
     """
-    distances, gains = np.empty(len(children)), np.empty(len(children))
+    distances, gains, norms = (np.empty(len(children)) for _ in range(3))
     for start in range(0, len(children), _BLOCK):
         here = slice(start, start + _BLOCK)
         below, above = points[children[here]].astype(np.float64), points[parents[here]].astype(np.float64)
         distances[here] = poincare.distance(below, above, c)
-        gains[here] = poincare.norm(above, c) - poincare.norm(below, c)
-    return distances, gains
+        norms[here] = poincare.norm(below, c)
+        gains[here] = poincare.norm(above, c) - norms[here]
+    return distances, gains, norms
 
 
 def metrics(scores: ArrayLike, labels: ArrayLike, threshold: float) -> dict[str, float]:

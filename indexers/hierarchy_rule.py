@@ -110,9 +110,9 @@ def fit_rule_to_graph(
     """Fit a rule to asserted links.
 
     The weight is the one that ranks direct parents best among all entities: the one that tells subsumptions best from
-    random pairs is larger, and would put the roots before everything else. The threshold is that of the best F1 against
-    random entities and siblings. The probability is fitted to answers as users see them: the best parents of some
-    entities, of which those are true that are asserted ancestors.
+    random pairs is larger, and would put the roots before everything else. The tilt, which changes no ranking of parents,
+    and the threshold are those of the best F1 against random entities and siblings. The probability is fitted to answers
+    as users see them: the best parents of some entities, of which those are true that are asserted ancestors.
 
     Args:
         hierarchy: The asserted hierarchy.
@@ -141,11 +141,11 @@ def fit_rule_to_graph(
     children, parents, labels = (np.concatenate(column) for column in zip(*columns, strict=True))
     rows, places = np.unique(np.concatenate([children, parents]), return_inverse=True)
     points = unlift(np.array(items[rows], dtype=np.float64), c)
-    distance, gain = differences(points, places[: len(children)], places[len(children) :], c)
-    rule = fit(distance, gain, labels, weight=_best_weight(links[drawn[:QUERIES]], items, c, seed, order))
+    measured = differences(points, places[: len(children)], places[len(children) :], c)
+    rule = fit(*measured, labels, weight=_best_weight(links[drawn[:QUERIES]], items, c, seed, order))
     asked = order[np.unique(place[links[:, 0]])]
     asked = np.random.default_rng(seed).permutation(asked)[:ASKED]
-    owners, parents, scores = best_parents(hierarchy, names, items, c, rule.weight, asked)
+    owners, parents, scores = best_parents(hierarchy, names, items, c, rule, asked)
     found = hierarchy.is_ancestor(asked[owners], parents)
     return calibrated(rule, scores, found) if found.any() and not found.all() else rule
 
@@ -155,7 +155,7 @@ def best_parents(
     names: Sequence[str],
     items: NDArray[np.float32],
     c: float,
-    weight: float,
+    rule: Subsumption,
     asked: NDArray[np.integer],
     k: int = LISTED,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
@@ -166,7 +166,7 @@ def best_parents(
         names: Text of every entity.
         items: Lifted points of all entities, of shape (entities, dim + 1).
         c: The curvature is -c.
-        weight: Weight of the norms in the score.
+        rule: Scores them.
         asked: Rows of the entities, of shape (n,).
         k: How many parents of each.
 
@@ -174,13 +174,14 @@ def best_parents(
         Position in ``asked``, row of the parent and score of each answer, the best of each entity first.
     """
     points = unlift(np.array(items[asked], dtype=np.float64), c)
+    norms = norm(points, c)[:, None]
     owners, refused = _refused(hierarchy, names, asked)
     rows = np.zeros((len(asked), 0), dtype=np.int64)
     scores = np.zeros((len(asked), 0))
     for start in range(0, len(items), BLOCK):
         block = unlift(np.array(items[start : start + BLOCK], dtype=np.float64), c)
         here = slice(*np.searchsorted(refused, [start, start + len(block)]))
-        found = -(pairwise(points, block, c) + weight * (norm(block, c) - norm(points, c)[:, None]))
+        found = rule.score(pairwise(points, block, c), norm(block, c) - norms, norms)
         found[owners[here], refused[here] - start] = -np.inf
         scores = np.concatenate([scores, found], axis=1)
         rows = np.concatenate([rows, np.broadcast_to(np.arange(start, start + len(block)), found.shape)], axis=1)

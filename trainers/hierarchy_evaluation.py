@@ -58,17 +58,17 @@ def evaluate_points(task: HierarchyTask, points: NDArray[np.float32], c: float) 
         c: Minus the curvature.
 
     Returns:
-        For each kind of negatives ``f1``, ``precision`` and ``recall`` of the test pairs, the ``weight`` and the
-        ``threshold`` of the rule, and ``valid_f1``; with ``random.`` or ``hard.`` before them.
+        For each kind of negatives ``f1``, ``precision`` and ``recall`` of the test pairs, the ``weight``, the ``tilt`` and
+        the ``threshold`` of the rule, and ``valid_f1``; with ``random.`` or ``hard.`` before them.
     """
     found: dict[str, float] = {}
     for kind in KINDS:
-        distance, gain, labels = measured(task.valid, kind, points, c)
-        rule = subsumption.fit(distance, gain, labels)
-        valid = subsumption.metrics(rule.score(distance, gain), labels, rule.threshold)
-        distance, gain, labels = measured(task.test, kind, points, c)
-        test = subsumption.metrics(rule.score(distance, gain), labels, rule.threshold)
-        found.update(_named(kind, test, weight=rule.weight, threshold=rule.threshold, valid_f1=valid["f1"]))
+        parts, labels = measured(task.valid, kind, points, c)
+        rule = subsumption.fit(*parts, labels)
+        valid = subsumption.metrics(rule.score(*parts), labels, rule.threshold)
+        parts, labels = measured(task.test, kind, points, c)
+        test = subsumption.metrics(rule.score(*parts), labels, rule.threshold)
+        found.update(_named(kind, test, **_of(rule), valid_f1=valid["f1"]))
     return found
 
 
@@ -79,12 +79,12 @@ def evaluate_rule(
 
     Returns:
         For each kind of negatives ``f1``, ``precision`` and ``recall``, with ``random.`` or ``hard.`` before them, and the
-        ``weight`` and ``threshold`` of the rule.
+        ``weight``, ``tilt`` and ``threshold`` of the rule.
     """
-    found: dict[str, float] = {"weight": rule.weight, "threshold": rule.threshold}
+    found = _of(rule)
     for kind in KINDS:
-        distance, gain, labels = measured(task.test, kind, points, c)
-        found.update(_named(kind, subsumption.metrics(rule.score(distance, gain), labels, rule.threshold)))
+        parts, labels = measured(task.test, kind, points, c)
+        found.update(_named(kind, subsumption.metrics(rule.score(*parts), labels, rule.threshold)))
     return found
 
 
@@ -97,7 +97,7 @@ def evaluate_scores(task: HierarchyTask, score: Score, names: Sequence[str] | No
         names: Name of each entity, where the score depends on nothing else: pairs of the same names are scored once.
 
     Returns:
-        As :func:`evaluate_points`, without ``weight``.
+        As :func:`evaluate_points`, without ``weight`` and ``tilt``.
     """
     drawn = {
         (split, kind): pairs.pairs(kind)
@@ -194,6 +194,10 @@ def hops_upward(hierarchy: Hierarchy, entity: int) -> dict[int, int]:
         front = list(dict.fromkeys(row for at in front for row in hierarchy.parents(at).tolist() if row not in found))
         found.update(dict.fromkeys(front, hop))
     return found
+
+
+def _of(rule: subsumption.Subsumption) -> dict[str, float]:
+    return {"weight": rule.weight, "tilt": rule.tilt, "threshold": rule.threshold}
 
 
 def _named(kind: str, test: dict[str, float], **others: float) -> dict[str, float]:

@@ -10,6 +10,8 @@ from ontodex.graph.negatives import KINDS, Pairs
 
 __all__ = ["fit_rule", "measured", "valid_f1"]
 
+Floats = NDArray[np.float64]
+
 
 def fit_rule(pairs: Pairs, points: NDArray[np.float32], c: float) -> Subsumption:
     """Fit one rule for both kinds of negatives.
@@ -20,22 +22,23 @@ def fit_rule(pairs: Pairs, points: NDArray[np.float32], c: float) -> Subsumption
         c: The curvature is -c.
     """
     both = [measured(pairs, kind, points, c) for kind in KINDS]
-    return fit(*(np.concatenate(column) for column in zip(*both, strict=True)))
+    distance, gain, child = (np.concatenate(part) for part in zip(*(parts for parts, _ in both), strict=True))
+    return fit(distance, gain, child, np.concatenate([labels for _, labels in both]))
 
 
 def valid_f1(pairs: Pairs, points: NDArray[np.float32], c: float) -> float:
     """Return the mean F1 over random and hard negatives, each at its own best rule; arguments as for :func:`fit_rule`."""
     found = []
     for kind in KINDS:
-        distance, gain, labels = measured(pairs, kind, points, c)
-        rule = fit(distance, gain, labels)
-        found.append(metrics(rule.score(distance, gain), labels, rule.threshold)["f1"])
+        parts, labels = measured(pairs, kind, points, c)
+        rule = fit(*parts, labels)
+        found.append(metrics(rule.score(*parts), labels, rule.threshold)["f1"])
     return float(np.mean(found))
 
 
 def measured(
     pairs: Pairs, kind: str, points: NDArray[np.float32], c: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Return distances, gains and labels of the pairs with negatives of one kind; arguments as for :func:`fit_rule`."""
+) -> tuple[tuple[Floats, Floats, Floats], NDArray[np.bool_]]:
+    """Return the differences of the pairs with negatives of one kind, and their labels; see :func:`fit_rule`."""
     children, parents, labels = pairs.pairs(kind)
-    return *differences(points, children, parents, c), labels
+    return differences(points, children, parents, c), labels

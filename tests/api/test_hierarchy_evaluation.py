@@ -90,7 +90,11 @@ def test_an_index_is_measured_by_its_own_rule_too(small_index, small_graph):
     with ontodex.open(small_index, device="cpu") as engine:
         rule, c = engine.index.rule, engine.index.curvature
         points = poincare.unlift(engine.index.vectors("hit")[np.arange(small_graph.n_entities)], c)
-    assert (found["index.weight"], found["index.threshold"]) == (rule.weight, rule.threshold)
+    assert [found[f"index.{part}"] for part in ("weight", "tilt", "threshold")] == [
+        rule.weight,
+        rule.tilt,
+        rule.threshold,
+    ]
     for kind in ("random", "hard"):
         children, parents, labels = task.test.pairs(kind)
         scores = rule.score(*differences(points, children, parents, c))

@@ -223,8 +223,8 @@ def test_the_encoder_in_the_box_tells_parents_from_children(monkeypatch: pytest.
     assert hit.dim == 384
 
     def score(children: np.ndarray, parents: np.ndarray) -> np.ndarray:
-        gain = poincare.norm(parents, hit.c) - poincare.norm(children, hit.c)
-        return rule.score(poincare.distance(children, parents, hit.c), gain)
+        norms = poincare.norm(children, hit.c)
+        return rule.score(poincare.distance(children, parents, hit.c), poincare.norm(parents, hit.c) - norms, norms)
 
     children, parents = (hit.points(names) for names in zip(*OBVIOUS, strict=True))
     found = score(children, parents)

@@ -47,6 +47,7 @@ def plant(graph: KnowledgeGraph, parents: Mapping[str, str], texts: Mapping[str,
     rule = subsumption.fit(
         poincare.distance(points[child], points[parent], C),
         norms[parent] - norms[child],
+        norms[child],
         np.arange(len(child)) < len(true),
     )
     vectors = Vectors([lifted[:20], lifted[20:]])

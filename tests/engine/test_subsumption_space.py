@@ -35,13 +35,20 @@ def made(
 
 
 def brute(
-    lifted: np.ndarray, query: np.ndarray, weight: float, upward: bool, k: int, exclude: Sequence[int] = ()
+    lifted: np.ndarray,
+    query: np.ndarray,
+    weight: float,
+    upward: bool,
+    k: int,
+    exclude: Sequence[int] = (),
+    tilt: float = 0.0,
 ) -> tuple[list[int], list[float]]:
     c = 1 / (lifted.shape[1] - 1)
     items, asked = lifted.astype(np.float64), query.astype(np.float64)
     distance = poincare.distance(poincare.unlift(asked[None], c), poincare.unlift(items, c), c)
-    gain = poincare.item_norms(items, c) - poincare.item_norms(asked[None], c)
-    scores = -(distance + weight * (gain if upward else -gain))
+    norms, asked_norm = poincare.item_norms(items, c), poincare.item_norms(asked[None], c)
+    parents, children = (norms, asked_norm) if upward else (asked_norm, norms)
+    scores = -(distance + weight * (parents - children) - tilt * children)
     left = sorted(set(range(len(lifted))) - {int(row) for row in exclude}, key=lambda row: (-scores[row], row))[:k]
     return left, [float(scores[row]) for row in left]
 
@@ -52,11 +59,16 @@ def answer(found: tuple[np.ndarray, np.ndarray]) -> tuple[list[int], list[float]
 
 
 def searcher(
-    lifted: np.ndarray, weight: float, upward: bool, device: str = "cpu", cuts: Sequence[int] = ()
+    lifted: np.ndarray,
+    weight: float,
+    upward: bool,
+    device: str = "cpu",
+    cuts: Sequence[int] = (),
+    tilt: float = 0.0,
 ) -> Searcher:
     bounds = [0, *sorted(cut for cut in set(cuts) if 0 < cut < len(lifted)), len(lifted)]
     vectors = Vectors([lifted[start:end] for start, end in itertools.pairwise(bounds)])
-    space = SubsumptionSpace(vectors, 1 / (lifted.shape[1] - 1), weight)
+    space = SubsumptionSpace(vectors, 1 / (lifted.shape[1] - 1), weight, tilt)
     return Searcher(vectors, device, space=space if upward else space.turned())
 
 
@@ -70,6 +82,7 @@ def searcher(
     cuts=st.lists(st.integers(1, 89), max_size=4),
     excluded=st.sampled_from([0.0, 0.05, 0.5, 0.95, 1.0]),
     weight=st.sampled_from([0.0, 0.1, 0.7, 1.0, 5.0]),
+    child_weight=st.sampled_from([0.0, 0.4, 1.0, 3.0]),
     upward=st.booleans(),
     span=st.sampled_from([(0.0, 0.0), (0.0, 0.1), (0.2, 0.55), (0.5, 0.999), (0.99, 0.99999)]),
     device=st.sampled_from(DEVICES),
@@ -85,6 +98,7 @@ def test_top_is_the_float64_pass(
     cuts: list[int],
     excluded: float,
     weight: float,
+    child_weight: float,
     upward: bool,
     span: tuple[float, float],
     device: str,
@@ -98,9 +112,10 @@ def test_top_is_the_float64_pass(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(topk, "PRODUCTS", block)
         patch.setattr(topk, "SAMPLE", 8)
-        found = searcher(lifted, weight, upward, device, cuts).top(asked, k, exclude)
+        found = searcher(lifted, weight, upward, device, cuts, child_weight - weight).top(asked, k, exclude)
     assert [answer(one) for one in found] == [
-        brute(lifted, query, weight, upward, k, rows) for query, rows in zip(asked, exclude, strict=True)
+        brute(lifted, query, weight, upward, k, rows, child_weight - weight)
+        for query, rows in zip(asked, exclude, strict=True)
     ]
 
 

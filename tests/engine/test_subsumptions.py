@@ -34,8 +34,8 @@ def brute(subsumptions: Subsumptions, row: int, upward: bool) -> np.ndarray:
     """Score every entity as a parent (or child) of another, in float64."""
     items = np.concatenate(subsumptions.space.vectors.shards).astype(np.float64)
     points, norms = poincare.unlift(items, C), poincare.item_norms(items, C)
-    gain = norms - norms[row] if upward else norms[row] - norms
-    return subsumptions.rule.score(poincare.distance(points[row], points, C), gain)
+    parents, children = (norms, norms[row]) if upward else (norms[row], norms)
+    return subsumptions.rule.score(poincare.distance(points[row], points, C), parents - children, children)
 
 
 @pytest.mark.parametrize("known", ["include", "exclude", "only"])

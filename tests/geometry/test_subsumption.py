@@ -75,8 +75,8 @@ def test_best_threshold_between_neighbouring_floats_and_below_all() -> None:
 @example([(4, -2, True), (4, 0, True), (4, 3, False), (4, -3, False)])  # equal distances
 def test_fit_finds_the_best_weight_of_all(pairs: list[tuple[int, int, bool]]) -> None:
     distance, gain, labels = columns(pairs)
-    rule = fit(distance, gain, labels)
-    found = metrics(rule.score(distance, gain), labels, rule.threshold)["f1"]
+    rule = fit(distance, gain, np.zeros(len(gain)), labels)
+    found = metrics(rule.score(distance, gain, 0.0), labels, rule.threshold)["f1"]
     assert 0 <= rule.weight <= LARGEST_WEIGHT * (1 + 1e-12)
     assert found >= f1_of_every_weight(distance, gain, labels) - 1e-4
     assert rule.slope > 0
@@ -85,58 +85,94 @@ def test_fit_finds_the_best_weight_of_all(pairs: list[tuple[int, int, bool]]) ->
 @pytest.mark.parametrize("seed", range(3))
 def test_fit_is_as_good_as_a_fine_grid_and_better_than_distance_alone(seed: int) -> None:
     distance, gain, labels = hierarchy_pairs(3000, seed)
-    rule = fit(distance, gain, labels)
-    found = metrics(rule.score(distance, gain), labels, rule.threshold)["f1"]
+    rule = fit(distance, gain, np.ones(3000), labels)
+    found = metrics(rule.score(distance, gain, 1.0), labels, rule.threshold)["f1"]
     grid = [best_threshold(-(distance + weight * gain), labels)[0] for weight in np.arange(0, 10, 0.01)]
     assert found >= max(grid) - 1e-4
     assert found > grid[0] + 0.02
-    assert found == pytest.approx(best_threshold(rule.score(distance, gain), labels)[0])
+    assert found == pytest.approx(best_threshold(rule.score(distance, gain, 1.0), labels)[0])
+
+
+def by_depth(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Pairs of which those whose child is far out may be farther apart."""
+    distance, gain, labels = hierarchy_pairs(n, seed)
+    child = np.random.default_rng(seed + 100).normal(16, 3, n)
+    return distance + 0.8 * (child - 16), gain, child, labels
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_norm_of_the_child_counts_by_itself(seed: int, turned: bool) -> None:
+    distance, gain, child, labels = by_depth(3000, seed)
+    if turned:  # near enough for a deep child is not near enough for one high up, or the other way round
+        distance -= 1.6 * (child - 16)
+    rule = fit(distance, gain, child, labels)
+    found = metrics(rule.score(distance, gain, child), labels, rule.threshold)["f1"]
+    assert (
+        found
+        > best_threshold(-(distance + fit(distance, gain, np.zeros(3000), labels).weight * gain), labels)[0] + 0.02
+    )
+    assert (rule.tilt < 0) == turned
+    assert rule.child_weight == rule.weight + rule.tilt >= 0
+    parent = gain + child
+    for weight in np.linspace(0, 8, 161):  # neither weight alone can be bettered
+        assert best_threshold(-(distance + weight * parent - rule.child_weight * child), labels)[0] <= found + 2e-4
+        assert best_threshold(-(distance + rule.weight * parent - weight * child), labels)[0] <= found + 2e-4
+
+
+def test_a_norm_that_says_nothing_leaves_the_rule_of_the_paper() -> None:
+    distance, gain, labels = hierarchy_pairs(500)
+    assert fit(distance, gain, np.full(500, 7.0), labels) == fit(distance, gain, np.zeros(500), labels)
+    assert fit(distance, gain, np.full(500, 7.0), labels).tilt == 0
 
 
 def test_the_best_weight_does_not_hang_on_units_or_order() -> None:
-    distance, gain, labels = hierarchy_pairs(2000)
+    distance, gain, child, labels = by_depth(2000, 0)
     f1 = [
-        best_threshold(rule.score(scale * distance, scale * gain), labels)[0]
+        best_threshold(rule.score(scale * distance, scale * gain, scale * child), labels)[0]
         for scale in (1.0, 1e-3, 1e3)
-        for rule in [fit(scale * distance, scale * gain, labels)]
+        for rule in [fit(scale * distance, scale * gain, scale * child, labels)]
     ]
-    assert max(f1) - min(f1) <= 1e-4
-    turned = fit(distance[::-1], gain[::-1], labels[::-1])
-    assert turned.weight == pytest.approx(fit(distance, gain, labels).weight, rel=1e-9)
+    assert max(f1) - min(f1) <= 1e-3
+    turned, straight = (
+        fit(distance[way], gain[way], child[way], labels[way]) for way in (slice(None, None, -1), slice(None))
+    )
+    assert (turned.weight, turned.tilt) == pytest.approx((straight.weight, straight.tilt), rel=1e-9)
 
 
 def test_many_pairs_are_fitted_in_seconds() -> None:
     start = time.perf_counter()
-    fit(*hierarchy_pairs(60_000))
-    assert time.perf_counter() - start < 10  # takes half a second
+    fit(*by_depth(60_000, 0))
+    assert time.perf_counter() - start < 20  # takes a second or two
 
 
 def test_equal_pairs_with_both_labels_do_not_hold_up_the_search() -> None:
     rng = np.random.default_rng(0)
     distance, gain, labels = hierarchy_pairs(6000)
     start = time.perf_counter()
-    fit(np.round(distance), np.round(gain), labels)
-    fit(distance[rng.integers(300, size=6000)], gain[rng.integers(300, size=6000)], labels)
+    fit(np.round(distance), np.round(gain), np.round(distance / 3), labels)
+    few = rng.integers(300, size=(3, 6000))
+    fit(distance[few[0]], gain[few[1]], distance[few[2]], labels)
     assert time.perf_counter() - start < 20
 
 
 def test_a_weight_that_is_given_is_kept() -> None:
     distance, gain, labels = hierarchy_pairs(500)
     for weight in (0, 2.5, 100.0):
-        rule = fit(distance, gain, labels, weight=weight)
+        rule = fit(distance, gain, np.zeros(500), labels, weight=weight)
         assert rule.weight == weight
         assert rule.threshold == best_threshold(-(distance + weight * gain), labels)[1]
 
 
 def test_the_smallest_of_equally_good_weights_is_taken_when_distance_says_all() -> None:
-    rule = fit([1.0, 2.0, 8.0, 9.0], [-1.0, -2.0, 1.0, 2.0], [True, True, False, False])
-    assert (rule.weight, rule.threshold) == (0.0, -5.0)
+    rule = fit([1.0, 2.0, 8.0, 9.0], [-1.0, -2.0, 1.0, 2.0], [3.0] * 4, [True, True, False, False])
+    assert (rule.weight, rule.threshold, rule.tilt) == (0.0, -5.0, 0.0)
 
 
 def test_the_curve_is_that_of_a_general_optimiser() -> None:
     distance, gain, labels = hierarchy_pairs(4000)
-    rule = fit(distance, gain, labels, weight=1.0)
-    scores = rule.score(distance, gain)
+    rule = fit(distance, gain, np.zeros(4000), labels, weight=1.0)
+    scores = rule.score(distance, gain, 0.0)
     true, false = labels.sum(), (~labels).sum()
     targets = np.where(labels, (true + 1) / (true + 2), 1 / (false + 2))
 
@@ -151,7 +187,7 @@ def test_the_curve_is_that_of_a_general_optimiser() -> None:
 
 def test_a_curve_fitted_to_other_pairs_says_their_shares() -> None:
     distance, gain, labels = hierarchy_pairs(4000)
-    rule = fit(distance, gain, labels)
+    rule = fit(distance, gain, np.zeros(4000), labels)
     scores = np.random.default_rng(0).normal(rule.threshold, 3.0, 4000)
     chances = 1 / (1 + np.exp(-0.3 * (scores - rule.threshold) + 2))
     found = calibrated(rule, scores, np.random.default_rng(1).random(4000) < chances)
@@ -164,12 +200,12 @@ def test_a_curve_fitted_to_other_pairs_says_their_shares() -> None:
 
 
 def test_separable_and_hopeless_pairs_have_a_finite_rising_curve() -> None:
-    separable = fit([1.0, 2.0, 8.0, 9.0], [0.0] * 4, [True, True, False, False])
-    assert separable.probability(separable.score([1.0, 9.0], 0.0)) == pytest.approx([0.75, 0.25], abs=0.1)
-    hopeless = fit([8.0, 9.0, 1.0, 2.0], [0.0] * 4, [True, True, False, False])
-    assert hopeless.probability(hopeless.score([1.0, 9.0], 0.0)) == pytest.approx([0.5, 0.5], abs=1e-3)
-    alike = fit([3.0, 3.0, 3.0, 3.0], [1.0] * 4, [True, False, False, False])
-    assert alike.probability(alike.score(3.0, 1.0)) == pytest.approx(0.25, abs=1e-3)
+    separable = fit([1.0, 2.0, 8.0, 9.0], [0.0] * 4, [0.0] * 4, [True, True, False, False])
+    assert separable.probability(separable.score([1.0, 9.0], 0.0, 0.0)) == pytest.approx([0.75, 0.25], abs=0.1)
+    hopeless = fit([8.0, 9.0, 1.0, 2.0], [0.0] * 4, [0.0] * 4, [True, True, False, False])
+    assert hopeless.probability(hopeless.score([1.0, 9.0], 0.0, 0.0)) == pytest.approx([0.5, 0.5], abs=1e-3)
+    alike = fit([3.0, 3.0, 3.0, 3.0], [1.0] * 4, [1.0] * 4, [True, False, False, False])
+    assert alike.probability(alike.score(3.0, 1.0, 1.0)) == pytest.approx(0.25, abs=1e-3)
     assert 0 < hopeless.slope < 1e-5
 
 
@@ -178,7 +214,9 @@ def test_probability_is_safe_far_out_and_rises() -> None:
     found = rule.probability(np.array([-1e6, -1.0, 0.0, 1.0, 1e6]))
     assert found[[0, -1]].tolist() == [0.0, 1.0]
     assert (np.diff(found) > 0).all()
-    assert rule.score(np.zeros((2, 1)), np.ones(3)).tolist() == [[-1.0] * 3] * 2
+    assert rule.score(np.zeros((2, 1)), np.ones(3), 0.0).tolist() == [[-1.0] * 3] * 2
+    tilted = Subsumption(weight=1.0, threshold=0.0, slope=2.0, offset=0.5, tilt=-0.5)
+    assert tilted.score(2.0, 3.0, 4.0) == -(2 + 3 * 1.0 + 4 * 0.5)
 
 
 @given(PAIRS, st.integers(-1, 13))
@@ -188,7 +226,7 @@ def test_metrics_are_scikit_learns(pairs: list[tuple[int, int, bool]], threshold
     assert list(metrics(scores, labels, threshold).values()) == pytest.approx(wanted[:3])
 
 
-GOOD = {"distance": [1.0, 2.0, 3.0], "gain": [0.0, 1.0, 2.0], "labels": [True, False, True]}
+GOOD = {"distance": [1.0, 2.0, 3.0], "gain": [0.0, 1.0, 2.0], "child": [1.0, 1.0, 2.0], "labels": [True, False, True]}
 
 
 @pytest.mark.parametrize(
@@ -199,6 +237,8 @@ GOOD = {"distance": [1.0, 2.0, 3.0], "gain": [0.0, 1.0, 2.0], "labels": [True, F
         ({"labels": [0, 1, 2]}, "labels: expected true or false .* found .*2"),
         ({"distance": [1.0, float("nan"), 3.0]}, "distance: expected finite numbers, found nan for pair 1"),
         ({"gain": [1.0, 2.0, float("-inf")]}, "gain: expected finite numbers, found -inf for pair 2"),
+        ({"child": [1.0, float("nan"), 1.0]}, "child: expected finite numbers, found nan for pair 1"),
+        ({"child": [1.0]}, r"child: expected one number for each label, found shapes \(1,\) and \(3,\)"),
         ({"distance": [], "gain": [], "labels": []}, "found no pairs"),
         ({"gain": [1.0, 2.0]}, r"gain: expected one number for each label, found shapes \(2,\) and \(3,\)"),
         ({"distance": [[1.0], [2.0], [3.0]]}, "distance: expected one number for each label"),
@@ -211,7 +251,9 @@ def test_bad_input_is_refused(changed: dict[str, Any], message: str) -> None:
         fit(**{**GOOD, **changed})
 
 
-@pytest.mark.parametrize("bad", [(-1.0, 0.0, 1.0, 0.0), (1.0, float("nan"), 1.0, 0.0), (1.0, 0.0, 0.0, 0.0)])
-def test_a_rule_that_cannot_be_is_refused(bad: tuple[float, float, float, float]) -> None:
-    with pytest.raises(SettingsError, match="weight >= 0 and slope > 0"):
+@pytest.mark.parametrize(
+    "bad", [(-1.0, 0.0, 1.0, 0.0), (1.0, float("nan"), 1.0, 0.0), (1.0, 0.0, 0.0, 0.0), (1.0, 0.0, 1.0, 0.0, -1.1)]
+)
+def test_a_rule_that_cannot_be_is_refused(bad: tuple[float, ...]) -> None:
+    with pytest.raises(SettingsError, match="weight >= 0, tilt >= -weight and slope > 0"):
         Subsumption(*bad)

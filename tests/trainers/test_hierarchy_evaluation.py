@@ -87,7 +87,8 @@ def test_points_are_measured_by_the_rule_that_validation_gives(task, points, kin
 
     def scores_of(child, parent):
         distance = poincare.distance(points[child].astype(float), points[parent].astype(float), C)
-        return -(distance + found[f"{kind}.weight"] * (norms[parent] - norms[child]))
+        gain = norms[parent] - norms[child]
+        return -(distance + found[f"{kind}.weight"] * gain - found[f"{kind}.tilt"] * norms[child])
 
     wanted = by_hand(scores_of, task, kind)
     assert [found[f"{kind}.{name}"] for name in ("f1", "precision", "recall")] == pytest.approx(wanted, abs=0.02)

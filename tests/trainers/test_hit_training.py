@@ -91,7 +91,7 @@ def test_the_rule_is_that_of_the_encoder_that_was_written(tree, tmp_path, encode
     for settings in (FULL, ADAPTER):
         made = trained(tree, tmp_path / settings.tune, encoder, settings)
         points = HiT.load(tmp_path / settings.tune, "cpu").points(names)
-        both = [measured(task.valid, kind, points, made.c) for kind in KINDS]
+        both = [(*parts, labels) for parts, labels in (measured(task.valid, kind, points, made.c) for kind in KINDS)]
         wanted = subsumption.fit(*(np.concatenate(column) for column in zip(*both, strict=True)))
         found = made.rule
         assert found.weight == pytest.approx(wanted.weight, abs=1e-3)
