@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import TrainingError
 from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.trainers.epoch_batches import EpochBatches
 from ontodex.trainers.link_batches import both_directions
 
 __all__ = ["ComplExBatch", "ComplExBatches"]
@@ -42,8 +42,8 @@ class ComplExBatch:
     tails: Ints
 
 
-class ComplExBatches:
-    """The batches of a training run, by number.
+class ComplExBatches(EpochBatches[ComplExBatch, Ints]):
+    """The batches of a training run.
 
     Args:
         graph: Its known triples are learnt, in both directions.
@@ -74,20 +74,13 @@ class ComplExBatches:
         self._tails = triples[:, 2]
         self._entities, self._candidates, self._seed = graph.n_entities, candidates, seed
         self._size = min(queries, len(unique))
-        self._per_pass = -(-len(unique) // self._size)
-        self._steps = steps or min(MOST, max(LEAST, passes * self._per_pass))
-        self._order = lru_cache(maxsize=1)(self._draw_order)
+        per_pass = -(-len(unique) // self._size)
+        super().__init__(steps or min(MOST, max(LEAST, passes * per_pass)), per_epoch=per_pass)
         self.linked_entities = np.bincount(self._tails, minlength=graph.n_entities) > 0
         self.used_relations = np.bincount(triples[:, 1], minlength=2 * graph.n_relations) > 0
 
-    def __len__(self) -> int:
-        return self._steps
-
-    def __getitem__(self, step: int) -> ComplExBatch:
-        if not 0 <= step < self._steps:
-            raise IndexError(step)
-        epoch, turn = divmod(step, self._per_pass)
-        chosen = self._order(epoch)[turn * self._size : (turn + 1) * self._size]
+    def _batch(self, step: int, turn: int, order: Ints) -> ComplExBatch:
+        chosen = order[turn * self._size : (turn + 1) * self._size]
         counts = self._counts[chosen]
         owners = np.repeat(np.arange(len(chosen)), counts)
         within = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.graph import CstsRows
+from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["ConditionBatch", "ConditionBatches", "batch_of"]
 
@@ -42,8 +41,8 @@ def batch_of(data: CstsRows, rows: NDArray[np.int64]) -> ConditionBatch:
     )
 
 
-class ConditionBatches:
-    """The batches of a run, by number: each pair once an epoch, in an order drawn by seed.
+class ConditionBatches(EpochBatches[ConditionBatch, NDArray[np.int64]]):
+    """The batches of a run: each pair once an epoch, in an order drawn by seed.
 
     Args:
         data: Rows in pairs.
@@ -53,25 +52,13 @@ class ConditionBatches:
     """
 
     def __init__(self, data: CstsRows, pairs: int, epochs: int, seed: int) -> None:
-        self._data = data
-        self._pairs = pairs
-        self._seed = seed
-        self.per_epoch = max(1, -(-len(data) // 2 // pairs))
-        self._epochs = epochs
-        self._order = lru_cache(maxsize=1)(self._draw_order)
+        per_epoch = max(1, -(-len(data) // 2 // pairs))
+        super().__init__(steps=per_epoch * epochs, per_epoch=per_epoch)
+        self._data, self._pairs, self._seed = data, pairs, seed
 
-    def __len__(self) -> int:
-        return self.per_epoch * self._epochs
-
-    def __getitem__(self, number: int) -> ConditionBatch:
-        if not 0 <= number < len(self):
-            raise IndexError(number)
-        epoch, at = divmod(number, self.per_epoch)
-        pairs = np.sort(self._order(epoch)[at * self._pairs : (at + 1) * self._pairs])
+    def _batch(self, step: int, turn: int, order: NDArray[np.int64]) -> ConditionBatch:
+        pairs = np.sort(order[turn * self._pairs : (turn + 1) * self._pairs])
         return batch_of(self._data, np.stack([2 * pairs, 2 * pairs + 1], axis=1).ravel())
 
     def _draw_order(self, epoch: int) -> NDArray[np.int64]:
         return np.random.default_rng((self._seed, epoch)).permutation(len(self._data) // 2)
-
-    def __iter__(self) -> Iterator[ConditionBatch]:
-        return (self[number] for number in range(len(self)))

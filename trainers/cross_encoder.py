@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import TrainingError, expect_number, expect_whole
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own, last_checkpoint
+from ontodex.trainers.epoch_batches import EpochBatches
 from ontodex.trainers.link_batches import both_directions
 from ontodex.trainers.run import expect_finite, run_training
 
@@ -141,35 +141,28 @@ class _Model(nn.Module):
         return expect_finite(nn.functional.cross_entropy(logits, true))
 
 
-class _Questions:
-    """Batches by number, the same for the same seed: rows (head, relation, true tail, wrong tail, …)."""
+class _Questions(EpochBatches[NDArray[np.int64], NDArray[np.int64]]):
+    """Batches of rows (head, relation, true tail, wrong tail, …)."""
 
     ALIKE = 16
 
     def __init__(
         self, graph: KnowledgeGraph, vectors: NDArray[np.float32], steps: int, settings: CrossEncoderTraining
     ) -> None:
-        self.settings, self.steps, self._vectors = settings, steps, vectors
         triples = both_directions(graph.triples, graph.n_relations)
+        super().__init__(steps, per_epoch=max(1, len(triples) // settings.queries))
+        self.settings, self._vectors = settings, vectors
         self._n = (graph.n_entities, 2 * graph.n_relations)
         self._true = np.unique(self._keys(triples[:, 0], triples[:, 1], triples[:, 2]))
         self._triples = triples[np.argsort(triples[:, 1], kind="stable")]
         self._starts = np.searchsorted(self._triples[:, 1], np.arange(self._n[1] + 1))
-        self._order = lru_cache(maxsize=1)(self._draw_order)
 
     def _keys(self, heads: Any, relations: Any, tails: Any) -> NDArray[np.int64]:
         keys: NDArray[np.int64] = (heads * self._n[1] + relations) * self._n[0] + tails
         return keys
 
-    def __len__(self) -> int:
-        return self.steps
-
-    def __getitem__(self, step: int) -> NDArray[np.int64]:
-        if not 0 <= step < self.steps:
-            raise IndexError(step)
-        per_epoch = max(1, len(self._triples) // self.settings.queries)
-        epoch, turn = divmod(step, per_epoch)
-        asked = self._triples[self._order(epoch)[turn * self.settings.queries : (turn + 1) * self.settings.queries]]
+    def _batch(self, step: int, turn: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
+        asked = self._triples[order[turn * self.settings.queries : (turn + 1) * self.settings.queries]]
         rng = np.random.default_rng((self.settings.seed, 2, step))
         wrong = np.concatenate([self._same_relation(asked, rng), self._alike(asked, rng)], axis=1)
         heads, relations = asked[:, :1], asked[:, 1:2]

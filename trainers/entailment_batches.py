@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.graph import EntailmentPairs
 from ontodex.graph.hierarchy import within
+from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["EntailmentBatch", "EntailmentBatches"]
 
@@ -37,8 +37,8 @@ class EntailmentBatch:
     entails: NDArray[np.bool_]
 
 
-class EntailmentBatches:
-    """The batches of a run, by number: all pairs of a premise together, so that it is encoded once.
+class EntailmentBatches(EpochBatches[EntailmentBatch, list[Ints]]):
+    """The batches of a run: all pairs of a premise together, so that it is encoded once.
 
     Args:
         pairs: What is learnt.
@@ -48,22 +48,14 @@ class EntailmentBatches:
     """
 
     def __init__(self, pairs: EntailmentPairs, *, steps: int, batch: int, seed: int) -> None:
-        self._pairs = pairs
-        self.steps, self._seed = steps, seed
-        self.per_epoch = max(1, round(len(pairs) / batch))
+        super().__init__(steps, per_epoch=max(1, round(len(pairs) / batch)))
+        self._pairs, self._seed = pairs, seed
         self._count = len(pairs.texts)
         known = pairs.entailed
         self._entailed = np.unique(pairs.premises[known] * self._count + pairs.hypotheses[known])
-        self._order = lru_cache(maxsize=1)(self._draw_order)
 
-    def __len__(self) -> int:
-        return self.steps
-
-    def __getitem__(self, step: int) -> EntailmentBatch:
-        if not 0 <= step < self.steps:
-            raise IndexError(step)
-        epoch, turn = divmod(step, self.per_epoch)
-        chosen = self._order(epoch)[turn]
+    def _batch(self, step: int, turn: int, order: list[Ints]) -> EntailmentBatch:
+        chosen = order[turn]
         pairs = self._pairs
         texts, places = np.unique(np.stack([pairs.premises[chosen], pairs.hypotheses[chosen]]), return_inverse=True)
         premises, hypotheses = places.reshape(2, -1)

@@ -242,7 +242,7 @@ def _batches(
     task: HierarchyTask, names: Sequence[str], hierarchy: TextHierarchy, settings: HiTTraining
 ) -> HierarchyBatches | TripletBatches:
     if settings.batches == "families":
-        per_epoch = HierarchyBatches.per_epoch(hierarchy, settings.families, settings.children)
+        per_epoch = HierarchyBatches.epoch_length(hierarchy, settings.families, settings.children)
         steps = max(1, round(settings.epochs * per_epoch))
         return HierarchyBatches(
             hierarchy, steps=steps, families=settings.families, children=settings.children, seed=settings.seed

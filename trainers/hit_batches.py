@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from ontodex.graph.hierarchy import distinct, within
 from ontodex.graph.names import normalise
 from ontodex.graph.negatives import Pairs
 from ontodex.graph.subsumptions import HierarchyTask
+from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["HierarchyBatch", "HierarchyBatches", "TextHierarchy", "TripletBatches"]
 
@@ -84,8 +84,8 @@ class TextHierarchy:
         return false
 
 
-class HierarchyBatches:
-    """The batches of a run, by number: families of a parent and some of its children, so that most links share a text.
+class HierarchyBatches(EpochBatches[HierarchyBatch, tuple[Ints, Ints]]):
+    """The batches of a run: families of a parent and some of its children, so that most links share a text.
 
     Every link among the texts of a batch is learnt, and every text that is no ancestor is a negative: siblings, which are
     the hard ones, and whatever else is in the batch.
@@ -100,28 +100,21 @@ class HierarchyBatches:
 
     def __init__(self, hierarchy: TextHierarchy, *, steps: int, families: int, children: int, seed: int) -> None:
         self.hierarchy = hierarchy
-        self.steps, self._families, self._children, self._seed = steps, families, children, seed
+        self._families, self._children, self._seed = families, children, seed
         links = hierarchy.links
         self._by_parent = links[np.lexsort((links[:, 0], links[:, 1]))]
-        self._per_epoch = self.per_epoch(hierarchy, families, children)
-        self._order = lru_cache(maxsize=1)(self._draw_order)
+        super().__init__(steps, self.epoch_length(hierarchy, families, children))
 
     @staticmethod
-    def per_epoch(hierarchy: TextHierarchy, families: int, children: int) -> int:
+    def epoch_length(hierarchy: TextHierarchy, families: int, children: int) -> int:
         """Return the number of batches in which every link is learnt at least once."""
         _, counts = np.unique(hierarchy.links[:, 1], return_counts=True)
         return int(-(-int((-(-counts // children)).sum()) // families))
 
-    def __len__(self) -> int:
-        return self.steps
-
-    def __getitem__(self, step: int) -> HierarchyBatch:
-        if not 0 <= step < self.steps:
-            raise IndexError(step)
-        epoch, turn = divmod(step, self._per_epoch)
-        order, bounds = self._order(epoch)
+    def _batch(self, step: int, turn: int, order: tuple[Ints, Ints]) -> HierarchyBatch:
+        links, bounds = order
         here = bounds[turn * self._families : (turn + 1) * self._families + 1]
-        texts = distinct(order[here[0] : here[-1]].ravel())
+        texts = distinct(links[here[0] : here[-1]].ravel())
         children, parents = self.hierarchy.linked(texts)
         return HierarchyBatch(step, texts, children, parents, self.hierarchy.false_parents(texts[children], texts))
 
@@ -137,8 +130,8 @@ class HierarchyBatches:
         return links[order], bounds
 
 
-class TripletBatches:
-    """The paper's batches, by number: links at random, each with negatives of its own, random and hard alike.
+class TripletBatches(EpochBatches[HierarchyBatch, Ints]):
+    """The paper's batches: links at random, each with negatives of its own, random and hard alike.
 
     A negative that is above a homonym of the child, or bears its name, is left out, as in :class:`HierarchyBatches`.
 
@@ -158,19 +151,12 @@ class TripletBatches:
         negatives = pairs.random if kind == "random" else pairs.hard
         rows = hierarchy.of_entity[np.concatenate([pairs.positives, negatives], axis=1)]
         self._rows = rows[rows[:, 0] != rows[:, 1]]
-        self.steps, self._seed = steps, seed
+        self._seed = seed
         self._links = max(1, triplets // max(1, negatives.shape[1]))
-        self._order = lru_cache(maxsize=1)(self._draw_order)
+        super().__init__(steps, per_epoch=-(-len(self._rows) // self._links))
 
-    def __len__(self) -> int:
-        return self.steps
-
-    def __getitem__(self, step: int) -> HierarchyBatch:
-        if not 0 <= step < self.steps:
-            raise IndexError(step)
-        per_epoch = -(-len(self._rows) // self._links)
-        epoch, turn = divmod(step, per_epoch)
-        rows = self._rows[self._order(epoch)[turn * self._links : (turn + 1) * self._links]]
+    def _batch(self, step: int, turn: int, order: Ints) -> HierarchyBatch:
+        rows = self._rows[order[turn * self._links : (turn + 1) * self._links]]
         texts, place = np.unique(rows, return_inverse=True)
         place = place.reshape(rows.shape)
         negatives = np.zeros((len(rows), len(texts)), dtype=bool)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from ontodex.encoders.self_strae import UNKNOWN
 from ontodex.errors import SettingsError
+from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["SentenceBatch", "SentenceBatches", "TokenisedSentences", "train_tokenizer"]
 
@@ -128,8 +128,8 @@ class SentenceBatch:
     lengths: NDArray[np.int64]
 
 
-class SentenceBatches:
-    """The batches of a run, by number: sentences of like length, in another order in every epoch.
+class SentenceBatches(EpochBatches[SentenceBatch, list[NDArray[np.int64]]]):
+    """The batches of a run: sentences of like length, in another order in every epoch.
 
     Args:
         sentences: What is learnt.
@@ -139,19 +139,12 @@ class SentenceBatches:
     """
 
     def __init__(self, sentences: TokenisedSentences, *, epochs: float, batch: int, seed: int) -> None:
-        self._sentences, self._batch, self._seed = sentences, batch, seed
-        self.per_epoch = max(1, round(len(sentences) / batch))
-        self.steps = max(1, round(epochs * self.per_epoch))
-        self._order = lru_cache(maxsize=1)(self._draw_order)
+        per_epoch = max(1, round(len(sentences) / batch))
+        super().__init__(steps=max(1, round(epochs * per_epoch)), per_epoch=per_epoch)
+        self._sentences, self._seed = sentences, seed
 
-    def __len__(self) -> int:
-        return self.steps
-
-    def __getitem__(self, step: int) -> SentenceBatch:
-        if not 0 <= step < self.steps:
-            raise IndexError(step)
-        epoch, turn = divmod(step, self.per_epoch)
-        return self._sentences.batch(self._order(epoch)[turn], step)
+    def _batch(self, step: int, turn: int, order: list[NDArray[np.int64]]) -> SentenceBatch:
+        return self._sentences.batch(order[turn], step)
 
     def _draw_order(self, epoch: int) -> list[NDArray[np.int64]]:
         rng = np.random.default_rng((self._seed, 21, epoch))

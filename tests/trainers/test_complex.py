@@ -21,7 +21,7 @@ def batches_of(graph: KnowledgeGraph, **changes: int) -> ComplExBatches:
 def test_a_pass_asks_every_question_once_with_all_its_answers(small_graph: KnowledgeGraph) -> None:
     batches = batches_of(small_graph, steps=1000)
     seen = set()
-    for step in range(batches._per_pass):
+    for step in range(batches.per_epoch):
         batch = batches[step]
         heads, relations = batch.entities[batch.heads], batch.relations[batch.kinds]
         tails = batch.entities[batch.candidates][batch.tails]

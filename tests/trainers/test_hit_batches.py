@@ -66,7 +66,7 @@ def test_families_hold_every_link_and_no_true_ancestor_as_a_negative(drawn, fami
     assert [texts.texts[text] for text in texts.of_entity] == names
     assert {(texts.texts[child], texts.texts[parent]) for child, parent in texts.links} == links
     above = ancestors_by_text(hierarchy, names)
-    per_epoch = HierarchyBatches.per_epoch(texts, families, children)
+    per_epoch = HierarchyBatches.epoch_length(texts, families, children)
     batches = HierarchyBatches(texts, steps=2 * per_epoch, families=families, children=children, seed=seed)
     assert len(batches) == 2 * per_epoch
     seen = [set(), set()]
@@ -102,7 +102,7 @@ def test_what_is_held_out_is_neither_learnt_nor_a_negative(small):
     task, names, texts = small
     held_out = {tuple(pair) for pair in np.concatenate([task.valid.positives, task.test.positives]).tolist()}
     row = {name: number for number, name in enumerate(names)}
-    steps = 3 * HierarchyBatches.per_epoch(texts, 30, 4)
+    steps = 3 * HierarchyBatches.epoch_length(texts, 30, 4)
     met = 0
     for batch in HierarchyBatches(texts, steps=steps, families=30, children=4, seed=0):
         of = [row[texts.texts[text]] for text in batch.texts]
