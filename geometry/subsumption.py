@@ -118,7 +118,7 @@ def fit(
     child: ArrayLike,
     labels: ArrayLike,
     *,
-    weight: float | None = None,
+    weights: tuple[float, float] | None = None,
 ) -> Subsumption:
     """Choose λ, δ, the threshold and the logistic curve on validation pairs.
 
@@ -131,38 +131,28 @@ def fit(
         gain: Hyperbolic norms of the parents less those of the children, shape (n,).
         child: Hyperbolic norms of the children, shape (n,).
         labels: Whether the child is subsumed, shape (n,).
-        weight: λ, if it is given rather than searched.
+        weights: λ and λ + δ, if they are given rather than searched.
 
     Returns:
         The rule.
 
     Raises:
-        SettingsError: If the shapes differ, a number is not finite, the labels are all equal, or ``weight`` is
-            negative.
+        SettingsError: If the shapes differ, a number is not finite, the labels are all equal, or a weight is negative.
 
     Example:
         >>> rule = fit([2.0, 3.0, 3.0, 8.0], [-1.0, -4.0, 2.0, 0.0], [5.0] * 4, [True, True, False, False])
         >>> rule.score([2.0, 8.0], [-3.0, 1.0], child=5.0) > rule.threshold
         array([ True, False])
     """
-    if weight is not None and not 0 <= weight < math.inf:
-        raise SettingsError(f"weight: expected a finite number of at least 0, found {weight}")
+    if weights is not None and not all(0 <= weight < math.inf for weight in weights):
+        raise SettingsError(f"weights: expected finite numbers of at least 0, found {weights}")
     near, truth = checked_pairs(labels, distance=distance)
     step, truth = checked_pairs(labels, gain=gain)
     out, truth = checked_pairs(labels, child=child)
-    above = _best_weight(near, step, truth) if weight is None else float(weight)
-    below, f1 = above, _best_threshold(-(near + above * step), truth)[0]
-    while True:
-        wider = _best_weight(near - below * out, step + out, truth) if weight is None else above
-        deeper = _best_weight(near + wider * (step + out), -out, truth)
-        found = _best_threshold(-(near + wider * (step + out) - deeper * out), truth)[0]
-        if found <= f1 + TOLERANCE:
-            break
-        above, below, f1 = wider, deeper, found
-    tilt = below - above
-    scores = -(near + above * step - tilt * out)
+    above, below = _best_weights(near, step, out, truth) if weights is None else weights
+    scores = -(near + above * step - (below - above) * out)
     _, threshold = _best_threshold(scores, truth)
-    return Subsumption(above, threshold, *platt(scores, truth), tilt)
+    return Subsumption(above, threshold, *platt(scores, truth), tilt=below - above)
 
 
 def calibrated(rule: Subsumption, scores: ArrayLike, labels: ArrayLike) -> Subsumption:
@@ -268,6 +258,20 @@ def _best_threshold(scores: Floats, truth: NDArray[np.bool_]) -> tuple[float, fl
     lower = starts[best + 1] if best + 1 < starts.size else np.nextafter(upper, -np.inf)
     middle = lower + (upper - lower) / 2
     return float(f1[best]), float(middle if middle < upper else lower)
+
+
+def _best_weights(distance: Floats, gain: Floats, child: Floats, truth: NDArray[np.bool_]) -> tuple[float, float]:
+    """Search the weights of both norms, first as one, then in turn as long as F1 rises."""
+    parent = gain + child
+    above = below = _best_weight(distance, gain, truth)
+    f1, _ = _best_threshold(-(distance + above * gain), truth)
+    while True:
+        wider = _best_weight(distance - below * child, parent, truth)
+        deeper = _best_weight(distance + wider * parent, -child, truth)
+        found, _ = _best_threshold(-(distance + wider * parent - deeper * child), truth)
+        if found <= f1 + TOLERANCE:
+            return above, below
+        above, below, f1 = wider, deeper, found
 
 
 def _best_weight(distance: Floats, gain: Floats, truth: NDArray[np.bool_]) -> float:

@@ -109,10 +109,11 @@ def fit_rule_to_graph(
 ) -> Subsumption | None:
     """Fit a rule to asserted links.
 
-    The weight is the one that ranks direct parents best among all entities: the one that tells subsumptions best from
-    random pairs is larger, and would put the roots before everything else. The tilt, which changes no ranking of parents,
-    and the threshold are those of the best F1 against random entities and siblings. The probability is fitted to answers
-    as users see them: the best parents of some entities, of which those are true that are asserted ancestors.
+    The weight of a parent's norm is the one that ranks direct parents best among all entities, that of a child's norm the
+    one that ranks direct children best: what tells subsumptions best from random pairs is larger, and would put the roots
+    before everything else. The threshold is that of the best F1 against random entities and siblings. The probability is
+    fitted to answers as users see them: the best parents of some entities, of which those are true that are asserted
+    ancestors.
 
     Args:
         hierarchy: The asserted hierarchy.
@@ -142,7 +143,8 @@ def fit_rule_to_graph(
     rows, places = np.unique(np.concatenate([children, parents]), return_inverse=True)
     points = unlift(np.array(items[rows], dtype=np.float64), c)
     measured = differences(points, places[: len(children)], places[len(children) :], c)
-    rule = fit(*measured, labels, weight=_best_weight(links[drawn[:QUERIES]], items, c, seed, order))
+    weights = _best_weights(links[drawn[:QUERIES]], items, c, seed, order)
+    rule = fit(*measured, labels, weights=weights)
     asked = order[np.unique(place[links[:, 0]])]
     asked = np.random.default_rng(seed).permutation(asked)[:ASKED]
     owners, parents, scores = best_parents(hierarchy, names, items, c, rule, asked)
@@ -208,19 +210,23 @@ def _refused(
     return np.concatenate(owners)[order], flat[order]
 
 
-def _best_weight(
+def _best_weights(
     links: NDArray[np.integer], items: NDArray[np.float32], c: float, seed: int, order: NDArray[np.int64]
-) -> float:
-    """Return the weight by which the parents of links rank best (mean reciprocal rank) among entities drawn at random."""
-    drawn = order[np.random.default_rng(seed).permutation(len(items))[:CANDIDATES]]
-    others = unlift(np.array(items[np.sort(drawn)], dtype=np.float64), c)
-    children, parents = (unlift(np.array(items[links[:, side]], dtype=np.float64), c) for side in (0, 1))
-    distances, to_parents = pairwise(children, others, c), distance_of(children, parents, c)
-    norms, parent_norms = norm(others, c), norm(parents, c)
-    itself = links[:, :1] == np.sort(drawn)
-    found = []
-    for weight in WEIGHTS:
-        better = distances + weight * norms < (to_parents + weight * parent_norms - TIE)[:, None]
-        ranks = 1 + (better & ~itself).sum(axis=1) * (len(items) / len(drawn))
-        found.append(float((1 / ranks).mean()))
-    return WEIGHTS[int(np.argmax(found))]
+) -> tuple[float, float]:
+    """Return the weights by which parents of links, and children, rank best (mean reciprocal rank) among random entities."""
+    drawn = np.sort(order[np.random.default_rng(seed).permutation(len(items))[:CANDIDATES]])
+    others = unlift(np.array(items[drawn], dtype=np.float64), c)
+    ends = [unlift(np.array(items[links[:, side]], dtype=np.float64), c) for side in (0, 1)]
+    right, norms = distance_of(ends[0], ends[1], c)[:, None], norm(others, c)
+    chosen = []
+    for asked, wanted, sign in ((0, 1, 1.0), (1, 0, -1.0)):
+        distances = pairwise(ends[asked], others, c)
+        share, wanted_share = sign * norms, sign * norm(ends[wanted], c)[:, None]
+        others_than_asked = links[:, asked, None] != drawn
+        found = []
+        for weight in WEIGHTS:
+            better = distances + weight * share < right + weight * wanted_share - TIE
+            ranks = 1 + (better & others_than_asked).sum(axis=1) * (len(items) / len(drawn))
+            found.append(float((1 / ranks).mean()))
+        chosen.append(WEIGHTS[int(np.argmax(found))])
+    return chosen[0], chosen[1]

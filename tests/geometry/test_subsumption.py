@@ -156,11 +156,11 @@ def test_equal_pairs_with_both_labels_do_not_hold_up_the_search() -> None:
     assert time.perf_counter() - start < 20
 
 
-def test_a_weight_that_is_given_is_kept() -> None:
+def test_weights_that_are_given_are_kept() -> None:
     distance, gain, labels = hierarchy_pairs(500)
     for weight in (0, 2.5, 100.0):
-        rule = fit(distance, gain, np.zeros(500), labels, weight=weight)
-        assert rule.weight == weight
+        rule = fit(distance, gain, np.zeros(500), labels, weights=(weight, 1.5))
+        assert (rule.weight, rule.child_weight) == (weight, 1.5)
         assert rule.threshold == best_threshold(-(distance + weight * gain), labels)[1]
 
 
@@ -171,7 +171,7 @@ def test_the_smallest_of_equally_good_weights_is_taken_when_distance_says_all() 
 
 def test_the_curve_is_that_of_a_general_optimiser() -> None:
     distance, gain, labels = hierarchy_pairs(4000)
-    rule = fit(distance, gain, np.zeros(4000), labels, weight=1.0)
+    rule = fit(distance, gain, np.zeros(4000), labels, weights=(1.0, 1.0))
     scores = rule.score(distance, gain, 0.0)
     true, false = labels.sum(), (~labels).sum()
     targets = np.where(labels, (true + 1) / (true + 2), 1 / (false + 2))
@@ -242,8 +242,8 @@ GOOD = {"distance": [1.0, 2.0, 3.0], "gain": [0.0, 1.0, 2.0], "child": [1.0, 1.0
         ({"distance": [], "gain": [], "labels": []}, "found no pairs"),
         ({"gain": [1.0, 2.0]}, r"gain: expected one number for each label, found shapes \(2,\) and \(3,\)"),
         ({"distance": [[1.0], [2.0], [3.0]]}, "distance: expected one number for each label"),
-        ({"weight": -0.1}, "weight: expected .* found -0.1"),
-        ({"weight": float("nan")}, "weight: expected .* found nan"),
+        ({"weights": (-0.1, 1.0)}, r"weights: expected .* found \(-0.1, 1.0\)"),
+        ({"weights": (1.0, float("nan"))}, "weights: expected .* nan"),
     ],
 )
 def test_bad_input_is_refused(changed: dict[str, Any], message: str) -> None:

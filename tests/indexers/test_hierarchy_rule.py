@@ -70,7 +70,7 @@ def test_a_probability_is_the_share_of_true_parents_among_other_entities(
         np.concatenate(two) for two in zip(pairs.pairs("random"), pairs.pairs("hard"), strict=True)
     )
     points = poincare.unlift(items.astype(np.float64), C)
-    of_pairs = fit(*differences(points, children, wrong, C), labels, weight=rule.weight)
+    of_pairs = fit(*differences(points, children, wrong, C), labels, weights=(rule.weight, rule.child_weight))
     assert rule.threshold == pytest.approx(of_pairs.threshold, abs=0.3)
     assert max(bands(of_pairs, scores, found)) > 0.15  # sure of random pairs is not sure of the best of all
 
@@ -142,7 +142,7 @@ def test_the_rule_is_fitted_to_the_graph_s_own_links(
     with ontodex.open(small_index, device="cpu") as engine:
         found = engine.index.rule
     measured = differences(points, children, parents, hit.c)
-    wanted = fit(*measured, labels, weight=found.weight)
+    wanted = fit(*measured, labels, weights=(found.weight, found.child_weight))
     f1, best = (metrics(rule.score(*measured), labels, rule.threshold)["f1"] for rule in (found, wanted))
     assert found != hit.rule
     assert f1 == pytest.approx(best, abs=0.005)
@@ -151,14 +151,17 @@ def test_the_rule_is_fitted_to_the_graph_s_own_links(
     curve = calibrated(found, scores, hierarchy.is_ancestor(asked[owners], best))
     assert asdict(found) == pytest.approx(asdict(curve), rel=0.01, abs=0.01)
 
-    def reciprocal_rank(weight: float) -> float:
-        """Of the asserted parents among all entities, brute force."""
+    def reciprocal_rank(weight: float, upward: bool) -> float:
+        """Of the asserted parents, or children, among all entities, brute force."""
         ranks = []
-        for child, parent in hierarchy.links.tolist():
-            rows = np.delete(np.arange(len(names)), child)
-            distance, gain, _ = differences(points, np.full(len(rows), child), rows, hit.c)
-            scores = -(distance + weight * gain)
-            ranks.append(1 + (scores > scores[rows == parent] + 1e-6).sum())
+        for link in hierarchy.links.tolist():
+            asked, wanted = link if upward else link[::-1]
+            rows = np.delete(np.arange(len(names)), asked)
+            distance, gain, _ = differences(points, np.full(len(rows), asked), rows, hit.c)
+            scores = -(distance + weight * gain) if upward else -(distance - weight * gain)
+            ranks.append(1 + (scores > scores[rows == wanted] + 1e-6).sum())
         return float((1 / np.array(ranks)).mean())
 
-    assert reciprocal_rank(found.weight) == pytest.approx(max(map(reciprocal_rank, WEIGHTS)), abs=0.01)
+    for upward, weight in ((True, found.weight), (False, found.child_weight)):
+        best = max(reciprocal_rank(other, upward) for other in WEIGHTS)
+        assert reciprocal_rank(weight, upward) == pytest.approx(best, abs=0.01)
