@@ -60,6 +60,7 @@ class SubsumptionSpace:
         self.curvature = curvature
         self.weight = weight
         self.tilt = tilt
+        self.child_weight = weight + tilt
         self.upward = True
         self.norms = np.empty(len(vectors))
         steepest = 0.0
@@ -81,7 +82,7 @@ class SubsumptionSpace:
 
     def _bend(self) -> None:
         """Set what the norms of the items add to their scores."""
-        self.slope = -self.weight if self.upward else self.weight + self.tilt
+        self.slope = -self.weight if self.upward else self.child_weight
         exponents = np.sqrt(self.curvature) / 2 * self.slope * (self.norms - self.middle)
         steep = float(exponents.max(initial=0.0))
         if steep > STEEPEST:
@@ -117,7 +118,7 @@ class AskedSubsumption:
         c = space.curvature
         self._points = poincare.unlift(queries.astype(np.float64), c)
         self.norms = _norms(queries[:, -1].astype(np.float64), c)
-        share = space.weight + space.tilt if space.upward else -space.weight
+        share = space.child_weight if space.upward else -space.weight
         self._constant = share * self.norms + space.slope * space.middle
         self._squares = np.einsum("qd,qd->q", self._points, self._points)
         self._scale = (1 - c * self._squares) / c

@@ -68,7 +68,7 @@ def evaluate_points(task: HierarchyTask, points: NDArray[np.float32], c: float) 
         valid = subsumption.metrics(rule.score(*parts), labels, rule.threshold)
         parts, labels = measured(task.test, kind, points, c)
         test = subsumption.metrics(rule.score(*parts), labels, rule.threshold)
-        found.update(_named(kind, test, **_of(rule), valid_f1=valid["f1"]))
+        found.update(_named(kind, test, **_chosen(rule), valid_f1=valid["f1"]))
     return found
 
 
@@ -81,7 +81,7 @@ def evaluate_rule(
         For each kind of negatives ``f1``, ``precision`` and ``recall``, with ``random.`` or ``hard.`` before them, and the
         ``weight``, ``tilt`` and ``threshold`` of the rule.
     """
-    found = _of(rule)
+    found = _chosen(rule)
     for kind in KINDS:
         parts, labels = measured(task.test, kind, points, c)
         found.update(_named(kind, subsumption.metrics(rule.score(*parts), labels, rule.threshold)))
@@ -196,7 +196,7 @@ def hops_upward(hierarchy: Hierarchy, entity: int) -> dict[int, int]:
     return found
 
 
-def _of(rule: subsumption.Subsumption) -> dict[str, float]:
+def _chosen(rule: subsumption.Subsumption) -> dict[str, float]:
     return {"weight": rule.weight, "tilt": rule.tilt, "threshold": rule.threshold}
 
 

@@ -24,8 +24,8 @@ def fit_rule(pairs: Pairs, points: NDArray[np.float32], c: float) -> Subsumption
         points: Points that the pairs number, of shape (n, dim).
         c: The curvature is -c.
     """
-    (distance, gain, child), labels = measured(pairs, "random", points, c)
-    return fit(distance, gain, child, labels)
+    parts, labels = measured(pairs, "random", points, c)
+    return fit(*parts, labels)
 
 
 def valid_f1(pairs: Pairs, points: NDArray[np.float32], c: float) -> float:
