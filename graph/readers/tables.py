@@ -130,7 +130,10 @@ def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str
             continue
         if len(cells) != width:
             found = f"{len(cells)}: {' | '.join(cells)[:80]!r}"
-            problems.report(f"expected {width} columns, found {found}; mend or delete the line", number, str(path))
+            remedy = "" if begun else "name head, relation and tail in a header, one triple to a line, or "
+            problems.report(
+                f"expected {width} columns, found {found}; {remedy}mend or delete the line", number, str(path)
+            )
             continue
         begun = True
         if columns:

@@ -63,6 +63,12 @@ def test_a_bad_line_is_left_out_and_named(write, bad: bytes, message: str) -> No
     assert error.value.line == 2
 
 
+def test_a_table_of_entities_is_told_what_a_table_of_triples_has(write) -> None:
+    path = write("a.csv", "id,label,parent,lives in\np1,piano,k1,house\n")
+    with pytest.raises(ReadError, match="name head, relation and tail in a header, one triple to a line"):
+        read(path)
+
+
 def test_an_open_quote_in_csv_is_one_bad_line(write) -> None:
     graph = read(write("a.csv", 'a,r,b\n"a,r,b\nb,r,c\n'), on_error="skip")
     assert (graph.n_triples, graph.skipped) == (2, 1)
