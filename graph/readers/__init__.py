@@ -31,9 +31,9 @@ def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = N
     """Read a knowledge graph or an ontology, from one source or several.
 
     Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as
-    head, relation, tail, or three columns without one), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD)
-    and OBO-graph JSON. A folder holds train, valid and test, with names and definitions beside them, or a WordNet
-    database. Nothing is ever fetched: imports are left out.
+    head, relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent),
+    OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD) and OBO-graph JSON. A folder holds train, valid and
+    test, with names and definitions beside them, or a WordNet database. Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The

@@ -6,6 +6,7 @@ from typing import Any
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.readers.entities import add_entities, entity_columns
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.tables import triple_columns
 
@@ -41,18 +42,27 @@ def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None
 
 
 def read_frame(frame: Any, builder: GraphBuilder, problems: Problems) -> None:
-    """Read the head, relation and tail columns of a pandas or polars frame, or its first three.
+    """Read the head, relation and tail columns of a pandas or polars frame, its entities, or its first three columns.
 
     Raises:
-        ReadError: If there are fewer than three columns.
+        ReadError: If there are fewer than three columns, and they name no entities.
     """
     names = [str(name) for name in frame.columns]
-    if len(names) < 3:
-        raise ReadError(f"expected columns head, relation and tail, found {', '.join(names)}", builder.source)
-    chosen = triple_columns(names) or (0, 1, 2)
-    columns = [frame[frame.columns[at]].to_list() for at in chosen]
-    for row, cells in enumerate(zip(*columns, strict=True)):
-        head, relation, tail = (_text(cell).strip() for cell in cells)
+    chosen = triple_columns(names)
+    entities = None if chosen else entity_columns(names)
+    if len(names) < 3 and not entities:
+        raise ReadError(
+            f"expected columns head, relation and tail, or id, label and parent, found {', '.join(names)}",
+            builder.source,
+        )
+    places = range(len(names)) if entities else chosen or (0, 1, 2)
+    columns = [map(_text, frame[frame.columns[at]].to_list()) for at in places]
+    rows = enumerate(zip(*columns, strict=True))
+    if entities:
+        add_entities(entities, rows, builder, lambda what, row: problems.report(f"{what} in row {row}"))
+        return
+    for row, cells in rows:
+        head, relation, tail = (cell.strip() for cell in cells)
         if head and relation and tail:
             builder.triple(head, relation, tail)
         else:

@@ -1,4 +1,4 @@
-"""Triples in tables: TSV and CSV, with and without a header."""
+"""Tables in TSV and CSV: triples, with and without a header, or entities with what is said of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.readers.entities import add_entities, entity_columns
 from ontodex.graph.readers.files import lines_of
 from ontodex.graph.readers.problems import Problems
 
@@ -116,24 +117,32 @@ def _quoted(
 def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str = "train") -> None:
     """Read head, relation and tail of every line; a header is known by its names, without one there are 3 columns.
 
+    Where the header names entities instead (``id``, ``label``, ``parent``, …), each line is one of them; see
+    :func:`ontodex.graph.readers.entities.add_entities`.
+
     Args:
         path: A TSV or CSV file.
-        builder: Takes the triples.
-        problems: Takes lines that hold no triple.
+        builder: Takes the triples, or the entities and their links.
+        problems: Takes lines that hold none.
         split: What the triples are for.
     """
     columns: tuple[int, int, int] | None = None
     width, begun = 3, False
-    for number, cells in rows_of(path, problems):
+    rows, again = rows_of(path, problems), list[tuple[int, list[str]]]()
+    while found := again.pop() if again else next(rows, None):
+        number, cells = found
         if not begun and (columns := triple_columns(cells)):
             width, begun = len(cells), True
             continue
+        if not begun and (named := entity_columns(cells)):
+            again = list(islice(rows, 1))
+            if not any(cell == other for _, below in again for cell, other in zip(cells, below, strict=False)):
+                add_entities(named, chain(again, rows), builder, lambda what, at: problems.report(what, at, str(path)))
+                return
         if len(cells) != width:
-            found = f"{len(cells)}: {' | '.join(cells)[:80]!r}"
-            remedy = "" if begun else "name head, relation and tail in a header, one triple to a line, or "
-            problems.report(
-                f"expected {width} columns, found {found}; {remedy}mend or delete the line", number, str(path)
-            )
+            remedy = "" if begun else "name head, relation and tail in a header, or id, label and parent, or "
+            message = f"expected {width} columns, found {len(cells)}: {' | '.join(cells)[:80]!r}"
+            problems.report(f"{message}; {remedy}mend or delete the line", number, str(path))
             continue
         begun = True
         if columns:

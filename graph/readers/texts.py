@@ -8,17 +8,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.readers.entities import DEFINITION, ID, LABEL, SYNONYMS, header_names
 from ontodex.graph.readers.files import lines_of
 from ontodex.graph.readers.problems import Problems
 
 __all__ = ["DESCRIPTIONS", "read_entity_text", "read_relation_text"]
 
-COLUMNS = {
-    "id": ("id", "mid", "entity", "entity_id", "curie", "iri"),
-    "label": ("label", "name", "title", "wikidata_label"),
-    "synonyms": ("synonyms", "synonym", "lemmas", "aliases", "alias"),
-    "definition": ("definition", "gloss", "description", "first_sentence", "wikidata_description"),
-}
+COLUMNS = {"id": ID, "label": LABEL, "synonyms": SYNONYMS, "definition": DEFINITION}
 Describe = Callable[[Path, GraphBuilder, Problems], None]
 
 
@@ -43,7 +39,7 @@ def read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> N
             continue
         cells = line.split("\t")
         if not columns:
-            folded = [name.strip().casefold().replace(" ", "_") for name in cells]
+            folded = header_names(cells)
             columns = {key: [folded.index(name) for name in names if name in folded] for key, names in COLUMNS.items()}
             width = len(cells)
             if not columns["id"]:

@@ -8,7 +8,7 @@ import pytest
 from graph_strategies import says
 
 from ontodex.errors import ReadError
-from ontodex.graph import read
+from ontodex.graph import ReadWarning, read
 from ontodex.graph.readers.tables import freebase_words
 
 KNOWN = {("ex:dog", "is_a", "ex:animal")}
@@ -63,9 +63,9 @@ def test_a_bad_line_is_left_out_and_named(write, bad: bytes, message: str) -> No
     assert error.value.line == 2
 
 
-def test_a_table_of_entities_is_told_what_a_table_of_triples_has(write) -> None:
-    path = write("a.csv", "id,label,parent,lives in\np1,piano,k1,house\n")
-    with pytest.raises(ReadError, match="name head, relation and tail in a header, one triple to a line"):
+def test_a_table_of_neither_is_told_what_a_header_has(write) -> None:
+    path = write("a.csv", "piano,wood,black,house\nflute,silver,white,house\n")
+    with pytest.raises(ReadError, match="name head, relation and tail in a header, or id, label and parent"):
         read(path)
 
 
@@ -120,3 +120,58 @@ def test_a_quote_that_is_never_closed_costs_one_line(write) -> None:
     assert graph.skipped == 1
     assert graph.n_triples == 61
     assert graph.find("two lines") is not None
+
+
+PETS = """id,label,synonyms,definition,parent,habitat,weight kg,tame,note
+P1,dog,hound|domestic dog,an animal that barks,P2,house; yard,10,yes,old friend
+P2,canine,,,animal,,,no,a family
+P3,wolf,,"it howls, at night",Canine,forest,45,no,grey
+P4,cat,,,P5,house,4,yes,mouser
+P5,feline,,,animal,,,no,another family
+P6,"wolf dog, mixed",,,"P1,P3",forest,40,no,rare
+"""
+
+
+def test_a_table_of_entities(write) -> None:
+    graph = read(write("pets.csv", PETS), on_error="raise")
+    assert says(graph)["known"] == {
+        *(("P1", "is_a", "P2"), ("P2", "is_a", "animal"), ("P3", "is_a", "P2"), ("P4", "is_a", "P5")),
+        *(("P5", "is_a", "animal"), ("P6", "is_a", "P1"), ("P6", "is_a", "P3"), ("P1", "habitat", "house")),
+        *(("P1", "habitat", "yard"), ("P3", "habitat", "forest"), ("P4", "habitat", "house")),
+        ("P6", "habitat", "forest"),
+    }
+    dog = graph.ids.index("P1")
+    assert (graph.labels[dog], list(graph.synonyms[dog])) == ("dog", ["hound", "domestic dog"])
+    assert graph.definitions[graph.ids.index("P3")] == "it howls, at night"
+    assert graph.labels[graph.ids.index("P6")] == "wolf dog, mixed"
+    assert len(graph.hierarchy().links) == 7
+
+
+@pytest.mark.parametrize(
+    ("content", "known"),
+    [
+        ("child,parent\ndog,animal\ncat,animal\n", {("dog", "is_a", "animal"), ("cat", "is_a", "animal")}),
+        ("Concept\tBroader\nDog\tanimal\nAnimal\t\n", {("Dog", "is_a", "Animal")}),
+        ("Label\tDefinition\tLikes\ndog\tit barks\tcat\ncat\tit purrs\t\n", {("dog", "Likes", "cat")}),
+        ("category,is a,concept\ntopic,is a,concept\n", {(name, "is a", "concept") for name in ("category", "topic")}),
+        ("# pets\nid,label,parent\n1,dog,2\n2,animal,\n", {("1", "is_a", "2")}),
+    ],
+)
+def test_headers_of_entities(write, content: str, known: set[tuple[str, str, str]]) -> None:
+    assert says(read(write("a.csv", content), on_error="skip"))["known"] == known
+
+
+def test_a_frame_of_entities() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"id": [1, 2], "label": ["dog", "animal"], "parent": ["2", None]})
+    graph = read(frame, on_error="raise")
+    assert says(graph)["known"] == {("1", "is_a", "2")}
+    assert list(graph.labels) == ["dog", "animal"]
+
+
+def test_a_row_without_an_entity_is_left_out_and_named(write) -> None:
+    path = write("a.csv", "id,label,parent\n1,dog,2\n,stray\n,cat,2\n2,animal,\n")
+    with pytest.warns(ReadWarning, match="a.csv:3: expected 3 columns and an id or label, found 2"):
+        graph = read(path)
+    assert list(graph.ids) == ["1", "2"]
+    assert graph.skipped == 2
