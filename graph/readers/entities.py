@@ -78,7 +78,7 @@ def entity_columns(names: Sequence[str]) -> EntityColumns | None:
     plain = header_names(names)
 
     def places(*known: str) -> tuple[int, ...]:
-        return tuple(plain.index(name) for name in known if name in plain)
+        return tuple(place for name in known for place, found in enumerate(plain) if found == name)
 
     found = places(*ID), places(*LABEL), places(*SYNONYMS), places(*DEFINITION), places(*PARENT)
     taken = {place for part in found for place in part}

@@ -13,6 +13,7 @@ from ontodex.graph import KnowledgeGraph, read
 SAMPLES = {
     "a.tsv": b"head\trelation\ttail\ndog\tis_a\tanimal\ncat\tis_a\tanimal\n",
     "a.csv": b'dog,is_a,"animal"\ncat,is_a,animal\n',
+    "entities.csv": b'id,label,synonyms,parent,eats\n1,dog,hound|"cur",2,bone\n2,animal,,,\n3,"cat, tame",,2,bone\n',
     "a.obo": b'format-version: 1.4\n\n[Term]\nid: X:1\nname: one\nsynonym: "uno" EXACT []\n'
     b"is_a: X:2 ! two\n\n[Term]\nid: X:2\n",
     "a.nt": b'<http://x.org/a> <http://x.org/r> <http://x.org/b> .\n<http://x.org/a> <http://x.org/n> "x"@en .\n',
