@@ -1,14 +1,18 @@
-"""What Self-StrAE costs: a training step against a direct reading of the public code, and encoding against MiniLM."""
+"""What Self-StrAE costs: a training step against a direct reading of the public code, its memory, and encoding."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from benchmarks.memory import in_process, peak_bytes
 from benchmarks.public_trees import PublicTrees
 from benchmarks.record import Goal, Measured, expect_data
 from benchmarks.rounds import in_turn
@@ -20,7 +24,7 @@ from ontodex.graph import read_corpus, read_sts
 from ontodex.trainers.run import keep_freed_memory
 from ontodex.trainers.sentence_batches import SentenceBatch, SentenceBatches, TokenisedSentences, train_tokenizer
 from ontodex.trainers.token_counts import counted_vectors
-from ontodex.trainers.tree_objectives import TreeModel
+from ontodex.trainers.tree_objectives import OBJECTIVES, TreeModel
 
 __all__ = ["add_options", "run"]
 
@@ -28,6 +32,8 @@ CHANNELS, SIZE = 128, 2
 PUBLIC = "public, all nodes contrasted, ms"
 PUBLIC_TREES = "public, trees alone, ms"
 TEXTS = 2000
+NODES = 2048
+"""Nodes of a batch that are compared by default."""
 
 
 NOTES = [
@@ -35,7 +41,10 @@ NOTES = [
     "(benchmarks/public_trees.py): all cosines at every merge, gradients through every merge, every node contrasted with "
     "every other in one matrix. Ours, context, is what ontodex train self-strae does by default.",
     "The batch is one of median length. Encoding: the sentences of STS-B, one process, tokenising included.",
+    "Memory: peak of a process of its own that takes a step on the batch of the most tokens; before it the process holds "
+    "what importing, tokenising and counting 50,000 sentences took.",
 ]
+MEMORY = "peak of any objective as trained, GB"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -52,33 +61,16 @@ def run(options: argparse.Namespace) -> list[Measured]:
     if options.quick:
         options.rounds, options.batch = 1, 64
     keep_freed_memory()
-    texts = read_corpus(options.data / "corpus" / "english-9m-words.txt.gz")[:50_000]
-    tokenizer = train_tokenizer(texts)
-    sentences = TokenisedSentences.of(texts, tokenizer, 200)
-    batch = _typical(SentenceBatches(sentences, epochs=1, batch=options.batch, seed=options.seed))
-    shares = sentences.shares(tokenizer.get_vocab_size())
-    counted = counted_vectors(sentences, tokenizer.get_vocab_size(), CHANNELS * SIZE, options.seed)
+    tokenizer, sentences, batches = _sentences(options)
+    batch = batches[len(batches) // 2]
     torch.manual_seed(options.seed)
     public = PublicTrees(tokenizer.get_vocab_size(), CHANNELS, SIZE)
-
-    def step(nodes: int, objective: str) -> Any:
-        encoder = SelfStrAE(tokenizer, CHANNELS, SIZE)
-        model = TreeModel(encoder, torch.from_numpy(shares).float(), objective=objective, counted=counted, nodes=nodes)
-        optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.0, fused=True)
-
-        def take() -> None:
-            model(batch)["loss"].backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step()
-            optimiser.zero_grad()
-
-        return take
-
+    step = _stepper(tokenizer, sentences, options.seed)
     whole = {
         PUBLIC: lambda: public.step(batch.tokens, batch.lengths),
-        "ours, context": step(2048, "context"),
-        "ours, contrastive of 2,048 nodes": step(2048, "contrastive"),
-        "ours, contrastive of all nodes": step(0, "contrastive"),
+        "ours, context": step(batch, "context", NODES),
+        "ours, contrastive of 2,048 nodes": step(batch, "contrastive", NODES),
+        "ours, contrastive of all nodes": step(batch, "contrastive", 0),
     }
     trees = {
         PUBLIC_TREES: lambda: public.step(batch.tokens, batch.lengths, loss=False),
@@ -88,6 +80,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
         "training step": in_turn(whole, PUBLIC, options.rounds),
         "trees, up and down, with gradients": in_turn(trees, PUBLIC_TREES, options.rounds),
         "encoding": _encoding(tokenizer, options),
+        "memory": _memory(options),
     }
     step_ms = figures["training step"]["ours, context, ms"]
     figures["training step"]["ours, context, sentences a second"] = 1000 * len(batch.lengths) / step_ms
@@ -111,16 +104,69 @@ def run(options: argparse.Namespace) -> list[Measured]:
             goals={
                 "training step · ours, context, ratio": Goal(at_most=0.1),
                 "encoding · ours, ratio": Goal(at_most=0.05),
+                f"memory · {MEMORY}": Goal(at_most=4.0),
             },
             notes=NOTES,
         )
     ]
 
 
-def _typical(batches: SentenceBatches) -> SentenceBatch:
-    """Return the batch with the median number of tokens."""
+def _sentences(options: argparse.Namespace) -> tuple[Any, TokenisedSentences, list[SentenceBatch]]:
+    """Return a tokenizer, sentences, and some batches of them, those of few tokens first."""
+    texts = read_corpus(options.data / "corpus" / "english-9m-words.txt.gz")[:50_000]
+    tokenizer = train_tokenizer(texts)
+    sentences = TokenisedSentences.of(texts, tokenizer, 200)
+    batches = SentenceBatches(sentences, epochs=1, batch=options.batch, seed=options.seed)
     some = [batches[number] for number in range(min(60, batches.per_epoch))]
-    return sorted(some, key=lambda batch: len(batch.tokens))[len(some) // 2]
+    return tokenizer, sentences, sorted(some, key=lambda batch: len(batch.tokens))
+
+
+def _stepper(
+    tokenizer: Any, sentences: TokenisedSentences, seed: int
+) -> Callable[[SentenceBatch, str, int], Callable[[], None]]:
+    """Return what makes, of a batch, an objective and a number of nodes, something that takes a training step."""
+    vocabulary = tokenizer.get_vocab_size()
+    shares = torch.from_numpy(sentences.shares(vocabulary)).float()
+    counted = counted_vectors(sentences, vocabulary, CHANNELS * SIZE, seed)
+
+    def step(batch: SentenceBatch, objective: str, nodes: int) -> Callable[[], None]:
+        encoder = SelfStrAE(tokenizer, CHANNELS, SIZE)
+        model = TreeModel(encoder, shares, objective=objective, counted=counted, nodes=nodes)
+        optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.0, fused=True)
+
+        def take() -> None:
+            model(batch)["loss"].backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+            optimiser.zero_grad()
+
+        return take
+
+    return step
+
+
+def _memory(options: argparse.Namespace) -> dict[str, float]:
+    """Return the most gigabytes that a process held, by objective."""
+    found: dict[str, float] = {}
+    asked = [(name, NODES) for name in OBJECTIVES] + [("contrastive", 0)]
+    for objective, nodes in asked:
+        name = f"{objective} of {f'{nodes:,}' if nodes else 'all'} nodes"
+        print(f"memory: {name} …", file=sys.stderr)
+        told = [*("--data", str(options.data)), *("--batch", str(options.batch)), *("--seed", str(options.seed))]
+        peaks = in_process("benchmarks.sts_cost", *told, *("--objective", objective), *("--nodes", str(nodes)))
+        found.update({"before the step, GB": peaks["before"], f"{name}, GB": peaks["peak"]})
+    found[MEMORY] = max(found[f"{name} of {NODES:,} nodes, GB"] for name in OBJECTIVES)
+    return found
+
+
+def _peaks(options: argparse.Namespace) -> dict[str, float]:
+    """Take a step on the batch of the most tokens; return the gigabytes held before and at most."""
+    keep_freed_memory()
+    tokenizer, sentences, batches = _sentences(options)
+    take = _stepper(tokenizer, sentences, options.seed)(batches[-1], options.objective, options.nodes)
+    before = peak_bytes()
+    take()
+    return {"before": before / 1e9, "peak": peak_bytes() / 1e9}
 
 
 def _trees_alone(tokenizer: Any, batch: SentenceBatch) -> Any:
@@ -158,3 +204,13 @@ def _encoding(tokenizer: Any, options: argparse.Namespace) -> dict[str, float]:
     figures["ours, sentences a second"] = 1000 * len(texts) / figures["ours, ms"]
     figures["all-MiniLM-L6-v2, sentences a second"] = 1000 * len(texts) / figures[peer]
     return figures
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--objective", choices=OBJECTIVES, required=True)
+    parser.add_argument("--nodes", type=int, required=True)
+    add_options(parser)
+    print(json.dumps(_peaks(parser.parse_args())))
