@@ -24,8 +24,7 @@ class HierarchyLoss(nn.Module):
         centripetal: Margin of the centripetal loss, 0.1 in the paper.
         contraction: Weight of the contraction.
         smooth: In place of the mean of a link's hinges, take log(1 + Σ exp(d(c, p) - d(c, n) + cluster)) over its negatives,
-            which the nearest of them rule: where all texts of a batch are negatives, most are far away already. The mean is
-            over links that have a negative within the margin, so that solved links do not dim what the others teach.
+            which the nearest of them rule: where all texts of a batch are negatives, most are far away already.
     """
 
     def __init__(self, c: float, cluster: float, centripetal: float, contraction: float = 0.0, *, smooth: bool) -> None:
@@ -47,9 +46,7 @@ class HierarchyLoss(nn.Module):
         to_parents = distances.gather(1, parents[:, None])
         gaps = (to_parents - distances + self._cluster).masked_fill(~negatives, -torch.inf)
         if self._smooth:
-            unsolved = (gaps > 0).any(dim=1)
-            links = torch.logsumexp(nn.functional.pad(gaps, (1, 0)), dim=1)
-            clustering = (links * unsolved).sum() / unsolved.sum().clamp(min=1)
+            clustering = torch.logsumexp(nn.functional.pad(gaps, (1, 0)), dim=1).mean()
         else:
             clustering = torch.relu(gaps).sum() / negatives.sum().clamp(min=1)
         norms = norm(points, self._c)
