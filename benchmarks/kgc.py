@@ -119,7 +119,7 @@ def _measured(
             f"Encoder all-MiniLM-L6-v2 (23 M parameters); trained with: {budget}.",
             "Filtered by train, valid and test; ties at their mean rank; heads are ranked by the inverse relation. "
             "No re-ranking by neighbourhood.",
-            *([f"Text and structure (ComplEx of rank {structure.rank} with N3 regularisation; by default 128) are added up, "
+            *([f"Text and structure (ComplEx of rank {structure.rank} with N3 regularisation) are added up, "
                "with weights for each relation that are fitted on the validation triples."] if structure else []),
             "The entity that is asked about is no candidate, unless train links some entity to itself by the relation; the "
             "papers keep it, which is given beside.",

@@ -22,6 +22,7 @@ from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import read_corpus, read_sts
 from ontodex.trainers.run import keep_freed_memory
+from ontodex.trainers.self_strae import SelfStrAETraining
 from ontodex.trainers.sentence_batches import SentenceBatch, SentenceBatches, TokenisedSentences, train_tokenizer
 from ontodex.trainers.token_counts import counted_vectors
 from ontodex.trainers.tree_objectives import OBJECTIVES, TreeModel
@@ -32,7 +33,7 @@ CHANNELS, SIZE = 128, 2
 PUBLIC = "public, all nodes contrasted, ms"
 PUBLIC_TREES = "public, trees alone, ms"
 TEXTS = 2000
-NODES = 2048
+NODES = SelfStrAETraining().nodes
 """Nodes of a batch that are compared by default."""
 
 

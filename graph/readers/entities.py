@@ -11,7 +11,7 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.knowledge_graph import HIERARCHY_NAMES
 from ontodex.graph.names import normalise
 
-__all__ = ["DEFINITION", "ID", "LABEL", "SYNONYMS", "EntityColumns", "add_entities", "entity_columns", "header_names"]
+__all__ = ["ID", "EntityColumns", "add_entities", "add_entity", "entity_columns"]
 
 ID = ("id", "identifier", "mid", "entity", "entity id", "curie", "iri", "uri", "code", "notation", "class id")
 LABEL = (
@@ -58,14 +58,21 @@ class EntityColumns:
     parents: tuple[int, ...]
     others: tuple[tuple[int, str], ...]
 
+    @classmethod
+    def of(cls, names: Sequence[str]) -> EntityColumns:
+        """Find the columns by the names of a header."""
+        plain = [normalise(str(name).replace("_", " ")) for name in names]
+        ids, labels, synonyms, definitions, parents = (
+            tuple(place for name in known for place, other in enumerate(plain) if other == name)
+            for known in (ID, LABEL, SYNONYMS, DEFINITION, PARENT)
+        )
+        taken = {*ids, *labels, *synonyms, *definitions, *parents}
+        others = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
+        return cls(len(names), ids, labels, synonyms, definitions, parents, others)
 
-def header_names(cells: Iterable[str]) -> list[str]:
-    """Return the names of a header as they are known here.
-
-    >>> header_names(["Parent_ID ", "prefLabel"])
-    ['parent id', 'preflabel']
-    """
-    return [normalise(str(cell).replace("_", " ")) for cell in cells]
+    def labels(self, cells: Sequence[str]) -> list[str]:
+        """Return the labels in a row."""
+        return [cells[at] for at in self.label if cells[at].strip()]
 
 
 def entity_columns(names: Sequence[str]) -> EntityColumns | None:
@@ -75,17 +82,30 @@ def entity_columns(names: Sequence[str]) -> EntityColumns | None:
     EntityColumns(width=4, id=(0,), label=(1,), synonyms=(), definition=(), parents=(2,), others=((3, 'habitat'),))
     >>> entity_columns(["dog", "is_a", "animal"])
     """
-    plain = header_names(names)
+    columns = EntityColumns.of(names)
+    told = columns.width - len(columns.others)
+    return columns if (columns.id or columns.label) and told > 1 else None
 
-    def places(*known: str) -> tuple[int, ...]:
-        return tuple(place for name in known for place, found in enumerate(plain) if found == name)
 
-    found = places(*ID), places(*LABEL), places(*SYNONYMS), places(*DEFINITION), places(*PARENT)
-    taken = {place for part in found for place in part}
-    if not (found[0] or found[1]) or len(taken) < 2:
-        return None
-    others = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
-    return EntityColumns(len(names), *found, others)
+def add_entity(columns: EntityColumns, cells: Sequence[str], builder: GraphBuilder, marks: str = "|;") -> str:
+    """Add what a row says of its entity, links apart; return its id, or nothing where the row has neither id nor label.
+
+    Args:
+        columns: What the header says.
+        cells: The row, as wide as the header.
+        builder: Takes the entity.
+        marks: What parts synonyms.
+    """
+    identifier = next((cells[at].strip() for at in columns.id or columns.label if cells[at].strip()), "")
+    if identifier:
+        labels = columns.labels(cells)
+        builder.entity(
+            identifier,
+            label=next(iter(labels), ""),
+            synonyms=[part for at in columns.synonyms for part in _parts(cells[at], marks)] + labels[1:],
+            definition=next((cells[at] for at in columns.definition if cells[at].strip()), ""),
+        )
+    return identifier
 
 
 def add_entities(
@@ -109,20 +129,12 @@ def add_entities(
     named: list[tuple[str, Sequence[str]]] = []
     by_label: dict[str, str] = {}
     for number, cells in rows:
-        whole = len(cells) == columns.width
-        identifier = next((cells[at].strip() for at in columns.id or columns.label if whole and cells[at].strip()), "")
+        identifier = add_entity(columns, cells, builder) if len(cells) == columns.width else ""
         if not identifier:
             found = f"{len(cells)}: {' | '.join(cells)[:60]!r}"
             report(f"expected {columns.width} columns and an id or label, found {found}", number)
             continue
-        labels = [cells[at] for at in columns.label if cells[at].strip()]
-        builder.entity(
-            identifier,
-            label=next(iter(labels), ""),
-            synonyms=[part for at in columns.synonyms for part in _parts(cells[at])] + labels[1:],
-            definition=next((cells[at] for at in columns.definition if cells[at].strip()), ""),
-        )
-        by_label.setdefault(normalise(next(iter(labels), identifier)), identifier)
+        by_label.setdefault(normalise(next(iter(columns.labels(cells)), identifier)), identifier)
         named.append((identifier, cells))
     ids = {identifier for identifier, _ in named}
 
@@ -135,29 +147,23 @@ def add_entities(
         finer = [part.strip() for part in cell.split(",")]
         return finer if len(parts) == 1 and not entity(parts[0]) and all(map(entity, finer)) else parts
 
-    relations = [(at, "is_a") for at in columns.parents]
-    relations += [(at, name) for at, name in columns.others if name and _is_relation(named, at, named_in, entity)]
-    for at, relation in relations:
-        for identifier, cells in named:
-            for part in named_in(cells[at]):
+    parents, others = [(at, "is_a") for at in columns.parents], [(at, name) for at, name in columns.others if name]
+    for at, relation in parents + others:
+        links = [(identifier, part) for identifier, cells in named for part in named_in(cells[at])]
+        if at in columns.parents or _is_relation([part for _, part in links], entity):
+            for identifier, part in links:
                 builder.triple(identifier, relation, entity(part) or part)
 
 
-def _parts(cell: str) -> list[str]:
-    return [part.strip() for part in re.split(r"[|;]", cell) if part.strip()]
+def _parts(cell: str, marks: str = "|;") -> list[str]:
+    return [part.strip() for part in re.split(f"[{marks}]", cell) if part.strip()]
 
 
-def _is_relation(
-    named: Sequence[tuple[str, Sequence[str]]],
-    at: int,
-    named_in: Callable[[str], list[str]],
-    entity: Callable[[str], str | None],
-) -> bool:
-    """Tell whether a column names rows of the table, or values that rows share."""
-    values = Counter(part for _, cells in named for part in named_in(cells[at]))
-    total = values.total()
-    if 2 * sum(count for part, count in values.items() if entity(part)) > total:
+def _is_relation(cells: Sequence[str], entity: Callable[[str], str | None]) -> bool:
+    """Tell whether most cells of a column name rows of the table, or whether rows share its values."""
+    values = Counter(cells)
+    if 2 * sum(count for part, count in values.items() if entity(part)) > len(cells):
         return True
     words = sum(count for part, count in values.items() if re.search(r"[^\W\d_]", part))
     is_said = {part.casefold() for part in values} <= NO_VALUES
-    return not is_said and 2 * words > total and len(values) <= SHARED * total
+    return not is_said and 2 * words > len(cells) and len(values) <= SHARED * len(cells)

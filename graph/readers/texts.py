@@ -8,13 +8,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.entities import DEFINITION, ID, LABEL, SYNONYMS, header_names
+from ontodex.graph.readers.entities import ID, EntityColumns, add_entity
 from ontodex.graph.readers.files import lines_of
 from ontodex.graph.readers.problems import Problems
 
 __all__ = ["DESCRIPTIONS", "read_entity_text", "read_relation_text"]
 
-COLUMNS = {"id": ID, "label": LABEL, "synonyms": SYNONYMS, "definition": DEFINITION}
 Describe = Callable[[Path, GraphBuilder, Problems], None]
 
 
@@ -32,30 +31,20 @@ def _cells(path: Path, problems: Problems, width: int) -> Iterator[list[str]]:
 
 def read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read a table of entities, whose header tells id, label, synonyms (parted by ``|``) and definition."""
-    columns: dict[str, list[int]] = {}
-    width = 0
+    columns: EntityColumns | None = None
     for number, line in lines_of(path, problems):
         if not line or line.isspace():
             continue
         cells = line.split("\t")
-        if not columns:
-            folded = header_names(cells)
-            columns = {key: [folded.index(name) for name in names if name in folded] for key, names in COLUMNS.items()}
-            width = len(cells)
-            if not columns["id"]:
-                problems.report(f"expected a header with one of {', '.join(COLUMNS['id'])}", number, str(path))
+        if columns is None:
+            columns = EntityColumns.of(cells)
+            if not columns.id:
+                problems.report(f"expected a header with one of {', '.join(ID)}", number, str(path))
                 return
-            continue
-        if len(cells) != width or not cells[columns["id"][0]].strip():
-            problems.report(f"expected {width} columns and an id, found {line[:60]!r}", number, str(path))
-            continue
-        filled = {key: [cells[at] for at in places if cells[at].strip()] for key, places in columns.items()}
-        builder.entity(
-            filled["id"][0].strip(),
-            label=next(iter(filled["label"]), ""),
-            synonyms=[name for cell in filled["synonyms"] for name in cell.split("|")] + filled["label"][1:],
-            definition=next(iter(filled["definition"]), ""),
-        )
+        elif len(cells) != columns.width or not cells[columns.id[0]].strip():
+            problems.report(f"expected {columns.width} columns and an id, found {line[:60]!r}", number, str(path))
+        else:
+            add_entity(columns, cells, builder, marks="|")
 
 
 def read_relation_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:
