@@ -169,8 +169,8 @@ def eval_kgc(
     data: Sources,
     split: Annotated[str, typer.Option(help="test or valid")] = "test",
     score: Annotated[
-        str, typer.Option(help="What ranks: both, or text or structure alone, of an index that has both.")
-    ] = "both",
+        str, typer.Option(help="What ranks: all, or text, structure or analogy alone, of an index that has them.")
+    ] = "all",
     neighbours: Annotated[
         int | None, typer.Option(help="Names of linked entities in an entity's text; by default as trained.", min=0)
     ] = None,

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ontodex.engine.projector import Projector
 from ontodex.engine.ranking import Adjust, evaluate_links
 from ontodex.engine.rerank import COSINE, TOP, Reranker, neighbourhood_bonus
@@ -15,7 +18,7 @@ from ontodex.indexers.asking import Ask, asking
 
 __all__ = ["evaluate_kgc"]
 
-SCORES = ("both", "text", "structure")
+SCORES = ("all", "text", "structure", "analogy")
 
 
 def evaluate_kgc(
@@ -23,7 +26,7 @@ def evaluate_kgc(
     graph: KnowledgeGraph,
     *,
     split: str = "test",
-    score: str = "both",
+    score: str = "all",
     texts: TextSettings | None = None,
     rerank: Path | None = None,
     top: int = TOP,
@@ -36,8 +39,8 @@ def evaluate_kgc(
         model: An index of the graph, or an encoder of links.
         graph: A graph with held-out triples.
         split: ``"test"`` or ``"valid"``.
-        score: What ranks, where ``model`` is an index with structural vectors: ``"both"`` for text and structure as in
-            the index's answers, ``"text"`` or ``"structure"`` for one alone.
+        score: What ranks, where ``model`` is an index with structural vectors: ``"all"`` as in the index's answers, or
+            ``"text"``, ``"structure"`` or ``"analogy"`` for one alone.
         texts: How an entity's text is built, where ``model`` is an encoder; by default as in its training.
         rerank: Folder of a cross-encoder that reads the best ``top`` candidates of each question again.
         top: So many.
@@ -57,8 +60,8 @@ def evaluate_kgc(
         raise SettingsError(f"score: expected {', '.join(SCORES[:-1])} or {SCORES[-1]}, found {score!r}")
     if (model / "CURRENT").exists():
         return _evaluate_index(model, graph, split, score, _Better(graph, rerank, top, hops, device))
-    if score == "structure":
-        raise IndexMismatch(f"{model}: expected an index, found an encoder of texts; it has no structural vectors")
+    if score in ("structure", "analogy"):
+        raise IndexMismatch(f"{model}: expected an index, found an encoder of texts; it has no {score} to rank by")
     from ontodex.encoders.link_encoder import load_link_encoder
     from ontodex.indexers.vectors import Vectors
 
@@ -67,7 +70,7 @@ def evaluate_kgc(
     names = entity_texts(graph, texts)
     vectors = Vectors([encoder.entities(encoder.text.encode(names))])
     ask = asking(encoder, vectors, names, relation_texts(graph))
-    adjust = _Better(graph, rerank, top, hops, device).adjust(COSINE)
+    adjust = _Better(graph, rerank, top, hops, device).steps(COSINE)
     return evaluate_links(graph, vectors, ask, adjust=adjust, split=split, device=encoder.text.device)
 
 
@@ -81,16 +84,14 @@ class _Better:
     hops: int
     device: str
 
-    def adjust(self, unit: float) -> Adjust | None:
-        """Return the function; the neighbourhood's bonus comes before the candidates are chosen that are read again."""
+    def steps(self, unit: float) -> list[Adjust]:
+        """Return the functions; the neighbourhood's bonus comes before the candidates are chosen that are read again."""
         steps: list[Adjust] = []
         if self.hops:
             steps.append(neighbourhood_bonus(self.graph, self.hops, unit=unit))
         if self.rerank is not None:
             steps.append(Reranker(self.rerank, self.graph, top=self.top, unit=unit, device=self.device).adjust)
-        if len(steps) < 2:
-            return steps[0] if steps else None
-        return lambda entities, relations, scores: steps[1](entities, relations, steps[0](entities, relations, scores))
+        return steps
 
 
 def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, score: str, better: _Better) -> dict[str, float]:
@@ -102,14 +103,20 @@ def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, score: str, b
     if index.graph.ids != graph.ids or index.graph.relation_ids != graph.relation_ids:
         raise IndexMismatch(f"{path}: an index of {index.graph!r}, not of {graph!r}; build one of this graph")
     projector, structure = Projector(index), index.structure
-    vectors, unit = index.vectors(projector.space), projector.score_unit
+    if score in ("structure", "analogy") and structure is None:
+        raise IndexMismatch(f"{path}: the index has no {score} to rank by; build it with structure=True (--structure)")
+    vectors = index.vectors(projector.space)
     ask: Ask = projector.ask
+    steps = [projector.adjust, *better.steps(projector.score_unit)]
     if score == "text":
-        vectors, ask, unit = index.vectors("link"), partial(projector.ask, text_alone=True), COSINE
-    elif score == "structure":
-        if structure is None:
-            raise IndexMismatch(
-                f"{path}: the index has no structural vectors; build it with structure=True (--structure)"
-            )
-        vectors, ask, unit = structure.entities, structure.structural, 1.0
-    return evaluate_links(graph, vectors, ask, adjust=better.adjust(unit), split=split, device=index.device)
+        vectors, ask, steps = index.vectors("link"), partial(projector.ask, text_alone=True), better.steps(COSINE)
+    elif structure is not None and score == "structure":
+        vectors, ask, steps = structure.entities.first(structure.relations.shape[1]), structure.links, better.steps(1.0)
+    elif score == "analogy":
+        ask = partial(_nothing, dim=vectors.dim)
+    return evaluate_links(graph, vectors, ask, adjust=steps, split=split, device=index.device)
+
+
+def _nothing(entities: NDArray[np.integer], relations: NDArray[np.integer], *, dim: int) -> NDArray[np.float32]:
+    """Return queries that score all entities alike."""
+    return np.zeros((len(entities), dim), dtype=np.float32)

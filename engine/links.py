@@ -18,6 +18,7 @@ from ontodex.engine.resolve import resolve_entity, resolve_relation
 from ontodex.engine.topk import Searcher
 from ontodex.graph import KnowledgeGraph
 from ontodex.indexers.index import Index
+from ontodex.indexers.structure import Bonus
 
 __all__ = ["Links"]
 
@@ -59,6 +60,7 @@ class Links:
             self._true(entity.row, relation.row, backward) for entity, relation in zip(entities, relations, strict=True)
         ]
         queries = self._projector.queries(entities, relations, backward=backward)
+        bonuses = list(self._projector.bonuses(entities, relations, backward=backward))
         left_out = [
             np.union1d(rows, own_row(entity)) if relation.row not in self._graph.reflexive else rows
             for rows, entity, relation in zip(
@@ -67,10 +69,10 @@ class Links:
         ]
         method = self._projector.method
         if self._reranker is None:
-            found = self._ranked(queries, k, known, true, left_out)
+            found = self._ranked(queries, bonuses, k, known, true, left_out)
         else:
             count = max(k, self._reranker.top)
-            found = self._ranked(queries, count, known, true, left_out)
+            found = self._ranked(queries, bonuses, count, known, true, left_out)
             read = self._reranker.questions(entities, relations, backward=backward)
             found = [(rows[:k], scores[:k]) for rows, scores in self._reranker.reordered(read, found)]
             method = f"{method}, plus the logit of a cross-encoder (the best {count} read again)"
@@ -108,12 +110,34 @@ class Links:
         return self._known.heads(relation, entity) if backward else self._known.tails(entity, relation)
 
     def _ranked(
-        self, queries: NDArray[np.float32], k: int, known: str, true: Sequence[Rows], left_out: Sequence[Rows]
+        self,
+        queries: NDArray[np.float32],
+        bonuses: Sequence[Bonus],
+        k: int,
+        known: str,
+        true: Sequence[Rows],
+        left_out: Sequence[Rows],
     ) -> list[Scored]:
         searcher = self._searcher(self._projector.space)
-        if known == "only":
-            return [searcher.among(query, rows, k) for query, rows in zip(queries, true, strict=True)]
-        return searcher.top(queries, k, left_out)
+        among = true
+        if known != "only":
+            # Whatever has a bonus, which may be negative, is scored apart.
+            apart = [np.union1d(out, reached) for out, (reached, _) in zip(left_out, bonuses, strict=True)]
+            among = [
+                np.concatenate([rows, np.setdiff1d(reached, out)])
+                for (rows, _), (reached, _), out in zip(searcher.top(queries, k, apart), bonuses, left_out, strict=True)
+            ]
+        scored = [searcher.among(query, rows, len(rows)) for query, rows in zip(queries, among, strict=True)]
+        return [_raised(one, bonus, k) for one, bonus in zip(scored, bonuses, strict=True)]
+
+
+def _raised(scored: Scored, bonus: Bonus, k: int) -> Scored:
+    """Return the k best once a bonus has been added."""
+    (rows, scores), (reached, more) = scored, bonus
+    there = np.isin(rows, reached)
+    scores[there] += more[np.searchsorted(reached, rows[there])]
+    order = np.lexsort((rows, -scores))[:k]
+    return rows[order], scores[order]
 
 
 def _chosen(rows: Rows, true: Rows, known: str) -> Rows:

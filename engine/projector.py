@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
@@ -17,7 +18,7 @@ from ontodex.geometry.projection import Projections
 from ontodex.graph import TextSettings, entity_texts, inverse_text, question_text, relation_texts
 from ontodex.indexers.asking import asking
 from ontodex.indexers.index import Index
-from ontodex.indexers.structure import HYBRID
+from ontodex.indexers.structure import HYBRID, Bonus
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Projector", "vectors_of"]
@@ -61,7 +62,10 @@ class Projector:
         """What the scores mean, for the answer."""
         way = "head and relation read together" if self._reads_pairs else "the relation's projection"
         if self.space == HYBRID:
-            return f"{way}, and the links of the graph (weighted for the relation, logarithm of the odds but for a constant)"
+            return (
+                f"{way}, the links of the graph, and those of entities of like text "
+                "(weighted for the relation, logarithm of the odds but for a constant)"
+            )
         if self._trained:
             return f"{way} (cosine)"
         return "the text “head relation” (cosine; the index has no projections)"
@@ -93,12 +97,29 @@ class Projector:
         """
         queries = self._text_queries(entities, relations, backward)
         structure = self._index.structure
-        if structure is None:
-            return queries
+        return (
+            queries if structure is None else structure.queries(queries, *self._numbers(entities, relations, backward))
+        )
+
+    def bonuses(
+        self, entities: Sequence[Resolved], relations: Sequence[Resolved], *, backward: bool = False
+    ) -> Iterator[Bonus]:
+        """Yield what is to be added to the scores of each query of :meth:`queries`."""
+        structure, analogy = self._index.structure, self._index.analogy
+        if structure is None or analogy is None:
+            yield from itertools.repeat((np.zeros(0, dtype=np.int64), np.zeros(0)), len(entities))
+        else:
+            numbers = self._numbers(entities, relations, backward)
+            yield from structure.bonuses(analogy, self.vectors(entities), *numbers)
+
+    def _numbers(
+        self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool
+    ) -> tuple[Rows, Rows]:
+        """Return rows of entities and numbers of relations, -1 for what the graph does not have."""
         shift = self._index.graph.n_relations * backward
-        rows = np.array([-1 if one.row is None else one.row for one in entities], dtype=np.int64)
-        numbers = np.array([-1 if one.row is None else one.row + shift for one in relations], dtype=np.int64)
-        return structure.queries(queries, rows, numbers)
+        rows = [-1 if one.row is None else one.row for one in entities]
+        numbers = [-1 if one.row is None else one.row + shift for one in relations]
+        return np.array(rows, dtype=np.int64), np.array(numbers, dtype=np.int64)
 
     def _text_queries(self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool) -> Floats:
         pairs = list(zip(entities, relations, strict=True))
@@ -137,6 +158,21 @@ class Projector:
             queries = self._index.projections.queries(self._vectors[rows], relations)
         structure = None if text_alone else self._index.structure
         return queries if structure is None else structure.queries(queries, rows, relations)
+
+    def adjust(self, rows: Rows, relations: Rows, scores: Floats) -> Floats:
+        """Add bonuses to the scores that queries of :meth:`ask` give all entities, in place.
+
+        Args:
+            rows: Entities, of shape (pairs,).
+            relations: Their relations; those from R on are inverses.
+            scores: Of all entities, of shape (pairs, entities).
+        """
+        structure, analogy = self._index.structure, self._index.analogy
+        if structure is not None and analogy is not None:
+            bonuses = structure.bonuses(analogy, self._vectors[rows], rows, relations)
+            for own, (reached, values) in zip(scores, bonuses, strict=True):
+                own[reached] += values.astype(np.float32)
+        return scores
 
     def vectors(self, entities: Sequence[Resolved]) -> Floats:
         """Return the text vectors of entities, of the link space if there is one: from the store, or encoded."""

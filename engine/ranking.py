@@ -86,7 +86,7 @@ def evaluate_links(
     vectors: Vectors,
     ask: Ask,
     *,
-    adjust: Adjust | None = None,
+    adjust: Sequence[Adjust] = (),
     split: str = "test",
     itself: bool = False,
     device: str = "cpu",
@@ -101,7 +101,7 @@ def evaluate_links(
         graph: The graph, with held-out triples.
         vectors: Entity vectors.
         ask: Makes the queries.
-        adjust: Makes better scores, as a re-ranker does; see :mod:`ontodex.engine.rerank`.
+        adjust: Each makes better scores of those before it, as a re-ranker does; see :mod:`ontodex.engine.rerank`.
         split: ``"test"`` or ``"valid"``.
         itself: Keep the entity that is asked about among the candidates in any case, as most papers do.
         device: Where to score.
@@ -132,7 +132,7 @@ def evaluate_links(
                 np.append(rows, row) if out and row not in rows else rows
                 for rows, row, out in zip(known, triples[:, asked], own, strict=True)
             ]
-        of_side = None if adjust is None else _of_side(adjust, entities, relations)
+        of_side = _of_side(adjust, entities, relations) if adjust else None
         by_side[side] = filtered_ranks(queries, triples[:, answers], known, searcher, of_side)
     result = rank_metrics(np.concatenate(list(by_side.values())))
     for side, ranks in by_side.items():
@@ -141,10 +141,12 @@ def evaluate_links(
 
 
 def _of_side(
-    adjust: Adjust, entities: Rows, relations: Rows
+    adjust: Sequence[Adjust], entities: Rows, relations: Rows
 ) -> Callable[[slice, NDArray[np.float32]], NDArray[np.float32]]:
     def adjusted(block: slice, scores: NDArray[np.float32]) -> NDArray[np.float32]:
-        return adjust(entities[block], relations[block], scores)
+        for better in adjust:
+            scores = better(entities[block], relations[block], scores)
+        return scores
 
     return adjusted
 

@@ -8,7 +8,7 @@ from ontodex.graph.csts_rows import CstsRow, CstsRows
 from ontodex.graph.edit import merge, remove
 from ontodex.graph.entailment_pairs import EntailmentPairs, entailment_pairs
 from ontodex.graph.hierarchy import Hierarchy
-from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.knowledge_graph import KnowledgeGraph, both_directions
 from ontodex.graph.nli_files import read_nli
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.prefixes import contract, expand
@@ -58,6 +58,7 @@ __all__ = [
     "Statements",
     "TaskSettings",
     "TextSettings",
+    "both_directions",
     "conditional_pairs",
     "contract",
     "draw_negatives",

@@ -19,7 +19,7 @@ from ontodex.graph.names import NameIndex, NameKind, normalise
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.prefixes import contract, local_name
 
-__all__ = ["KnowledgeGraph", "no_triples"]
+__all__ = ["KnowledgeGraph", "both_directions", "no_triples"]
 
 HIERARCHY_NAMES = frozenset(
     ("is a", "isa", "subclassof", "sub class of", "subclass of", "hypernym", "instance hypernym", "broader")
@@ -33,6 +33,12 @@ NAMED = 5
 def no_triples() -> NDArray[np.int32]:
     """Return an empty array of triples, ``int32`` of shape (0, 3)."""
     return np.zeros((0, 3), dtype=np.int32)
+
+
+def both_directions(triples: NDArray[np.integer], n_relations: int) -> NDArray[np.int64]:
+    """Return the triples and their inverses (tail, relation + n_relations, head), of shape (2n, 3)."""
+    backward = np.stack([triples[:, 2], triples[:, 1] + n_relations, triples[:, 0]], axis=1)
+    return np.concatenate([triples, backward]).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,12 +19,13 @@ from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.statements import Statements
 from ontodex.indexers import generations
+from ontodex.indexers.analogy import Analogy
 from ontodex.indexers.blobs import BlobReader
 from ontodex.indexers.graph_blobs import read_graph, read_statements
 from ontodex.indexers.manifest import Manifest, file_info
-from ontodex.indexers.space_names import HYBRID, SAID
+from ontodex.indexers.space_names import HYBRID, LINK, SAID
 from ontodex.indexers.storable import fitting
-from ontodex.indexers.structure import Structure
+from ontodex.indexers.structure import ANALOGY, Structure
 from ontodex.indexers.vectors import Vectors
 from ontodex.indexers.wholeness import STORE, expect_whole
 
@@ -189,6 +190,13 @@ class Index:
         if HYBRID not in self.manifest.spaces:
             return None
         return Structure.read(self.blobs.get, self.vectors(HYBRID))
+
+    @cached_property
+    def analogy(self) -> Analogy | None:
+        """Scores by analogy with the known triples; ``None`` if the index has no weights for them."""
+        if self.structure is None or not self.structure.weights[:, ANALOGY].any():
+            return None
+        return Analogy(self.graph.triples, self.graph.n_relations, self.vectors(LINK))
 
     @property
     def curvature(self) -> float:

@@ -1,43 +1,55 @@
-"""What the links of a graph say of its entities, beside what their texts say, under one inner product."""
+"""What the links of a graph say of its entities, beside what their texts say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.geometry.complex import compose
+from ontodex.indexers.analogy import Analogy
 from ontodex.indexers.vectors import Vectors
 
-__all__ = ["HYBRID", "Structure"]
+__all__ = ["ANALOGY", "HYBRID", "Bonus", "Structure"]
 
 HYBRID = "hybrid"
 """Name of the space: the vectors of the link space, with the structural ones behind them."""
 
+TEXT, LINKS, RANGE = (slice(place, place + 1) for place in range(3))
+ANALOGY = slice(3, 5)
+"""Where the weights of each score stand: the text's, ComplEx's, the range's, and those of like heads and like tails."""
+
+Bonus = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""Rows of entities, ascending, and what is added to the score of each, which may be negative."""
+
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Structural vectors, and how much they and the text count.
+    """Structural vectors, and how much they, the text and analogies count.
 
     Attributes:
-        entities: Structural vectors of the entities, of shape (entities, 2 * rank).
-        relations: Those of the relations, inverses from R on, of shape (2R, 2 * rank).
-        weights: Weights (text, structure) of each relation, ``float32`` of shape (2R + 1, 2); those from R on are of
-            inverses, the last is for a relation that the graph does not have.
+        entities: Structural vectors of the entities: ComplEx's, then those of their ranges
+            (:mod:`ontodex.indexers.ranges`), of shape (entities, 2 * rank + ranges).
+        relations: ComplEx's vectors of the relations, inverses from R on, of shape (2R, 2 * rank).
+        ranges: Vectors of the relations' ranges, of shape (2R, ranges).
+        weights: Weights (text, ComplEx, range, like heads, like tails) of each relation, ``float32`` of shape (2R + 1, 5);
+            those from R on are of inverses, the last is for a relation that the graph does not have.
     """
 
     entities: Vectors
     relations: NDArray[np.float32]
+    ranges: NDArray[np.float32]
     weights: NDArray[np.float32]
 
     def queries(
         self, text: NDArray[np.float32], entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> NDArray[np.float32]:
-        """Return queries whose product with a vector of the hybrid space is a · text score + b · structural score.
+        """Return queries whose product with a vector of the hybrid space is the weighted sum of its scores.
 
-        An entity or a relation that the graph does not have is answered by its text alone.
+        An entity that the graph does not have is answered by its text and the relation's range, a relation that it does not
+        have by its text alone.
 
         Args:
             text: Queries of the link space, of shape (n, dim).
@@ -45,21 +57,48 @@ class Structure:
             relations: Number of each relation, inverses from R on; -1 for one that the graph does not have.
 
         Returns:
-            ``float32`` of shape (n, dim + 2 * rank).
+            ``float32`` of shape (n, dim + 2 * rank + ranges).
         """
         weights = self.weights[relations]  # -1 is the last
-        structural = self.structural(entities, relations) * weights[:, 1:]
-        return np.concatenate([text * weights[:, :1], structural], axis=1)
+        links = self.links(entities, relations) * weights[:, LINKS]
+        ranges = self.ranges[relations] * weights[:, RANGE] * (relations >= 0)[:, None]
+        return np.concatenate([text * weights[:, TEXT], links, ranges], axis=1)
 
-    def structural(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> NDArray[np.float32]:
-        """Return the structural half of queries, unweighted: zero where the graph does not have entity or relation."""
-        made = compose(self.entities[np.maximum(entities, 0)], self.relations[relations])
+    def links(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Return ComplEx's part of queries, unweighted: zero where the graph does not have entity or relation."""
+        made = compose(self.entities[np.maximum(entities, 0)][:, : self.relations.shape[1]], self.relations[relations])
         made[(entities < 0) | (relations < 0)] = 0.0
         return made
 
+    def bonuses(
+        self,
+        analogy: Analogy,
+        vectors: NDArray[np.float32],
+        entities: NDArray[np.integer],
+        relations: NDArray[np.integer],
+    ) -> Iterator[Bonus]:
+        """Yield what analogies add to the scores of each question's tails.
+
+        A triple that is known does not count for its own range.
+
+        Args:
+            analogy: Scores them.
+            vectors: Vector of each entity in the link space, of shape (n, dim).
+            entities: Row of each entity; -1 for one that the graph does not have.
+            relations: Number of each relation, inverses from R on; -1 for one that the graph does not have.
+        """
+        found = analogy.scores(vectors, entities, relations)
+        weights = np.concatenate([self.weights[relations, ANALOGY], -self.weights[relations, RANGE]], axis=1)
+        for own, (rows, scores) in zip(weights, found, strict=True):
+            yield rows, own @ scores
+
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """Return what is stored besides the entities' vectors, by name."""
-        return {"structure/relations": self.relations, "structure/weights": self.weights}
+        return {
+            "structure/relations": self.relations,
+            "structure/ranges": self.ranges,
+            "structure/weights": self.weights,
+        }
 
     @classmethod
     def read(cls, arrays: Callable[[str], NDArray[np.float32]], hybrid: Vectors) -> Structure:
@@ -69,6 +108,11 @@ class Structure:
             arrays: Gives the array of a name.
             hybrid: The vectors of the hybrid space.
         """
-        relations = arrays("structure/relations")
-        entities = Vectors([shard[:, hybrid.dim - relations.shape[1] :] for shard in hybrid.shards])
-        return cls(entities, relations, arrays("structure/weights"))
+        relations, weights = arrays("structure/relations"), arrays("structure/weights")
+        if weights.shape[1] == 2:  # up to format 4 there were neither ranges nor analogies
+            ranges, weights = np.zeros((len(relations), 0), dtype=np.float32), np.pad(weights, ((0, 0), (0, 3)))
+        else:
+            ranges = arrays("structure/ranges")
+        dim = relations.shape[1] + ranges.shape[1]
+        entities = Vectors([shard[:, hybrid.dim - dim :] for shard in hybrid.shards])
+        return cls(entities, relations, ranges, weights)

@@ -15,9 +15,11 @@ from safetensors.numpy import load_file, save_file
 from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph, split
 from ontodex.graph.knowledge_graph import no_triples
+from ontodex.indexers.analogy import Analogy
 from ontodex.indexers.asking import Ask
 from ontodex.indexers.candidates import EXACT_UP_TO
 from ontodex.indexers.embed import Embeddings, map_file
+from ontodex.indexers.ranges import range_basis, range_vectors
 from ontodex.indexers.structure import Structure
 from ontodex.indexers.structure_weights import fit_weights, gather
 from ontodex.indexers.vectors import Vectors
@@ -70,15 +72,20 @@ def make_structure(
     file = folder / "structure.safetensors"
     try:
         left = load_file(file)
-        return Structure(Vectors([left["entities"]]), left["relations"], left["weights"])
+        return Structure(Vectors([left["entities"]]), left["relations"], left["ranges"], left["weights"])
     except (OSError, KeyError, SafetensorError):
         pass
     made = train(learnt)
-    weights = fit_weights(gather(whole, vectors, ask, made, learnt.valid), 2 * whole.n_relations)
+    ranges = range_basis(learnt.triples, whole.n_entities, whole.n_relations)
+    analogy = Analogy(learnt.triples, whole.n_relations, vectors)
+    known = range_vectors(learnt.triples, whole.n_entities, ranges)
+    evidence = gather(whole, vectors, ask, made, (known, ranges), analogy, learnt.valid)
+    weights = fit_weights(evidence, 2 * whole.n_relations)
+    entities = np.concatenate([made.entities, range_vectors(whole.triples, whole.n_entities, ranges)], axis=1)
     partial = file.with_suffix(".part")
-    save_file({"entities": made.entities, "relations": made.relations, "weights": weights}, partial)
+    save_file({"entities": entities, "relations": made.relations, "ranges": ranges, "weights": weights}, partial)
     partial.replace(file)
-    return Structure(Vectors([made.entities]), made.relations, weights)
+    return Structure(Vectors([entities]), made.relations, ranges, weights)
 
 
 def join(text: Embeddings, structure: Structure, file: Path, rows: int = 16384) -> Embeddings:
@@ -91,7 +98,7 @@ def join(text: Embeddings, structure: Structure, file: Path, rows: int = 16384) 
         rows: How many are in memory at once.
 
     Returns:
-        A map of the file, of shape (entities, dim + 2 * rank).
+        A map of the file, of shape (entities, dim + dim of the structural vectors).
     """
     dim = text.shape[1]
     made = map_file(file, (len(text), dim + structure.entities.dim), new=True)
@@ -111,17 +118,20 @@ def carried(index: Index, graph: KnowledgeGraph) -> Structure | None:
     old = index.structure
     if old is None:
         return None
-    entities = np.zeros((graph.n_entities, old.entities.dim), dtype=np.float32)
-    new, there = _rows(index.graph.ids, graph.ids)
-    entities[new] = old.entities[there]
     count, before = graph.n_relations, index.graph.n_relations
-    relations = np.zeros((2 * count, old.entities.dim), dtype=np.float32)
+    relations = np.zeros((2 * count, old.relations.shape[1]), dtype=np.float32)
+    ranges = np.zeros((2 * count, old.ranges.shape[1]), dtype=np.float32)
     weights = np.repeat(old.weights[-1:], 2 * count + 1, axis=0)
     new, there = _rows(index.graph.relation_ids, graph.relation_ids)
     for shift, shift_before in ((0, 0), (count, before)):
         relations[new + shift] = old.relations[there + shift_before]
+        ranges[new + shift] = old.ranges[there + shift_before]
         weights[new + shift] = old.weights[there + shift_before]
-    return Structure(Vectors([entities]), relations, weights)
+    entities = np.zeros((graph.n_entities, old.entities.dim), dtype=np.float32)
+    new, there = _rows(index.graph.ids, graph.ids)
+    entities[new] = old.entities[there]
+    entities[:, relations.shape[1] :] = range_vectors(graph.triples, graph.n_entities, ranges)
+    return Structure(Vectors([entities]), relations, ranges, weights)
 
 
 def _rows(before: Sequence[str], after: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

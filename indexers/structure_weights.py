@@ -1,17 +1,19 @@
-"""How much the text and the structure count in a relation: fitted on held-out triples."""
+"""How much text, structure and analogy count in a relation: fitted on held-out triples."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.geometry.complex import ComplEx
-from ontodex.graph import KnowledgeGraph
+from ontodex.graph import KnowledgeGraph, both_directions
+from ontodex.indexers.analogy import Analogy
 from ontodex.indexers.asking import Ask
+from ontodex.indexers.structure import ANALOGY
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Evidence", "fit", "fit_weights", "gather"]
@@ -27,10 +29,11 @@ CANDIDATES = 2048
 BLOCK = 256
 """Questions that share their candidates."""
 
-START = (20.0, 1.0)
-"""Weights where there is nothing to fit them on: a temperature of 0.05 for cosines, and ComplEx as it was trained."""
+START = (20.0, 1.0, 0.0, 0.3, 0.3)
+"""Weights where there is nothing to fit them on: a temperature of 0.05 for cosines, ComplEx as it was trained, nothing for
+the range, and some for like heads and like tails."""
 
-LEAST = (0.1, 0.0)
+LEAST = (0.1, 0.0, -np.inf, -np.inf, -np.inf)
 """Least weights: the text, which alone answers for what the graph does not have, always counts a little."""
 
 SHRINK = 3.0
@@ -42,8 +45,8 @@ class Evidence:
     """Scores of the true answers of questions, and of candidates that they are to be told from.
 
     Attributes:
-        own: Text and structure scores of each answer, of shape (questions, 2).
-        others: Those of the candidates, ``float32`` of shape (2, questions, candidates).
+        own: Scores of each answer by text, ComplEx, range, like heads and like tails, of shape (questions, 5).
+        others: Those of the candidates, ``float32`` of shape (5, questions, candidates).
         offsets: Logarithm of how many entities each candidate stands for, of shape (questions, candidates); minus
             infinity where it is a true answer itself.
         groups: Relation of each question; those from R on are inverses.
@@ -56,9 +59,9 @@ class Evidence:
 
 
 def fit_weights(evidence: Evidence, relations: int) -> NDArray[np.float32]:
-    """Fit the weights (a, b) of each relation by the likelihood of the answers under softmax(a * text + b * structure).
+    """Fit the weights of each relation by the likelihood of the answers under the softmax of the weighted sum of scores.
 
-    The likelihood is concave in the weights, so that Newton's method finds the one best pair. A relation with few questions
+    The likelihood is concave in the weights, so that Newton's method finds the best ones. A relation with few questions
     stays near the weights of all relations together. No weight is below :data:`LEAST`.
 
     Args:
@@ -66,7 +69,7 @@ def fit_weights(evidence: Evidence, relations: int) -> NDArray[np.float32]:
         relations: Number of relations, inverses counted.
 
     Returns:
-        ``float32`` of shape (relations + 1, 2); the last row is for a relation that the graph does not have.
+        ``float32`` of shape (relations + 1, 5); the last row is for a relation that the graph does not have.
     """
     start = np.array([START])
     everyone = np.zeros_like(evidence.groups)
@@ -80,16 +83,16 @@ def fit_weights(evidence: Evidence, relations: int) -> NDArray[np.float32]:
 
 
 def fit(evidence: Evidence, groups: Ints, prior: Floats, precision: Floats, rounds: int = 30) -> Floats:
-    """Return the weights of greatest posterior likelihood, of shape (groups, 2), by damped Newton steps.
+    """Return the weights of greatest posterior likelihood, of shape (groups, scores), by damped Newton steps.
 
     Args:
         evidence: The questions.
         groups: Group of each question.
-        prior: Mean of the Gaussian prior of each group's weights, of shape (groups, 2).
-        precision: Its inverse covariance, of shape (2, 2).
+        prior: Mean of the Gaussian prior of each group's weights, of shape (groups, scores).
+        precision: Its inverse covariance, of shape (scores, scores).
         rounds: Most steps.
     """
-    precision = precision + 1e-6 * np.eye(2)
+    precision = precision + 1e-6 * np.eye(len(precision))
 
     def cost(weights: Floats) -> tuple[Floats, Floats, Floats]:
         loss, slope, curve = _sums(evidence, groups, weights)
@@ -114,15 +117,14 @@ def fit(evidence: Evidence, groups: Ints, prior: Floats, precision: Floats, roun
 
 
 def _sums(evidence: Evidence, groups: Ints, weights: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return minus the log-likelihood of each group, its gradient (groups, 2) and its Hessian (groups, 2, 2)."""
-    count = len(weights)
-    loss, slope, curve = np.zeros(count), np.zeros((count, 2)), np.zeros((count, 2, 2))
+    """Return minus the log-likelihood of each group, its gradient (groups, s) and its Hessian (groups, s, s)."""
+    count, size = weights.shape
+    loss, slope, curve = np.zeros(count), np.zeros((count, size)), np.zeros((count, size, size))
     for start in range(0, len(groups), BLOCK):
         part = slice(start, start + BLOCK)
         group, own = groups[part], evidence.own[part]
         scores = evidence.others[:, part]
-        pair = weights[group].astype(np.float32)
-        logits = pair[:, :1] * scores[0] + pair[:, 1:] * scores[1] + evidence.offsets[part]
+        logits = np.einsum("qs,sqc->qc", weights[group].astype(np.float32), scores) + evidence.offsets[part]
         mine = np.einsum("qi,qi->q", weights[group], own)
         top = np.maximum(logits.max(axis=1), mine)
         chances = np.exp(logits - top[:, None].astype(np.float32))
@@ -131,9 +133,8 @@ def _sums(evidence: Evidence, groups: Ints, weights: Floats) -> tuple[Floats, Fl
         mean = np.stack([np.einsum("qc,qc->q", chances, score) for score in scores], axis=1) + own_chance[:, None] * own
         mean /= total[:, None]
         square = own_chance[:, None, None] * own[:, :, None] * own[:, None, :]
-        for left in (0, 1):
-            for right in (0, 1):
-                square[:, left, right] += np.einsum("qc,qc,qc->q", chances, scores[left], scores[right])
+        for left, score in enumerate(scores):
+            square[:, left] += np.einsum("qc,sqc->qs", chances * score, scores)
         square = square / total[:, None, None] - mean[:, :, None] * mean[:, None, :]
         np.add.at(loss, group, np.log(total) + top - mine)
         np.add.at(slope, group, mean - own)
@@ -146,38 +147,51 @@ def gather(
     vectors: Vectors,
     ask: Ask,
     structure: ComplEx,
+    ranges: tuple[NDArray[np.float32], NDArray[np.float32]],
+    analogy: Analogy,
     held_out: NDArray[np.integer],
     *,
     seed: int = 0,
 ) -> Evidence:
-    """Score the answers of held-out triples, and candidates, by text and by structure.
+    """Score the answers of held-out triples, and candidates, by each of the scores.
 
     Args:
         graph: All of its triples, the given ones too, are true.
         vectors: Entity vectors of the link space.
         ask: Makes queries of it.
-        structure: The structural vectors.
-        held_out: Triples that neither was trained on, of shape (n, 3).
+        structure: Vectors of ComplEx.
+        ranges: Vectors of the ranges of entities and of relations.
+        analogy: Scores by analogy with known triples.
+        held_out: Triples that none of these knows, of shape (n, 3).
         seed: Seed of what is drawn.
     """
     random = np.random.default_rng(seed)
-    triples = held_out.astype(np.int64)
-    both = np.concatenate([triples, _turned(triples, graph.n_relations)])
+    both = both_directions(held_out, graph.n_relations)
     both = both[random.permutation(len(both))[:QUESTIONS]]
     size = min(CANDIDATES, graph.n_entities)
-    own = np.empty((len(both), 2))
-    others = np.empty((2, len(both), size), dtype=np.float32)
+    own = np.empty((len(both), len(START)))
+    others = np.empty((len(START), len(both), size), dtype=np.float32)
     offsets = np.empty((len(both), size), dtype=np.float32)
     answers = _known(graph, held_out, both)
     for start in range(0, len(both), BLOCK):
         block = both[start : start + BLOCK]
         part = slice(start, start + len(block))
         drawn = np.sort(random.permutation(graph.n_entities)[:size])
-        structural = Vectors([structure.entities])
-        for side, items, queries in ((0, vectors, ask), (1, structural, structure.queries)):
+        spaces: Sequence[tuple[Vectors, Ask]] = (
+            (vectors, ask),
+            (Vectors([structure.entities]), structure.queries),
+            (Vectors([ranges[0]]), lambda _, kinds: ranges[1][kinds]),
+        )
+        for side, (items, queries) in enumerate(spaces):
             asked = queries(block[:, 0], block[:, 1])
             own[part, side] = np.einsum("qd,qd->q", asked, items[block[:, 2]])
             others[side, part] = asked @ items[drawn].T
+        scored = np.zeros((2, graph.n_entities))
+        by_analogy = analogy.scores(vectors[block[:, 0]], block[:, 0], block[:, 1])
+        for row, (reached, scores) in enumerate(by_analogy, start):
+            scored[:, reached] = scores[:2]
+            own[row, ANALOGY], others[ANALOGY, row] = scored[:, both[row, 2]], scored[:, drawn]
+            scored[:, reached] = 0.0
         true = np.zeros((len(block), size), dtype=bool)
         for row, known in enumerate(itertools.islice(answers, len(block))):
             places = np.minimum(np.searchsorted(drawn, known), size - 1)
@@ -188,17 +202,11 @@ def gather(
 
 def _known(graph: KnowledgeGraph, held_out: NDArray[np.integer], questions: Ints) -> Iterator[Ints]:
     """Yield all true answers of each question."""
-    everything = np.concatenate([graph.triples, held_out]).astype(np.int64)
     count = graph.n_relations
-    everything = np.concatenate([everything, _turned(everything, count)])
+    everything = both_directions(np.concatenate([graph.triples, held_out]), count)
     keys = everything[:, 0] * (2 * count) + everything[:, 1]
     order = np.argsort(keys, kind="stable")
     wanted = questions[:, 0] * (2 * count) + questions[:, 1]
     starts, ends = (np.searchsorted(keys, wanted, side=side, sorter=order) for side in ("left", "right"))
     for first, last in zip(starts.tolist(), ends.tolist(), strict=True):
         yield everything[order[first:last], 2]
-
-
-def _turned(triples: Ints, count: int) -> Ints:
-    """Return the triples of the inverse relations."""
-    return np.stack([triples[:, 2], triples[:, 1] + count, triples[:, 0]], axis=1)

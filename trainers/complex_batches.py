@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import TrainingError
-from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.trainers.epoch_batches import EpochBatches
-from ontodex.trainers.link_batches import both_directions
 
 __all__ = ["ComplExBatch", "ComplExBatches"]
 

@@ -16,10 +16,9 @@ from torch import Tensor, nn
 from ontodex.encoders.cross_encoder import CrossEncoder, CrossEncoderSettings, Triple, load_classifier, tokens_of
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import TrainingError, expect_number, expect_whole
-from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
+from ontodex.graph import KnowledgeGraph, TextSettings, both_directions, entity_texts, relation_texts
 from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own, last_checkpoint
 from ontodex.trainers.epoch_batches import EpochBatches
-from ontodex.trainers.link_batches import both_directions
 from ontodex.trainers.run import expect_finite, run_training
 
 __all__ = ["CrossEncoderTraining", "train_cross_encoder"]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import SettingsError, TrainingError
-from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph import KnowledgeGraph, both_directions
 
-__all__ = ["LinkBatch", "LinkBatches", "both_directions"]
+__all__ = ["LinkBatch", "LinkBatches"]
 
 Ints = NDArray[np.int64]
 
@@ -35,12 +35,6 @@ class LinkBatch:
     relations: Ints
     tails: Ints
     masked: Ints
-
-
-def both_directions(triples: NDArray[np.integer], n_relations: int) -> Ints:
-    """Return the triples and their inverses (tail, relation + n_relations, head), of shape (2n, 3)."""
-    backward = np.stack([triples[:, 2], triples[:, 1] + n_relations, triples[:, 0]], axis=1)
-    return np.concatenate([triples, backward]).astype(np.int64)
 
 
 class LinkBatches:

@@ -15,10 +15,12 @@ from ontodex.engine.resolve import resolve_entity, resolve_relation
 from ontodex.errors import IndexMismatch, SettingsError
 from ontodex.geometry.complex import compose
 from ontodex.geometry.cosine import score_pairs
-from ontodex.graph import GraphBuilder, KnowledgeGraph
+from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions
 from ontodex.graph.knowledge_graph import no_triples
 from ontodex.indexers import structure_build as stored
+from ontodex.indexers.structure import Structure
 from ontodex.indexers.structure_build import for_fitting
+from ontodex.indexers.vectors import Vectors
 from ontodex.trainers import complex as trained
 
 SMALL: dict[str, Any] = {"steps": 5, "queries": 32, "negatives": 8, "rank": 4, "condition": 8, "width": 16}
@@ -61,7 +63,7 @@ def test_the_link_space_is_the_first_part_of_the_hybrid_one(hybrid_index: Path) 
     with ontodex.open(hybrid_index, device="cpu") as engine:
         index = engine.index
         info = index.manifest.spaces
-        assert (info["hybrid"].geometry, info["hybrid"].dim) == ("product", 32 + 24)
+        assert (info["hybrid"].geometry, info["hybrid"].dim) == ("product", 32 + 24 + 6)
         assert (info["link"].vectors, info["link"].dim) == ("hybrid", 32)
         rows = np.arange(90)
         assert np.array_equal(index.vectors("hybrid")[rows][:, :32], index.vectors("link")[rows])
@@ -70,7 +72,7 @@ def test_the_link_space_is_the_first_part_of_the_hybrid_one(hybrid_index: Path) 
         assert index.manifest.settings["structure"]["rank"] == 12
 
 
-def test_a_score_is_the_weighted_sum_of_both(hybrid_index: Path) -> None:
+def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
     with ontodex.open(hybrid_index, device="cpu") as engine:
         index, graph = engine.index, engine.graph
         structure = index.structure
@@ -82,15 +84,41 @@ def test_a_score_is_the_weighted_sum_of_both(hybrid_index: Path) -> None:
             relation = graph.find_relation("next")[0] + backward * graph.n_relations  # type: ignore[index]
             row = graph.find("n3")[0]  # type: ignore[index]
             text = index.projections.queries(index.vectors("link")[np.array([row])], np.array([relation]))
-            query = compose(structure.entities[np.array([row])], structure.relations[[relation]])
-            a, b = structure.weights[relation]
+            query = compose(structure.entities[np.array([row])][:, :24], structure.relations[[relation]])
+            a, b, c, *by_analogy = structure.weights[relation]
+            like = by_hand(graph, index.vectors("link"), row, relation)
             for hit in answers:
-                other = np.array([graph.find(hit.id)[0]])  # type: ignore[index]
-                cosine = score_pairs(text, index.vectors("link")[other][None])[0, 0]
-                product = score_pairs(query, structure.entities[other][None])[0, 0]
-                assert hit.score == pytest.approx(a * cosine + b * product, abs=1e-3)
+                other = graph.find(hit.id)[0]  # type: ignore[index]
+                cosine = score_pairs(text, index.vectors("link")[np.array([other])][None])[0, 0]
+                product = score_pairs(query, structure.entities[np.array([other])][None, :, :24])[0, 0]
+                in_range = 1 - hit.known  # all are a tail of every relation once, the known ones by this very triple
+                wanted = a * cosine + b * product + c * in_range + like[:, other] @ by_analogy
+                assert hit.score == pytest.approx(wanted, abs=1e-3)
             assert len(answers) == 89
+            assert [hit.score for hit in answers] == sorted((hit.score for hit in answers), reverse=True)
             assert "links of the graph" in answers.method
+
+
+def by_hand(graph: KnowledgeGraph, vectors: Vectors, row: int, relation: int) -> np.ndarray:
+    """Score all tails of a question by analogy, straight from the definition."""
+    known = both_directions(graph.triples, graph.n_relations)
+    every = vectors[np.arange(len(vectors))].astype(np.float64)
+    likeness = np.exp((every @ every.T - 1) / 0.1)
+    np.fill_diagonal(likeness, 0)  # 90 entities: all others are among the 128 nearest
+    heads, tails = np.zeros(len(vectors)), np.zeros(len(vectors))
+    for head, kind, tail in known.tolist():
+        if kind == relation:
+            heads[tail] += likeness[row, head]
+            tails += likeness[tail] * (head == row)
+    return np.log1p(np.stack([heads, tails]) / 0.005)
+
+
+def test_few_answers_are_the_first_of_many(hybrid_index: Path) -> None:
+    with ontodex.open(hybrid_index, device="cpu") as engine:
+        for known in ("include", "exclude", "only"):
+            every = [engine.tails(f"n{number}", "week", 90, known) for number in range(0, 90, 9)]
+            some = engine.tails_batch([(f"n{number}", "week") for number in range(0, 90, 9)], 4, known)
+            assert [list(hits)[:4] for hits in every] == [list(hits) for hits in some]
 
 
 def test_structure_finds_what_texts_do_not_say(hybrid_index: Path) -> None:
@@ -99,10 +127,11 @@ def test_structure_finds_what_texts_do_not_say(hybrid_index: Path) -> None:
     with ontodex.open(hybrid_index, device="cpu"):
         found = {
             score: ontodex.evaluate_kgc(hybrid_index, held_out, split="valid", score=score, device="cpu")["mrr"]
-            for score in ("both", "text", "structure")
+            for score in ("all", "text", "structure", "analogy")
         }
     assert found["structure"] > found["text"] + 0.1
-    assert found["both"] > found["text"] + 0.1
+    assert found["all"] > found["text"] + 0.1
+    assert 0 < found["analogy"] < found["all"]
 
 
 def for_fitting_of(graph: KnowledgeGraph) -> KnowledgeGraph:
@@ -113,7 +142,7 @@ def for_fitting_of(graph: KnowledgeGraph) -> KnowledgeGraph:
     return made
 
 
-def test_text_alone_answers_for_what_the_graph_does_not_have(hybrid_index: Path) -> None:
+def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(hybrid_index: Path) -> None:
     with ontodex.open(hybrid_index, device="cpu") as engine:
         projector = engine._links._projector
         structure = engine.index.structure
@@ -125,9 +154,17 @@ def test_text_alone_answers_for_what_the_graph_does_not_have(hybrid_index: Path)
             )
             weight = structure.weights[-1 if kind.row is None else kind.row, 0]
             text = projector._text_queries([entity], [kind], False)[0]
+            [(reached, bonus)] = projector.bonuses([entity], [kind])
+            assert len(reached) == (0 if kind.row is None else 89)  # so many count as near
+            more = np.zeros(90)
+            more[reached] = bonus
+            if kind.row is not None:
+                more += structure.weights[kind.row, 2] * (
+                    structure.entities[np.arange(90)][:, 24:] @ structure.ranges[kind.row]
+                )
             for hit in hits:
                 row = engine.graph.find(hit.id)[0]  # type: ignore[index]
-                wanted = weight * float(engine.index.vectors("link")[np.array([row])][0] @ text)
+                wanted = weight * float(engine.index.vectors("link")[np.array([row])][0] @ text) + more[row]
                 assert hit.score == pytest.approx(wanted, abs=1e-3)
 
 
@@ -145,11 +182,13 @@ def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: 
         structure = engine.index.structure
         assert structure is not None
         row = engine.graph.find("a0")[0]  # type: ignore[index]
-        assert not structure.entities[np.array([row])].any()
+        assert not structure.entities[np.array([row])][:, :24].any()
+        assert not structure.entities[np.array([row])][:, 24:].any()  # new relations have no place among the ranges
         new = engine.graph.find_relation("before")[0]  # type: ignore[index]
         assert np.array_equal(structure.weights[new], structure.weights[-1])
     assert set(before) ^ set(after) == {"n7", "a0"}
-    assert all(after[name] == pytest.approx(before[name], abs=1e-4) for name in set(before) & set(after))
+    changed = {name for name in set(before) & set(after) if after[name] != pytest.approx(before[name], abs=1e-4)}
+    assert changed == {"n14"}  # which n7 was linked to
 
 
 def test_an_interrupted_build_does_not_train_again(
@@ -181,6 +220,22 @@ def test_weights_are_fitted_on_what_is_held_out(small_graph: KnowledgeGraph) -> 
     assert np.array_equal(for_fitting_of(tested).test, no_triples())
 
 
+def test_what_format_4_has_answers_without_ranges_and_analogies(hybrid_index: Path) -> None:
+    with ontodex.open(hybrid_index, device="cpu") as engine:
+        structure = engine.index.structure
+        assert structure is not None
+        link = engine.index.vectors("link")
+        old = Vectors([np.concatenate([link[np.arange(90)], structure.entities[np.arange(90)][:, :24]], axis=1)])
+        blobs = {"structure/relations": structure.relations, "structure/weights": structure.weights[:, :2]}
+        read = Structure.read(blobs.__getitem__, old)
+        asked = np.array([3]), np.array([0])
+        queries = read.queries(link[asked[0]], *asked)
+        a, b = structure.weights[0, :2]
+        wanted = np.concatenate([a * link[asked[0]], b * structure.links(*asked)], axis=1)
+        np.testing.assert_allclose(queries, wanted, rtol=1e-5)
+        assert not read.weights[:, 2:].any()
+
+
 def test_no_structure_where_it_is_not_wanted_or_cannot_be(
     tmp_path: Path, tiny_encoder: Path, small_graph: KnowledgeGraph
 ) -> None:
@@ -189,7 +244,7 @@ def test_no_structure_where_it_is_not_wanted_or_cannot_be(
             assert "hybrid" not in engine.index.manifest.spaces
             assert engine.index.structure is None
     held_out = dataclasses.replace(numbers(), test=numbers().triples[:5])
-    with pytest.raises(IndexMismatch, match="no structural vectors"):
+    with pytest.raises(IndexMismatch, match="no structure to rank by"):
         ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="structure", device="cpu")
-    with pytest.raises(SettingsError, match="score: expected both, text or structure"):
+    with pytest.raises(SettingsError, match="score: expected all, text, structure or analogy"):
         ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="best", device="cpu")

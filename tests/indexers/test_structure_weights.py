@@ -1,4 +1,4 @@
-"""Weights of text and structure: against scipy's minimiser, and that they find the better of the two."""
+"""Weights of the scores: against scipy's minimiser, and that they find the better ones."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from ontodex.geometry.complex import ComplEx
+from ontodex.geometry.cosine import unit
 from ontodex.graph import KnowledgeGraph
 from ontodex.indexers import structure_weights
+from ontodex.indexers.analogy import Analogy
 from ontodex.indexers.structure_weights import Evidence, fit, fit_weights, gather
 from ontodex.indexers.vectors import Vectors
 
 
-def evidence_of(good: tuple[float, float], questions: int = 300, groups: int = 3, seed: int = 0) -> Evidence:
-    """Questions whose answers stand out by so much in text and in structure."""
+def evidence_of(*good: float, questions: int = 300, groups: int = 3, seed: int = 0) -> Evidence:
+    """Questions whose answers stand out by so much in the first scores: text, ComplEx, range, like heads, like tails."""
     random = np.random.default_rng(seed)
-    others = random.normal(size=(2, questions, 50)).astype(np.float32)
-    own = random.normal(size=(questions, 2)) + np.array(good)
+    others = random.normal(size=(5, questions, 50)).astype(np.float32)
+    own = random.normal(size=(questions, 5)) + np.pad(good, (0, 5 - len(good)))
     offsets = np.where(random.random((questions, 50)) < 0.1, -np.inf, 0.5).astype(np.float32)
     return Evidence(own, others, offsets, random.integers(0, groups, questions))
 
 
 def test_newton_finds_what_scipy_finds() -> None:
-    evidence = evidence_of((1.0, 0.5))
-    prior, precision = np.array([[0.3, 0.2]] * 3), np.array([[2.0, 0.3], [0.3, 1.0]])
+    evidence = evidence_of(1.0, 0.5, 0.0, -0.3, 0.2)
+    prior = np.array([[0.3, 0.2, 0.0, 0.1, 0.1]] * 3)
+    precision = np.eye(5) + 0.3
     found = fit(evidence, evidence.groups, prior, precision)
     for group in range(3):
         chosen = evidence.groups == group
@@ -37,36 +40,41 @@ def test_newton_finds_what_scipy_finds() -> None:
             away = weights - prior[0]
             return float((total - mine).sum() + 0.5 * away @ precision @ away)
 
-        best = minimize(cost, prior[0], method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-9}).x
+        best = minimize(cost, prior[0], method="BFGS").x
         np.testing.assert_allclose(found[group], best, atol=2e-3)
 
 
 def test_the_part_that_tells_more_counts_more() -> None:
-    text = fit_weights(evidence_of((2.0, 0.0)), 3)
-    structure = fit_weights(evidence_of((0.0, 2.0)), 3)
+    text = fit_weights(evidence_of(2.0), 3)
+    structure = fit_weights(evidence_of(0.0, 2.0), 3)
     assert (text[:, 0] > 5 * text[:, 1]).all()
     assert (structure[:, 1] > 5 * structure[:, 0]).all()
-    assert (text.shape, text.dtype) == ((4, 2), np.float32)
+    assert (text.shape, text.dtype) == ((4, 5), np.float32)
 
 
 def test_a_relation_without_questions_has_the_weights_of_all() -> None:
-    weights = fit_weights(evidence_of((1.0, 1.0)), 5)
+    weights = fit_weights(evidence_of(1.0, 1.0), 5)
     np.testing.assert_allclose(weights[3:5], weights[[5, 5]], rtol=1e-5)
     assert not np.allclose(weights[0], weights[5], rtol=1e-3)
 
 
 def test_structure_never_counts_against_an_answer() -> None:
-    assert (fit_weights(evidence_of((1.0, -1.0)), 3)[:, 1] == 0).all()
+    assert (fit_weights(evidence_of(1.0, -1.0), 3)[:, 1] == 0).all()
 
 
 def test_the_text_always_counts_for_what_the_graph_does_not_have() -> None:
-    assert (fit_weights(evidence_of((-1.0, 1.0)), 3)[:, 0] == np.float32(0.1)).all()
+    assert (fit_weights(evidence_of(-1.0, 1.0), 3)[:, 0] == np.float32(0.1)).all()
+
+
+def test_range_and_analogies_may_count_against_an_answer() -> None:
+    assert (fit_weights(evidence_of(1.0, 0.0, -1.0, -1.0, -1.0), 3)[:, 2:] < 0).all()
 
 
 def test_structure_that_says_nothing_is_no_obstacle() -> None:
-    evidence = evidence_of((1.0, 0.0))
-    silent = Evidence(evidence.own * [1, 0], evidence.others * np.array([1, 0])[:, None, None].astype(np.float32),
-                      evidence.offsets, evidence.groups)  # fmt: skip
+    evidence = evidence_of(1.0)
+    text = np.eye(5)[0]
+    others = evidence.others * text[:, None, None].astype(np.float32)
+    silent = Evidence(evidence.own * text, others, evidence.offsets, evidence.groups)
     assert np.isfinite(fit_weights(silent, 3)).all()
 
 
@@ -81,7 +89,15 @@ def test_evidence_is_what_the_vectors_say(
     moves = random.normal(size=(2 * count, 4)).astype(np.float32)
     structure = ComplEx(*(random.normal(size=(n, 6)).astype(np.float32) for n in (len(text), 2 * count)))
     held_out = small_graph.test
-    evidence = gather(small_graph, Vectors([text]), lambda rows, kinds: text[rows] * moves[kinds], structure, held_out)
+    vectors = Vectors([text])
+    ranges = (
+        random.normal(size=(len(text), 3)).astype(np.float32),
+        random.normal(size=(2 * count, 3)).astype(np.float32),
+    )
+    analogy = Analogy(small_graph.triples, count, Vectors([unit(text)]))
+    evidence = gather(
+        small_graph, vectors, lambda rows, kinds: text[rows] * moves[kinds], structure, ranges, analogy, held_out
+    )
     true = {tuple(triple) for triple in np.concatenate([small_graph.triples, held_out]).tolist()}
     expected, asked = set(), []
     for head, relation, tail in held_out.tolist():
@@ -92,6 +108,17 @@ def test_evidence_is_what_the_vectors_say(
             ]
             asked.append(len(text) - sum(triple in true for triple in triples))
     assert {round(score, 4) for score in evidence.own[:, 0].tolist()} == expected
+    by_analogy = 0.0
+    for head, relation, tail in held_out.tolist():
+        for entity, kind, answer in ((head, relation, tail), (tail, relation + count, head)):
+            [(reached, scores)] = analogy.scores(unit(text[[entity]]), np.array([entity]), np.array([kind]))
+            by_analogy += scores[:2, reached == answer].sum()
+    assert evidence.own[:, 3:].sum() == pytest.approx(by_analogy)
+    assert {round(score, 4) for score in evidence.own[:, 2].tolist()} == {
+        round(float(ranges[0][answer] @ ranges[1][kind]), 4)
+        for head, relation, tail in held_out.tolist()
+        for kind, answer in ((relation, tail), (relation + count, head))
+    }
     kept = np.isfinite(evidence.offsets)
     if candidates >= len(text):
         assert sorted(kept.sum(axis=1).tolist()) == sorted(asked)

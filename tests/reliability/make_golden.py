@@ -39,7 +39,8 @@ def make(folder: Path) -> Path:
     with patch("ontodex.entailment.findable", str):
         ontodex.train_gauss_cse(graph, folder / "gauss", encoder="base", training=SENTENCES, device="cpu", quiet=True)
     models = {"encoders": base, "hierarchy": folder / "hit", "entailment": folder / "gauss"}
-    with patch("ontodex.indexers.build.EXACT_UP_TO", 10):
+    few = patch.multiple("ontodex.indexers.structure_build", LEAST=5, SHARE=0.2)  # so small a graph has no structure
+    with few, patch("ontodex.indexers.build.EXACT_UP_TO", 10):
         ontodex.build(graph, folder / "farm.odx", training=LINKS, device="cpu", quiet=True, **models).close()
     return folder / "farm.odx"
 

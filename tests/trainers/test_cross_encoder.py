@@ -11,10 +11,9 @@ import ontodex
 from ontodex.encoders.cross_encoder import CrossEncoder
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError, TrainingError
-from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts, relation_texts
+from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions, entity_texts, relation_texts
 from ontodex.trainers.checkpoints import ProgressOnStderr
 from ontodex.trainers.cross_encoder import _Questions, train_cross_encoder
-from ontodex.trainers.link_batches import both_directions
 
 QUICK = ontodex.CrossEncoderTraining(steps=40, queries=8, negatives=3, rate=2e-3, max_tokens=16)
 

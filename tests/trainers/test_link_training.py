@@ -15,12 +15,12 @@ from ontodex.encoders.link_encoder import load_link_encoder
 from ontodex.encoders.text import TextEncoder, load_sentence_transformer
 from ontodex.engine.ranking import evaluate_links
 from ontodex.errors import SettingsError, TrainingError
-from ontodex.graph import GraphBuilder, entity_texts, relation_texts
+from ontodex.graph import GraphBuilder, both_directions, entity_texts, relation_texts
 from ontodex.indexers.asking import asking
 from ontodex.indexers.vectors import Vectors
 from ontodex.trainers.checkpoints import ProgressOnStderr
 from ontodex.trainers.hyper_cl import train_hyper_cl
-from ontodex.trainers.link_batches import LinkBatches, both_directions
+from ontodex.trainers.link_batches import LinkBatches
 from ontodex.trainers.link_loss import LinkLoss
 from ontodex.trainers.text_tower import TextTower, tokenise
 
