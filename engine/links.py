@@ -59,8 +59,7 @@ class Links:
         true = [
             self._true(entity.row, relation.row, backward) for entity, relation in zip(entities, relations, strict=True)
         ]
-        queries = self._projector.queries(entities, relations, backward=backward)
-        bonuses = list(self._projector.bonuses(entities, relations, backward=backward))
+        queries, bonuses = self._projector.asked(entities, relations, backward=backward)
         left_out = [
             np.union1d(rows, own_row(entity)) if relation.row not in self._graph.reflexive else rows
             for rows, entity, relation in zip(

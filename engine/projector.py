@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
@@ -87,30 +86,28 @@ class Projector:
     def _labels(self) -> Floats:
         return self._encode(list(self._index.graph.relation_labels))
 
-    def queries(self, entities: Sequence[Resolved], relations: Sequence[Resolved], *, backward: bool = False) -> Floats:
-        """Return the query of each (entity, relation) pair in :attr:`space`, ``float32`` of shape (pairs, dim).
+    def asked(
+        self, entities: Sequence[Resolved], relations: Sequence[Resolved], *, backward: bool = False
+    ) -> tuple[Floats, list[Bonus]]:
+        """Return the query of each (entity, relation) pair in :attr:`space`, and what is to be added to the scores it finds.
 
         Args:
             entities: Heads; tails with ``backward``.
             relations: One relation for each.
             backward: Ask for heads: project by the inverse relation.
-        """
-        queries = self._text_queries(entities, relations, backward)
-        structure = self._index.structure
-        return (
-            queries if structure is None else structure.queries(queries, *self._numbers(entities, relations, backward))
-        )
 
-    def bonuses(
-        self, entities: Sequence[Resolved], relations: Sequence[Resolved], *, backward: bool = False
-    ) -> Iterator[Bonus]:
-        """Yield what is to be added to the scores of each query of :meth:`queries`."""
+        Returns:
+            ``float32`` of shape (pairs, dim), and a bonus for each pair.
+        """
+        vectors = self.vectors(entities) if self._trained else None
+        queries = self._text_queries(entities, relations, backward, vectors)
         structure, analogy = self._index.structure, self._index.analogy
-        if structure is None or analogy is None:
-            yield from itertools.repeat((np.zeros(0, dtype=np.int64), np.zeros(0)), len(entities))
-        else:
-            numbers = self._numbers(entities, relations, backward)
-            yield from structure.bonuses(analogy, self.vectors(entities), *numbers)
+        numbers = self._numbers(entities, relations, backward)
+        if structure is not None:
+            queries = structure.queries(queries, *numbers)
+        if structure is None or analogy is None or vectors is None:
+            return queries, [(np.zeros(0, dtype=np.int64), np.zeros(0))] * len(entities)
+        return queries, list(structure.bonuses(analogy, vectors, *numbers))
 
     def _numbers(
         self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool
@@ -121,16 +118,18 @@ class Projector:
         numbers = [-1 if one.row is None else one.row + shift for one in relations]
         return np.array(rows, dtype=np.int64), np.array(numbers, dtype=np.int64)
 
-    def _text_queries(self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool) -> Floats:
+    def _text_queries(
+        self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool, vectors: Floats | None
+    ) -> Floats:
+        """Return queries of the link space, made of the vectors of entities, or without one of the text space."""
         pairs = list(zip(entities, relations, strict=True))
-        if not self._trained:
+        if vectors is None:
             return self._encode(
                 [question_text(one.reading.label, two.reading.label, backward=backward) for one, two in pairs]
             )
         if self._reads_pairs:
             read = [(self._text(one), self._relation_text(two, backward)) for one, two in pairs]
             return np.asarray(self._index.link_encoder.queries(read))
-        vectors = self.vectors(entities)
         queries = np.empty_like(vectors)
         groups: dict[Resolved, list[int]] = {}
         for position, relation in enumerate(relations):

@@ -153,8 +153,8 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(hybri
                 one(engine.graph, name) for one, name in ((resolve_entity, head), (resolve_relation, relation))
             )
             weight = structure.weights[-1 if kind.row is None else kind.row, 0]
-            text = projector._text_queries([entity], [kind], False)[0]
-            [(reached, bonus)] = projector.bonuses([entity], [kind])
+            text = projector._text_queries([entity], [kind], False, projector.vectors([entity]))[0]
+            [(reached, bonus)] = projector.asked([entity], [kind])[1]
             assert len(reached) == (0 if kind.row is None else 89)  # so many count as near
             more = np.zeros(90)
             more[reached] = bonus
