@@ -169,7 +169,7 @@ def eval_kgc(
     data: Sources,
     split: Annotated[str, typer.Option(help="test or valid")] = "test",
     score: Annotated[
-        str, typer.Option(help="What ranks: all, or text, structure or analogy alone, of an index that has them.")
+        str, typer.Option(help="What ranks: all, or text, structure or precedents alone, of an index that has them.")
     ] = "all",
     neighbours: Annotated[
         int | None, typer.Option(help="Names of linked entities in an entity's text; by default as trained.", min=0)

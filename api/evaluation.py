@@ -18,7 +18,7 @@ from ontodex.indexers.asking import Ask, asking
 
 __all__ = ["evaluate_kgc"]
 
-SCORES = ("all", "text", "structure", "analogy")
+SCORES = ("all", "text", "structure", "precedents")
 
 
 def evaluate_kgc(
@@ -40,7 +40,7 @@ def evaluate_kgc(
         graph: A graph with held-out triples.
         split: ``"test"`` or ``"valid"``.
         score: What ranks, where ``model`` is an index with structural vectors: ``"all"`` as in the index's answers, or
-            ``"text"``, ``"structure"`` or ``"analogy"`` for one alone.
+            ``"text"``, ``"structure"`` (ComplEx) or ``"precedents"`` (analogies and rules) for one alone.
         texts: How an entity's text is built, where ``model`` is an encoder; by default as in its training.
         rerank: Folder of a cross-encoder that reads the best ``top`` candidates of each question again.
         top: So many.
@@ -60,7 +60,7 @@ def evaluate_kgc(
         raise SettingsError(f"score: expected {', '.join(SCORES[:-1])} or {SCORES[-1]}, found {score!r}")
     if (model / "CURRENT").exists():
         return _evaluate_index(model, graph, split, score, _Better(graph, rerank, top, hops, device))
-    if score in ("structure", "analogy"):
+    if score in ("structure", "precedents"):
         raise IndexMismatch(f"{model}: expected an index, found an encoder of texts; it has no {score} to rank by")
     from ontodex.encoders.link_encoder import load_link_encoder
     from ontodex.indexers.vectors import Vectors
@@ -103,7 +103,7 @@ def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, score: str, b
     if index.graph.ids != graph.ids or index.graph.relation_ids != graph.relation_ids:
         raise IndexMismatch(f"{path}: an index of {index.graph!r}, not of {graph!r}; build one of this graph")
     projector, structure = Projector(index), index.structure
-    if score in ("structure", "analogy") and structure is None:
+    if score in ("structure", "precedents") and structure is None:
         raise IndexMismatch(f"{path}: the index has no {score} to rank by; build it with structure=True (--structure)")
     vectors = index.vectors(projector.space)
     ask: Ask = projector.ask
@@ -111,8 +111,8 @@ def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, score: str, b
     if score == "text":
         vectors, ask, steps = index.vectors("link"), partial(projector.ask, text_alone=True), better.steps(COSINE)
     elif structure is not None and score == "structure":
-        vectors, ask, steps = structure.entities.first(structure.relations.shape[1]), structure.links, better.steps(1.0)
-    elif score == "analogy":
+        vectors, ask, steps = structure.links_alone(), structure.links, better.steps(1.0)
+    elif score == "precedents":
         ask = partial(_nothing, dim=vectors.dim)
     return evaluate_links(graph, vectors, ask, adjust=steps, split=split, device=index.device)
 

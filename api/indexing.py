@@ -71,8 +71,8 @@ def build(
             all-MiniLM-L6-v2, and projections trained for this graph.
         train: Train projections for the graph's relations, on its known triples, unless a Hyper-CL encoder is given. Where
             nothing is trained, those of the network that ontodex brings are taken, if the text encoder is all-MiniLM-L6-v2.
-        structure: Whether link prediction looks at the links of the graph too (ComplEx, the ranges of relations, analogies
-            with entities of like text), not at texts alone, and how ComplEx is trained. Weights of all are fitted, relation
+        structure: Whether link prediction looks at the links of the graph too (ComplEx, the ranges of relations, analogies,
+            rules), not at texts alone, and how ComplEx is trained. Weights of all are fitted, relation
             by relation, on the graph's validation triples, or on a twentieth of its triples at most, which is held out from
             training. Left out where that makes fewer than 50 triples, where there are more than 200,000 entities, and where
             nothing is trained.

@@ -101,15 +101,15 @@ def _measured(
             figures.update(
                 {f"{name}, the asked entity a candidate": papers[name] for name in ("mrr", "hits@1", "hits@10")}
             )
-            for part in ("text", "structure", "analogy") if index.structure is not None else ():
+            for part in ("text", "structure", "precedents") if index.structure is not None else ():
                 alone = ontodex.evaluate_kgc(index.path, graph, score=part)
                 figures.update({f"{part} alone · {name}": alone[name] for name in ("mrr", "hits@1", "hits@10")})
             figures.update({f"seconds to {what}": took for what, took in index.manifest.seconds.items() if took >= 0.1})
             if index.structure is not None:
                 plain = evaluate_links(graph, vectors, projector.ask, device=index.device)
-                figures.update({f"all but analogy · {name}": plain[name] for name in ("mrr", "hits@1", "hits@10")})
-                figures["seconds to rank all test queries with analogies, the first time"] = first
-                figures["seconds to rank all test queries with analogies, neighbours known"] = again
+                figures.update({f"all but precedents · {name}": plain[name] for name in ("mrr", "hits@1", "hits@10")})
+                figures["seconds to rank all test queries with precedents, the first time"] = first
+                figures["seconds to rank all test queries with precedents, neighbours known"] = again
             figures.update(_cost(graph, engine))
     suffix = form.split(",")[0] + ("-neighbours" if texts.neighbours else "")
     return Measured(
@@ -130,8 +130,9 @@ def _measured(
             "Filtered by train, valid and test; ties at their mean rank; heads are ranked by the inverse relation. "
             "No re-ranking by neighbourhood.",
             *([f"Text, structure (ComplEx of rank {structure.rank} with N3 regularisation), range (whether an entity is a "
-               "known tail of the relation) and analogy (links of the 128 entities of likest text, and likeness to known "
-               "tails) are added up, with weights for each relation that are fitted on the validation triples together."]
+               "known tail of the relation) and precedents (links of the 128 entities of likest text and of likest links, "
+               "likeness to known tails, and rules of one or two links) are added up, with weights for each relation that "
+               "are fitted on the validation triples together."]
               if structure else []),
             "The entity that is asked about is no candidate, unless train links some entity to itself by the relation; the "
             "papers keep it, which is given beside.",

@@ -101,13 +101,13 @@ class Projector:
         """
         vectors = self.vectors(entities) if self._trained else None
         queries = self._text_queries(entities, relations, backward, vectors)
-        structure, analogy = self._index.structure, self._index.analogy
+        structure, precedents = self._index.structure, self._index.precedents
         numbers = self._numbers(entities, relations, backward)
         if structure is not None:
             queries = structure.queries(queries, *numbers)
-        if structure is None or analogy is None or vectors is None:
+        if structure is None or precedents is None or vectors is None:
             return queries, [(np.zeros(0, dtype=np.int64), np.zeros(0))] * len(entities)
-        return queries, list(structure.bonuses(analogy, vectors, *numbers))
+        return queries, list(structure.bonuses(precedents, vectors, *numbers))
 
     def _numbers(
         self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool
@@ -166,9 +166,9 @@ class Projector:
             relations: Their relations; those from R on are inverses.
             scores: Of all entities, of shape (pairs, entities).
         """
-        structure, analogy = self._index.structure, self._index.analogy
-        if structure is not None and analogy is not None:
-            bonuses = structure.bonuses(analogy, self._vectors[rows], rows, relations)
+        structure, precedents = self._index.structure, self._index.precedents
+        if structure is not None and precedents is not None:
+            bonuses = structure.bonuses(precedents, self._vectors[rows], rows, relations)
             for own, (reached, values) in zip(scores, bonuses, strict=True):
                 own[reached] += values.astype(np.float32)
         return scores

@@ -1,4 +1,4 @@
-"""Link prediction by analogy: what entities of like text are linked to, and what is like the tails that are known.
+"""Link prediction by analogy: what entities like the one asked about are linked to, and what is like the known tails.
 
 No training is needed for it: Das et al., "A Simple Approach to Case-Based Reasoning in Knowledge Bases", AKBC 2020, predict
 from the links of similar entities, and Wang et al., "Reasoning Through Memorization", arXiv:2201.05575, from the neighbours
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.geometry.cosine import score_pairs
-from ontodex.graph import both_directions
+from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Analogy"]
@@ -36,40 +36,38 @@ LEAST = 0.005
 EXAMPLES = 256
 """Known tails of a question that are looked at; of more, so many spread over them."""
 
+TINY = 1e-30
+"""What lengths are divided by at least."""
+
 BLOCK = 64
 """Entities whose neighbours are looked for at once."""
 
 
 class Analogy:
-    """Scores tails by the links of entities whose texts are alike.
+    """Scores tails by the links of entities that are alike.
 
     With the likeness k(a, b) = exp((cos(a, b) - 1) / 0.1) of an entity a and one of its 128 nearest, b, a tail t of a
     question (h, r) has two scores, both log(1 + sum / 0.005): by like heads, the sum of k(h, h') over known triples
-    (h', r, t); and by like tails, the sum of k(t', t) over known triples (h, r, t'). A third score is 1 for tails that are
-    known to be one of r by nothing but the triple asked about. All are zero for all but a few entities, and never below.
+    (h', r, t); and by like tails, the sum of k(t', t) over known triples (h, r, t'). Both are zero for all but a few
+    entities, and never below. An entity whose vector is zero is like no other.
 
     Neighbours are looked for when first asked about, and remembered.
 
     Args:
-        triples: What is known, of shape (n, 3).
-        n_relations: Number of relations R.
-        vectors: Entity vectors of unit length.
+        links: What is known.
+        vectors: Entity vectors, of any length.
 
     Example:
         >>> vectors = Vectors([np.array([[1, 0], [1, 0], [0, 1], [0, 1]], dtype=np.float32)])
-        >>> analogy = Analogy(np.array([[0, 0, 2]]), 1, vectors)
+        >>> analogy = Analogy(KnownLinks(np.array([[0, 0, 2]]), 4, 1), vectors)
         >>> rows, scores = next(analogy.scores(vectors[np.array([1])], np.array([1]), np.array([0])))
-        >>> rows.tolist(), scores.round(1).tolist()  # 1 reads like 0, which is linked to 2
-        ([2], [[5.3], [0.0], [0.0]])
+        >>> rows.tolist(), scores.round(1).tolist()  # 1 is like 0, which is linked to 2
+        ([2], [[5.3], [0.0]])
     """
 
-    def __init__(self, triples: NDArray[np.integer], n_relations: int, vectors: Vectors) -> None:
-        self._vectors = vectors
-        self._n_relations = n_relations
-        known = both_directions(triples, n_relations)
-        keys = self._key(known[:, 0], known[:, 1])
-        order = np.argsort(keys, kind="stable")
-        self._keys, self._tails = keys[order], known[order, 2]
+    def __init__(self, links: KnownLinks, vectors: Vectors) -> None:
+        self._links, self._vectors = links, vectors
+        self._norms = np.concatenate([np.linalg.norm(block, axis=1) for _, block in vectors.blocks()])
         near = min(NEAR, len(vectors) - 1)
         self._near = np.empty((len(vectors), near), dtype=np.int32)
         self._likeness = np.empty((len(vectors), near), dtype=np.float32)
@@ -86,7 +84,7 @@ class Analogy:
             relations: Number of each relation, inverses from R on; -1 for one that the graph does not have.
 
         Yields:
-            For each question the rows of tails with a score, ascending, and their scores, ``float64`` of shape (3, rows).
+            For each question the rows of tails with a score, ascending, and their scores, ``float64`` of shape (2, rows).
         """
         for start in range(0, len(entities), BLOCK):
             part = slice(start, start + BLOCK)
@@ -95,54 +93,31 @@ class Analogy:
     def _block(
         self, vectors: NDArray[np.float32], entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> Iterator[tuple[Rows, Floats]]:
-        known = [self._known(entity, kind) for entity, kind in zip(entities, relations, strict=True)]
-        examples = [_spread(rows) for rows in known]
+        examples = [
+            _spread(self._links.tails_of(entity, kind)) if entity >= 0 and kind >= 0 else np.zeros(0, dtype=np.int64)
+            for entity, kind in zip(entities.tolist(), relations.tolist(), strict=True)
+        ]
         asked = entities[(entities >= 0) & (relations >= 0)]
         self._look_for(np.unique(np.concatenate([asked, *examples])))
         unseen = np.flatnonzero((entities < 0) & (relations >= 0))
         others = iter(zip(*self._nearest(vectors[unseen]), strict=True))
-        for entity, relation, tails, some in zip(entities.tolist(), relations.tolist(), known, examples, strict=True):
+        for entity, relation, tails in zip(entities.tolist(), relations.tolist(), examples, strict=True):
             if relation < 0:
-                yield tails, np.zeros((3, 0))
+                yield np.zeros(0, dtype=np.int64), np.zeros((2, 0))
             else:
                 alike = next(others) if entity < 0 else (self._near[entity], self._likeness[entity])
-                yield self._question(*alike, relation, tails, some)
+                yield self._question(*alike, relation, tails)
 
     def _question(
-        self, heads: NDArray[np.int32], likeness: NDArray[np.float32], relation: int, tails: Rows, examples: Rows
+        self, heads: NDArray[np.int32], likeness: NDArray[np.float32], relation: int, examples: Rows
     ) -> tuple[Rows, Floats]:
-        """Score the tails of a question, of which some are known, by the heads that are like its own."""
+        """Score the tails of a question, some of which are known, by the heads that are like its own."""
         count = len(self._vectors)
-        by_heads = np.bincount(*self._linked(heads, likeness, relation), count)
+        origins, reached = self._links.follow(heads, np.full(len(heads), relation))
+        by_heads = np.bincount(reached, likeness[origins], count)
         by_tails = np.bincount(self._near[examples].reshape(-1), self._likeness[examples].reshape(-1), count)
-        inverse = (relation + self._n_relations) % (2 * self._n_relations)
-        alone = np.zeros(count)
-        alone[tails] = self._links(tails, inverse)[1] == 1
-        rows = np.flatnonzero(by_heads + by_tails + alone)
-        return rows, np.stack([np.log1p(by_heads[rows] / LEAST), np.log1p(by_tails[rows] / LEAST), alone[rows]])
-
-    def _key(self, heads: NDArray[np.integer], relations: NDArray[np.integer] | int) -> Rows:
-        return np.asarray(heads, dtype=np.int64) * (2 * self._n_relations) + relations
-
-    def _known(self, entity: int, relation: int) -> Rows:
-        """Return the known tails of a question; none of one that the graph does not have."""
-        if entity < 0 or relation < 0:
-            return np.zeros(0, dtype=np.int64)
-        starts, counts = self._links(np.array([entity]), relation)
-        tails: Rows = self._tails[starts[0] : starts[0] + counts[0]]
-        return tails
-
-    def _links(self, heads: NDArray[np.integer], relation: int) -> tuple[Rows, Rows]:
-        """Return where the known tails of heads by a relation start, and how many they are."""
-        keys = self._key(heads, relation)
-        starts = np.searchsorted(self._keys, keys)
-        return starts, np.searchsorted(self._keys, keys, side="right") - starts
-
-    def _linked(self, heads: NDArray[np.int32], likeness: NDArray[np.float32], relation: int) -> tuple[Rows, Floats]:
-        """Return the tails that heads have by a relation, one for each link, and the likeness of the head."""
-        starts, counts = self._links(heads, relation)
-        places = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        return self._tails[places], np.repeat(likeness.astype(np.float64), counts)
+        rows = np.flatnonzero(by_heads + by_tails)
+        return rows, np.log1p(np.stack([by_heads[rows], by_tails[rows]]) / LEAST)
 
     def _look_for(self, rows: Rows) -> None:
         """Find the neighbours of entities that are not there yet."""
@@ -159,14 +134,17 @@ class Analogy:
         near = self._near.shape[1]
         if not len(asked) or not near:
             return np.zeros((len(asked), near), dtype=np.int32), np.zeros((len(asked), near), dtype=np.float32)
+        lengths = np.linalg.norm(asked, axis=1)
         products = np.concatenate([asked @ block.T for _, block in self._vectors.blocks()], axis=1)
+        products /= np.maximum(self._norms, TINY)
         if own is not None:
             products[np.arange(len(own)), own] = -np.inf
         count = min(near + SPARE, products.shape[1] - (own is not None))
         some = np.argpartition(-products, count - 1, axis=1)[:, :count]
-        cosines = score_pairs(asked, self._vectors[some])
+        both = lengths[:, None].astype(np.float64) * self._norms[some]
+        cosines = score_pairs(asked, self._vectors[some]) / np.maximum(both, TINY)
         best = np.lexsort((some, -cosines), axis=1)[:, :near]
-        likeness = np.exp((np.take_along_axis(cosines, best, axis=1) - 1) / WIDTH)
+        likeness = np.exp((np.take_along_axis(np.where(both > 0, cosines, -np.inf), best, axis=1) - 1) / WIDTH)
         return np.take_along_axis(some, best, axis=1).astype(np.int32), likeness.astype(np.float32)
 
 

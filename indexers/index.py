@@ -19,13 +19,14 @@ from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.statements import Statements
 from ontodex.indexers import generations
-from ontodex.indexers.analogy import Analogy
 from ontodex.indexers.blobs import BlobReader
 from ontodex.indexers.graph_blobs import read_graph, read_statements
+from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.manifest import Manifest, file_info
+from ontodex.indexers.precedents import Precedents
 from ontodex.indexers.space_names import HYBRID, LINK, SAID
 from ontodex.indexers.storable import fitting
-from ontodex.indexers.structure import ANALOGY, Structure
+from ontodex.indexers.structure import PRECEDENTS, Structure
 from ontodex.indexers.vectors import Vectors
 from ontodex.indexers.wholeness import STORE, expect_whole
 
@@ -192,11 +193,12 @@ class Index:
         return Structure.read(self.blobs.get, self.vectors(HYBRID))
 
     @cached_property
-    def analogy(self) -> Analogy | None:
-        """Scores by analogy with the known triples; ``None`` if the index has no weights for them."""
-        if self.structure is None or not self.structure.weights[:, ANALOGY].any():
+    def precedents(self) -> Precedents | None:
+        """Scores by the known triples; ``None`` if the index has no weights for them."""
+        if self.structure is None or not self.structure.weights[:, PRECEDENTS].any():
             return None
-        return Analogy(self.graph.triples, self.graph.n_relations, self.vectors(LINK))
+        links = KnownLinks(self.graph.triples, self.graph.n_entities, self.graph.n_relations)
+        return Precedents(links, self.vectors(LINK), self.structure.links_alone(), self.structure.rules)
 
     @property
     def curvature(self) -> float:

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.geometry.complex import compose
-from ontodex.indexers.analogy import Analogy
+from ontodex.indexers.precedents import Precedents
+from ontodex.indexers.rules import Rules, no_rules
 from ontodex.indexers.vectors import Vectors
 
-__all__ = ["ANALOGY", "HYBRID", "Bonus", "Structure"]
+__all__ = ["HYBRID", "PRECEDENTS", "WEIGHTS", "Bonus", "Structure"]
 
 HYBRID = "hybrid"
 """Name of the space: the vectors of the link space, with the structural ones behind them."""
 
 TEXT, LINKS, RANGE = (slice(place, place + 1) for place in range(3))
-ANALOGY = slice(3, 5)
-"""Where the weights of each score stand: the text's, ComplEx's, the range's, and those of like heads and like tails."""
+PRECEDENTS = slice(3, 8)
+"""Where the weights of each score stand: the text's, ComplEx's, the range's, and those of
+:meth:`~ontodex.indexers.precedents.Precedents.scores`, of which the last corrects the range."""
+
+WEIGHTS = 8
+"""Weights of a relation."""
 
 Bonus = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Rows of entities, ascending, and what is added to the score of each, which may be negative."""
@@ -27,20 +33,23 @@ Bonus = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Structural vectors, and how much they, the text and analogies count.
+    """Structural vectors, and how much they, the text and precedents count.
 
     Attributes:
         entities: Structural vectors of the entities: ComplEx's, then those of their ranges
             (:mod:`ontodex.indexers.ranges`), of shape (entities, 2 * rank + ranges).
         relations: ComplEx's vectors of the relations, inverses from R on, of shape (2R, 2 * rank).
         ranges: Vectors of the relations' ranges, of shape (2R, ranges).
-        weights: Weights (text, ComplEx, range, like heads, like tails) of each relation, ``float32`` of shape (2R + 1, 5);
-            those from R on are of inverses, the last is for a relation that the graph does not have.
+        rules: Rules that the links follow.
+        weights: Weights of each relation, ``float32`` of shape (2R + 1, 8): of text, ComplEx, range, heads and tails of like
+            text, heads and tails of like links, and rules; those from R on are of inverses, the last is for a relation that
+            the graph does not have.
     """
 
     entities: Vectors
     relations: NDArray[np.float32]
     ranges: NDArray[np.float32]
+    rules: Rules
     weights: NDArray[np.float32]
 
     def queries(
@@ -72,36 +81,42 @@ class Structure:
 
     def bonuses(
         self,
-        analogy: Analogy,
+        precedents: Precedents,
         vectors: NDArray[np.float32],
         entities: NDArray[np.integer],
         relations: NDArray[np.integer],
     ) -> Iterator[Bonus]:
-        """Yield what analogies add to the scores of each question's tails.
+        """Yield what precedents add to the scores of each question's tails.
 
         A triple that is known does not count for its own range.
 
         Args:
-            analogy: Scores them.
+            precedents: Scores them.
             vectors: Vector of each entity in the link space, of shape (n, dim).
             entities: Row of each entity; -1 for one that the graph does not have.
             relations: Number of each relation, inverses from R on; -1 for one that the graph does not have.
         """
-        found = analogy.scores(vectors, entities, relations)
-        weights = np.concatenate([self.weights[relations, ANALOGY], -self.weights[relations, RANGE]], axis=1)
+        found = precedents.scores(vectors, entities, relations)
+        weights = np.concatenate([self.weights[relations, PRECEDENTS], -self.weights[relations, RANGE]], axis=1)
         for own, (rows, scores) in zip(weights, found, strict=True):
             yield rows, own @ scores
 
-    def arrays(self) -> dict[str, NDArray[np.float32]]:
+    def links_alone(self) -> Vectors:
+        """Return ComplEx's vectors of the entities, of shape (entities, 2 * rank), without a copy."""
+        return self.entities.first(self.relations.shape[1])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what is stored besides the entities' vectors, by name."""
         return {
             "structure/relations": self.relations,
             "structure/ranges": self.ranges,
+            "structure/rules": self.rules.bodies,
+            "structure/confidences": self.rules.confidences,
             "structure/weights": self.weights,
         }
 
     @classmethod
-    def read(cls, arrays: Callable[[str], NDArray[np.float32]], hybrid: Vectors) -> Structure:
+    def read(cls, arrays: Callable[[str], NDArray[Any]], hybrid: Vectors) -> Structure:
         """Put together what :meth:`arrays` and :func:`~ontodex.indexers.structure_build.join` took apart.
 
         Args:
@@ -109,10 +124,12 @@ class Structure:
             hybrid: The vectors of the hybrid space.
         """
         relations, weights = arrays("structure/relations"), arrays("structure/weights")
-        if weights.shape[1] == 2:  # up to format 4 there were neither ranges nor analogies
-            ranges, weights = np.zeros((len(relations), 0), dtype=np.float32), np.pad(weights, ((0, 0), (0, 3)))
-        else:
+        ranges, rules = np.zeros((len(relations), 0), dtype=np.float32), no_rules()
+        if weights.shape[1] > 2:  # up to format 4 there was no range, and no precedents
             ranges = arrays("structure/ranges")
+        if weights.shape[1] == WEIGHTS:  # up to format 5 neither rules nor entities of like links
+            rules = Rules(arrays("structure/rules"), arrays("structure/confidences"))
+        weights = np.pad(weights, ((0, 0), (0, WEIGHTS - weights.shape[1])))
         dim = relations.shape[1] + ranges.shape[1]
         entities = Vectors([shard[:, hybrid.dim - dim :] for shard in hybrid.shards])
-        return cls(entities, relations, ranges, weights)
+        return cls(entities, relations, ranges, rules, weights)

@@ -15,11 +15,13 @@ from safetensors.numpy import load_file, save_file
 from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph, split
 from ontodex.graph.knowledge_graph import no_triples
-from ontodex.indexers.analogy import Analogy
 from ontodex.indexers.asking import Ask
 from ontodex.indexers.candidates import EXACT_UP_TO
 from ontodex.indexers.embed import Embeddings, map_file
+from ontodex.indexers.known_links import KnownLinks
+from ontodex.indexers.precedents import Precedents
 from ontodex.indexers.ranges import range_basis, range_vectors
+from ontodex.indexers.rules import Rules, mine_rules
 from ontodex.indexers.structure import Structure
 from ontodex.indexers.structure_weights import fit_weights, gather
 from ontodex.indexers.vectors import Vectors
@@ -72,20 +74,24 @@ def make_structure(
     file = folder / "structure.safetensors"
     try:
         left = load_file(file)
-        return Structure(Vectors([left["entities"]]), left["relations"], left["ranges"], left["weights"])
+        rules = Rules(left["rules"], left["confidences"])
+        return Structure(Vectors([left["entities"]]), left["relations"], left["ranges"], rules, left["weights"])
     except (OSError, KeyError, SafetensorError):
         pass
     made = train(learnt)
     ranges = range_basis(learnt.triples, whole.n_entities, whole.n_relations)
-    analogy = Analogy(learnt.triples, whole.n_relations, vectors)
+    links = KnownLinks(learnt.triples, whole.n_entities, whole.n_relations)
+    rules = mine_rules(links)
+    precedents = Precedents(links, vectors, Vectors([made.entities]), rules)
     known = range_vectors(learnt.triples, whole.n_entities, ranges)
-    evidence = gather(whole, vectors, ask, made, (known, ranges), analogy, learnt.valid)
+    evidence = gather(whole, vectors, ask, made, (known, ranges), precedents, learnt.valid)
     weights = fit_weights(evidence, 2 * whole.n_relations)
     entities = np.concatenate([made.entities, range_vectors(whole.triples, whole.n_entities, ranges)], axis=1)
     partial = file.with_suffix(".part")
-    save_file({"entities": entities, "relations": made.relations, "ranges": ranges, "weights": weights}, partial)
+    arrays = {"entities": entities, "relations": made.relations, "ranges": ranges, "weights": weights}
+    save_file({**arrays, "rules": rules.bodies, "confidences": rules.confidences}, partial)
     partial.replace(file)
-    return Structure(Vectors([entities]), made.relations, ranges, weights)
+    return Structure(Vectors([entities]), made.relations, ranges, rules, weights)
 
 
 def join(text: Embeddings, structure: Structure, file: Path, rows: int = 16384) -> Embeddings:
@@ -122,16 +128,18 @@ def carried(index: Index, graph: KnowledgeGraph) -> Structure | None:
     relations = np.zeros((2 * count, old.relations.shape[1]), dtype=np.float32)
     ranges = np.zeros((2 * count, old.ranges.shape[1]), dtype=np.float32)
     weights = np.repeat(old.weights[-1:], 2 * count + 1, axis=0)
+    numbers = np.full(2 * before, -1)
     new, there = _rows(index.graph.relation_ids, graph.relation_ids)
     for shift, shift_before in ((0, 0), (count, before)):
         relations[new + shift] = old.relations[there + shift_before]
         ranges[new + shift] = old.ranges[there + shift_before]
         weights[new + shift] = old.weights[there + shift_before]
+        numbers[there + shift_before] = new + shift
     entities = np.zeros((graph.n_entities, old.entities.dim), dtype=np.float32)
     new, there = _rows(index.graph.ids, graph.ids)
     entities[new] = old.entities[there]
     entities[:, relations.shape[1] :] = range_vectors(graph.triples, graph.n_entities, ranges)
-    return Structure(Vectors([entities]), relations, ranges, weights)
+    return Structure(Vectors([entities]), relations, ranges, old.rules.renumbered(numbers), weights)
 
 
 def _rows(before: Sequence[str], after: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

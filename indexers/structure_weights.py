@@ -1,4 +1,4 @@
-"""How much text, structure and analogy count in a relation: fitted on held-out triples."""
+"""How much text, structure and precedents count in a relation: fitted on held-out triples."""
 
 from __future__ import annotations
 
@@ -11,32 +11,33 @@ from numpy.typing import NDArray
 
 from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph, both_directions
-from ontodex.indexers.analogy import Analogy
 from ontodex.indexers.asking import Ask
-from ontodex.indexers.structure import ANALOGY
+from ontodex.indexers.precedents import Precedents
+from ontodex.indexers.structure import PRECEDENTS
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Evidence", "fit", "fit_weights", "gather"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-QUESTIONS = 8192
+QUESTIONS = 32768
 """Most questions that weights are fitted on."""
 
-CANDIDATES = 2048
-"""Entities that an answer is told from; all of a smaller graph."""
+CANDIDATES = 2**24
+"""Entities that answers are told from, those of all questions together: 512 for each of so many questions, more for each of
+fewer, up to all of the graph."""
 
 BLOCK = 256
 """Questions that share their candidates."""
 
-START = (20.0, 1.0, 0.0, 0.3, 0.3)
+START = (20.0, 1.0, 0.0, 0.2, 0.2, 0.2, 0.2, 1.0)
 """Weights where there is nothing to fit them on: a temperature of 0.05 for cosines, ComplEx as it was trained, nothing for
-the range, and some for like heads and like tails."""
+the range, and some for precedents."""
 
-LEAST = (0.1, 0.0, -np.inf, -np.inf, -np.inf)
+LEAST = (0.1, 0.0, *[-np.inf] * 6)
 """Least weights: the text, which alone answers for what the graph does not have, always counts a little."""
 
-SHRINK = 3.0
+SHRINK = 10.0
 """A relation's weights are drawn to those of all relations as by so many questions more."""
 
 
@@ -45,8 +46,8 @@ class Evidence:
     """Scores of the true answers of questions, and of candidates that they are to be told from.
 
     Attributes:
-        own: Scores of each answer by text, ComplEx, range, like heads and like tails, of shape (questions, 5).
-        others: Those of the candidates, ``float32`` of shape (5, questions, candidates).
+        own: Scores of each answer by text, ComplEx, range and precedents, of shape (questions, 8).
+        others: Those of the candidates, ``float32`` of shape (8, questions, candidates).
         offsets: Logarithm of how many entities each candidate stands for, of shape (questions, candidates); minus
             infinity where it is a true answer itself.
         groups: Relation of each question; those from R on are inverses.
@@ -69,7 +70,7 @@ def fit_weights(evidence: Evidence, relations: int) -> NDArray[np.float32]:
         relations: Number of relations, inverses counted.
 
     Returns:
-        ``float32`` of shape (relations + 1, 5); the last row is for a relation that the graph does not have.
+        ``float32`` of shape (relations + 1, 8); the last row is for a relation that the graph does not have.
     """
     start = np.array([START])
     everyone = np.zeros_like(evidence.groups)
@@ -148,7 +149,7 @@ def gather(
     ask: Ask,
     structure: ComplEx,
     ranges: tuple[NDArray[np.float32], NDArray[np.float32]],
-    analogy: Analogy,
+    precedents: Precedents,
     held_out: NDArray[np.integer],
     *,
     seed: int = 0,
@@ -161,14 +162,14 @@ def gather(
         ask: Makes queries of it.
         structure: Vectors of ComplEx.
         ranges: Vectors of the ranges of entities and of relations.
-        analogy: Scores by analogy with known triples.
+        precedents: Scores by known triples.
         held_out: Triples that none of these knows, of shape (n, 3).
         seed: Seed of what is drawn.
     """
     random = np.random.default_rng(seed)
     both = both_directions(held_out, graph.n_relations)
     both = both[random.permutation(len(both))[:QUESTIONS]]
-    size = min(CANDIDATES, graph.n_entities)
+    size = min(CANDIDATES // max(1, len(both)), graph.n_entities)
     own = np.empty((len(both), len(START)))
     others = np.empty((len(START), len(both), size), dtype=np.float32)
     offsets = np.empty((len(both), size), dtype=np.float32)
@@ -186,11 +187,11 @@ def gather(
             asked = queries(block[:, 0], block[:, 1])
             own[part, side] = np.einsum("qd,qd->q", asked, items[block[:, 2]])
             others[side, part] = asked @ items[drawn].T
-        scored = np.zeros((2, graph.n_entities))
-        by_analogy = analogy.scores(vectors[block[:, 0]], block[:, 0], block[:, 1])
-        for row, (reached, scores) in enumerate(by_analogy, start):
-            scored[:, reached] = scores[:2]
-            own[row, ANALOGY], others[ANALOGY, row] = scored[:, both[row, 2]], scored[:, drawn]
+        scored = np.zeros((PRECEDENTS.stop - PRECEDENTS.start, graph.n_entities))
+        found = precedents.scores(vectors[block[:, 0]], block[:, 0], block[:, 1])
+        for row, (reached, scores) in enumerate(found, start):
+            scored[:, reached] = scores[:-1]
+            own[row, PRECEDENTS], others[PRECEDENTS, row] = scored[:, both[row, 2]], scored[:, drawn]
             scored[:, reached] = 0.0
         true = np.zeros((len(block), size), dtype=bool)
         for row, known in enumerate(itertools.islice(answers, len(block))):

@@ -18,14 +18,14 @@ def test_structure_is_built_searched_and_evaluated(shell, tmp_path, tiny_encoder
     status, out, _ = shell("tails", index, "n100", "week", "-k", "1", "--json")
     assert (status, "links of the graph" in json.loads(out)["method"]) == (0, True)
     found = {}
-    for score in ("all", "text", "structure", "analogy"):
+    for score in ("all", "text", "structure", "precedents"):
         status, out, err = shell("eval", "kgc", index, folder, "--split", "valid", "--score", score)
         assert status == 0, err
         found[score] = json.loads(out)["mrr"]
     assert min(found["all"], found["structure"]) > 0.8  # a number's text does not say what follows it
     assert found["text"] < 0.5
     status, _, err = shell("eval", "kgc", index, folder, "--score", "best")
-    assert (status, "expected all, text, structure or analogy, found 'best'" in err) == (2, True)
+    assert (status, "expected all, text, structure or precedents, found 'best'" in err) == (2, True)
     assert (
         shell("build", folder, "-o", index, "--encoder", tiny_encoder, "--no-structure", "--no-entailment", "-q")[0]
         == 0

@@ -14,7 +14,7 @@ import ontodex
 from ontodex.engine.resolve import resolve_entity, resolve_relation
 from ontodex.errors import IndexMismatch, SettingsError
 from ontodex.geometry.complex import compose
-from ontodex.geometry.cosine import score_pairs
+from ontodex.geometry.cosine import score_pairs, unit
 from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions
 from ontodex.graph.knowledge_graph import no_triples
 from ontodex.indexers import structure_build as stored
@@ -27,10 +27,10 @@ SMALL: dict[str, Any] = {"steps": 5, "queries": 32, "negatives": 8, "rank": 4, "
 
 
 def numbers() -> KnowledgeGraph:
-    """A graph whose links follow from links alone: 90 numbers, each linked to those 1, 7 and 30 farther in a circle."""
+    """A graph whose links follow from links alone: 90 numbers, each linked to those 1, 7, 14 and 30 farther in a circle."""
     builder = GraphBuilder("numbers")
     for number in range(90):
-        for step, relation in ((1, "next"), (7, "week"), (30, "month")):
+        for step, relation in ((1, "next"), (7, "week"), (14, "fortnight"), (30, "month")):
             builder.triple(f"n{number}", relation, f"n{(number + step) % 90}")
     return builder.build()
 
@@ -63,7 +63,7 @@ def test_the_link_space_is_the_first_part_of_the_hybrid_one(hybrid_index: Path) 
     with ontodex.open(hybrid_index, device="cpu") as engine:
         index = engine.index
         info = index.manifest.spaces
-        assert (info["hybrid"].geometry, info["hybrid"].dim) == ("product", 32 + 24 + 6)
+        assert (info["hybrid"].geometry, info["hybrid"].dim) == ("product", 32 + 24 + 8)
         assert (info["link"].vectors, info["link"].dim) == ("hybrid", 32)
         rows = np.arange(90)
         assert np.array_equal(index.vectors("hybrid")[rows][:, :32], index.vectors("link")[rows])
@@ -78,39 +78,50 @@ def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
         structure = index.structure
         assert structure is not None
         for backward, answers in (
-            (0, engine.tails("n3", "next", 90, "include")),
-            (1, engine.heads("next", "n3", 90, "include")),
+            (0, engine.tails("n3", "week", 90, "include")),
+            (1, engine.heads("week", "n3", 90, "include")),
         ):
-            relation = graph.find_relation("next")[0] + backward * graph.n_relations  # type: ignore[index]
+            relation = graph.find_relation("week")[0] + backward * graph.n_relations  # type: ignore[index]
             row = graph.find("n3")[0]  # type: ignore[index]
             text = index.projections.queries(index.vectors("link")[np.array([row])], np.array([relation]))
             query = compose(structure.entities[np.array([row])][:, :24], structure.relations[[relation]])
-            a, b, c, *by_analogy = structure.weights[relation]
-            like = by_hand(graph, index.vectors("link"), row, relation)
+            a, b, c, *by_precedent = structure.weights[relation]
+            assert relation in structure.rules.bodies[:, 0]
+            said = by_hand(graph, index.vectors("link"), structure, row, relation)
             for hit in answers:
                 other = graph.find(hit.id)[0]  # type: ignore[index]
                 cosine = score_pairs(text, index.vectors("link")[np.array([other])][None])[0, 0]
                 product = score_pairs(query, structure.entities[np.array([other])][None, :, :24])[0, 0]
                 in_range = 1 - hit.known  # all are a tail of every relation once, the known ones by this very triple
-                wanted = a * cosine + b * product + c * in_range + like[:, other] @ by_analogy
+                wanted = a * cosine + b * product + c * in_range + said[:, other] @ by_precedent
                 assert hit.score == pytest.approx(wanted, abs=1e-3)
             assert len(answers) == 89
             assert [hit.score for hit in answers] == sorted((hit.score for hit in answers), reverse=True)
             assert "links of the graph" in answers.method
 
 
-def by_hand(graph: KnowledgeGraph, vectors: Vectors, row: int, relation: int) -> np.ndarray:
-    """Score all tails of a question by analogy, straight from the definition."""
+def by_hand(graph: KnowledgeGraph, vectors: Vectors, structure: Structure, row: int, relation: int) -> np.ndarray:
+    """Score all tails of a question by precedents, straight from the definition."""
     known = both_directions(graph.triples, graph.n_relations)
-    every = vectors[np.arange(len(vectors))].astype(np.float64)
-    likeness = np.exp((every @ every.T - 1) / 0.1)
-    np.fill_diagonal(likeness, 0)  # 90 entities: all others are among the 128 nearest
-    heads, tails = np.zeros(len(vectors)), np.zeros(len(vectors))
-    for head, kind, tail in known.tolist():
+    found = []
+    for items in (vectors, structure.links_alone()):
+        every = unit(items[np.arange(len(items))].astype(np.float64))
+        likeness = np.exp((every @ every.T - 1) / 0.1)
+        np.fill_diagonal(likeness, 0)  # 90 entities: all others are among the 128 nearest
+        heads, tails = np.zeros(len(every)), np.zeros(len(every))
+        for head, kind, tail in known.tolist():
+            if kind == relation:
+                heads[tail] += likeness[row, head]
+                tails += likeness[tail] * (head == row)
+        found += [np.log1p(heads / 0.005), np.log1p(tails / 0.005)]
+    wrong = np.ones(len(vectors))
+    for (kind, first, second), confidence in zip(structure.rules.bodies, structure.rules.confidences, strict=True):
         if kind == relation:
-            heads[tail] += likeness[row, head]
-            tails += likeness[tail] * (head == row)
-    return np.log1p(np.stack([heads, tails]) / 0.005)
+            ends = {tail for head, step, tail in known.tolist() if (head, step) == (row, first)}
+            if second >= 0:
+                ends = {tail for head, step, tail in known.tolist() if head in ends and step == second}
+            wrong[list(ends)] *= 1 - confidence
+    return np.stack([*found, 1 - wrong])
 
 
 def test_few_answers_are_the_first_of_many(hybrid_index: Path) -> None:
@@ -127,11 +138,11 @@ def test_structure_finds_what_texts_do_not_say(hybrid_index: Path) -> None:
     with ontodex.open(hybrid_index, device="cpu"):
         found = {
             score: ontodex.evaluate_kgc(hybrid_index, held_out, split="valid", score=score, device="cpu")["mrr"]
-            for score in ("all", "text", "structure", "analogy")
+            for score in ("all", "text", "structure", "precedents")
         }
     assert found["structure"] > found["text"] + 0.1
     assert found["all"] > found["text"] + 0.1
-    assert 0 < found["analogy"] < found["all"]
+    assert 0 < found["precedents"] < found["all"]
 
 
 def for_fitting_of(graph: KnowledgeGraph) -> KnowledgeGraph:
@@ -175,6 +186,7 @@ def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: 
     more.triple("n5", "after", "a0")
     with ontodex.open(path, device="cpu") as engine:
         before = {hit.id: hit.score for hit in engine.tails("n5", "week", 90, "include")}
+        rules = named_rules(engine)
     ontodex.add(more.build(), path, device="cpu", quiet=True).close()
     with ontodex.remove("n7", path, device="cpu", quiet=True) as engine:
         after = {hit.id: hit.score for hit in engine.tails("n5", "week", 90, "include")}
@@ -186,9 +198,21 @@ def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: 
         assert not structure.entities[np.array([row])][:, 24:].any()  # new relations have no place among the ranges
         new = engine.graph.find_relation("before")[0]  # type: ignore[index]
         assert np.array_equal(structure.weights[new], structure.weights[-1])
+        assert named_rules(engine) == rules != {}
     assert set(before) ^ set(after) == {"n7", "a0"}
     changed = {name for name in set(before) & set(after) if after[name] != pytest.approx(before[name], abs=1e-4)}
     assert changed == {"n14"}  # which n7 was linked to
+
+
+def named_rules(engine: ontodex.Engine) -> dict[tuple[str, ...], float]:
+    """Confidences of the rules of an index, by the names of their relations."""
+    assert engine.index.structure is not None
+    rules, names = engine.index.structure.rules, engine.graph.relation_ids
+    both = [*names, *(f"inverse of {name}" for name in names), "no second"]  # -1 is the last
+    return {
+        tuple(both[number] for number in body): float(confidence)
+        for body, confidence in zip(rules.bodies, rules.confidences, strict=True)
+    }
 
 
 def test_an_interrupted_build_does_not_train_again(
@@ -213,27 +237,33 @@ def test_weights_are_fitted_on_what_is_held_out(small_graph: KnowledgeGraph) -> 
     graph = numbers()
     assert for_fitting(graph) is None
     learnt = for_fitting_of(graph)
-    assert (len(learnt.valid), learnt.n_triples) == (54, 270 - 54)
+    assert (len(learnt.valid), learnt.n_triples) == (72, 360 - 72)
     own = dataclasses.replace(graph, valid=graph.triples[:60])
     assert for_fitting(own) is own
     tested = dataclasses.replace(graph, test=graph.triples[:3])
     assert np.array_equal(for_fitting_of(tested).test, no_triples())
 
 
-def test_what_format_4_has_answers_without_ranges_and_analogies(hybrid_index: Path) -> None:
+@pytest.mark.parametrize(("weights", "ranges"), [(2, 0), (5, 8)], ids=["format 4", "format 5"])
+def test_an_older_format_answers_by_what_it_has(hybrid_index: Path, weights: int, ranges: int) -> None:
     with ontodex.open(hybrid_index, device="cpu") as engine:
         structure = engine.index.structure
         assert structure is not None
         link = engine.index.vectors("link")
-        old = Vectors([np.concatenate([link[np.arange(90)], structure.entities[np.arange(90)][:, :24]], axis=1)])
-        blobs = {"structure/relations": structure.relations, "structure/weights": structure.weights[:, :2]}
+        vectors = structure.entities[np.arange(90)][:, : 24 + ranges]
+        old = Vectors([np.concatenate([link[np.arange(90)], vectors], axis=1)])
+        blobs = {"structure/relations": structure.relations, "structure/weights": structure.weights[:, :weights]}
+        if ranges:
+            blobs["structure/ranges"] = structure.ranges
         read = Structure.read(blobs.__getitem__, old)
         asked = np.array([3]), np.array([0])
         queries = read.queries(link[asked[0]], *asked)
-        a, b = structure.weights[0, :2]
-        wanted = np.concatenate([a * link[asked[0]], b * structure.links(*asked)], axis=1)
-        np.testing.assert_allclose(queries, wanted, rtol=1e-5)
-        assert not read.weights[:, 2:].any()
+        a, b, c = structure.weights[0, :3]
+        parts = [a * link[asked[0]], b * structure.links(*asked), c * structure.ranges[:1, :ranges]]
+        np.testing.assert_allclose(queries, np.concatenate(parts, axis=1), rtol=1e-5)
+        assert np.array_equal(read.weights[:, :weights], structure.weights[:, :weights])
+        assert not read.weights[:, weights:].any()
+        assert not len(read.rules.bodies)
 
 
 def test_no_structure_where_it_is_not_wanted_or_cannot_be(
@@ -246,5 +276,5 @@ def test_no_structure_where_it_is_not_wanted_or_cannot_be(
     held_out = dataclasses.replace(numbers(), test=numbers().triples[:5])
     with pytest.raises(IndexMismatch, match="no structure to rank by"):
         ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="structure", device="cpu")
-    with pytest.raises(SettingsError, match="score: expected all, text, structure or analogy"):
+    with pytest.raises(SettingsError, match="score: expected all, text, structure or precedents"):
         ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="best", device="cpu")

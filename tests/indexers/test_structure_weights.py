@@ -8,27 +8,28 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from ontodex.geometry.complex import ComplEx
-from ontodex.geometry.cosine import unit
 from ontodex.graph import KnowledgeGraph
 from ontodex.indexers import structure_weights
-from ontodex.indexers.analogy import Analogy
+from ontodex.indexers.known_links import KnownLinks
+from ontodex.indexers.precedents import Precedents
+from ontodex.indexers.rules import mine_rules
 from ontodex.indexers.structure_weights import Evidence, fit, fit_weights, gather
 from ontodex.indexers.vectors import Vectors
 
 
 def evidence_of(*good: float, questions: int = 300, groups: int = 3, seed: int = 0) -> Evidence:
-    """Questions whose answers stand out by so much in the first scores: text, ComplEx, range, like heads, like tails."""
+    """Questions whose answers stand out by so much in the first scores: text, ComplEx, range, then precedents."""
     random = np.random.default_rng(seed)
-    others = random.normal(size=(5, questions, 50)).astype(np.float32)
-    own = random.normal(size=(questions, 5)) + np.pad(good, (0, 5 - len(good)))
+    others = random.normal(size=(8, questions, 50)).astype(np.float32)
+    own = random.normal(size=(questions, 8)) + np.pad(good, (0, 8 - len(good)))
     offsets = np.where(random.random((questions, 50)) < 0.1, -np.inf, 0.5).astype(np.float32)
     return Evidence(own, others, offsets, random.integers(0, groups, questions))
 
 
 def test_newton_finds_what_scipy_finds() -> None:
     evidence = evidence_of(1.0, 0.5, 0.0, -0.3, 0.2)
-    prior = np.array([[0.3, 0.2, 0.0, 0.1, 0.1]] * 3)
-    precision = np.eye(5) + 0.3
+    prior = np.array([[0.3, 0.2, 0.0, 0.1, 0.1, 0.0, 0.2, -0.1]] * 3)
+    precision = np.eye(8) + 0.3
     found = fit(evidence, evidence.groups, prior, precision)
     for group in range(3):
         chosen = evidence.groups == group
@@ -49,7 +50,7 @@ def test_the_part_that_tells_more_counts_more() -> None:
     structure = fit_weights(evidence_of(0.0, 2.0), 3)
     assert (text[:, 0] > 5 * text[:, 1]).all()
     assert (structure[:, 1] > 5 * structure[:, 0]).all()
-    assert (text.shape, text.dtype) == ((4, 5), np.float32)
+    assert (text.shape, text.dtype) == ((4, 8), np.float32)
 
 
 def test_a_relation_without_questions_has_the_weights_of_all() -> None:
@@ -66,13 +67,13 @@ def test_the_text_always_counts_for_what_the_graph_does_not_have() -> None:
     assert (fit_weights(evidence_of(-1.0, 1.0), 3)[:, 0] == np.float32(0.1)).all()
 
 
-def test_range_and_analogies_may_count_against_an_answer() -> None:
-    assert (fit_weights(evidence_of(1.0, 0.0, -1.0, -1.0, -1.0), 3)[:, 2:] < 0).all()
+def test_range_and_precedents_may_count_against_an_answer() -> None:
+    assert (fit_weights(evidence_of(1.0, 0.0, *[-1.0] * 6), 3)[:, 2:] < 0).all()
 
 
 def test_structure_that_says_nothing_is_no_obstacle() -> None:
     evidence = evidence_of(1.0)
-    text = np.eye(5)[0]
+    text = np.eye(8)[0]
     others = evidence.others * text[:, None, None].astype(np.float32)
     silent = Evidence(evidence.own * text, others, evidence.offsets, evidence.groups)
     assert np.isfinite(fit_weights(silent, 3)).all()
@@ -82,7 +83,7 @@ def test_structure_that_says_nothing_is_no_obstacle() -> None:
 def test_evidence_is_what_the_vectors_say(
     small_graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, candidates: int
 ) -> None:
-    monkeypatch.setattr(structure_weights, "CANDIDATES", candidates)
+    monkeypatch.setattr(structure_weights, "CANDIDATES", candidates * 2 * len(small_graph.test))
     random = np.random.default_rng(0)
     count = small_graph.n_relations
     text = random.normal(size=(small_graph.n_entities, 4)).astype(np.float32)
@@ -94,9 +95,10 @@ def test_evidence_is_what_the_vectors_say(
         random.normal(size=(len(text), 3)).astype(np.float32),
         random.normal(size=(2 * count, 3)).astype(np.float32),
     )
-    analogy = Analogy(small_graph.triples, count, Vectors([unit(text)]))
+    links = KnownLinks(small_graph.triples, len(text), count)
+    precedents = Precedents(links, vectors, Vectors([structure.entities]), mine_rules(links))
     evidence = gather(
-        small_graph, vectors, lambda rows, kinds: text[rows] * moves[kinds], structure, ranges, analogy, held_out
+        small_graph, vectors, lambda rows, kinds: text[rows] * moves[kinds], structure, ranges, precedents, held_out
     )
     true = {tuple(triple) for triple in np.concatenate([small_graph.triples, held_out]).tolist()}
     expected, asked = set(), []
@@ -108,12 +110,13 @@ def test_evidence_is_what_the_vectors_say(
             ]
             asked.append(len(text) - sum(triple in true for triple in triples))
     assert {round(score, 4) for score in evidence.own[:, 0].tolist()} == expected
-    by_analogy = 0.0
+    by_precedent = np.zeros(5)
     for head, relation, tail in held_out.tolist():
         for entity, kind, answer in ((head, relation, tail), (tail, relation + count, head)):
-            [(reached, scores)] = analogy.scores(unit(text[[entity]]), np.array([entity]), np.array([kind]))
-            by_analogy += scores[:2, reached == answer].sum()
-    assert evidence.own[:, 3:].sum() == pytest.approx(by_analogy)
+            [(reached, scores)] = precedents.scores(text[[entity]], np.array([entity]), np.array([kind]))
+            by_precedent += scores[:5, reached == answer].sum(axis=1)
+    np.testing.assert_allclose(evidence.own[:, 3:].sum(axis=0), by_precedent)
+    assert by_precedent.any()
     assert {round(score, 4) for score in evidence.own[:, 2].tolist()} == {
         round(float(ranges[0][answer] @ ranges[1][kind]), 4)
         for head, relation, tail in held_out.tolist()

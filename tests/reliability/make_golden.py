@@ -23,6 +23,9 @@ from tests.conftest import make_small_graph, make_tiny_encoder
 
 GOLDEN = Path(__file__).with_name("golden")
 LINKS = ontodex.HyperCLTraining(steps=5, queries=32, negatives=8, rank=4, condition=8, width=16)
+STRUCTURE = ontodex.ComplExTraining(rank=16)
+"""So few numbers that no blob is large: a damage to large ones is found by ``verify`` alone."""
+
 SENTENCES = ontodex.GaussCSETraining(tune="adapter", epochs=20, batch=32, rank=8, rate=1e-2, evaluations=2)
 
 
@@ -41,7 +44,9 @@ def make(folder: Path) -> Path:
     models = {"encoders": base, "hierarchy": folder / "hit", "entailment": folder / "gauss"}
     few = patch.multiple("ontodex.indexers.structure_build", LEAST=5, SHARE=0.2)  # so small a graph has no structure
     with few, patch("ontodex.indexers.build.EXACT_UP_TO", 10):
-        ontodex.build(graph, folder / "farm.odx", training=LINKS, device="cpu", quiet=True, **models).close()
+        ontodex.build(
+            graph, folder / "farm.odx", training=LINKS, structure=STRUCTURE, device="cpu", quiet=True, **models
+        ).close()
     return folder / "farm.odx"
 
 

@@ -1,0 +1,90 @@
+"""The known triples of a graph in both directions, looked up by arrays of entities and relations."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.graph import both_directions
+
+__all__ = ["KnownLinks"]
+
+Rows = NDArray[np.int64]
+
+
+class KnownLinks:
+    """Known triples: relations from R on are inverses.
+
+    Args:
+        triples: Of shape (n, 3).
+        n_entities: Number of entities.
+        n_relations: Number of relations R.
+
+    Attributes:
+        n_entities: Number of entities.
+        n_relations: Number of relations, inverses counted: 2R.
+        triples: All triples and their inverses, each once, ascending, of shape (links, 3).
+
+    Example:
+        >>> links = KnownLinks(np.array([[0, 0, 1], [0, 0, 2]]), 3, 1)
+        >>> origins, tails = links.follow(np.array([2, 0]), np.array([1, 0]))  # (2, inverse), (0, relation)
+        >>> origins.tolist(), tails.tolist()
+        ([0, 1, 1], [0, 1, 2])
+    """
+
+    def __init__(self, triples: NDArray[np.integer], n_entities: int, n_relations: int) -> None:
+        self.n_entities, self.n_relations = n_entities, 2 * n_relations
+        self.triples: Rows = np.unique(both_directions(triples, n_relations).astype(np.int64), axis=0)
+        self._questions = self._key(self.triples[:, 0], self.triples[:, 1])
+        self._keys = self._questions * n_entities + self.triples[:, 2]
+
+    def _key(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> Rows:
+        return np.asarray(entities, dtype=np.int64) * self.n_relations + relations
+
+    def spans(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> tuple[Rows, Rows]:
+        """Return where in :attr:`triples` those of each question begin, and how many they are."""
+        keys = self._key(entities, relations)
+        starts = np.searchsorted(self._questions, keys)
+        return starts, np.searchsorted(self._questions, keys, side="right") - starts
+
+    def follow(
+        self, entities: NDArray[np.integer], relations: NDArray[np.integer], most: int | None = None
+    ) -> tuple[Rows, Rows]:
+        """Return the known tails of questions.
+
+        Args:
+            entities: Of shape (n,).
+            relations: Likewise.
+            most: Leave out questions of more tails.
+
+        Returns:
+            The question of each tail, ascending, and the tail.
+        """
+        starts, counts = self.spans(entities, relations)
+        if most is not None:
+            counts[counts > most] = 0
+        places = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        return np.repeat(np.arange(len(counts)), counts), self.triples[places, 2]
+
+    def tails_of(self, entity: int, relation: int) -> Rows:
+        """Return the known tails of a question, ascending."""
+        return self.follow(np.array([entity]), np.array([relation]))[1]
+
+    def links_of(self, entity: int) -> tuple[Rows, Rows]:
+        """Return the relations and tails of all links of an entity."""
+        first, last = np.searchsorted(self._questions, [entity * self.n_relations, (entity + 1) * self.n_relations])
+        return self.triples[first:last, 1], self.triples[first:last, 2]
+
+    def known(
+        self, entities: NDArray[np.integer], relations: NDArray[np.integer], tails: NDArray[np.integer]
+    ) -> NDArray[np.bool_]:
+        """Say of each triple whether it is known."""
+        keys = self._key(entities, relations) * self.n_entities + tails
+        places = np.minimum(np.searchsorted(self._keys, keys), max(0, len(self._keys) - 1))
+        found: NDArray[np.bool_] = self._keys[places] == keys if len(self._keys) else np.zeros(len(keys), dtype=bool)
+        return found
+
+    def inverse(self, relations: NDArray[np.integer]) -> Rows:
+        """Return the inverse of each relation."""
+        turned: Rows = (np.asarray(relations, dtype=np.int64) + self.n_relations // 2) % self.n_relations
+        return turned

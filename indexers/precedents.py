@@ -1,0 +1,79 @@
+"""What known triples suggest without any training: analogies of text and of links, and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.indexers.analogy import Analogy
+from ontodex.indexers.known_links import KnownLinks
+from ontodex.indexers.rules import Rules
+from ontodex.indexers.vectors import Vectors
+
+__all__ = ["Precedents"]
+
+SCORES = 6
+"""Scores that a tail has."""
+
+
+class Precedents:
+    """Scores of the tails of questions by known triples.
+
+    Args:
+        links: What is known.
+        texts: Vectors of the entities' texts, to tell which are alike.
+        structure: Structural vectors of the entities, for the same.
+        rules: Rules of the graph.
+    """
+
+    def __init__(self, links: KnownLinks, texts: Vectors, structure: Vectors, rules: Rules) -> None:
+        self._links, self._rules = links, rules
+        self._by_text, self._by_links = Analogy(links, texts), Analogy(links, structure)
+        self._structure = structure
+
+    def scores(
+        self, texts: NDArray[np.float32], entities: NDArray[np.integer], relations: NDArray[np.integer]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """Score the tails of questions.
+
+        Args:
+            texts: Vector of the text of each entity that is asked about, of shape (n, dim).
+            entities: Its row, of shape (n,); -1 for one that the graph does not have.
+            relations: Number of each relation, inverses from R on; -1 for one that the graph does not have.
+
+        Yields:
+            For each question the rows of tails with a score, ascending, and their scores, ``float64`` of shape (6, rows): by
+            heads and by tails of like text, and of like links (:class:`~ontodex.indexers.analogy.Analogy`), by rules
+            (:class:`~ontodex.indexers.rules.Rules`), and 1 for tails that are known to be one of the relation by nothing but
+            the triple asked about.
+        """
+        structure = self._structure[np.maximum(entities, 0)]
+        structure[entities < 0] = 0.0
+        parts = zip(
+            self._by_text.scores(texts, entities, relations),
+            self._by_links.scores(structure, entities, relations),
+            self._rules.scores(self._links, entities, relations),
+            self._alone(entities, relations),
+            strict=True,
+        )
+        for question in parts:
+            rows = np.unique(np.concatenate([own for own, _ in question]))
+            scores, first = np.zeros((SCORES, len(rows))), 0
+            for own, values in question:
+                values = np.atleast_2d(values)
+                scores[first : first + len(values), np.searchsorted(rows, own)] = values
+                first += len(values)
+            yield rows, scores
+
+    def _alone(
+        self, entities: NDArray[np.integer], relations: NDArray[np.integer]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        for entity, relation in zip(entities.tolist(), relations.tolist(), strict=True):
+            tails = (
+                self._links.tails_of(entity, relation) if entity >= 0 and relation >= 0 else np.zeros(0, dtype=np.int64)
+            )
+            inverse = self._links.inverse(np.full(len(tails), relation))
+            tails = tails[self._links.spans(tails, inverse)[1] == 1]
+            yield tails, np.ones(len(tails))
