@@ -191,10 +191,10 @@ class Engine:
     def parents(self, text: str, k: int = 10, known: str = "include") -> Hits:
         """Rank what is more general than an entity or any text: all that it is a kind of.
 
-        The score is HiT's, minus the hyperbolic distance and the weighted difference of the norms. The probability that
-        comes with it is the share of asserted ancestors among answers of such a score, measured on the graph's own
-        entities where it has fifty links; what is true and not asserted counts as wrong there. All entities of the graph
-        are ranked, exactly. The entity itself, others of its label, and what is asserted below it are left out.
+        The score is HiT's, minus the hyperbolic distance and the weighted difference of the norms; where the graph has
+        fifty links, what is above entities of like text counts too. The probability is the share of asserted ancestors
+        among answers of such a score, measured on the graph's own entities; what is true and not asserted counts as wrong
+        there. All entities are ranked, exactly. The entity, others of its label, and what is below it are left out.
 
         Args:
             text: An entity or any text.
@@ -216,7 +216,7 @@ class Engine:
     def children(self, text: str, k: int = 10, known: str = "include") -> Hits:
         """Rank what is more specific than an entity or any text: all that is a kind of it.
 
-        As :meth:`parents`, the other way: asserted descendants are known, and what is asserted above it is left out.
+        As :meth:`parents`, the other way and by HiT's score alone: asserted descendants are known, what is above is left out.
         """
         return self.children_batch([text], k, known)[0]
 
@@ -234,7 +234,7 @@ class Engine:
         its own ancestors::
 
             place: text = “ruminant” (free text)
-            by the subsumption score of HiT, 2.8 ms
+            by the subsumption score of HiT, and what is above entities of like text, 2.8 ms
                1  p=0.73  under         ex:tame   tame animal
                           over          ex:cow    cow
                           over          ex:sheep  sheep

@@ -13,6 +13,7 @@ from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_
 from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import Known, check_choice
 from ontodex.engine.projector import Projector
+from ontodex.engine.raised import raised_among, raised_top
 from ontodex.engine.rerank import Reranker
 from ontodex.engine.resolve import resolve_entity, resolve_relation
 from ontodex.engine.topk import Searcher
@@ -118,25 +119,9 @@ class Links:
         left_out: Sequence[Rows],
     ) -> list[Scored]:
         searcher = self._searcher(self._projector.space)
-        among = true
-        if known != "only":
-            # Whatever has a bonus, which may be negative, is scored apart.
-            apart = [np.union1d(out, reached) for out, (reached, _) in zip(left_out, bonuses, strict=True)]
-            among = [
-                np.concatenate([rows, np.setdiff1d(reached, out)])
-                for (rows, _), (reached, _), out in zip(searcher.top(queries, k, apart), bonuses, left_out, strict=True)
-            ]
-        scored = [searcher.among(query, rows, len(rows)) for query, rows in zip(queries, among, strict=True)]
-        return [_raised(one, bonus, k) for one, bonus in zip(scored, bonuses, strict=True)]
-
-
-def _raised(scored: Scored, bonus: Bonus, k: int) -> Scored:
-    """Return the k best once a bonus has been added."""
-    (rows, scores), (reached, more) = scored, bonus
-    there = np.isin(rows, reached)
-    scores[there] += more[np.searchsorted(reached, rows[there])]
-    order = np.lexsort((rows, -scores))[:k]
-    return rows[order], scores[order]
+        if known == "only":
+            return raised_among(searcher, queries, bonuses, k, true)
+        return raised_top(searcher, queries, bonuses, k, left_out)
 
 
 def _chosen(rows: Rows, true: Rows, known: str) -> Rows:

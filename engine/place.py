@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, Scored, checked, milliseconds
 from ontodex.engine.placements import Placement, Placements
-from ontodex.engine.subsumptions import METHOD, Subsumptions
+from ontodex.engine.subsumptions import Subsumptions
 
 __all__ = ["place"]
 
@@ -26,7 +26,7 @@ def place(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Plac
     points = subsumptions.points(read)
     pool = max(POOL, 5 * k)
     refused = {question: subsumptions.refused(question, read) for question in ("parents", "children")}
-    parents = subsumptions.above.top(points, pool, refused["parents"])
+    parents = subsumptions.best_parents(read, points, pool, refused["parents"])
     children = subsumptions.below.top(points, pool, refused["children"])
     found = [
         _positions(subsumptions, point, one.row, above, below, no_children, k)
@@ -36,7 +36,8 @@ def place(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Plac
     ]
     took = milliseconds(start, len(texts))
     return [
-        Placements(positions, {"text": one.reading}, METHOD, took) for positions, one in zip(found, read, strict=True)
+        Placements(positions, {"text": one.reading}, subsumptions.parent_method, took)
+        for positions, one in zip(found, read, strict=True)
     ]
 
 
@@ -54,8 +55,9 @@ def _positions(
     ancestors, descendants = subsumptions.asserted("parents", row)
     found = []
     for at in best.tolist():
-        (parent,) = subsumptions.hits((above[0][[at]], above[1][[at]]), ancestors)
-        children = subsumptions.hits(_moving(subsumptions, point, int(above[0][at]), below, refused), descendants)
+        (parent,) = subsumptions.hits((above[0][[at]], above[1][[at]]), ancestors, subsumptions.parent_rule)
+        moving = _moving(subsumptions, point, int(above[0][at]), below, refused)
+        children = subsumptions.hits(moving, descendants, subsumptions.rule)
         found.append(Placement(parent, children, float(direct[at])))
     return tuple(found)
 
@@ -67,7 +69,7 @@ def _direct(subsumptions: Subsumptions, above: Scored) -> NDArray[np.float64]:
     direct parents of ontologies two to four times as often among the first five as one that always favours descendants.
     """
     rows, scores = above
-    chances = subsumptions.rule.probability(scores)
+    chances = subsumptions.parent_rule.probability(scores)
     beneath = subsumptions.hierarchy.is_ancestor(rows[:, None], rows[None])
     sure = np.maximum(0.0, 2 * chances - 1)
     return np.asarray(chances * (1 - np.where(beneath, sure[:, None], 0.0).max(axis=0, initial=0.0)))

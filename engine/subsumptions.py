@@ -12,6 +12,7 @@ from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_
 from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import check_choice
 from ontodex.engine.projector import vectors_of
+from ontodex.engine.raised import raised_among, raised_top
 from ontodex.engine.resolve import Resolved, resolve_entity
 from ontodex.engine.subsumption_space import SubsumptionSpace
 from ontodex.engine.topk import Searcher
@@ -21,6 +22,9 @@ from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.graph.names import NameKind, normalise
 from ontodex.graph.text import in_words
 from ontodex.indexers.index import Index
+from ontodex.indexers.kin import Kin, KinRule
+from ontodex.indexers.likeness import Likeness
+from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Subsumptions"]
@@ -28,6 +32,11 @@ __all__ = ["Subsumptions"]
 Points = NDArray[np.float32]
 
 METHOD = "the subsumption score of HiT"
+
+KIN_METHOD = f"{METHOD}, and what is above entities of like text"
+
+Bonuses = Callable[[Sequence[Resolved]], list[Bonus]]
+"""Says what is added to the scores of the parents of entities and texts."""
 
 
 class Subsumptions:
@@ -40,6 +49,7 @@ class Subsumptions:
         curvature: The ball has curvature -c.
         rule: Scores pairs, and turns scores into probabilities.
         encode: Makes lifted points of texts.
+        kin: What entities of like text add to the score of parents, and the probabilities of the sums; ``None`` for nothing.
         device: Where vectors are searched.
 
     Attributes:
@@ -47,6 +57,8 @@ class Subsumptions:
         space: Scores all entities as parents.
         above: Searches for parents.
         below: Searches for children.
+        parent_rule: Turns the scores of parents into probabilities.
+        parent_method: What those scores are.
     """
 
     def __init__(
@@ -58,6 +70,7 @@ class Subsumptions:
         rule: Subsumption,
         *,
         encode: Callable[[list[str]], Points],
+        kin: tuple[KinRule, Bonuses] | None = None,
         device: str = "cpu",
     ) -> None:
         none = np.zeros(0, dtype=np.int32)
@@ -69,6 +82,9 @@ class Subsumptions:
         self.space = SubsumptionSpace(vectors, curvature, rule.weight, rule.tilt)
         self.above = Searcher(vectors, device, space=self.space)
         self.below = self.above.scored_by(self.space.turned())
+        self._kin = kin
+        self.parent_rule = rule if kin is None else kin[0].applied(rule)
+        self.parent_method = METHOD if kin is None else KIN_METHOD
 
     @classmethod
     def of(cls, index: Index, hierarchy: Hierarchy | None) -> Subsumptions:
@@ -97,6 +113,7 @@ class Subsumptions:
             index.curvature,
             index.rule,
             encode=lambda texts: np.asarray(index.hit_encoder.items([in_words(text) for text in texts])),
+            kin=_kin(index, hierarchy),
             device=index.device,
         )
 
@@ -120,25 +137,33 @@ class Subsumptions:
         start = time.perf_counter()
         read = self.read(texts)
         points = self.points(read)
-        searcher = self.above if question == "parents" else self.below
+        upward = question == "parents"
         asserted = [self.asserted(question, one.row) for one in read]
         refused = self.refused(question, read)
+        searcher, bonuses = (self.above, self._bonuses(read)) if upward else (self.below, [_nothing()] * len(read))
         if known == "only":
-            found = [searcher.among(point, rows, k) for point, (rows, _) in zip(points, asserted, strict=True)]
+            found = raised_among(searcher, points, bonuses, k, [rows for rows, _ in asserted])
         else:
-            found = searcher.top(
-                points,
-                k,
-                [
-                    np.concatenate([other, rows if known == "exclude" else no_rows()])
-                    for other, (rows, _) in zip(refused, asserted, strict=True)
-                ],
-            )
+            left_out = [
+                np.concatenate([other, rows if known == "exclude" else no_rows()])
+                for other, (rows, _) in zip(refused, asserted, strict=True)
+            ]
+            found = raised_top(searcher, points, bonuses, k, left_out)
+        rule, method = (self.parent_rule, self.parent_method) if upward else (self.rule, METHOD)
         answers = [
-            (self.hits(scored, rows), {"text": one.reading}, METHOD)
+            (self.hits(scored, rows, rule), {"text": one.reading}, method)
             for one, scored, (rows, _) in zip(read, found, asserted, strict=True)
         ]
         return answered(self.graph, question, answers, start)
+
+    def best_parents(
+        self, entities: Sequence[Resolved], points: Points, k: int, refused: Sequence[Rows]
+    ) -> list[Scored]:
+        """Return the k best parents of entities and texts, of which ``points`` are the lifted points."""
+        return raised_top(self.above, points, self._bonuses(entities), k, refused)
+
+    def _bonuses(self, entities: Sequence[Resolved]) -> list[Bonus]:
+        return [_nothing()] * len(entities) if self._kin is None else self._kin[1](entities)
 
     def asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:
         """Return the asserted ancestors (or descendants), and what would close a circle if it were one."""
@@ -167,6 +192,28 @@ class Subsumptions:
         }
         return np.array(sorted(bearers), dtype=np.int64)
 
-    def hits(self, scored: Scored, known: Rows) -> tuple[Hit, ...]:
-        """Return entities as hits, each with its probability."""
-        return hits_of(self.graph, scored, known, self.rule.probability(scored[1]))
+    def hits(self, scored: Scored, known: Rows, rule: Subsumption) -> tuple[Hit, ...]:
+        """Return entities as hits, each with its probability by a rule: that of parents is another."""
+        return hits_of(self.graph, scored, known, rule.probability(scored[1]))
+
+
+def _kin(index: Index, hierarchy: Hierarchy | None) -> tuple[KinRule, Bonuses] | None:
+    """Return what entities of like text say of parents, if the index has weights for it."""
+    rule = KinRule.read(index.manifest.encoders, str(index.folder / "manifest.json"))
+    if rule is None or hierarchy is None:
+        return None
+    known = index.vectors("text")
+    kin = Kin(hierarchy, Likeness(known))
+
+    def encode(texts: list[str]) -> Points:
+        return np.asarray(index.text_encoder.encode([in_words(text) for text in texts]))
+
+    def bonuses(entities: Sequence[Resolved]) -> list[Bonus]:
+        rows = np.array([-1 if one.row is None else one.row for one in entities], dtype=np.int64)
+        return list(kin.bonuses(rule, vectors_of(known, entities, encode), rows))
+
+    return rule, bonuses
+
+
+def _nothing() -> Bonus:
+    return no_rows(), np.zeros(0)

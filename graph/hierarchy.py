@@ -133,6 +133,19 @@ class Hierarchy:
         found = keys[keys % n != rows[keys // n]]
         return found // n, (found % n).astype(np.int32)
 
+    def parents_of(self, entities: NDArray[np.integer]) -> tuple[Keys, Rows]:
+        """Return the direct parents of many entities: (position in ``entities``, parent), both of shape (pairs,)."""
+        starts = self._parent_starts
+        owners, places = runs(starts[entities], starts[np.asarray(entities) + 1] - starts[entities])
+        return owners, self._parents[places]
+
+    def ancestors_of(self, entities: NDArray[np.integer]) -> tuple[Keys, Rows]:
+        """Return everything above many entities: (position in ``entities``, ancestor), both of shape (pairs,)."""
+        n, keys = max(len(self.ids), 1), self.subsumption_keys
+        first = np.searchsorted(keys, np.asarray(entities, dtype=np.int64) * n)
+        owners, places = runs(first, np.searchsorted(keys, (np.asarray(entities, dtype=np.int64) + 1) * n) - first)
+        return owners, (keys[places] % n).astype(np.int32)
+
     def ancestors(self, entity: int) -> Rows:
         """Return everything above ``entity``, ascending, without itself."""
         return self._closure(entity, upward=True)

@@ -40,7 +40,7 @@ from ontodex.indexers.blobs import layout
 from ontodex.indexers.candidates import EXACT_UP_TO, make_candidates, measure_recall
 from ontodex.indexers.embed import Embeddings, embed, map_blocks
 from ontodex.indexers.encoder_files import Encoders
-from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
+from ontodex.indexers.hierarchy_rule import fit_kin_to_graph, hierarchy_to_fit, with_rule
 from ontodex.indexers.index import Index
 from ontodex.indexers.manifest import FORMAT, FileInfo, Manifest, file_info
 from ontodex.indexers.phrases import phrases
@@ -224,7 +224,8 @@ class _Build:
                 vectors[HIT] = self._adapted(HIT, given.hit, names[HIT], earlier)
             with self._timed("rule"):
                 hit = with_rule(given.hit, hierarchy, names[HIT], vectors[HIT])
-                self.encoders = given = dataclasses.replace(given, hit=hit)
+                kin = fit_kin_to_graph(hit, hierarchy, names[HIT], vectors[HIT], Vectors([vectors[TEXT]]))
+                self.encoders = given = dataclasses.replace(given, hit=hit, kin=kin or given.kin)
         if given.condition is not None:
             with self._timed("encode"):
                 names[CONDITION] = self._own_names(given.condition, names[TEXT])

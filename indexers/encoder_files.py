@@ -15,6 +15,7 @@ from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.link_encoder import LinkEncoder
 from ontodex.encoders.locate import files_of
 from ontodex.encoders.text import TextEncoder
+from ontodex.indexers.kin import KinRule
 
 __all__ = ["Encoders"]
 
@@ -29,6 +30,7 @@ class Encoders:
         hit: What is below what.
         condition: What is alike under a condition.
         gauss: What entails what.
+        kin: How much entities of like text count beside ``hit``.
     """
 
     text: TextEncoder
@@ -36,6 +38,7 @@ class Encoders:
     hit: HiT | None = None
     condition: ConditionEncoder | None = None
     gauss: GaussCSE | None = None
+    kin: KinRule | None = None
 
     @property
     def fingerprints(self) -> list[Any]:
@@ -52,6 +55,7 @@ class Encoders:
             found["link"] = {**about, "architecture": self.link.architecture, **residual}
         if self.hit is not None and self.hit.rule is not None:
             found["hit"] = {"encoder": self.hit.fingerprint, "curvature": self.hit.c, "rule": asdict(self.hit.rule)}
+            found["hit"] |= {} if self.kin is None else {"kin": asdict(self.kin)}
         if self.condition is not None:
             about = {"text": self.condition.text.fingerprint, "network": self.condition.fingerprint}
             found["condition"] = {**about, "architecture": self.condition.architecture, "width": self.condition.rank}

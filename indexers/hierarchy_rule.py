@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,13 @@ from ontodex.geometry.subsumption import Subsumption, calibrated, differences, f
 from ontodex.graph import Hierarchy, KnowledgeGraph, draw_negatives, links_fingerprint, validation_links
 from ontodex.graph.negatives import KINDS, name_groups
 from ontodex.indexers.embed import text_keys
+from ontodex.indexers.kin import Kin, KinRule
+from ontodex.indexers.likeness import Likeness
+from ontodex.indexers.structure_weights import Evidence
+from ontodex.indexers.structure_weights import fit as fit_weights
+from ontodex.indexers.vectors import Vectors
 
-__all__ = ["LEAST_LINKS", "best_parents", "fit_rule_to_graph", "hierarchy_to_fit", "with_rule"]
+__all__ = ["LEAST_LINKS", "best_parents", "fit_kin_to_graph", "fit_rule_to_graph", "hierarchy_to_fit", "with_rule"]
 
 LEAST_LINKS = 50
 """Links below which a rule fitted to them would say little."""
@@ -39,6 +45,12 @@ BLOCK = 8192
 
 TIE = 1e-6
 """Scores nearer than this are taken for equal: the parent itself is among the entities."""
+
+LEAST_WEIGHT = 0.01
+"""Least weight of the subsumption score beside what like entities say."""
+
+PRECISION = 1e-3
+"""How hard those weights are drawn to where their fit starts."""
 
 NEGATIVES = 10
 """Wrong parents of either kind, random and siblings, for each link."""
@@ -152,6 +164,67 @@ def fit_rule_to_graph(
     return calibrated(rule, scores, found) if found.any() and not found.all() else rule
 
 
+def fit_kin_to_graph(
+    hit: HiT,
+    hierarchy: Hierarchy | None,
+    names: Sequence[str],
+    items: NDArray[np.float32],
+    texts: Vectors,
+    seed: int = 0,
+) -> KinRule | None:
+    """Fit how much entities of like text count, by the likelihood of direct parents among all entities.
+
+    Args:
+        hit: The encoder, with the rule that :func:`with_rule` fitted.
+        hierarchy: The asserted hierarchy, if it is large enough (:func:`hierarchy_to_fit`).
+        names: Text of every entity.
+        items: Lifted points of all entities, of shape (entities, dim + 1).
+        texts: Vectors of the entities' texts, to tell which are alike.
+        seed: Seed of the draws.
+
+    Returns:
+        The weights, and the curve of probabilities of the sums, or ``None`` if there is nothing to fit them to.
+    """
+    if hit.rule is None or hierarchy is None:
+        return None
+    links, rule = _not_learnt(hit, hierarchy, names), hit.rule
+    links = hierarchy.direct_subsumptions() if links is None else links
+    order = np.argsort(text_keys(names), kind="stable")
+    place = np.argsort(order)
+    random = np.random.default_rng(seed)
+    asked = random.permutation(order[np.unique(place[links[:, 0]])])[:ASKED]
+    answers = np.array([random.permutation(hierarchy.parents(row))[0] for row in asked.tolist()], dtype=np.int64)
+    drawn = order[random.permutation(len(items))[:CANDIDATES]]
+    own, others = np.zeros((len(asked), 4)), np.zeros((4, len(asked), len(drawn)), dtype=np.float32)
+    points, right, wrong = (unlift(np.array(items[rows], dtype=np.float64), hit.c) for rows in (asked, answers, drawn))
+    norms, right_norms = norm(points, hit.c), norm(right, hit.c)
+    own[:, 0] = rule.score(distance_of(points, right, hit.c), right_norms - norms, norms)
+    others[0] = rule.score(pairwise(points, wrong, hit.c), norm(wrong, hit.c) - norms[:, None], norms[:, None])
+    kin = Kin(hierarchy, Likeness(texts))
+    sums = np.zeros((3, len(items)))
+    nothing = np.zeros((len(asked), 0), dtype=np.float32)  # entities are looked up, not encoded
+    for at, (reached, scores) in enumerate(kin.scores(nothing, asked)):
+        sums[:, reached] = scores
+        own[at, 1:], others[1:, at] = sums[:, answers[at]], sums[:, drawn]
+        sums[:, reached] = 0.0
+    groups = name_groups(names)
+    refused = hierarchy.is_ancestor(asked[:, None], drawn[None]) | hierarchy.is_ancestor(drawn[None], asked[:, None])
+    refused |= groups[asked][:, None] == groups[drawn][None]
+    offsets = np.where(refused, -np.inf, np.log(len(items) / len(drawn))).astype(np.float32)
+    evidence = Evidence(own, others, offsets, np.zeros(len(asked), dtype=np.int64))
+    start = np.array([[rule.slope, *[0.5] * 3]])
+    weights = fit_weights(evidence, evidence.groups, start, PRECISION * np.eye(4))[0]
+    itself, above, far_above = (np.maximum(weights[1:], 0.0) / max(weights[0], LEAST_WEIGHT)).tolist()
+    found = KinRule(itself, above, far_above, slope=rule.slope, offset=rule.offset)
+    bonuses = list(kin.bonuses(found, nothing, asked))
+    owners, parents, scores = best_parents(hierarchy, names, items, hit.c, rule, asked, bonuses=bonuses)
+    true = hierarchy.is_ancestor(asked[owners], parents)
+    if true.any() and not true.all():
+        curve = calibrated(rule, scores, true)
+        found = replace(found, slope=curve.slope, offset=curve.offset)
+    return found
+
+
 def best_parents(
     hierarchy: Hierarchy,
     names: Sequence[str],
@@ -160,6 +233,8 @@ def best_parents(
     rule: Subsumption,
     asked: NDArray[np.integer],
     k: int = LISTED,
+    *,
+    bonuses: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]] = (),
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Rank all entities as parents of some, as the engine does; namesakes and what is asserted below are left out.
 
@@ -171,6 +246,7 @@ def best_parents(
         rule: Scores them.
         asked: Rows of the entities, of shape (n,).
         k: How many parents of each.
+        bonuses: Rows of parents, and what is added to their scores, of each entity.
 
     Returns:
         Position in ``asked``, row of the parent and score of each answer, the best of each entity first.
@@ -178,12 +254,19 @@ def best_parents(
     points = unlift(np.array(items[asked], dtype=np.float64), c)
     norms = norm(points, c)[:, None]
     owners, refused = _refused(hierarchy, names, asked)
+    raised = np.concatenate([np.zeros(0, dtype=np.int64), *(reached for reached, _ in bonuses)])
+    by = np.argsort(raised, kind="stable")
+    gainers = np.repeat(np.arange(len(bonuses)), [len(reached) for reached, _ in bonuses])[by]
+    gains = np.concatenate([np.zeros(0), *(gain for _, gain in bonuses)])[by]
+    raised = raised[by]
     rows = np.zeros((len(asked), 0), dtype=np.int64)
     scores = np.zeros((len(asked), 0))
     for start in range(0, len(items), BLOCK):
         block = unlift(np.array(items[start : start + BLOCK], dtype=np.float64), c)
         here = slice(*np.searchsorted(refused, [start, start + len(block)]))
         found = rule.score(pairwise(points, block, c), norm(block, c) - norms, norms)
+        better = slice(*np.searchsorted(raised, [start, start + len(block)]))
+        found[gainers[better], raised[better] - start] += gains[better]
         found[owners[here], refused[here] - start] = -np.inf
         scores = np.concatenate([scores, found], axis=1)
         rows = np.concatenate([rows, np.broadcast_to(np.arange(start, start + len(block)), found.shape)], axis=1)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.graph import both_directions
+from ontodex.graph.hierarchy import runs
 
 __all__ = ["KnownLinks"]
 
@@ -63,8 +64,8 @@ class KnownLinks:
         starts, counts = self.spans(entities, relations)
         if most is not None:
             counts[counts > most] = 0
-        places = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        return np.repeat(np.arange(len(counts)), counts), self.triples[places, 2]
+        questions, places = runs(starts, counts)
+        return questions, self.triples[places, 2]
 
     def tails_of(self, entity: int, relation: int) -> Rows:
         """Return the known tails of a question, ascending."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.graph.hierarchy import runs
 from ontodex.indexers.known_links import KnownLinks
 
 __all__ = ["Rules", "mine_rules", "no_rules"]
@@ -78,8 +79,7 @@ class Rules:
             kinds = np.where(asked < 0, -1, relations[start : start + BLOCK])
             starts = np.searchsorted(self.bodies[:, 0], kinds)
             counts = np.searchsorted(self.bodies[:, 0], kinds, side="right") - starts
-            rules = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-            questions = np.repeat(np.arange(len(asked)), counts)
+            questions, rules = runs(starts, counts)
             pairs, tails = _ends(links, asked[questions], self.bodies[rules])
             found, places = np.unique(questions[pairs] * links.n_entities + tails, return_inverse=True)
             scores = -np.expm1(-np.bincount(places, doubts[rules[pairs]], len(found)))
@@ -154,8 +154,8 @@ def _frequent(links: KnownLinks, relation: int, examples: Rows) -> Rows:
         starts = np.searchsorted(from_there[order], there)
         counts = np.searchsorted(from_there[order], there, side="right") - starts
         counts[(there == head) | (there == tail)] = 0
-        places = order[np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())]
-        long = np.repeat(away, counts) * links.n_relations + links.inverse(back[places])
+        steps, places = runs(starts, counts)
+        long = away[steps] * links.n_relations + links.inverse(back[order[places]])
         found += [np.unique(-1 - short), np.unique(long)]
     codes, counts = np.unique(np.concatenate(found), return_counts=True)
     best = np.lexsort((codes, -counts))[:BODIES]

@@ -11,6 +11,7 @@ from ontodex.indexers import generations
 from ontodex.indexers.build import build_generation
 from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.index import Index
+from ontodex.indexers.kin import KinRule
 from ontodex.indexers.structure_build import carried
 
 __all__ = ["encoders_of", "update_index"]
@@ -29,6 +30,7 @@ def encoders_of(index: Index) -> Encoders:
         hit=index.hit_encoder if "hit" in given else None,
         condition=index.condition_encoder if "condition" in given else None,
         gauss=index.gauss_encoder if "gauss" in given else None,
+        kin=KinRule.read(given, str(index.folder / "manifest.json")),
     )
 
 

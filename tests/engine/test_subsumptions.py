@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,10 +13,13 @@ from planted import C, plant
 
 from ontodex.engine.audit import audit
 from ontodex.engine.place import place
+from ontodex.engine.resolve import Resolved
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.errors import SettingsError, UnknownEntity
 from ontodex.geometry import poincare
 from ontodex.graph import GraphBuilder, KnowledgeGraph
+from ontodex.indexers.kin import KinRule
+from ontodex.indexers.structure import Bonus
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +75,54 @@ def test_batches_equal_single_questions(planted: Subsumptions) -> None:
             assert hits.hits == planted.ranked(question, [text], 7, "include")[0].hits
     for text, one in zip(texts, place(planted, texts, 3), strict=True):
         assert one.placements == place(planted, [text], 3)[0].placements
+
+
+def with_kin(planted: Subsumptions) -> Subsumptions:
+    """The same, with something added to the scores of some parents."""
+    added = np.random.default_rng(0)
+
+    def bonuses(entities: Sequence[Resolved]) -> list[Bonus]:
+        found = []
+        for one in entities:
+            rows = np.arange(0, planted.graph.n_entities, 3 if one.row is None else 2)
+            found.append((rows, 9 * added.random(len(rows)) - 3))
+        return found
+
+    kin = KinRule(itself=1.0, parents=1.0, ancestors=1.0, slope=0.2, offset=-1.0), bonuses
+    graph, space = planted.graph, planted.space
+    return Subsumptions(graph, planted.hierarchy, space.vectors, C, planted.rule, encode=planted._encode, kin=kin)
+
+
+@pytest.mark.parametrize("known", ["include", "exclude", "only"])
+@pytest.mark.parametrize("name", ["dog", "thing"])
+def test_what_like_entities_say_is_added_to_the_scores_of_parents(planted: Subsumptions, name: str, known: str) -> None:
+    graph, hierarchy = planted.graph, planted.hierarchy
+    row = graph.find(name)[0]
+    raised = with_kin(planted)
+    [(reached, added)] = with_kin(planted)._bonuses(raised.read([name]))
+    scores = brute(planted, row, True)
+    scores[reached] += added
+    asserted = set(hierarchy.ancestors(row).tolist())
+    allowed = set(range(graph.n_entities)) - set(hierarchy.descendants(row).tolist()) - {row}
+    allowed = allowed & asserted if known == "only" else allowed - (asserted if known == "exclude" else set())
+    wanted = sorted(allowed, key=lambda at: (-scores[at], at))[:12]
+    (hits,) = raised.ranked("parents", [name], 12, known)
+    assert [hit.id for hit in hits] == [graph.ids[at] for at in wanted]
+    np.testing.assert_allclose([hit.score for hit in hits], scores[wanted])
+    curve = 1 / (1 + np.exp(1.0 - 0.2 * scores[wanted]))
+    np.testing.assert_allclose([hit.probability for hit in hits], curve)
+    assert "entities of like text" in hits.method
+    (below,) = raised.ranked("children", [name], 12, known)
+    assert below.hits == planted.ranked("children", [name], 12, known)[0].hits
+
+
+def test_positions_are_under_the_parents_that_like_entities_have_too(planted: Subsumptions) -> None:
+    (parents,) = with_kin(planted).ranked("parents", ["a yak"], 50, "include")
+    (places,) = place(with_kin(planted), ["a yak"], 5)
+    best = {hit.id: hit for hit in parents}
+    assert len(places) == 5
+    assert all(one.parent == best[one.parent.id] for one in places)
+    assert places.method == parents.method
 
 
 def test_no_questions_no_answers(planted: Subsumptions) -> None:

@@ -30,6 +30,10 @@ def test_like_networkx_on_random_dags(links: list[tuple[int, int]]) -> None:
         above = networkx.descendants(reference, row)
         assert set(hierarchy.ancestors(row).tolist()) == above
         assert set(hierarchy.descendants(row).tolist()) == networkx.ancestors(reference, row)
+        for one, many in ((hierarchy.parents, hierarchy.parents_of), (hierarchy.ancestors, hierarchy.ancestors_of)):
+            owners, found = many(np.array([row, 0, row]))
+            assert found[owners == 2].tolist() == one(row).tolist() == found[owners == 0].tolist()
+            assert found[owners == 1].tolist() == one(0).tolist()
         roots = [node for node in above | {row} if reference.out_degree(node) == 0]
         assert hierarchy.depth[row] == min(networkx.shortest_path_length(reference, row, root) for root in roots)
     closure = {(a, b) for a in reference for b in networkx.descendants(reference, a)}

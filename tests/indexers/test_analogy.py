@@ -8,6 +8,7 @@ import pytest
 from ontodex.geometry.cosine import unit
 from ontodex.graph import both_directions
 from ontodex.indexers import analogy as module
+from ontodex.indexers import likeness as alike
 from ontodex.indexers.analogy import Analogy
 from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.precedents import Precedents
@@ -34,9 +35,9 @@ def by_definition(triples: np.ndarray, vectors: Vectors, asked: np.ndarray, row:
 
     def near(vector: np.ndarray, own: int) -> dict[int, float]:
         cosines = every @ vector
-        order = [other for other in np.argsort(-cosines).tolist() if other != own][: module.NEAR]
-        alike = {other: float(np.exp((cosines[other] - 1) / 0.1)) for other in order}
-        return {other: value for other, value in alike.items() if every[other].any() and vector.any()}
+        order = [other for other in np.argsort(-cosines).tolist() if other != own][: alike.NEAR]
+        values = {other: float(np.exp((cosines[other] - 1) / 0.1)) for other in order}
+        return {other: value for other, value in values.items() if every[other].any() and vector.any()}
 
     scores = np.zeros((2, len(every)))
     for head, likeness in near(unit(asked.astype(np.float64)), row).items():
@@ -51,7 +52,7 @@ def by_definition(triples: np.ndarray, vectors: Vectors, asked: np.ndarray, row:
 
 @pytest.mark.parametrize("near", [7, 128])
 def test_scores_are_those_of_the_definition(monkeypatch: pytest.MonkeyPatch, near: int) -> None:
-    monkeypatch.setattr(module, "NEAR", near)
+    monkeypatch.setattr(alike, "NEAR", near)
     triples, vectors = drawn()
     analogy = Analogy(KnownLinks(triples, 60, RELATIONS), vectors)
     random = np.random.default_rng(1)
@@ -142,8 +143,8 @@ def test_of_very_many_known_tails_some_are_looked_at(monkeypatch: pytest.MonkeyP
     triples = np.stack([np.zeros(400, int), np.zeros(400, int), np.arange(100, 500)], axis=1)
     analogy = Analogy(KnownLinks(triples, 500, 1), vectors)
     [(_, scores)] = analogy.scores(vectors[np.array([0])], np.array([0]), np.array([0]))
-    assert analogy._found.nonzero()[0].tolist() == [0, 100, 200, 300, 400]
-    assert 0 < np.count_nonzero(scores[1]) <= 4 * module.NEAR
+    assert analogy._likeness._found.nonzero()[0].tolist() == [0, 100, 200, 300, 400]
+    assert 0 < np.count_nonzero(scores[1]) <= 4 * alike.NEAR
 
 
 def test_ranges_are_exact_for_few_relations_and_near_for_many() -> None:

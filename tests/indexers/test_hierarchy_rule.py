@@ -14,7 +14,18 @@ from ontodex.geometry import poincare
 from ontodex.geometry.subsumption import Subsumption, calibrated, differences, fit, metrics
 from ontodex.graph import Hierarchy, KnowledgeGraph, draw_negatives, links_fingerprint, validation_links
 from ontodex.graph.names import normalise
-from ontodex.indexers.hierarchy_rule import ASKED, LEAST_LINKS, WEIGHTS, best_parents, fit_rule_to_graph, with_rule
+from ontodex.indexers.hierarchy_rule import (
+    ASKED,
+    LEAST_LINKS,
+    WEIGHTS,
+    best_parents,
+    fit_kin_to_graph,
+    fit_rule_to_graph,
+    with_rule,
+)
+from ontodex.indexers.kin import Kin
+from ontodex.indexers.likeness import Likeness
+from ontodex.indexers.vectors import Vectors
 
 DIM, COUNT = 32, 1400
 C = poincare.curvature(DIM)
@@ -89,6 +100,40 @@ def test_an_encoder_that_knows_nothing_is_sure_of_nothing(
     assert rule.probability(scores).mean() == pytest.approx(found.mean(), abs=0.03)
 
 
+def texts_of(hierarchy: Hierarchy, share: float) -> Vectors:
+    """Texts that are alike where the first parent is the same, and noise."""
+    rng = np.random.default_rng(5)
+    kinds, noise = rng.normal(size=(COUNT, 24)), rng.normal(size=(COUNT, 24))
+    first = [(*hierarchy.parents(row).tolist(), row)[0] for row in range(COUNT)]
+    return Vectors([(share * kinds[first] + noise).astype(np.float32)])
+
+
+def test_entities_of_like_text_find_more_parents_with_true_probabilities(
+    hierarchy: Hierarchy, names: list[str], items: np.ndarray, tiny_hit: Path
+) -> None:
+    hit = with_rule(HiT.load(tiny_hit, "cpu"), hierarchy, names, items)
+    assert hit.rule is not None
+    asked = np.random.default_rng(0).permutation(np.unique(hierarchy.links[:, 0]))[ASKED:]
+    direct = hierarchy.links[:, 0].astype(np.int64) * COUNT + hierarchy.links[:, 1]
+    right = []
+    for texts in (texts_of(hierarchy, 2.0), texts_of(hierarchy, 0.0)):
+        rule = fit_kin_to_graph(hit, hierarchy, names, items, texts)
+        assert rule is not None
+        bonuses = list(Kin(hierarchy, Likeness(texts)).bonuses(rule, np.zeros((len(asked), 0), np.float32), asked))
+        owners, parents, scores = best_parents(hierarchy, names, items, C, hit.rule, asked, bonuses=bonuses)
+        found = hierarchy.is_ancestor(asked[owners], parents)
+        assert max(bands(rule.applied(hit.rule), scores, found)) < 0.07
+        right.append(np.isin(asked[owners].astype(np.int64) * COUNT + parents, direct).mean())
+    owners, parents, _ = best_parents(hierarchy, names, items, C, hit.rule, asked)
+    plain = np.isin(asked[owners].astype(np.int64) * COUNT + parents, direct).mean()
+    assert right[0] > 1.3 * plain  # texts that tell
+    assert right[1] > 0.95 * plain  # texts that tell nothing
+
+
+def test_there_is_no_rule_for_kin_without_a_hierarchy(names: list[str], items: np.ndarray, tiny_hit: Path) -> None:
+    assert fit_kin_to_graph(HiT.load(tiny_hit, "cpu"), None, names, items, Vectors([items])) is None
+
+
 @pytest.mark.parametrize("block", [COUNT, 97])
 def test_the_best_parents_are_those_of_a_full_sort(
     hierarchy: Hierarchy, names: list[str], items: np.ndarray, block: int, monkeypatch: pytest.MonkeyPatch
@@ -96,11 +141,14 @@ def test_the_best_parents_are_those_of_a_full_sort(
     monkeypatch.setattr("ontodex.indexers.hierarchy_rule.BLOCK", block)
     asked = np.array([COUNT - 1, 3, 0, 40])
     rule = Subsumption(weight=0.5, threshold=0.0, slope=1.0, offset=0.0, tilt=0.2)
-    owners, parents, scores = best_parents(hierarchy, names, items, C, rule, asked, k=7)
+    rng = np.random.default_rng(0)
+    bonuses = [(np.sort(rng.permutation(COUNT)[:30]), rng.normal(size=30) * 5) for _ in asked]
+    owners, parents, scores = best_parents(hierarchy, names, items, C, rule, asked, k=7, bonuses=bonuses)
     points = poincare.unlift(items.astype(np.float64), C)
     norms = poincare.norm(points, C)
     for at, row in enumerate(asked.tolist()):
         every = -(poincare.distance(points[row], points, C) + 0.5 * (norms - norms[row]) - 0.2 * norms[row])
+        every[bonuses[at][0]] += bonuses[at][1]
         same = {other for other in range(COUNT) if normalise(names[other]) == normalise(names[row])}
         refused = {row, *hierarchy.descendants(row).tolist(), *(same - set(hierarchy.ancestors(row).tolist()))}
         wanted = [other for other in np.argsort(-every, kind="stable").tolist() if other not in refused][:7]

@@ -1,0 +1,89 @@
+"""What is above entities of like text: against the definition, and that the fit makes use of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from ontodex.errors import SettingsError
+from ontodex.geometry.cosine import unit
+from ontodex.geometry.subsumption import Subsumption
+from ontodex.graph import Hierarchy
+from ontodex.indexers import likeness as module
+from ontodex.indexers.kin import Kin, KinRule
+from ontodex.indexers.likeness import Likeness
+from ontodex.indexers.vectors import Vectors
+
+COUNT, DIM = 50, 4
+
+
+@pytest.fixture(scope="module")
+def hierarchy() -> Hierarchy:
+    """Everything but the first few has one or two parents among those before it."""
+    rng = np.random.default_rng(0)
+    children = np.concatenate([np.arange(3, COUNT), np.arange(30, COUNT)])
+    return Hierarchy(
+        children, (rng.random(len(children)) * children).astype(int), ids=[f"e{row}" for row in range(COUNT)]
+    )
+
+
+@pytest.fixture(scope="module")
+def vectors() -> np.ndarray:
+    made = np.random.default_rng(1).normal(size=(COUNT, DIM)).astype(np.float32)
+    made[7] = 0.0
+    return made
+
+
+@pytest.mark.parametrize("near", [6, 128])
+def test_scores_are_those_of_the_definition(
+    hierarchy: Hierarchy, vectors: np.ndarray, near: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "NEAR", near)
+    rows = np.append(np.arange(COUNT), [-1, -1])
+    asked = np.concatenate([vectors, np.random.default_rng(2).normal(size=(2, DIM)).astype(np.float32)])
+    kin = Kin(hierarchy, Likeness(Vectors([vectors[:20], vectors[20:]])))
+    every, found = unit(vectors.astype(np.float64)), 0
+    for row, vector, (reached, scores) in zip(rows.tolist(), unit(asked), kin.scores(asked, rows), strict=True):
+        cosines = every @ vector
+        others = [other for other in np.argsort(-cosines, kind="stable").tolist() if other != row][:near]
+        below = set() if row < 0 else set(hierarchy.descendants(row).tolist())
+        wanted = np.zeros((3, COUNT))
+        for other in others:
+            if other not in below and every[other].any() and vector.any():
+                value = np.exp((cosines[other] - 1) / 0.1)
+                wanted[0, other] += value
+                wanted[1, hierarchy.parents(other)] += value
+                wanted[2, hierarchy.ancestors(other)] += value
+        made = np.zeros_like(wanted)
+        made[:, reached] = scores
+        np.testing.assert_allclose(made, np.log1p(wanted / 0.005), atol=1e-5)
+        assert (np.diff(reached) > 0).all()
+        assert scores.any(axis=0).all()
+        assert vector.any() or not len(reached)
+        found += len(reached)
+    assert found > 5 * COUNT
+
+
+def test_what_is_added_is_the_weighted_sum(hierarchy: Hierarchy, vectors: np.ndarray) -> None:
+    kin, rows = Kin(hierarchy, Likeness(Vectors([vectors]))), np.array([3, 40])
+    rule = KinRule(itself=1.0, parents=2.0, ancestors=0.5, slope=1.0, offset=0.0)
+    for (reached, scores), (same, added) in zip(
+        kin.scores(vectors[rows], rows), kin.bonuses(rule, vectors[rows], rows), strict=True
+    ):
+        assert np.array_equal(reached, same)
+        np.testing.assert_allclose(added, scores[0] + 2 * scores[1] + 0.5 * scores[2])
+
+
+def test_the_rule_is_read_as_it_was_written() -> None:
+    rule = KinRule(itself=1.0, parents=2.0, ancestors=0.5, slope=3.0, offset=4.0)
+    assert KinRule.read({"hit": {"kin": asdict(rule)}}, "here") == rule
+    assert KinRule.read({"hit": {"rule": {}}}, "here") is None
+    assert KinRule.read({}, "here") is None
+    with pytest.raises(SettingsError, match="here"):
+        KinRule.read({"hit": {"kin": {"itself": 1.0}}}, "here")
+    plain = Subsumption(weight=2.0, threshold=-10.0, slope=0.5, offset=5.0, tilt=0.1)
+    sums = rule.applied(plain)
+    assert (sums.slope, sums.offset) == (3.0, 4.0)
+    assert (sums.weight, sums.threshold, sums.tilt) == (2.0, -10.0, 0.1)
