@@ -224,8 +224,8 @@ class _Build:
                 vectors[HIT] = self._adapted(HIT, given.hit, names[HIT], earlier)
             with self._timed("rule"):
                 hit = with_rule(given.hit, hierarchy, names[HIT], vectors[HIT])
-                kin = fit_kin_to_graph(hit, hierarchy, names[HIT], vectors[HIT], Vectors([vectors[TEXT]]))
-                self.encoders = given = dataclasses.replace(given, hit=hit, kin=kin or given.kin)
+                kin = fit_kin_to_graph(hit, hierarchy, names[HIT], vectors[HIT], Vectors([vectors[TEXT]])) or given.kin
+                self.encoders = given = dataclasses.replace(given, hit=hit, kin=kin)
         if given.condition is not None:
             with self._timed("encode"):
                 names[CONDITION] = self._own_names(given.condition, names[TEXT])
@@ -241,9 +241,8 @@ class _Build:
         if self.settings.get("spans"):
             with self._timed("encode"):
                 said[SPAN] = phrases(sentences, given.text)
-                known = self._known(earlier, SPAN, "text", given.text.fingerprint)
-                file = folder / "span.f32"
-                vectors[SPAN] = embed(said[SPAN].texts, given.text, file, known=known, quiet=self.quiet)
+                same = self._known(earlier, SPAN, "text", given.text.fingerprint)
+                vectors[SPAN] = embed(said[SPAN].texts, given.text, folder / "span.f32", known=same, quiet=self.quiet)
         names.update({space: found.texts for space, found in said.items()})
         with self._timed("store"):
             prefixes = {LINK: HYBRID} if HYBRID in vectors else {}
