@@ -7,6 +7,7 @@ import dataclasses
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,21 +49,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", default="", help="with --model: what it was trained with, for the record")
 
 
-def run(options: argparse.Namespace) -> list[Measured]:
-    """Measure, and return what came out."""
+def run(options: argparse.Namespace) -> Iterator[Measured]:
+    """Measure, and yield what came out of each graph and form as soon as it is there."""
     expect_data(options, "kgc")
     graphs = options.graph or list(GRAPHS)
     if options.model is not None:
         if len(graphs) != 1:
             sys.exit("python -m benchmarks kgc: --model expects one --graph")
-        return [_measured(options, graphs[0], "tuned", [options.model], ontodex.TextSettings(), options.budget)]
-    found = []
+        yield _measured(options, graphs[0], "tuned", [options.model], ontodex.TextSettings(), options.budget)
+        return
     for name in graphs:
         for neighbours in (0, 10):
             form = "frozen, neighbour names in the text" if neighbours else "frozen"
             texts = ontodex.TextSettings(neighbours=neighbours)
-            found.append(_measured(options, name, form, [], texts, f"{options.steps} steps on a frozen encoder"))
-    return found
+            yield _measured(options, name, form, [], texts, f"{options.steps} steps on a frozen encoder")
 
 
 def _measured(
@@ -86,6 +86,7 @@ def _measured(
             texts=texts,
             structure=structure,
             hierarchy=False,
+            entailment=False,
         )
         with engine:
             index = engine.index
