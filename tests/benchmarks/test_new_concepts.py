@@ -1,0 +1,54 @@
+"""Parents of concepts that were taken out: who is asked for, and how answers are counted."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+import numpy as np
+import pytest
+
+import ontodex
+from benchmarks import new_concepts
+from ontodex.engine.hits import Hit
+
+
+def test_leaves_are_taken_out_and_their_parents_asked_for(monkeypatch, small_graph, tmp_path, tiny_encoder, tiny_hit):
+    built = []
+
+    def build(graph, *given, **named):
+        built.append(graph)
+        return ontodex_build(graph, *given, **named, encoders=tiny_encoder, hierarchy=tiny_hit, device="cpu")
+
+    ontodex_build = ontodex.build
+    monkeypatch.setattr(ontodex, "build", build)
+    monkeypatch.setitem(new_concepts.LOADERS, "doid-2016", lambda data: small_graph)
+    monkeypatch.setattr(new_concepts, "expect_data", lambda *_: None)
+    parser = ArgumentParser()
+    new_concepts.add_options(parser)
+    options = parser.parse_args(["--graph", "doid-2016", "--concepts", "4"])
+    options.data, options.seed, options.quick = tmp_path, 0, False
+    (measured,) = new_concepts.run(options)
+    gone = set(small_graph.ids) - set(built[0].ids)
+    hierarchy = small_graph.hierarchy()
+    assert len(gone) == 4
+    assert all(not len(hierarchy.children(small_graph.ids.index(name))) for name in gone)
+    assert all(len(hierarchy.parents(small_graph.ids.index(name))) for name in gone)
+    assert measured.settings["concepts"] == 4
+    assert set(measured.figures) == {"parents", "HiT alone", "cosine", "place", "seconds to fit rules"}
+
+
+def test_ranks_and_distances_are_counted(small_graph):
+    hierarchy = small_graph.hierarchy()
+    row = small_graph.find("young dog")[0]
+    distances = new_concepts._distances(hierarchy, row)
+    assert set(distances) == set(hierarchy.ancestors(row).tolist())
+    assert {other for other, away in distances.items() if away == 1} == set(hierarchy.parents(row).tolist())
+    others = [name for at, name in enumerate(small_graph.ids) if at not in distances]
+    nearest = [small_graph.ids[other] for other in sorted(distances, key=distances.__getitem__)]
+    hits = [Hit(name, name, 0.0, False) for name in (others[0], *nearest)]
+    found = new_concepts._figures(small_graph, hierarchy, np.array([row]), [hits])
+    assert (found["MRR of the best direct parent"], found["hits@1"], found["hits@10"]) == (0.5, 0.0, 1.0)
+    assert all(found[f"ancestors {away} away in the first 10"] == 1.0 for away in ("1 link", "2 links"))
+    found = new_concepts._figures(small_graph, hierarchy, np.array([row]), [hits[:1]])
+    assert found["MRR of the best direct parent"] == pytest.approx(0.0)
+    assert not found["ancestors 1 link away in the first 100"]
