@@ -18,6 +18,7 @@ from ontodex.engine.hits import Hits
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.graph import Hierarchy, remove
 from ontodex.graph.text import in_words
+from ontodex.trainers.hierarchy_evaluation import hops_upward
 
 __all__ = ["add_options", "run"]
 
@@ -102,7 +103,7 @@ def _figures(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, taken: Any, an
     for row, hits in zip(taken.tolist(), answers, strict=True):
         ranks = {hit.id: rank for rank, hit in enumerate(hits, 1)}
         first.append(min(ranks.get(graph.ids[parent], np.inf) for parent in hierarchy.parents(row).tolist()))
-        for ancestor, distance in _distances(hierarchy, row).items():
+        for ancestor, distance in hops_upward(hierarchy, row).items():
             for k in (10, K):
                 tally = found[min(distance, DEPTHS[-1]), k]
                 tally[0] += ranks.get(graph.ids[ancestor], np.inf) <= k
@@ -117,14 +118,3 @@ def _figures(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, taken: Any, an
         away = f"{depth} or more links" if depth == DEPTHS[-1] else f"{depth} link{'s' * (depth > 1)}"
         figures[f"ancestors {away} away in the first {k}"] = right / max(1, total)
     return figures
-
-
-def _distances(hierarchy: Hierarchy, row: int) -> dict[int, int]:
-    """Return the fewest links to each ancestor."""
-    found: dict[int, int] = {}
-    front, distance = [row], 0
-    while front:
-        distance += 1
-        front = [parent for at in front for parent in hierarchy.parents(at).tolist() if parent not in found]
-        found.update(dict.fromkeys(front, distance))
-    return found

@@ -193,17 +193,41 @@ def fit_kin_to_graph(
     place = np.argsort(order)
     random = np.random.default_rng(seed)
     asked = random.permutation(order[np.unique(place[links[:, 0]])])[:ASKED]
-    answers = np.array([random.permutation(hierarchy.parents(row))[0] for row in asked.tolist()], dtype=np.int64)
     drawn = order[random.permutation(len(items))[:CANDIDATES]]
-    own, others = np.zeros((len(asked), 4)), np.zeros((4, len(asked), len(drawn)), dtype=np.float32)
-    points, right, wrong = (unlift(np.array(items[rows], dtype=np.float64), hit.c) for rows in (asked, answers, drawn))
-    norms, right_norms = norm(points, hit.c), norm(right, hit.c)
-    own[:, 0] = rule.score(distance_of(points, right, hit.c), right_norms - norms, norms)
-    others[0] = rule.score(pairwise(points, wrong, hit.c), norm(wrong, hit.c) - norms[:, None], norms[:, None])
     kin = Kin(hierarchy, Likeness(texts))
+    evidence = _evidence_of_kin(hierarchy, names, items, hit.c, rule, kin, asked, drawn)
+    start = np.array([[rule.slope, *[0.5] * 3]])
+    weights = fit_weights(evidence, evidence.groups, start, PRECISION * np.eye(4))[0]
+    itself, above, far_above = (np.maximum(weights[1:], 0.0) / max(weights[0], LEAST_WEIGHT)).tolist()
+    found = KinRule(itself, above, far_above, slope=rule.slope, offset=rule.offset)
+    bonuses = list(kin.bonuses(found, _no_texts(asked), asked))
+    owners, parents, scores = best_parents(hierarchy, names, items, hit.c, rule, asked, bonuses=bonuses)
+    true = hierarchy.is_ancestor(asked[owners], parents)
+    if true.any() and not true.all():
+        curve = calibrated(rule, scores, true)
+        found = replace(found, slope=curve.slope, offset=curve.offset)
+    return found
+
+
+def _evidence_of_kin(
+    hierarchy: Hierarchy,
+    names: Sequence[str],
+    items: NDArray[np.float32],
+    c: float,
+    rule: Subsumption,
+    kin: Kin,
+    asked: NDArray[np.int64],
+    drawn: NDArray[np.int64],
+) -> Evidence:
+    """Score a direct parent of each entity that is asked about, and those drawn, by the rule and the three scores of kin."""
+    answers = np.array([hierarchy.parents(row)[0] for row in asked.tolist()], dtype=np.int64)
+    own, others = np.zeros((len(asked), 4)), np.zeros((4, len(asked), len(drawn)), dtype=np.float32)
+    points, right, wrong = (unlift(np.array(items[rows], dtype=np.float64), c) for rows in (asked, answers, drawn))
+    norms = norm(points, c)
+    own[:, 0] = rule.score(distance_of(points, right, c), norm(right, c) - norms, norms)
+    others[0] = rule.score(pairwise(points, wrong, c), norm(wrong, c) - norms[:, None], norms[:, None])
     sums = np.zeros((3, len(items)))
-    nothing = np.zeros((len(asked), 0), dtype=np.float32)  # entities are looked up, not encoded
-    for at, (reached, scores) in enumerate(kin.scores(nothing, asked)):
+    for at, (reached, scores) in enumerate(kin.scores(_no_texts(asked), asked)):
         sums[:, reached] = scores
         own[at, 1:], others[1:, at] = sums[:, answers[at]], sums[:, drawn]
         sums[:, reached] = 0.0
@@ -211,18 +235,12 @@ def fit_kin_to_graph(
     refused = hierarchy.is_ancestor(asked[:, None], drawn[None]) | hierarchy.is_ancestor(drawn[None], asked[:, None])
     refused |= groups[asked][:, None] == groups[drawn][None]
     offsets = np.where(refused, -np.inf, np.log(len(items) / len(drawn))).astype(np.float32)
-    evidence = Evidence(own, others, offsets, np.zeros(len(asked), dtype=np.int64))
-    start = np.array([[rule.slope, *[0.5] * 3]])
-    weights = fit_weights(evidence, evidence.groups, start, PRECISION * np.eye(4))[0]
-    itself, above, far_above = (np.maximum(weights[1:], 0.0) / max(weights[0], LEAST_WEIGHT)).tolist()
-    found = KinRule(itself, above, far_above, slope=rule.slope, offset=rule.offset)
-    bonuses = list(kin.bonuses(found, nothing, asked))
-    owners, parents, scores = best_parents(hierarchy, names, items, hit.c, rule, asked, bonuses=bonuses)
-    true = hierarchy.is_ancestor(asked[owners], parents)
-    if true.any() and not true.all():
-        curve = calibrated(rule, scores, true)
-        found = replace(found, slope=curve.slope, offset=curve.offset)
-    return found
+    return Evidence(own, others, offsets, np.zeros(len(asked), dtype=np.int64))
+
+
+def _no_texts(asked: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return vectors that nobody looks at: the neighbours of entities are known by their rows."""
+    return np.zeros((len(asked), 0), dtype=np.float32)
 
 
 def best_parents(
