@@ -174,6 +174,8 @@ def fit_kin_to_graph(
 ) -> KinRule | None:
     """Fit how much entities of like text count, by the likelihood of direct parents among all entities.
 
+    What is farther above counts as wrong there: the roots, which are above everything, would come first otherwise.
+
     Args:
         hit: The encoder, with the rule that :func:`with_rule` fitted.
         hierarchy: The asserted hierarchy, if it is large enough (:func:`hierarchy_to_fit`).
@@ -232,8 +234,9 @@ def _evidence_of_kin(
         own[at, 1:], others[1:, at] = sums[:, answers[at]], sums[:, drawn]
         sums[:, reached] = 0.0
     groups = name_groups(names)
-    refused = hierarchy.is_ancestor(asked[:, None], drawn[None]) | hierarchy.is_ancestor(drawn[None], asked[:, None])
-    refused |= groups[asked][:, None] == groups[drawn][None]
+    refused = hierarchy.is_ancestor(drawn[None], asked[:, None]) | (groups[asked][:, None] == groups[drawn][None])
+    for row, own_row in zip(refused, asked.tolist(), strict=True):
+        row |= np.isin(drawn, hierarchy.parents(own_row))
     offsets = np.where(refused, -np.inf, np.log(len(items) / len(drawn))).astype(np.float32)
     return Evidence(own, others, offsets, np.zeros(len(asked), dtype=np.int64))
 
