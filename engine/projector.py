@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.bi_encoder import BI_ENCODER
+from ontodex.engine.raised import no_bonus
 from ontodex.engine.rerank import COSINE
 from ontodex.engine.resolve import Resolved
 from ontodex.errors import settings_from
@@ -106,7 +107,7 @@ class Projector:
         if structure is not None:
             queries = structure.queries(queries, *numbers)
         if structure is None or precedents is None or vectors is None:
-            return queries, [(np.zeros(0, dtype=np.int64), np.zeros(0))] * len(entities)
+            return queries, [no_bonus()] * len(entities)
         return queries, list(structure.bonuses(precedents, vectors, *numbers))
 
     def _numbers(

@@ -7,11 +7,16 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.answers import Rows, Scored
+from ontodex.engine.answers import Rows, Scored, no_rows
 from ontodex.engine.topk import Searcher
 from ontodex.indexers.structure import Bonus
 
-__all__ = ["raised_among", "raised_top"]
+__all__ = ["no_bonus", "raised_among", "raised_top"]
+
+
+def no_bonus() -> Bonus:
+    """Return a bonus of nothing."""
+    return no_rows(), np.zeros(0)
 
 
 def raised_top(

@@ -12,7 +12,7 @@ from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_
 from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import check_choice
 from ontodex.engine.projector import vectors_of
-from ontodex.engine.raised import raised_among, raised_top
+from ontodex.engine.raised import no_bonus, raised_among, raised_top
 from ontodex.engine.resolve import Resolved, resolve_entity
 from ontodex.engine.subsumption_space import SubsumptionSpace
 from ontodex.engine.topk import Searcher
@@ -140,7 +140,7 @@ class Subsumptions:
         upward = question == "parents"
         asserted = [self.asserted(question, one.row) for one in read]
         refused = self.refused(question, read)
-        searcher, bonuses = (self.above, self._bonuses(read)) if upward else (self.below, [_nothing()] * len(read))
+        searcher, bonuses = (self.above, self._bonuses(read)) if upward else (self.below, [no_bonus()] * len(read))
         if known == "only":
             found = raised_among(searcher, points, bonuses, k, [rows for rows, _ in asserted])
         else:
@@ -163,7 +163,7 @@ class Subsumptions:
         return raised_top(self.above, points, self._bonuses(entities), k, refused)
 
     def _bonuses(self, entities: Sequence[Resolved]) -> list[Bonus]:
-        return [_nothing()] * len(entities) if self._kin is None else self._kin[1](entities)
+        return [no_bonus()] * len(entities) if self._kin is None else self._kin[1](entities)
 
     def asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:
         """Return the asserted ancestors (or descendants), and what would close a circle if it were one."""
@@ -213,7 +213,3 @@ def _kin(index: Index, hierarchy: Hierarchy | None) -> tuple[KinRule, Bonuses] |
         return list(kin.bonuses(rule, vectors_of(known, entities, encode), rows))
 
     return rule, bonuses
-
-
-def _nothing() -> Bonus:
-    return no_rows(), np.zeros(0)

@@ -124,9 +124,8 @@ class Hierarchy:
 
     def siblings_of(self, entities: NDArray[np.integer]) -> tuple[Keys, Rows]:
         """Return the siblings of many entities: (position in ``entities``, sibling), both of shape (pairs,), ascending."""
-        starts, rows = self._parent_starts, np.asarray(entities)
-        owners, place = runs(starts[rows], starts[rows + 1] - starts[rows])
-        parents = self._parents[place]
+        rows = np.asarray(entities)
+        owners, parents = self.parents_of(rows)
         starts, n = self._child_starts, max(len(self.ids), 1)
         through, place = runs(starts[parents], starts[parents + 1] - starts[parents])
         keys = distinct(owners[through] * n + self._children[place])

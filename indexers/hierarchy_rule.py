@@ -15,11 +15,10 @@ from ontodex.geometry.poincare import norm, pairwise, unlift
 from ontodex.geometry.subsumption import Subsumption, calibrated, differences, fit
 from ontodex.graph import Hierarchy, KnowledgeGraph, draw_negatives, links_fingerprint, validation_links
 from ontodex.graph.negatives import KINDS, name_groups
+from ontodex.indexers import structure_weights
 from ontodex.indexers.embed import text_keys
 from ontodex.indexers.kin import Kin, KinRule
 from ontodex.indexers.likeness import Likeness
-from ontodex.indexers.structure_weights import Evidence
-from ontodex.indexers.structure_weights import fit as fit_weights
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["LEAST_LINKS", "best_parents", "fit_kin_to_graph", "fit_rule_to_graph", "hierarchy_to_fit", "with_rule"]
@@ -157,8 +156,7 @@ def fit_rule_to_graph(
     measured = differences(points, places[: len(children)], places[len(children) :], c)
     weights = _best_weights(links[drawn[:QUERIES]], items, c, seed, order)
     rule = fit(*measured, labels, weights=weights)
-    asked = order[np.unique(place[links[:, 0]])]
-    asked = np.random.default_rng(seed).permutation(asked)[:ASKED]
+    asked = _some_children(links, order, np.random.default_rng(seed))
     owners, parents, scores = best_parents(hierarchy, names, items, c, rule, asked)
     found = hierarchy.is_ancestor(asked[owners], parents)
     return calibrated(rule, scores, found) if found.any() and not found.all() else rule
@@ -192,14 +190,13 @@ def fit_kin_to_graph(
     links, rule = _not_learnt(hit, hierarchy, names), hit.rule
     links = hierarchy.direct_subsumptions() if links is None else links
     order = np.argsort(text_keys(names), kind="stable")
-    place = np.argsort(order)
     random = np.random.default_rng(seed)
-    asked = random.permutation(order[np.unique(place[links[:, 0]])])[:ASKED]
+    asked = _some_children(links, order, random)
     drawn = order[random.permutation(len(items))[:CANDIDATES]]
     kin = Kin(hierarchy, Likeness(texts))
     evidence = _evidence_of_kin(hierarchy, names, items, hit.c, rule, kin, asked, drawn)
     start = np.array([[rule.slope, *[0.5] * 3]])
-    weights = fit_weights(evidence, evidence.groups, start, PRECISION * np.eye(4))[0]
+    weights = structure_weights.fit(evidence, evidence.groups, start, PRECISION * np.eye(4))[0]
     itself, above, far_above = (np.maximum(weights[1:], 0.0) / max(weights[0], LEAST_WEIGHT)).tolist()
     found = KinRule(itself, above, far_above, slope=rule.slope, offset=rule.offset)
     bonuses = list(kin.bonuses(found, _no_texts(asked), asked))
@@ -220,7 +217,7 @@ def _evidence_of_kin(
     kin: Kin,
     asked: NDArray[np.int64],
     drawn: NDArray[np.int64],
-) -> Evidence:
+) -> structure_weights.Evidence:
     """Score a direct parent of each entity that is asked about, and those drawn, by the rule and the three scores of kin."""
     answers = np.array([hierarchy.parents(row)[0] for row in asked.tolist()], dtype=np.int64)
     own, others = np.zeros((len(asked), 4)), np.zeros((4, len(asked), len(drawn)), dtype=np.float32)
@@ -238,7 +235,16 @@ def _evidence_of_kin(
     for row, own_row in zip(refused, asked.tolist(), strict=True):
         row |= np.isin(drawn, hierarchy.parents(own_row))
     offsets = np.where(refused, -np.inf, np.log(len(items) / len(drawn))).astype(np.float32)
-    return Evidence(own, others, offsets, np.zeros(len(asked), dtype=np.int64))
+    return structure_weights.Evidence(own, others, offsets, np.zeros(len(asked), dtype=np.int64))
+
+
+def _some_children(
+    links: NDArray[np.integer], order: NDArray[np.int64], random: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw children of links, whatever order the graph has them in."""
+    place = np.argsort(order)
+    drawn: NDArray[np.int64] = random.permutation(order[np.unique(place[links[:, 0]])])[:ASKED]
+    return drawn
 
 
 def _no_texts(asked: NDArray[np.int64]) -> NDArray[np.float32]:

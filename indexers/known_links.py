@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.graph import both_directions
-from ontodex.graph.hierarchy import runs
+from ontodex.graph.hierarchy import distinct, runs, within
 
 __all__ = ["KnownLinks"]
 
@@ -35,9 +35,10 @@ class KnownLinks:
 
     def __init__(self, triples: NDArray[np.integer], n_entities: int, n_relations: int) -> None:
         self.n_entities, self.n_relations = n_entities, 2 * n_relations
-        self.triples: Rows = np.unique(both_directions(triples, n_relations).astype(np.int64), axis=0)
-        self._questions = self._key(self.triples[:, 0], self.triples[:, 1])
-        self._keys = self._questions * n_entities + self.triples[:, 2]
+        heads, relations, tails = both_directions(triples, n_relations).astype(np.int64).T
+        self._keys = distinct(self._key(heads, relations) * n_entities + tails)
+        self._questions, tails = np.divmod(self._keys, n_entities)
+        self.triples: Rows = np.stack([*np.divmod(self._questions, self.n_relations), tails], axis=1)
 
     def _key(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> Rows:
         return np.asarray(entities, dtype=np.int64) * self.n_relations + relations
@@ -80,10 +81,7 @@ class KnownLinks:
         self, entities: NDArray[np.integer], relations: NDArray[np.integer], tails: NDArray[np.integer]
     ) -> NDArray[np.bool_]:
         """Say of each triple whether it is known."""
-        keys = self._key(entities, relations) * self.n_entities + tails
-        places = np.minimum(np.searchsorted(self._keys, keys), max(0, len(self._keys) - 1))
-        found: NDArray[np.bool_] = self._keys[places] == keys if len(self._keys) else np.zeros(len(keys), dtype=bool)
-        return found
+        return within(self._keys, self._key(entities, relations) * self.n_entities + tails)
 
     def inverse(self, relations: NDArray[np.integer]) -> Rows:
         """Return the inverse of each relation."""

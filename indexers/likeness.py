@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -55,7 +57,6 @@ class Likeness:
 
     def __init__(self, vectors: Vectors) -> None:
         self._vectors = vectors
-        self._norms = np.concatenate([np.linalg.norm(block, axis=1) for _, block in vectors.blocks()])
         near = min(NEAR, len(vectors) - 1)
         self._near = np.empty((len(vectors), near), dtype=np.int32)
         self._likeness = np.empty((len(vectors), near), dtype=np.float32)
@@ -63,6 +64,10 @@ class Likeness:
 
     def __len__(self) -> int:
         return len(self._vectors)
+
+    @cached_property
+    def _norms(self) -> NDArray[np.float32]:
+        return np.concatenate([np.linalg.norm(block, axis=1) for _, block in self._vectors.blocks()])
 
     def of(self, rows: NDArray[np.integer]) -> Near:
         """Return the neighbours of entities, and how like they are, the likest first, both of shape (rows, neighbours)."""
