@@ -13,7 +13,6 @@ from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_
 from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import Known, check_choice
 from ontodex.engine.projector import Projector
-from ontodex.engine.raised import raised_among, raised_top
 from ontodex.engine.rerank import Reranker
 from ontodex.engine.resolve import resolve_entity, resolve_relation
 from ontodex.engine.topk import Searcher
@@ -120,8 +119,9 @@ class Links:
     ) -> list[Scored]:
         searcher = self._searcher(self._projector.space)
         if known == "only":
-            return raised_among(searcher, queries, bonuses, k, true)
-        return raised_top(searcher, queries, bonuses, k, left_out)
+            parts = zip(queries, true, bonuses, strict=True)
+            return [searcher.among(query, rows, k, bonus) for query, rows, bonus in parts]
+        return searcher.top(queries, k, left_out, bonuses)
 
 
 def _chosen(rows: Rows, true: Rows, known: str) -> Rows:

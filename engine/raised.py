@@ -1,17 +1,18 @@
-"""The best answers where some entities have something added to what the search of a space scores them by."""
+"""Queries some of whose items have something added to the score that the space gives them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.answers import Rows, Scored, no_rows
-from ontodex.engine.topk import Searcher
+from ontodex.engine.answers import no_rows
+from ontodex.engine.spaces import Asked, Rows, Scores
 from ontodex.indexers.structure import Bonus
 
-__all__ = ["no_bonus", "raised_among", "raised_top"]
+__all__ = ["Raised", "no_bonus"]
 
 
 def no_bonus() -> Bonus:
@@ -19,30 +20,53 @@ def no_bonus() -> Bonus:
     return no_rows(), np.zeros(0)
 
 
-def raised_top(
-    searcher: Searcher, queries: NDArray[np.float32], bonuses: Sequence[Bonus], k: int, left_out: Sequence[Rows]
-) -> list[Scored]:
-    """Return the k best of all items but those left out, as :meth:`~ontodex.engine.topk.Searcher.top` does.
+class Raised:
+    """A batch of queries, some of whose items have a bonus; see :class:`~ontodex.engine.spaces.Asked`.
 
-    Whatever has a bonus, which may be negative, is scored apart.
+    Args:
+        asked: The queries as the space asks them.
+        bonuses: Rows, ascending, and what is added to the score of each, for every query.
     """
-    apart = [np.union1d(out, reached) for out, (reached, _) in zip(left_out, bonuses, strict=True)]
-    among = [
-        np.concatenate([rows, np.setdiff1d(reached, out)])
-        for (rows, _), (reached, _), out in zip(searcher.top(queries, k, apart), bonuses, left_out, strict=True)
-    ]
-    return raised_among(searcher, queries, bonuses, k, among)
 
+    def __init__(self, asked: Asked, bonuses: Sequence[Bonus]) -> None:
+        self._asked = asked
+        self.lifted, self.doubt = asked.lifted, asked.doubt
+        owners = np.repeat(np.arange(len(bonuses)), [len(rows) for rows, _ in bonuses])
+        rows = np.concatenate([rows for rows, _ in bonuses])
+        self._more = np.concatenate([more for _, more in bonuses])
+        self._count = int(rows.max(initial=-1)) + 1
+        self._keys = owners * self._count + rows
+        order = np.argsort(rows, kind="stable")
+        self._owners, self._rows = owners[order], rows[order]
 
-def raised_among(
-    searcher: Searcher, queries: NDArray[np.float32], bonuses: Iterable[Bonus], k: int, among: Sequence[Rows]
-) -> list[Scored]:
-    """Return the k best of given items."""
-    found = []
-    for query, (reached, more), rows in zip(queries, bonuses, among, strict=True):
-        rows, scores = searcher.among(query, rows, len(rows))
-        there = np.isin(rows, reached)
-        scores[there] += more[np.searchsorted(reached, rows[there])]
-        order = np.lexsort((rows, -scores))[:k]
-        found.append((rows[order], scores[order]))
-    return found
+    def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
+        """Return the score of each pair if its product is as given."""
+        return self._asked.scores(products, queries, rows) + self._bonus(queries, rows)
+
+    def rough(self, products: Any, rows: slice) -> Any:
+        """Return about the scores, without what is added."""
+        return self._asked.rough(products, rows)
+
+    def within_reach(self, products: Any, floor: Scores, rows: slice) -> Any:
+        """Tell which items may score above the floor: whatever has a bonus may."""
+        near = self._asked.within_reach(products, floor, rows)
+        here = slice(*np.searchsorted(self._rows, (rows.start, rows.stop)))
+        owners: Any = self._owners[here]
+        places: Any = self._rows[here] - rows.start
+        if not isinstance(products, np.ndarray):
+            import torch
+
+            owners, places = (torch.from_numpy(part).to(products.device) for part in (owners, places))
+        near[owners, places] = products[owners, places] > -np.inf
+        return near
+
+    def exact(self, queries: Rows, rows: Rows) -> Scores:
+        """Score each pair in float64."""
+        return self._asked.exact(queries, rows) + self._bonus(queries, rows)
+
+    def _bonus(self, queries: Rows, rows: Rows) -> NDArray[np.float64]:
+        if not self._count:
+            return np.zeros(len(rows))
+        wanted = queries * self._count + rows
+        places = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
+        return np.where((self._keys[places] == wanted) & (rows < self._count), self._more[places], 0.0)

@@ -12,7 +12,7 @@ from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_
 from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import check_choice
 from ontodex.engine.projector import vectors_of
-from ontodex.engine.raised import no_bonus, raised_among, raised_top
+from ontodex.engine.raised import no_bonus
 from ontodex.engine.resolve import Resolved, resolve_entity
 from ontodex.engine.subsumption_space import SubsumptionSpace
 from ontodex.engine.topk import Searcher
@@ -142,13 +142,14 @@ class Subsumptions:
         refused = self.refused(question, read)
         searcher, bonuses = (self.above, self._bonuses(read)) if upward else (self.below, [no_bonus()] * len(read))
         if known == "only":
-            found = raised_among(searcher, points, bonuses, k, [rows for rows, _ in asserted])
+            parts = zip(points, asserted, bonuses, strict=True)
+            found = [searcher.among(point, rows, k, bonus) for point, (rows, _), bonus in parts]
         else:
             left_out = [
                 np.concatenate([other, rows if known == "exclude" else no_rows()])
                 for other, (rows, _) in zip(refused, asserted, strict=True)
             ]
-            found = raised_top(searcher, points, bonuses, k, left_out)
+            found = searcher.top(points, k, left_out, bonuses)
         rule, method = (self.parent_rule, self.parent_method) if upward else (self.rule, METHOD)
         answers = [
             (self.hits(scored, rows, rule), {"text": one.reading}, method)
@@ -160,7 +161,7 @@ class Subsumptions:
         self, entities: Sequence[Resolved], points: Points, k: int, refused: Sequence[Rows]
     ) -> list[Scored]:
         """Return the k best parents of entities and texts, of which ``points`` are the lifted points."""
-        return raised_top(self.above, points, self._bonuses(entities), k, refused)
+        return self.above.top(points, k, refused, self._bonuses(entities))
 
     def _bonuses(self, entities: Sequence[Resolved]) -> list[Bonus]:
         return [no_bonus()] * len(entities) if self._kin is None else self._kin[1](entities)

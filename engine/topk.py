@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.engine.raised import Raised
 from ontodex.engine.spaces import Asked, CosineSpace, Space
+from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Found", "Searcher"]
@@ -78,13 +80,20 @@ class Searcher:
         other.space = space
         return other
 
-    def top(self, queries: NDArray[np.float32], k: int, exclude: Sequence[Rows] | None = None) -> Found:
+    def top(
+        self,
+        queries: NDArray[np.float32],
+        k: int,
+        exclude: Sequence[Rows] | None = None,
+        bonuses: Sequence[Bonus] | None = None,
+    ) -> Found:
         """Return the ``k`` best items of each query.
 
         Args:
             queries: Vectors in the form of the stored ones, of shape (queries, dim).
             k: How many; fewer are returned where there are not as many.
             exclude: Rows that each query must not return.
+            bonuses: Rows of each query, ascending, and what is added to the score of each; it may be negative.
         """
         left_out = list(exclude) if exclude is not None else [np.zeros(0, dtype=np.int64)] * len(queries)
         queries = np.ascontiguousarray(queries, dtype=np.float32)
@@ -94,7 +103,7 @@ class Searcher:
         for size in SIZES if self.approximate is not None else ():
             group = np.flatnonzero((needed > floor) & (needed <= size))
             for part in _parts(group, BATCH):
-                self._answer(queries, part, k, left_out, found, fetch=size)
+                self._answer(queries, part, k, left_out, bonuses, found, fetch=size)
             floor = size
         k = min(k, len(self.vectors))
         if k < 1:
@@ -103,14 +112,16 @@ class Searcher:
         if self._on_device is not None:
             most = min(most, ON_DEVICE // len(self.vectors))
         for part in _parts(np.flatnonzero(needed > floor), max(1, most)):
-            self._answer(queries, part, k, left_out, found)
+            self._answer(queries, part, k, left_out, bonuses, found)
         return found
 
-    def among(self, query: NDArray[np.float32], rows: Rows, k: int) -> tuple[Rows, NDArray[np.float64]]:
-        """Return the ``k`` best of the given rows."""
+    def among(
+        self, query: NDArray[np.float32], rows: Rows, k: int, bonus: Bonus | None = None
+    ) -> tuple[Rows, NDArray[np.float64]]:
+        """Return the ``k`` best of the given rows, some of which may have something added to their score."""
         wanted = np.asarray(rows, dtype=np.int64)
         owners = np.zeros_like(wanted)
-        asked = self.space.ask(np.ascontiguousarray(query[None], dtype=np.float32))
+        asked = self._asked(np.ascontiguousarray(query[None], dtype=np.float32), None if bonus is None else [bonus])
         return _best_of_each(wanted, _exact(asked, owners, wanted), owners, 1, k)[0]
 
     def products(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -121,11 +132,22 @@ class Searcher:
             return (torch.from_numpy(queries).to(self._on_device) @ self._on_device.T).cpu().numpy()
         return np.concatenate([queries @ block.T for _, block in self.vectors.blocks()], axis=1)
 
+    def _asked(self, queries: NDArray[np.float32], bonuses: Sequence[Bonus] | None) -> Asked:
+        asked = self.space.ask(queries)
+        return asked if bonuses is None else Raised(asked, bonuses)
+
     def _answer(
-        self, queries: NDArray[np.float32], group: Rows, k: int, exclude: Sequence[Rows], found: Found, fetch: int = 0
+        self,
+        queries: NDArray[np.float32],
+        group: Rows,
+        k: int,
+        exclude: Sequence[Rows],
+        bonuses: Sequence[Bonus] | None,
+        found: Found,
+        fetch: int = 0,
     ) -> None:
         """Answer some of the queries."""
-        asked = self.space.ask(queries[group])
+        asked = self._asked(queries[group], None if bonuses is None else [bonuses[query] for query in group])
         owners = np.repeat(np.arange(len(group)), [len(exclude[query]) for query in group])
         rows = np.concatenate([np.asarray(exclude[query], dtype=np.int64) for query in group])
         pairs: tuple[Rows, Rows] | None
@@ -137,7 +159,7 @@ class Searcher:
             pairs = self._likely(asked, k, owners, rows)
         if pairs is None:
             for half in np.array_split(group, 2):
-                self._answer(queries, half, k, exclude, found)
+                self._answer(queries, half, k, exclude, bonuses, found)
             return
         owners, rows = pairs
         best = _best_of_each(rows, _exact(asked, owners, rows), owners, len(group), k)
@@ -164,16 +186,19 @@ class Searcher:
             query = places // width
             row = places - query * width + start
             found = products.reshape(-1)[places].astype(np.float64)
-            likely.append((query, row, asked.scores(found + asked.doubt[query], query, row)))
+            highest = asked.scores(found + asked.doubt[query], query, row)
+            high = highest >= floor[query]
+            query, row, found, highest = query[high], row[high], found[high], highest[high]
             _raise(best, query, asked.scores(found - asked.doubt[query], query, row))
             floor = np.maximum(floor, best.min(axis=1))
+            high = highest >= floor[query]
+            likely.append((query[high], row[high], highest[high]))
             if count > 1 and sum(len(part[0]) for part in likely) > CROWD:
                 return None
         if not likely:
             return _NO, _NO
-        queries_of, rows_of, highest = zip(*likely, strict=True)
-        query, row = np.concatenate(queries_of), np.concatenate(rows_of)
-        kept = np.concatenate(highest) >= floor[query]
+        query, row, highest = (np.concatenate(part) for part in zip(*likely, strict=True))
+        kept = highest >= floor[query]
         return query[kept], row[kept]
 
     def _blocks_of_products(self, queries: NDArray[np.float32]) -> Iterator[tuple[int, NDArray[np.float32]]]:

@@ -21,7 +21,7 @@ __all__ = ["Analogy"]
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-EXAMPLES = 256
+EXAMPLES = 64
 """Known tails of a question that are looked at; of more, so many spread over them."""
 
 BLOCK = 64

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.geometry.cosine import score_pairs
+from ontodex.graph.hierarchy import distinct
 from ontodex.indexers.vectors import Vectors
 
-__all__ = ["Likeness", "counted"]
+__all__ = ["Likeness", "counted", "greatest"]
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -33,6 +34,9 @@ TINY = 1e-30
 
 BLOCK = 64
 """Entities whose neighbours are looked for at once."""
+
+STRIDE = 8
+"""Every so many-th of some numbers tell which of them can be among the greatest."""
 
 
 def counted(likeness: NDArray[np.floating]) -> Floats:
@@ -71,7 +75,7 @@ class Likeness:
 
     def of(self, rows: NDArray[np.integer]) -> Near:
         """Return the neighbours of entities, and how like they are, the likest first, both of shape (rows, neighbours)."""
-        missing = np.unique(rows[~self._found[rows]])
+        missing = distinct(rows[~self._found[rows]])
         for start in range(0, len(missing), BLOCK):
             part = missing[start : start + BLOCK]
             self._near[part], self._likeness[part] = self._nearest(self._vectors[part], part)
@@ -103,9 +107,19 @@ class Likeness:
         if own is not None:
             products[np.arange(len(own)), own] = -np.inf
         count = min(near + SPARE, products.shape[1] - (own is not None))
-        some = np.argpartition(-products, count - 1, axis=1)[:, :count]
+        some = np.stack([greatest(row, count) for row in products])
         both = lengths[:, None].astype(np.float64) * self._norms[some]
         cosines = score_pairs(asked, self._vectors[some]) / np.maximum(both, TINY)
         best = np.lexsort((some, -cosines), axis=1)[:, :near]
         likeness = np.exp((np.take_along_axis(np.where(both > 0, cosines, -np.inf), best, axis=1) - 1) / WIDTH)
         return np.take_along_axis(some, best, axis=1).astype(np.int32), likeness.astype(np.float32)
+
+
+def greatest(values: NDArray[np.float32], count: int) -> Rows:
+    """Return where the ``count`` greatest of many numbers are, in any order; NumPy's partition of all takes longer."""
+    sample = values[::STRIDE]
+    if count > len(sample):
+        return np.argpartition(values, len(values) - count)[-count:]
+    floor = np.partition(sample, len(sample) - count)[-count]
+    high = np.flatnonzero(values >= floor)
+    return high[np.argpartition(values[high], len(high) - count)[-count:]]

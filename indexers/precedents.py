@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.graph.hierarchy import distinct
 from ontodex.indexers.analogy import Analogy
 from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.rules import Rules
@@ -59,7 +60,7 @@ class Precedents:
             strict=True,
         )
         for question in parts:
-            rows = np.unique(np.concatenate([own for own, _ in question]))
+            rows = distinct(np.concatenate([own for own, _ in question]))
             scores, first = np.zeros((SCORES, len(rows))), 0
             for own, values in question:
                 values = np.atleast_2d(values)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph.hierarchy import runs
+from ontodex.graph.hierarchy import distinct, runs
 from ontodex.indexers.known_links import KnownLinks
 
 __all__ = ["Rules", "mine_rules", "no_rules"]
@@ -156,7 +156,7 @@ def _frequent(links: KnownLinks, relation: int, examples: Rows) -> Rows:
         counts[(there == head) | (there == tail)] = 0
         steps, places = runs(starts, counts)
         long = away[steps] * links.n_relations + links.inverse(back[order[places]])
-        found += [np.unique(-1 - short), np.unique(long)]
+        found += [distinct(-1 - short), distinct(long)]
     codes, counts = np.unique(np.concatenate(found), return_counts=True)
     best = np.lexsort((codes, -counts))[:BODIES]
     codes = codes[best[counts[best] >= HITS]]
@@ -172,6 +172,6 @@ def _ends(links: KnownLinks, entities: Rows, bodies: NDArray[np.integer]) -> tup
     on = bodies[pairs, 2] >= 0
     steps, tails = links.follow(ends[on], bodies[pairs[on], 2], FAN)
     keys = np.concatenate([pairs[~on] * links.n_entities + ends[~on], pairs[on][steps] * links.n_entities + tails])
-    pairs, tails = np.divmod(np.unique(keys), links.n_entities)
+    pairs, tails = np.divmod(distinct(keys), links.n_entities)
     other = tails != entities[pairs]
     return pairs[other], tails[other]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.indexers.asking import Ask
+from ontodex.indexers.likeness import greatest
 from ontodex.indexers.precedents import Precedents
 from ontodex.indexers.structure import PRECEDENTS
 from ontodex.indexers.vectors import Vectors
@@ -23,12 +24,20 @@ Ints = NDArray[np.int64]
 QUESTIONS = 32768
 """Most questions that weights are fitted on."""
 
-CANDIDATES = 2**24
-"""Entities that answers are told from, those of all questions together: 512 for each of so many questions, more for each of
-fewer, up to all of the graph."""
+OF_ONE = 1024
+"""Most of them that ask by one relation in one direction."""
+
+LIKELY = 256
+"""Entities that an answer is told from: those that score best by :data:`START`, each of which stands for itself."""
+
+DRAWN = 256
+"""Further ones, drawn from all of the graph, which stand for all others."""
+
+ASKED = 64
+"""Questions that are asked at once."""
 
 BLOCK = 256
-"""Questions that share their candidates."""
+"""Questions whose likelihood is computed at once."""
 
 START = (20.0, 1.0, 0.0, 0.2, 0.2, 0.2, 0.2, 1.0)
 """Weights where there is nothing to fit them on: a temperature of 0.05 for cosines, ComplEx as it was trained, nothing for
@@ -167,38 +176,62 @@ def gather(
         seed: Seed of what is drawn.
     """
     random = np.random.default_rng(seed)
-    both = both_directions(held_out, graph.n_relations)
-    both = both[random.permutation(len(both))[:QUESTIONS]]
-    size = min(CANDIDATES // max(1, len(both)), graph.n_entities)
-    own = np.empty((len(both), len(START)))
-    others = np.empty((len(START), len(both), size), dtype=np.float32)
-    offsets = np.empty((len(both), size), dtype=np.float32)
+    both = _fair(random.permutation(both_directions(held_out, graph.n_relations)))[:QUESTIONS]
+    spaces: Sequence[tuple[Vectors, Ask]] = (
+        (vectors, ask),
+        (Vectors([structure.entities]), structure.queries),
+        (Vectors([ranges[0]]), lambda _, kinds: ranges[1][kinds]),
+    )
     answers = _known(graph, held_out, both)
-    for start in range(0, len(both), BLOCK):
-        block = both[start : start + BLOCK]
-        part = slice(start, start + len(block))
-        drawn = np.sort(random.permutation(graph.n_entities)[:size])
-        spaces: Sequence[tuple[Vectors, Ask]] = (
-            (vectors, ask),
-            (Vectors([structure.entities]), structure.queries),
-            (Vectors([ranges[0]]), lambda _, kinds: ranges[1][kinds]),
-        )
+    own, others, offsets = [], [], []
+    for start in range(0, len(both), ASKED):
+        block = both[start : start + ASKED]
+        scores = np.zeros((len(START), len(block), graph.n_entities), dtype=np.float32)
         for side, (items, queries) in enumerate(spaces):
             asked = queries(block[:, 0], block[:, 1])
-            own[part, side] = np.einsum("qd,qd->q", asked, items[block[:, 2]])
-            others[side, part] = asked @ items[drawn].T
-        scored = np.zeros((PRECEDENTS.stop - PRECEDENTS.start, graph.n_entities))
+            for first, rows in items.blocks():
+                scores[side, :, first : first + len(rows)] = asked @ rows.T
         found = precedents.scores(vectors[block[:, 0]], block[:, 0], block[:, 1])
-        for row, (reached, scores) in enumerate(found, start):
-            scored[:, reached] = scores[:-1]
-            own[row, PRECEDENTS], others[PRECEDENTS, row] = scored[:, both[row, 2]], scored[:, drawn]
-            scored[:, reached] = 0.0
-        true = np.zeros((len(block), size), dtype=bool)
+        for row, (reached, values) in enumerate(found):
+            scores[PRECEDENTS, row][:, reached] = values[:-1]
+        rough = np.tensordot(np.array(START, dtype=np.float32), scores, axes=1)
         for row, known in enumerate(itertools.islice(answers, len(block))):
-            places = np.minimum(np.searchsorted(drawn, known), size - 1)
-            true[row, places[drawn[places] == known]] = True
-        offsets[part] = np.where(true, -np.inf, np.log(graph.n_entities / size))
-    return Evidence(own, others, offsets, both[:, 1])
+            rough[row, known] = -np.inf
+        places, weights = _candidates(rough, random)
+        own.append(scores[:, np.arange(len(block)), block[:, 2]].T)
+        others.append(np.take_along_axis(scores, places[None], axis=2))
+        offsets.append(weights)
+    return Evidence(
+        np.concatenate(own, dtype=np.float64), np.concatenate(others, axis=1), np.concatenate(offsets), both[:, 1]
+    )
+
+
+def _fair(questions: Ints) -> Ints:
+    """Return questions without those of a relation that come after the first so many."""
+    order = np.argsort(questions[:, 1], kind="stable")
+    relations = questions[order, 1]
+    before = np.arange(len(order)) - np.searchsorted(relations, relations)
+    fair: Ints = questions[np.sort(order[before < OF_ONE])]
+    return fair
+
+
+def _candidates(rough: NDArray[np.float32], random: np.random.Generator) -> tuple[Ints, NDArray[np.float32]]:
+    """Return candidates of questions, the likely ones first, and the logarithm of how many entities each stands for.
+
+    Args:
+        rough: About the score of each entity, of shape (questions, entities), minus infinity for those that are none; the
+            likely ones are made so.
+        random: What the others are drawn by.
+    """
+    count = rough.shape[1]
+    likely = np.stack([greatest(row, min(LIKELY, count)) for row in rough])
+    drawn = np.tile(random.permutation(count)[:DRAWN], (len(rough), 1))
+    one = np.where(np.isfinite(np.take_along_axis(rough, likely, axis=1)), 0.0, -np.inf)
+    np.put_along_axis(rough, likely, -np.inf, axis=1)
+    other = np.isfinite(np.take_along_axis(rough, drawn, axis=1))
+    many = np.isfinite(rough).sum(axis=1) / np.maximum(1, other.sum(axis=1))
+    weights = np.where(other, np.log(np.maximum(1.0, many))[:, None], -np.inf)
+    return np.concatenate([likely, drawn], axis=1), np.concatenate([one, weights], axis=1).astype(np.float32)
 
 
 def _known(graph: KnowledgeGraph, held_out: NDArray[np.integer], questions: Ints) -> Iterator[Ints]:

@@ -13,13 +13,18 @@ from hypothesis import strategies as st
 from ontodex.engine import topk
 from ontodex.engine.topk import Searcher
 from ontodex.geometry.cosine import score_pairs, unit
+from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors
 
 DEVICES = ["cpu", "cpu:0"]  # "cpu:0" is a torch device: the path that a GPU takes
 
 
-def brute(vectors: np.ndarray, query: np.ndarray, k: int, exclude: Sequence[int] = ()) -> tuple[list[int], list[float]]:
+def brute(
+    vectors: np.ndarray, query: np.ndarray, k: int, exclude: Sequence[int] = (), bonus: Bonus | None = None
+) -> tuple[list[int], list[float]]:
     scores = score_pairs(query[None], vectors[None])[0]
+    if bonus is not None:
+        scores[bonus[0]] += bonus[1]
     left = sorted(set(range(len(vectors))) - {int(row) for row in exclude}, key=lambda row: (-scores[row], row))[:k]
     return left, [float(scores[row]) for row in left]
 
@@ -52,6 +57,7 @@ def near_ties(rng: np.random.Generator, n: int, dim: int, distinct: int) -> np.n
     k=st.integers(1, 120),
     cuts=st.lists(st.integers(1, 89), max_size=4),
     excluded=st.sampled_from([0.0, 0.05, 0.5, 0.95, 1.0]),
+    raised=st.sampled_from([None, 0.0, 0.3, 1.0]),
     device=st.sampled_from(DEVICES),
     block=st.sampled_from([1, 64, 1 << 20]),
     seed=st.integers(0, 2**32 - 1),
@@ -64,6 +70,7 @@ def test_top_is_the_float64_pass(
     k: int,
     cuts: list[int],
     excluded: float,
+    raised: float | None,
     device: str,
     block: int,
     seed: int,
@@ -72,11 +79,13 @@ def test_top_is_the_float64_pass(
     vectors = near_ties(rng, n, dim, distinct)
     asked = np.concatenate([unit(rng.normal(size=(queries, dim))), vectors[: min(2, queries)]])
     exclude = [np.flatnonzero(rng.random(n) < excluded) for _ in asked]
+    lifted = [np.flatnonzero(rng.random(n) < (raised or 0.0)) for _ in asked]
+    bonuses = [(rows, rng.choice([-3.0, -1e-7, 0.0, 1e-7, 0.5], len(rows))) for rows in lifted]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(topk, "PRODUCTS", block)
-        found = Searcher(sharded(vectors, cuts), device).top(asked, k, exclude)
+        found = Searcher(sharded(vectors, cuts), device).top(asked, k, exclude, bonuses if raised is not None else None)
     assert [answer(one) for one in found] == [
-        brute(vectors, query, k, rows) for query, rows in zip(asked, exclude, strict=True)
+        brute(vectors, query, k, rows, bonus) for query, rows, bonus in zip(asked, exclude, bonuses, strict=True)
     ]
 
 
