@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.graph.hierarchy import runs
 from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.likeness import Likeness, counted
 from ontodex.indexers.vectors import Vectors
@@ -70,35 +71,29 @@ class Analogy:
     def _block(
         self, vectors: NDArray[np.float32], entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> Iterator[tuple[Rows, Floats]]:
-        examples = [
-            _spread(self._links.tails_of(entity, relation))
-            if min(entity, relation) >= 0
-            else np.zeros(0, dtype=np.int64)
-            for entity, relation in zip(entities.tolist(), relations.tolist(), strict=True)
-        ]
-        self._likeness.of(np.concatenate(examples))  # all at once
-        near, likeness = self._likeness.of_all(vectors, entities)
-        for heads, values, relation, tails in zip(near, likeness, relations.tolist(), examples, strict=True):
-            if relation < 0:
-                yield tails, np.zeros((2, 0))
-            else:
-                yield self._question(heads, values, relation, tails)
-
-    def _question(
-        self, heads: NDArray[np.int32], likeness: NDArray[np.float32], relation: int, examples: Rows
-    ) -> tuple[Rows, Floats]:
-        """Score the tails of a question, some of which are known, by the heads that are like its own."""
-        count = len(self._likeness)
-        origins, reached = self._links.follow(heads, np.full(len(heads), relation))
-        by_heads = np.bincount(reached, likeness[origins], count)
+        asked = np.where(relations < 0, -1, entities)  # nobody is linked to it
+        owners, examples = self._examples(asked, relations)
         alike, values = self._likeness.of(examples)
-        by_tails = np.bincount(alike.reshape(-1), values.reshape(-1), count)
-        rows = np.flatnonzero(by_heads + by_tails)
-        return rows, counted(np.stack([by_heads[rows], by_tails[rows]]))
+        near, likeness = self._likeness.of_all(vectors, entities)
+        width = near.shape[1]
+        links, tails = self._links.follow(near.reshape(-1), np.repeat(relations, width))
+        weights = likeness.reshape(-1)[links]
+        count, numbers = len(self._likeness), np.arange(1, len(entities))
+        parts = zip(
+            relations.tolist(),
+            *(np.split(part, np.searchsorted(owners, numbers)) for part in (alike, values)),
+            *(np.split(part, np.searchsorted(links, numbers * width)) for part in (tails, weights)),
+            strict=True,
+        )
+        for relation, like, amounts, linked, by in parts:
+            by_heads = np.bincount(linked, by, count)
+            by_tails = np.bincount(like.reshape(-1), amounts.reshape(-1), count)
+            rows = np.flatnonzero(by_heads + by_tails) if relation >= 0 else np.zeros(0, dtype=np.int64)
+            yield rows, counted(np.stack([by_heads[rows], by_tails[rows]]))
 
-
-def _spread(rows: Rows) -> Rows:
-    """Return all of some rows, or of very many so many spread over them."""
-    count = min(len(rows), EXAMPLES)
-    spread: Rows = rows[np.arange(count) * len(rows) // max(1, count)]
-    return spread
+    def _examples(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> tuple[Rows, Rows]:
+        """Return known tails, and the question of each: all, or of very many so many spread over them."""
+        starts, counts = self._links.spans(entities, relations)
+        most = np.minimum(counts, EXAMPLES)
+        owners, places = runs(np.zeros_like(most), most)
+        return owners, self._links.triples[starts[owners] + places * counts[owners] // most[owners], 2]

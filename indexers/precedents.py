@@ -71,10 +71,8 @@ class Precedents:
     def _alone(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        for entity, relation in zip(entities.tolist(), relations.tolist(), strict=True):
-            tails = (
-                self._links.tails_of(entity, relation) if entity >= 0 and relation >= 0 else np.zeros(0, dtype=np.int64)
-            )
-            inverse = self._links.inverse(np.full(len(tails), relation))
-            tails = tails[self._links.spans(tails, inverse)[1] == 1]
-            yield tails, np.ones(len(tails))
+        owners, tails = self._links.follow(np.where(relations < 0, -1, entities), relations)
+        alone = self._links.spans(tails, self._links.inverse(relations[owners]))[1] == 1
+        ends = np.searchsorted(owners[alone], np.arange(1, len(entities) + 1))
+        for part in np.split(tails[alone], ends)[:-1]:
+            yield part, np.ones(len(part))
