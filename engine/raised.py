@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.answers import no_rows
 from ontodex.engine.spaces import Asked, Rows, Scores
 from ontodex.indexers.structure import Bonus
 
@@ -17,7 +16,7 @@ __all__ = ["Raised", "no_bonus"]
 
 def no_bonus() -> Bonus:
     """Return a bonus of nothing."""
-    return no_rows(), np.zeros(0)
+    return np.zeros(0, dtype=np.int64), np.zeros(0)
 
 
 class Raised:
