@@ -30,8 +30,9 @@ OF_ONE = 1024
 LIKELY = 256
 """Entities that an answer is told from: those that score best by :data:`START`, each of which stands for itself."""
 
-DRAWN = 256
-"""Further ones, drawn from all of the graph, which stand for all others."""
+CANDIDATES = 2**24
+"""Entities that answers are told from, those of all questions together: the likely ones, 256 more for each of very many
+questions, more for each of fewer, which are drawn and stand for all others."""
 
 ASKED = 64
 """Questions that are asked at once."""
@@ -183,9 +184,13 @@ def gather(
         (Vectors([ranges[0]]), lambda _, kinds: ranges[1][kinds]),
     )
     answers = _known(graph, held_out, both)
-    own, others, offsets = [], [], []
+    drawn = min(CANDIDATES // max(1, len(both)) - LIKELY, graph.n_entities)
+    own = np.empty((len(both), len(START)))
+    others = np.empty((len(START), len(both), min(LIKELY, graph.n_entities) + drawn), dtype=np.float32)
+    offsets = np.empty(others.shape[1:], dtype=np.float32)
     for start in range(0, len(both), ASKED):
         block = both[start : start + ASKED]
+        part = slice(start, start + len(block))
         scores = np.zeros((len(START), len(block), graph.n_entities), dtype=np.float32)
         for side, (items, queries) in enumerate(spaces):
             asked = queries(block[:, 0], block[:, 1])
@@ -197,13 +202,10 @@ def gather(
         rough = np.tensordot(np.array(START, dtype=np.float32), scores, axes=1)
         for row, known in enumerate(itertools.islice(answers, len(block))):
             rough[row, known] = -np.inf
-        places, weights = _candidates(rough, random)
-        own.append(scores[:, np.arange(len(block)), block[:, 2]].T)
-        others.append(np.take_along_axis(scores, places[None], axis=2))
-        offsets.append(weights)
-    return Evidence(
-        np.concatenate(own, dtype=np.float64), np.concatenate(others, axis=1), np.concatenate(offsets), both[:, 1]
-    )
+        places, offsets[part] = _candidates(rough, drawn, random)
+        own[part] = scores[:, np.arange(len(block)), block[:, 2]].T
+        others[:, part] = np.take_along_axis(scores, places[None], axis=2)
+    return Evidence(own, others, offsets, both[:, 1])
 
 
 def _fair(questions: Ints) -> Ints:
@@ -215,17 +217,18 @@ def _fair(questions: Ints) -> Ints:
     return fair
 
 
-def _candidates(rough: NDArray[np.float32], random: np.random.Generator) -> tuple[Ints, NDArray[np.float32]]:
+def _candidates(rough: NDArray[np.float32], size: int, random: np.random.Generator) -> tuple[Ints, NDArray[np.float32]]:
     """Return candidates of questions, the likely ones first, and the logarithm of how many entities each stands for.
 
     Args:
         rough: About the score of each entity, of shape (questions, entities), minus infinity for those that are none; the
             likely ones are made so.
+        size: How many others are drawn.
         random: What the others are drawn by.
     """
     count = rough.shape[1]
     likely = np.stack([greatest(row, min(LIKELY, count)) for row in rough])
-    drawn = np.tile(random.permutation(count)[:DRAWN], (len(rough), 1))
+    drawn = np.tile(random.permutation(count)[:size], (len(rough), 1))
     one = np.where(np.isfinite(np.take_along_axis(rough, likely, axis=1)), 0.0, -np.inf)
     np.put_along_axis(rough, likely, -np.inf, axis=1)
     other = np.isfinite(np.take_along_axis(rough, drawn, axis=1))

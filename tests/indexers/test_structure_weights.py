@@ -84,7 +84,7 @@ def test_evidence_is_what_the_vectors_say(
     small_graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, candidates: int
 ) -> None:
     monkeypatch.setattr(structure_weights, "LIKELY", candidates)
-    monkeypatch.setattr(structure_weights, "DRAWN", candidates)
+    monkeypatch.setattr(structure_weights, "CANDIDATES", 4 * candidates * len(small_graph.test))
     random = np.random.default_rng(0)
     count = small_graph.n_relations
     text = random.normal(size=(small_graph.n_entities, 4)).astype(np.float32)
