@@ -59,7 +59,7 @@ class Evidence:
         own: Scores of each answer by text, ComplEx, range and precedents, of shape (questions, 8).
         others: Those of the candidates, ``float32`` of shape (8, questions, candidates).
         offsets: Logarithm of how many entities each candidate stands for, of shape (questions, candidates); minus
-            infinity where it is a true answer itself.
+            infinity where it is a true answer itself, or no answer: the entity asked about.
         groups: Relation of each question; those from R on are inverses.
     """
 
@@ -202,6 +202,8 @@ def gather(
         rough = np.tensordot(np.array(START, dtype=np.float32), scores, axes=1)
         for row, known in enumerate(itertools.islice(answers, len(block))):
             rough[row, known] = -np.inf
+        apart = ~np.isin(block[:, 1] % graph.n_relations, list(graph.reflexive))  # no answer to their own question
+        rough[apart, block[apart, 0]] = -np.inf
         places, offsets[part] = _candidates(rough, drawn, random)
         own[part] = scores[:, np.arange(len(block)), block[:, 2]].T
         others[:, part] = np.take_along_axis(scores, places[None], axis=2)
