@@ -320,9 +320,10 @@ def _notes(options: argparse.Namespace, triples: int) -> list[str]:
         "A new question: head and relation were seen, but not together, and all vectors of tails are kept. The bi-encoder "
         "encodes the pair, a tri-encoder composes: this is what caching saves, and the fair form of the 108 of the paper's "
         "first version, which has the bi-encoder encode tail and head as well.",
-        "Bytes of a condition: of similarity under a condition, rank 64 and full rank at 768, with the cache's checksum and "
-        "header; the paper has two float32 factors (0.375 MiB) and one float32 matrix (2.25 MiB). What half "
-        "precision does to the scores is in the record conditional-search.",
+        "Bytes of a condition: of similarity under a condition, rank 64 and full rank at 768, in half precision, "
+        "compressed, with a checksum; the factor is noise, as the mantissas of any are. The paper has two float32 factors "
+        "(0.375 MiB) and one float32 matrix (2.25 MiB). What half precision does to the scores is in the record "
+        "conditional-search.",
     ]
 
 

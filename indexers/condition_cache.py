@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import struct
 import threading
 import time
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +22,9 @@ __all__ = ["ConditionCache"]
 FILE = "conditions.mdb"
 ROOM = 32 * 1024 * 1024
 """Room in the file beside the factors: for LMDB's own pages."""
+
+LARGEST = 1 << 28
+"""Bytes of a factor at most: the file may come from anywhere, and a few bytes may stand for very many."""
 
 _USE = struct.Struct(">QQ")
 """When a factor was last used, counted in uses of any, and its bytes."""
@@ -83,7 +86,7 @@ class ConditionCache:
 
         Args:
             encoder: Fingerprint of the encoder that made them.
-            factors: Factors by the text of the condition.
+            factors: Factors by the text of the condition, of shape (n,) each.
         """
         packed = {_key(encoder, condition): _packed(factor) for condition, factor in factors.items()}
 
@@ -232,22 +235,26 @@ def _clear(transaction: Any, factors: Any, uses: Any) -> None:
 
 def _key(encoder: str, condition: str) -> bytes:
     text = f"{encoder}\0{condition}".encode("utf-8", "surrogatepass")
-    return b"factor\0" + hashlib.blake2b(text, digest_size=32).digest()
+    return b"packed\0" + hashlib.blake2b(text, digest_size=32).digest()
 
 
 def _packed(factor: Factor) -> bytes:
-    file = io.BytesIO()
-    np.lib.format.write_array(file, np.ascontiguousarray(factor), allow_pickle=False)
-    content = file.getvalue()
+    """Return a factor with a checksum, compressed: the first bytes of its numbers, which are much alike, together."""
+    numbers = np.ascontiguousarray(factor).view(np.uint8).reshape(-1, factor.itemsize)
+    content = bytes([factor.itemsize]) + zlib.compress(np.ascontiguousarray(numbers.T).tobytes(), level=1)
     return hashlib.blake2b(content, digest_size=16).digest() + content
 
 
 def _unpacked(value: Any) -> Factor | None:
-    """Return a copy of a factor; ``None`` if there is none, or one that does not fit its checksum."""
+    """Return a factor; ``None`` if there is none, or one that does not fit its checksum."""
     if value is None:
         return None
-    content = bytes(value)
-    if hashlib.blake2b(content[16:], digest_size=16).digest() != content[:16]:
+    checksum, content = bytes(value[:16]), bytes(value[16:])
+    if hashlib.blake2b(content, digest_size=16).digest() != checksum:
         return None
-    factor: Factor = np.lib.format.read_array(io.BytesIO(content[16:]), allow_pickle=False)
+    size, unpacking = content[0], zlib.decompressobj()
+    numbers = np.frombuffer(unpacking.decompress(content[1:], LARGEST), dtype=np.uint8)
+    if not unpacking.eof:
+        return None
+    factor: Factor = np.ascontiguousarray(numbers.reshape(size, -1).T).view(f"f{size}").ravel()
     return factor

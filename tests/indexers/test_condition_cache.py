@@ -14,36 +14,49 @@ import lmdb
 import numpy as np
 import pytest
 
-from ontodex.indexers.condition_cache import FILE, ConditionCache
+from ontodex.indexers.condition_cache import FILE, ConditionCache, _packed
 
-ONE = np.arange(500, dtype=np.float16)
-PACKED = 1000 + 128 + 16  # numbers, header of the array, checksum
+ONE, TWO, THREE = np.random.default_rng(0).integers(1 << 16, size=(3, 500), dtype=np.uint16).view(np.float16)
+PACKED = len(_packed(ONE))  # noise cannot be compressed: all are as long
 
 
-def filled(folder: Path, budget: int = 1 << 20, names: str = "abc") -> ConditionCache:
+def filled(folder: Path, budget: int = 1 << 20) -> ConditionCache:
     cache = ConditionCache(folder, budget)
-    for number, name in enumerate(names):
-        cache.put("encoder", {name: ONE + np.float16(number)})
+    for name, factor in zip("abc", (ONE, TWO, THREE), strict=True):
+        cache.put("encoder", {name: factor})
     return cache
 
 
 def test_gives_what_was_put(tmp_path: Path) -> None:
     cache = filled(tmp_path)
-    wide = np.full((3, 2), 1e9, dtype=np.float32)
+    wide = np.full(6, 1e9, dtype=np.float32)
     cache.put("other", {"a": wide})
     found = cache.get("encoder", ["a", "b", "nothing"])
     assert list(found) == ["a", "b"]
-    np.testing.assert_array_equal(found["b"], ONE + 1)
+    np.testing.assert_array_equal(found["b"], TWO)
     assert found["b"].dtype == np.float16
     np.testing.assert_array_equal(cache.get("other", ["a"])["a"], wide)
+    assert cache.get("other", ["a"])["a"].dtype == np.float32
     assert len(cache) == 4
-    assert cache.bytes == 3 * PACKED + 24 + 128 + 16
+
+
+def test_is_smaller_than_the_numbers(tmp_path: Path) -> None:
+    cache = ConditionCache(tmp_path, 1 << 20)
+    cache.put("encoder", {"a": np.random.default_rng(0).standard_normal(100_000).astype(np.float16)})
+    assert cache.bytes < 0.9 * 200_000
+
+
+def test_a_few_bytes_do_not_become_very_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = ConditionCache(tmp_path, 1 << 20)
+    cache.put("encoder", {"a": np.zeros(100_000, dtype=np.float16), "b": ONE})
+    monkeypatch.setattr("ontodex.indexers.condition_cache.LARGEST", 100_000)
+    assert list(cache.get("encoder", ["a", "b"])) == ["b"]
 
 
 def test_stays_on_the_disk(tmp_path: Path) -> None:
     filled(tmp_path)
     gc.collect()
-    np.testing.assert_array_equal(ConditionCache(tmp_path, 1 << 20).get("encoder", ["c"])["c"], ONE + 2)
+    np.testing.assert_array_equal(ConditionCache(tmp_path, 1 << 20).get("encoder", ["c"])["c"], THREE)
 
 
 def test_evicts_what_was_used_the_longest_ago(tmp_path: Path) -> None:
@@ -56,7 +69,7 @@ def test_evicts_what_was_used_the_longest_ago(tmp_path: Path) -> None:
     assert cache.bytes == 3 * PACKED
     cache.put("encoder", dict.fromkeys("efgh", ONE))
     assert list(cache.get("encoder", list("acdefgh"))) == ["f", "g", "h"]
-    cache.put("encoder", {"i": np.zeros(5000, dtype=np.float16)})  # more than the whole budget
+    cache.put("encoder", {"i": np.random.default_rng(1).random(5000, dtype=np.float32)})  # more than the whole budget
     assert list(cache.get("encoder", list("fghi"))) == ["f", "g", "h"]
 
 
@@ -65,7 +78,7 @@ def test_works_at_its_budget_for_long(tmp_path: Path) -> None:
     cache = ConditionCache(tmp_path, budget)
     rng = np.random.default_rng(0)
     for number in range(150):
-        value = np.full(int(rng.integers(1, 1 << 20)), number, dtype=np.float16)
+        value = rng.integers(1 << 16, size=int(rng.integers(1, 1 << 20)), dtype=np.uint16).view(np.float16)
         cache.put("encoder", {str(number): value})
         np.testing.assert_array_equal(cache.get("encoder", [str(number)])[str(number)], value)
         assert cache.bytes <= budget
@@ -95,7 +108,7 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: str) -> None:
     gc.collect()
     file = tmp_path / FILE
     content = file.read_bytes()
-    value = b"\n" + (ONE + 1).tobytes()[:64]  # of "b", wherever LMDB has copies of it
+    value = _packed(TWO)[:64]  # of "b", wherever LMDB has copies of it
     file.write_bytes(
         {
             "garbage": b"no database" * 1000,
