@@ -47,6 +47,12 @@ the range, and some for precedents."""
 LEAST = (0.1, 0.0, *[-np.inf] * 6)
 """Least weights: the text, which alone answers for what the graph does not have, always counts a little."""
 
+POWER = 0.5
+"""Of the loss that weights are fitted by, see :func:`fit`."""
+
+LEAST_SCALE = 0.1
+"""What the weights of a relation are multiplied by at least when their sizes are fitted."""
+
 SHRINK = 10.0
 """A relation's weights are drawn to those of all relations as by so many questions more."""
 
@@ -70,10 +76,10 @@ class Evidence:
 
 
 def fit_weights(evidence: Evidence, relations: int) -> NDArray[np.float32]:
-    """Fit the weights of each relation by the likelihood of the answers under the softmax of the weighted sum of scores.
+    """Fit the weights of each relation to the answers, under the softmax of the weighted sum of scores.
 
-    The likelihood is concave in the weights, so that Newton's method finds the best ones. A relation with few questions
-    stays near the weights of all relations together. No weight is below :data:`LEAST`.
+    Their proportions are those that rank best; their size, which changes no rank, is that of greatest likelihood, so that
+    differences of scores are logarithms of odds. No weight is below :data:`LEAST`.
 
     Args:
         evidence: The questions.
@@ -82,31 +88,49 @@ def fit_weights(evidence: Evidence, relations: int) -> NDArray[np.float32]:
     Returns:
         ``float32`` of shape (relations + 1, 8); the last row is for a relation that the graph does not have.
     """
-    start = np.array([START])
+    weights = _by_relation(evidence, relations, START, POWER)
+    each = weights[evidence.groups]
+    own = np.einsum("qs,qs->q", each, evidence.own)
+    others = np.stack([by @ evidence.others[:, row] for row, by in enumerate(each.astype(np.float32))])
+    summed = Evidence(own[:, None], others[None], evidence.offsets, evidence.groups)
+    scales = np.maximum(_by_relation(summed, relations, (1.0,), power=0.0), LEAST_SCALE)
+    return np.asarray(np.maximum(weights * scales, LEAST), dtype=np.float32)
+
+
+def _by_relation(evidence: Evidence, relations: int, start: Sequence[float], power: float) -> Floats:
+    """Return the weights of each relation and, in the last row, those of all relations together.
+
+    A relation with few questions stays near the weights of all.
+    """
     everyone = np.zeros_like(evidence.groups)
-    _, _, curve = _sums(evidence, everyone, start)
-    shared = fit(evidence, everyone, start, curve[0] / max(1, len(everyone)))
-    _, _, curve = _sums(evidence, everyone, shared)
-    each = fit(
-        evidence, evidence.groups, np.repeat(shared, relations, axis=0), SHRINK * curve[0] / max(1, len(everyone))
-    )
-    return np.asarray(np.maximum(np.concatenate([each, shared]), LEAST), dtype=np.float32)
+    many = max(1, len(everyone))
+    first = np.array([start])
+    shared = fit(evidence, everyone, first, _sums(evidence, everyone, first, power)[2][0] / many, power)
+    precision = SHRINK * _sums(evidence, everyone, shared, power)[2][0] / many
+    each = fit(evidence, evidence.groups, np.repeat(shared, relations, axis=0), precision, power)
+    return np.concatenate([each, shared])
 
 
-def fit(evidence: Evidence, groups: Ints, prior: Floats, precision: Floats, rounds: int = 30) -> Floats:
-    """Return the weights of greatest posterior likelihood, of shape (groups, scores), by damped Newton steps.
+def fit(
+    evidence: Evidence, groups: Ints, prior: Floats, precision: Floats, power: float = 0.0, rounds: int = 30
+) -> Floats:
+    """Return the weights of least loss, of shape (groups, scores), by damped Newton steps.
+
+    The loss of an answer of chance p is -log p, the likelihood's, or (1 - p^power) / power (Zhang and Sabuncu, "Generalized
+    Cross Entropy Loss", NeurIPS 2018), in which answers that cannot be found anyway count for little; ranks gain by it.
 
     Args:
         evidence: The questions.
         groups: Group of each question.
         prior: Mean of the Gaussian prior of each group's weights, of shape (groups, scores).
         precision: Its inverse covariance, of shape (scores, scores).
+        power: 0 for the likelihood, at most 1.
         rounds: Most steps.
     """
     precision = precision + 1e-6 * np.eye(len(precision))
 
     def cost(weights: Floats) -> tuple[Floats, Floats, Floats]:
-        loss, slope, curve = _sums(evidence, groups, weights)
+        loss, slope, curve = _sums(evidence, groups, weights, power)
         away = weights - prior
         pulled = away @ precision
         return loss + 0.5 * np.einsum("gi,gi->g", away, pulled), slope + pulled, curve + precision
@@ -127,8 +151,11 @@ def fit(evidence: Evidence, groups: Ints, prior: Floats, precision: Floats, roun
     return weights
 
 
-def _sums(evidence: Evidence, groups: Ints, weights: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return minus the log-likelihood of each group, its gradient (groups, s) and its Hessian (groups, s, s)."""
+def _sums(evidence: Evidence, groups: Ints, weights: Floats, power: float) -> tuple[Floats, Floats, Floats]:
+    """Return the loss of each group, its gradient (groups, s) and what stands for its Hessian (groups, s, s).
+
+    The Hessian of p^power need not be definite; that of log p is, and times p^power it makes somewhat smaller steps.
+    """
     count, size = weights.shape
     loss, slope, curve = np.zeros(count), np.zeros((count, size)), np.zeros((count, size, size))
     for start in range(0, len(groups), BLOCK):
@@ -147,9 +174,11 @@ def _sums(evidence: Evidence, groups: Ints, weights: Floats) -> tuple[Floats, Fl
         for left, score in enumerate(scores):
             square[:, left] += np.einsum("qc,sqc->qs", chances * score, scores)
         square = square / total[:, None, None] - mean[:, :, None] * mean[:, None, :]
-        np.add.at(loss, group, np.log(total) + top - mine)
-        np.add.at(slope, group, mean - own)
-        np.add.at(curve, group, square)
+        surprise = np.log(total) + top - mine
+        counts = np.exp(-power * surprise)
+        np.add.at(loss, group, (1 - counts) / power if power else surprise)
+        np.add.at(slope, group, counts[:, None] * (mean - own))
+        np.add.at(curve, group, counts[:, None, None] * square)
     return loss, slope, curve
 
 

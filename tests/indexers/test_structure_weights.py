@@ -26,11 +26,12 @@ def evidence_of(*good: float, questions: int = 300, groups: int = 3, seed: int =
     return Evidence(own, others, offsets, random.integers(0, groups, questions))
 
 
-def test_newton_finds_what_scipy_finds() -> None:
+@pytest.mark.parametrize("power", [0.0, 0.5])
+def test_finds_the_weights_that_scipy_finds(power: float) -> None:
     evidence = evidence_of(1.0, 0.5, 0.0, -0.3, 0.2)
     prior = np.array([[0.3, 0.2, 0.0, 0.1, 0.1, 0.0, 0.2, -0.1]] * 3)
     precision = np.eye(8) + 0.3
-    found = fit(evidence, evidence.groups, prior, precision)
+    found = fit(evidence, evidence.groups, prior, precision, power)
     for group in range(3):
         chosen = evidence.groups == group
 
@@ -39,7 +40,8 @@ def test_newton_finds_what_scipy_finds() -> None:
             mine = evidence.own[chosen] @ weights
             total = logsumexp(np.concatenate([logits, mine[:, None]], axis=1), axis=1)
             away = weights - prior[0]
-            return float((total - mine).sum() + 0.5 * away @ precision @ away)
+            loss = (1 - np.exp(power * (mine - total))) / power if power else total - mine
+            return float(loss.sum() + 0.5 * away @ precision @ away)
 
         best = minimize(cost, prior[0], method="BFGS").x
         np.testing.assert_allclose(found[group], best, atol=2e-3)
@@ -51,6 +53,16 @@ def test_the_part_that_tells_more_counts_more() -> None:
     assert (text[:, 0] > 5 * text[:, 1]).all()
     assert (structure[:, 1] > 5 * structure[:, 0]).all()
     assert (text.shape, text.dtype) == ((4, 8), np.float32)
+
+
+def test_hopeless_questions_weigh_little_in_proportions_but_not_in_size() -> None:
+    evidence = evidence_of(2.0, 1.0)
+    hopeless = np.arange(len(evidence.own)) % 3 == 0
+    own = evidence.own - 6.0 * hopeless[:, None] * np.eye(8)[0]
+    spoilt = fit_weights(Evidence(own, evidence.others, evidence.offsets, evidence.groups), 3)
+    kept = fit_weights(evidence, 3)
+    assert (spoilt[:, 0] / spoilt[:, 1] > 0.5 * kept[:, 0] / kept[:, 1]).all()
+    assert (spoilt[:, 0] < 0.5 * kept[:, 0]).all()
 
 
 def test_a_relation_without_questions_has_the_weights_of_all() -> None:
