@@ -23,7 +23,7 @@ BENCHMARKS = {
     "zero-shot": "link prediction before any training: the network in the box (needs --data)",
     "conditional": "similarity under a condition, made from WN18RR and FB15k-237: every architecture (needs --data)",
     "hierarchy": "held-out subsumptions of a hierarchy, ancestors by distance, baselines (needs --data)",
-    "new-concepts": "parents and places of concepts taken out of a hierarchy, before any training (needs --data)",
+    "new-concepts": "parents, children and places of concepts taken out of a hierarchy, before any training (needs --data)",
     "hierarchy-search": "exact top-10 by the subsumption score against geoopt, FAISS and float64",
     "hierarchy-cost": "a training step of HiT against the public implementation's (needs --data)",
     "entailment": "entailment on SNLI, MNLI and SICK: every loss of GaussCSE at one budget (needs --data)",

@@ -1,8 +1,9 @@
-"""Parents of concepts that a hierarchy does not have: some of its own, taken out, asked for by their labels."""
+"""Parents and children of concepts that a hierarchy does not have: some of its own, taken out, asked for by their labels."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 import tempfile
 import time
@@ -18,6 +19,7 @@ from ontodex.engine.hits import Hits
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.graph import Hierarchy, remove
 from ontodex.graph.text import in_words
+from ontodex.indexers.kin import KinRule
 from ontodex.trainers.hierarchy_evaluation import hops_upward
 
 __all__ = ["add_options", "run"]
@@ -31,7 +33,9 @@ K = 100
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     parser.add_argument("--graph", choices=list(LOADERS), action="append", help="default: doid-2016, schema-org")
-    parser.add_argument("--concepts", type=int, default=500, help="leaves that are taken out (default %(default)s)")
+    parser.add_argument(
+        "--concepts", type=int, default=500, help="most leaves, and others, that are taken out (default %(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -43,55 +47,107 @@ def run(options: argparse.Namespace) -> list[Measured]:
 def _measured(options: argparse.Namespace, name: str) -> Measured:
     whole = LOADERS[name](options.data)
     hierarchy = whole.hierarchy(on_cycle="drop")
+    most = 50 if options.quick else options.concepts
+    order = np.random.default_rng(options.seed)
     leaves = np.setdiff1d(hierarchy.links[:, 0], hierarchy.links[:, 1])
-    count = min(50 if options.quick else options.concepts, len(leaves) // 5)
-    taken = np.random.default_rng(options.seed).permutation(leaves)[:count]
+    taken = order.permutation(leaves)[: min(most, len(leaves) // 5)]
+    inner = _apart(hierarchy, order.permutation(np.intersect1d(hierarchy.links[:, 0], hierarchy.links[:, 1])), most)
+    figures: dict[str, Any] = {}
+    print(f"{whole!r}: {len(taken)} leaves taken out …", file=sys.stderr)
     graph = remove(whole, [whole.ids[row] for row in taken])
-    print(f"{whole!r}: {count} leaves taken out …", file=sys.stderr)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "hierarchy.odx"
-        engine = ontodex.build(graph, path, train=False, structure=False, entailment=False, quiet=True)
-        with engine:
-            index, labels = engine.index, [whole.labels[row] for row in taken]
-            known = graph.hierarchy(on_cycle="drop")
-            alone = Subsumptions(
-                graph, known, index.vectors("hit"), index.curvature, index.rule,
-                encode=lambda texts: np.asarray(index.hit_encoder.items([in_words(text) for text in texts])),
-            )  # fmt: skip
-            start = time.perf_counter()
-            found = engine.parents_batch(labels, K)
-            took = time.perf_counter() - start
-            places = engine.place_batch(labels, 5)
-            figures: dict[str, Any] = {
-                "parents": _figures(whole, hierarchy, taken, found),
-                "HiT alone": _figures(whole, hierarchy, taken, alone.ranked("parents", labels, K, "include")),
-                "cosine": _figures(whole, hierarchy, taken, engine.search_batch(labels, K)),
-            }
-            placed = [
-                [_is_parent(whole, hierarchy, row, place.parent.id) for place in answer]
-                for row, answer in zip(taken.tolist(), places, strict=True)
-            ]
-            figures["place"] = {
-                "a direct parent first": np.mean([answer[:1] == [True] for answer in placed]),
-                "a direct parent among 5": np.mean([any(answer) for answer in placed]),
-            }
-            figures["parents"]["milliseconds a concept"] = 1000 * took / count
-            kin = index.manifest.encoders["hit"].get("kin")
-            seconds = index.manifest.seconds
+    labels = [whole.labels[row] for row in taken]
+    with tempfile.TemporaryDirectory() as folder, _built(graph, folder) as engine:
+        start = time.perf_counter()
+        found = engine.parents_batch(labels, K)
+        took = time.perf_counter() - start
+        places = engine.place_batch(labels, 5)
+        figures["parents"] = _figures(whole, hierarchy, taken, found)
+        figures["HiT alone"] = _figures(whole, hierarchy, taken, _hit_alone(engine, "parents", labels))
+        figures["cosine"] = _figures(whole, hierarchy, taken, engine.search_batch(labels, K))
+        placed = [
+            [_is_parent(whole, hierarchy, row, place.parent.id) for place in answer]
+            for row, answer in zip(taken.tolist(), places, strict=True)
+        ]
+        figures["place"] = {
+            "a direct parent first": np.mean([answer[:1] == [True] for answer in placed]),
+            "a direct parent among 5": np.mean([any(answer) for answer in placed]),
+        }
+        figures["parents"]["milliseconds a concept"] = 1000 * took / len(taken)
+        rules = KinRule.read(engine.index.manifest.encoders, name)
+        figures["seconds to fit rules"] = engine.index.manifest.seconds["rule"]
+    print(f"{whole!r}: {len(inner)} others taken out …", file=sys.stderr)
+    labels = [whole.labels[row] for row in inner]
+    with tempfile.TemporaryDirectory() as folder, _built(_without(whole, hierarchy, inner), folder) as engine:
+        for way, answers in (
+            ("children", engine.children_batch(labels, K)),
+            ("children, HiT alone", _hit_alone(engine, "children", labels)),
+            ("children, cosine", engine.search_batch(labels, K)),
+        ):
+            figures[way] = _figures_of_children(whole, hierarchy, inner, answers)
     return Measured(
         name=f"new-concepts-{name}",
-        title=f"Parents of concepts that {name} does not have",
+        title=f"Parents and children of concepts that {name} does not have",
         seed=options.seed,
-        settings={"graph": repr(graph), "concepts": count, "kin": kin},
-        figures=figures | {"seconds to fit rules": seconds["rule"]},
+        settings={
+            "graph": repr(graph),
+            "leaves": len(taken),
+            "others": len(inner),
+            "kin": {question: dataclasses.asdict(rule) for question, rule in rules.items()},
+        },
+        figures=figures,
         notes=[
             "Leaves of the hierarchy are taken out before the index is built, with all their links, and their parents asked "
             "for by the label alone. HiT is the encoder in the box, trained on WordNet's nouns; nothing is trained here.",
             "parents: HiT's score with what is above entities of like text, as ontodex answers; HiT alone: without that; "
             "cosine: the entities of most similar text (all-MiniLM-L6-v2).",
             "Recall of the ancestors so many links away among the best 10 and 100.",
+            "children: concepts between others are taken out, no two of them linked; their children go to their "
+            "parents. Their children are asked for by the label alone; recall is that of at most 10, or 100, of each.",
         ],
     )
+
+
+def _apart(hierarchy: Hierarchy, rows: Any, most: int) -> Any:
+    """Return the first of the rows that are not linked to one another, a fifth of all at most."""
+    chosen: dict[int, None] = {}
+    for row in rows.tolist():
+        if chosen.keys().isdisjoint([*hierarchy.parents(row).tolist(), *hierarchy.children(row).tolist()]):
+            chosen[row] = None
+        if len(chosen) == min(most, len(rows) // 5):
+            break
+    return np.array(list(chosen))
+
+
+def _without(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, rows: Any) -> ontodex.KnowledgeGraph:
+    """Take entities out of a hierarchy; their children become those of their parents."""
+    (relation, *_) = graph.hierarchy_relations
+    through = [
+        (child, relation, parent)
+        for row in rows.tolist()
+        for child in hierarchy.children(row).tolist()
+        for parent in hierarchy.parents(row).tolist()
+    ]
+    triples = np.unique(np.concatenate([graph.triples, np.array(through, dtype=graph.triples.dtype)]), axis=0)
+    heads, relations, tails = triples.T
+    return remove(
+        dataclasses.replace(graph, heads=heads, relations=relations, tails=tails), [graph.ids[row] for row in rows]
+    )
+
+
+def _built(graph: ontodex.KnowledgeGraph, folder: str) -> ontodex.Engine:
+    return ontodex.build(
+        graph, Path(folder) / "hierarchy.odx", train=False, structure=False, entailment=False, quiet=True
+    )
+
+
+def _hit_alone(engine: ontodex.Engine, question: str, labels: list[str]) -> list[Hits]:
+    """Answer by the subsumption score alone."""
+    index = engine.index
+    alone = Subsumptions(
+        index.graph, index.graph.hierarchy(on_cycle="drop"), index.vectors("hit"), index.curvature, index.rule,
+        encode=lambda texts: np.asarray(index.hit_encoder.items([in_words(text) for text in texts])),
+    )  # fmt: skip
+    return alone.ranked(question, labels, K, "include")
 
 
 def _is_parent(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, row: int, other: str) -> bool:
@@ -118,3 +174,20 @@ def _figures(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, taken: Any, an
         away = f"{depth} or more links" if depth == DEPTHS[-1] else f"{depth} link{'s' * (depth > 1)}"
         figures[f"ancestors {away} away in the first {k}"] = right / max(1, total)
     return figures
+
+
+def _figures_of_children(
+    graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, taken: Any, answers: list[Hits]
+) -> dict[str, float]:
+    reciprocal, recalls = [], {10: [], K: []}
+    for row, hits in zip(taken.tolist(), answers, strict=True):
+        ranks = {hit.id: rank for rank, hit in enumerate(hits, 1)}
+        found = np.array([ranks.get(graph.ids[child], np.inf) for child in hierarchy.children(row).tolist()])
+        reciprocal.append(1 / found.min())
+        for k, recall in recalls.items():
+            recall.append((found <= k).sum() / min(k, len(found)))
+    return {
+        "MRR of the best direct child": float(np.mean(reciprocal)),
+        "hits@1": float((np.array(reciprocal) == 1).mean()),
+        **{f"direct children in the first {k}": float(np.mean(recall)) for k, recall in recalls.items()},
+    }

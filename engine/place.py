@@ -36,7 +36,7 @@ def place(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Plac
     ]
     took = milliseconds(start, len(texts))
     return [
-        Placements(positions, {"text": one.reading}, subsumptions.parent_method, took)
+        Placements(positions, {"text": one.reading}, subsumptions.methods["parents"], took)
         for positions, one in zip(found, read, strict=True)
     ]
 
@@ -55,7 +55,7 @@ def _positions(
     ancestors, descendants = subsumptions.asserted("parents", row)
     found = []
     for at in best.tolist():
-        (parent,) = subsumptions.hits((above[0][[at]], above[1][[at]]), ancestors, subsumptions.parent_rule)
+        (parent,) = subsumptions.hits((above[0][[at]], above[1][[at]]), ancestors, subsumptions.rules["parents"])
         moving = _moving(subsumptions, point, int(above[0][at]), below, refused)
         children = subsumptions.hits(moving, descendants, subsumptions.rule)
         found.append(Placement(parent, children, float(direct[at])))
@@ -69,7 +69,7 @@ def _direct(subsumptions: Subsumptions, above: Scored) -> NDArray[np.float64]:
     direct parents of ontologies two to four times as often among the first five as one that always favours descendants.
     """
     rows, scores = above
-    chances = subsumptions.parent_rule.probability(scores)
+    chances = subsumptions.rules["parents"].probability(scores)
     beneath = subsumptions.hierarchy.is_ancestor(rows[:, None], rows[None])
     sure = np.maximum(0.0, 2 * chances - 1)
     return np.asarray(chances * (1 - np.where(beneath, sure[:, None], 0.0).max(axis=0, initial=0.0)))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +34,13 @@ Points = NDArray[np.float32]
 
 METHOD = "the subsumption score of HiT"
 
-KIN_METHOD = f"{METHOD}, and what is above entities of like text"
+KIN_METHODS = {
+    "parents": f"{METHOD}, and what is above entities of like text",
+    "children": f"{METHOD}, and how like the texts are",
+}
 
 Bonuses = Callable[[Sequence[Resolved]], list[Bonus]]
-"""Says what is added to the scores of the parents of entities and texts."""
+"""Says what is added to the scores of the parents, or children, of entities and texts."""
 
 
 class Subsumptions:
@@ -49,7 +53,7 @@ class Subsumptions:
         curvature: The ball has curvature -c.
         rule: Scores pairs, and turns scores into probabilities.
         encode: Makes lifted points of texts.
-        kin: What entities of like text add to the score of parents, and the probabilities of the sums; ``None`` for nothing.
+        kin: What entities of like text add to the scores of ``"parents"`` and ``"children"``, and the curves of the sums.
         device: Where vectors are searched.
 
     Attributes:
@@ -57,8 +61,8 @@ class Subsumptions:
         space: Scores all entities as parents.
         above: Searches for parents.
         below: Searches for children.
-        parent_rule: Turns the scores of parents into probabilities.
-        parent_method: What those scores are.
+        rules: Turn the scores of ``"parents"`` and ``"children"`` into probabilities.
+        methods: What those scores are.
     """
 
     def __init__(
@@ -70,7 +74,7 @@ class Subsumptions:
         rule: Subsumption,
         *,
         encode: Callable[[list[str]], Points],
-        kin: tuple[KinRule, Bonuses] | None = None,
+        kin: Mapping[str, tuple[KinRule, Bonuses]] | None = None,
         device: str = "cpu",
     ) -> None:
         none = np.zeros(0, dtype=np.int32)
@@ -82,9 +86,9 @@ class Subsumptions:
         self.space = SubsumptionSpace(vectors, curvature, rule.weight, rule.tilt)
         self.above = Searcher(vectors, device, space=self.space)
         self.below = self.above.scored_by(self.space.turned())
-        self._kin = kin
-        self.parent_rule = rule if kin is None else kin[0].applied(rule)
-        self.parent_method = METHOD if kin is None else KIN_METHOD
+        self._kin = kin or {}
+        self.rules = dict.fromkeys(KIN_METHODS, rule) | {of: kin.applied(rule) for of, (kin, _) in self._kin.items()}
+        self.methods = {of: KIN_METHODS[of] if of in self._kin else METHOD for of in KIN_METHODS}
 
     @classmethod
     def of(cls, index: Index, hierarchy: Hierarchy | None) -> Subsumptions:
@@ -137,10 +141,9 @@ class Subsumptions:
         start = time.perf_counter()
         read = self.read(texts)
         points = self.points(read)
-        upward = question == "parents"
         asserted = [self.asserted(question, one.row) for one in read]
         refused = self.refused(question, read)
-        searcher, bonuses = (self.above, self._bonuses(read)) if upward else (self.below, [no_bonus()] * len(read))
+        searcher, bonuses = self.above if question == "parents" else self.below, self._bonuses(question, read)
         if known == "only":
             parts = zip(points, asserted, bonuses, strict=True)
             found = [searcher.among(point, rows, k, bonus) for point, (rows, _), bonus in parts]
@@ -150,9 +153,8 @@ class Subsumptions:
                 for other, (rows, _) in zip(refused, asserted, strict=True)
             ]
             found = searcher.top(points, k, left_out, bonuses)
-        rule, method = (self.parent_rule, self.parent_method) if upward else (self.rule, METHOD)
         answers = [
-            (self.hits(scored, rows, rule), {"text": one.reading}, method)
+            (self.hits(scored, rows, self.rules[question]), {"text": one.reading}, self.methods[question])
             for one, scored, (rows, _) in zip(read, found, asserted, strict=True)
         ]
         return answered(self.graph, question, answers, start)
@@ -161,10 +163,10 @@ class Subsumptions:
         self, entities: Sequence[Resolved], points: Points, k: int, refused: Sequence[Rows]
     ) -> list[Scored]:
         """Return the k best parents of entities and texts, of which ``points`` are the lifted points."""
-        return self.above.top(points, k, refused, self._bonuses(entities))
+        return self.above.top(points, k, refused, self._bonuses("parents", entities))
 
-    def _bonuses(self, entities: Sequence[Resolved]) -> list[Bonus]:
-        return [no_bonus()] * len(entities) if self._kin is None else self._kin[1](entities)
+    def _bonuses(self, question: str, entities: Sequence[Resolved]) -> list[Bonus]:
+        return self._kin[question][1](entities) if question in self._kin else [no_bonus()] * len(entities)
 
     def asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:
         """Return the asserted ancestors (or descendants), and what would close a circle if it were one."""
@@ -198,19 +200,19 @@ class Subsumptions:
         return hits_of(self.graph, scored, known, rule.probability(scored[1]))
 
 
-def _kin(index: Index, hierarchy: Hierarchy | None) -> tuple[KinRule, Bonuses] | None:
-    """Return what entities of like text say of parents, if the index has weights for it."""
-    rule = KinRule.read(index.manifest.encoders, str(index.folder / "manifest.json"))
-    if rule is None or hierarchy is None:
-        return None
+def _kin(index: Index, hierarchy: Hierarchy | None) -> dict[str, tuple[KinRule, Bonuses]]:
+    """Return what entities of like text say of parents and children, if the index has weights for it."""
+    rules = KinRule.read(index.manifest.encoders, str(index.folder / "manifest.json"))
+    if not rules or hierarchy is None:
+        return {}
     known = index.vectors("text")
     kin = Kin(hierarchy, Likeness(known))
 
     def encode(texts: list[str]) -> Points:
         return np.asarray(index.text_encoder.encode([in_words(text) for text in texts]))
 
-    def bonuses(entities: Sequence[Resolved]) -> list[Bonus]:
+    def bonuses(question: str, rule: KinRule, entities: Sequence[Resolved]) -> list[Bonus]:
         rows = np.array([-1 if one.row is None else one.row for one in entities], dtype=np.int64)
-        return list(kin.bonuses(rule, vectors_of(known, entities, encode), rows))
+        return list(kin.bonuses(question, rule, vectors_of(known, entities, encode), rows))
 
-    return rule, bonuses
+    return {question: (rule, partial(bonuses, question, rule)) for question, rule in rules.items()}

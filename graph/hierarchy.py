@@ -92,6 +92,10 @@ class Hierarchy:
         self._child_starts = np.searchsorted(upward[:, 1], np.arange(n + 1))
         self._children = np.ascontiguousarray(upward[:, 0])
 
+    def turned(self) -> Hierarchy:
+        """Return it upside down: parents are children."""
+        return Hierarchy(self.links[:, 1], self.links[:, 0], ids=self.ids)
+
     def __repr__(self) -> str:
         return f"Hierarchy({len(self.members):,} entities, {len(self.links):,} links, {len(self.roots):,} roots)"
 

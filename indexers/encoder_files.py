@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.link_encoder import LinkEncoder
 from ontodex.encoders.locate import files_of
 from ontodex.encoders.text import TextEncoder
-from ontodex.indexers.kin import KinRule
+from ontodex.indexers.kin import KEYS, KinRule
 
 __all__ = ["Encoders"]
 
@@ -30,7 +31,7 @@ class Encoders:
         hit: What is below what.
         condition: What is alike under a condition.
         gauss: What entails what.
-        kin: How much entities of like text count beside ``hit``.
+        kin: How much entities of like text count beside ``hit``, by the question.
     """
 
     text: TextEncoder
@@ -38,7 +39,7 @@ class Encoders:
     hit: HiT | None = None
     condition: ConditionEncoder | None = None
     gauss: GaussCSE | None = None
-    kin: KinRule | None = None
+    kin: Mapping[str, KinRule] = field(default_factory=dict)
 
     @property
     def fingerprints(self) -> list[Any]:
@@ -55,7 +56,7 @@ class Encoders:
             found["link"] = {**about, "architecture": self.link.architecture, **residual}
         if self.hit is not None and self.hit.rule is not None:
             found["hit"] = {"encoder": self.hit.fingerprint, "curvature": self.hit.c, "rule": asdict(self.hit.rule)}
-            found["hit"] |= {} if self.kin is None else {"kin": asdict(self.kin)}
+            found["hit"] |= {KEYS[question]: asdict(rule) for question, rule in self.kin.items()}
         if self.condition is not None:
             about = {"text": self.condition.text.fingerprint, "network": self.condition.fingerprint}
             found["condition"] = {**about, "architecture": self.condition.architecture, "width": self.condition.rank}

@@ -21,7 +21,7 @@ from ontodex.indexers.kin import Kin, KinRule
 from ontodex.indexers.likeness import Likeness
 from ontodex.indexers.vectors import Vectors
 
-__all__ = ["LEAST_LINKS", "best_parents", "fit_kin_to_graph", "fit_rule_to_graph", "hierarchy_to_fit", "with_rule"]
+__all__ = ["LEAST_LINKS", "best_answers", "fit_kin_to_graph", "fit_rule_to_graph", "hierarchy_to_fit", "with_rule"]
 
 LEAST_LINKS = 50
 """Links below which a rule fitted to them would say little."""
@@ -157,7 +157,7 @@ def fit_rule_to_graph(
     weights = _best_weights(links[drawn[:QUERIES]], items, c, seed, order)
     rule = fit(*measured, labels, weights=weights)
     asked = _some_children(links, order, np.random.default_rng(seed))
-    owners, parents, scores = best_parents(hierarchy, names, items, c, rule, asked)
+    owners, parents, scores = best_answers("parents", hierarchy, names, items, c, rule, asked)
     found = hierarchy.is_ancestor(asked[owners], parents)
     return calibrated(rule, scores, found) if found.any() and not found.all() else rule
 
@@ -169,10 +169,10 @@ def fit_kin_to_graph(
     items: NDArray[np.float32],
     texts: Vectors,
     seed: int = 0,
-) -> KinRule | None:
-    """Fit how much entities of like text count, by the likelihood of direct parents among all entities.
+) -> dict[str, KinRule]:
+    """Fit how much entities of like text count, by the likelihood of direct parents, and children, among all entities.
 
-    What is farther above counts as wrong there: the roots, which are above everything, would come first otherwise.
+    What is farther above, or below, counts as wrong there: otherwise the roots, which are above all, would come first.
 
     Args:
         hit: The encoder, with the rule that :func:`with_rule` fitted.
@@ -183,32 +183,39 @@ def fit_kin_to_graph(
         seed: Seed of the draws.
 
     Returns:
-        The weights, and the curve of probabilities of the sums, or ``None`` if there is nothing to fit them to.
+        The weights, and the curve of probabilities of the sums, for ``"parents"`` and ``"children"``; nothing, if there is
+        nothing to fit them to.
     """
     if hit.rule is None or hierarchy is None:
-        return None
+        return {}
     links, rule = _not_learnt(hit, hierarchy, names), hit.rule
     links = hierarchy.direct_subsumptions() if links is None else links
     order = np.argsort(text_keys(names), kind="stable")
-    random = np.random.default_rng(seed)
-    asked = _some_children(links, order, random)
-    drawn = order[random.permutation(len(items))[:CANDIDATES]]
-    kin = Kin(hierarchy, Likeness(texts))
-    evidence = _evidence_of_kin(hierarchy, names, items, hit.c, rule, kin, asked, drawn)
-    start = np.array([[rule.slope, *[0.5] * 3]])
-    weights = structure_weights.fit(evidence, evidence.groups, start, PRECISION * np.eye(4))[0]
-    itself, above, far_above = (np.maximum(weights[1:], 0.0) / max(weights[0], LEAST_WEIGHT)).tolist()
-    found = KinRule(itself, above, far_above, slope=rule.slope, offset=rule.offset)
-    bonuses = list(kin.bonuses(found, _no_texts(asked), asked))
-    owners, parents, scores = best_parents(hierarchy, names, items, hit.c, rule, asked, bonuses=bonuses)
-    true = hierarchy.is_ancestor(asked[owners], parents)
-    if true.any() and not true.all():
-        curve = calibrated(rule, scores, true)
-        found = replace(found, slope=curve.slope, offset=curve.offset)
+    kin, turned = Kin(hierarchy, Likeness(texts)), hierarchy.turned()
+    found = {}
+    for question, upward, asking in (("parents", hierarchy, links), ("children", turned, links[:, ::-1])):
+        random = np.random.default_rng(seed)
+        asked = _some_children(asking, order, random)
+        drawn = order[random.permutation(len(items))[:CANDIDATES]]
+        evidence = _evidence_of_kin(question, upward, names, items, hit.c, rule, kin, asked, drawn)
+        start = np.array([[rule.slope, *[0.5] * (len(evidence.others) - 1)]])
+        weights = structure_weights.fit(evidence, evidence.groups, start, PRECISION * np.eye(start.shape[1]))[0]
+        of_kin = np.zeros(3)
+        of_kin[: len(weights) - 1] = np.maximum(weights[1:], 0.0) / max(weights[0], LEAST_WEIGHT)
+        itself, near, far = of_kin.tolist()
+        fitted = KinRule(itself, near, far, slope=rule.slope, offset=rule.offset)
+        bonuses = list(kin.bonuses(question, fitted, _no_texts(asked), asked))
+        owners, answers, scores = best_answers(question, upward, names, items, hit.c, rule, asked, bonuses=bonuses)
+        true = upward.is_ancestor(asked[owners], answers)
+        if true.any() and not true.all():
+            curve = calibrated(rule, scores, true)
+            fitted = replace(fitted, slope=curve.slope, offset=curve.offset)
+        found[question] = fitted
     return found
 
 
 def _evidence_of_kin(
+    question: str,
     hierarchy: Hierarchy,
     names: Sequence[str],
     items: NDArray[np.float32],
@@ -218,15 +225,19 @@ def _evidence_of_kin(
     asked: NDArray[np.int64],
     drawn: NDArray[np.int64],
 ) -> structure_weights.Evidence:
-    """Score a direct parent of each entity that is asked about, and those drawn, by the rule and the three scores of kin."""
+    """Score a direct parent, or child, of each entity that is asked about, and those drawn, by the rule and by kin.
+
+    For children the hierarchy is upside down.
+    """
     answers = np.array([hierarchy.parents(row)[0] for row in asked.tolist()], dtype=np.int64)
-    own, others = np.zeros((len(asked), 4)), np.zeros((4, len(asked), len(drawn)), dtype=np.float32)
+    by_kin = kin.scores if question == "parents" else kin.likely_children
+    count = 3 if question == "parents" else 1
+    own, others = np.zeros((len(asked), 1 + count)), np.zeros((1 + count, len(asked), len(drawn)), dtype=np.float32)
     points, right, wrong = (unlift(np.array(items[rows], dtype=np.float64), c) for rows in (asked, answers, drawn))
-    norms = norm(points, c)
-    own[:, 0] = rule.score(distance_of(points, right, c), norm(right, c) - norms, norms)
-    others[0] = rule.score(pairwise(points, wrong, c), norm(wrong, c) - norms[:, None], norms[:, None])
-    sums = np.zeros((3, len(items)))
-    for at, (reached, scores) in enumerate(kin.scores(_no_texts(asked), asked)):
+    own[:, 0] = _scores(question, rule, distance_of(points, right, c), norm(points, c), norm(right, c))
+    others[0] = _scores(question, rule, pairwise(points, wrong, c), norm(points, c)[:, None], norm(wrong, c))
+    sums = np.zeros((count, len(items)))
+    for at, (reached, scores) in enumerate(by_kin(_no_texts(asked), asked)):
         sums[:, reached] = scores
         own[at, 1:], others[1:, at] = sums[:, answers[at]], sums[:, drawn]
         sums[:, reached] = 0.0
@@ -236,6 +247,19 @@ def _evidence_of_kin(
         row |= np.isin(drawn, hierarchy.parents(own_row))
     offsets = np.where(refused, -np.inf, np.log(len(items) / len(drawn))).astype(np.float32)
     return structure_weights.Evidence(own, others, offsets, np.zeros(len(asked), dtype=np.int64))
+
+
+def _scores(
+    question: str,
+    rule: Subsumption,
+    distances: NDArray[np.float64],
+    asked: NDArray[np.float64],
+    others: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Score entities as parents, or children, of others, by their distances and the norms of both."""
+    if question == "parents":
+        return rule.score(distances, others - asked, asked)
+    return rule.score(distances, asked - others, others)
 
 
 def _some_children(
@@ -252,7 +276,8 @@ def _no_texts(asked: NDArray[np.int64]) -> NDArray[np.float32]:
     return np.zeros((len(asked), 0), dtype=np.float32)
 
 
-def best_parents(
+def best_answers(
+    question: str,
     hierarchy: Hierarchy,
     names: Sequence[str],
     items: NDArray[np.float32],
@@ -263,20 +288,23 @@ def best_parents(
     *,
     bonuses: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]] = (),
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Rank all entities as parents of some, as the engine does; namesakes and what is asserted below are left out.
+    """Rank all entities as parents or children of some, as the engine does; what is no answer is left out.
+
+    That is a namesake, and what is asserted below an entity whose parents are asked for (or above, for children).
 
     Args:
-        hierarchy: The asserted hierarchy.
+        question: ``"parents"`` or ``"children"``.
+        hierarchy: The asserted hierarchy, upside down for children.
         names: Text of every entity.
         items: Lifted points of all entities, of shape (entities, dim + 1).
         c: The curvature is -c.
         rule: Scores them.
         asked: Rows of the entities, of shape (n,).
-        k: How many parents of each.
-        bonuses: Rows of parents, and what is added to their scores, of each entity.
+        k: How many answers for each.
+        bonuses: Rows of answers, and what is added to their scores, of each entity.
 
     Returns:
-        Position in ``asked``, row of the parent and score of each answer, the best of each entity first.
+        Position in ``asked``, row and score of each answer, the best of each entity first.
     """
     points = unlift(np.array(items[asked], dtype=np.float64), c)
     norms = norm(points, c)[:, None]
@@ -291,7 +319,7 @@ def best_parents(
     for start in range(0, len(items), BLOCK):
         block = unlift(np.array(items[start : start + BLOCK], dtype=np.float64), c)
         here = slice(*np.searchsorted(refused, [start, start + len(block)]))
-        found = rule.score(pairwise(points, block, c), norm(block, c) - norms, norms)
+        found = _scores(question, rule, pairwise(points, block, c), norms, norm(block, c))
         better = slice(*np.searchsorted(raised, [start, start + len(block)]))
         found[gainers[better], raised[better] - start] += gains[better]
         found[owners[here], refused[here] - start] = -np.inf

@@ -1,4 +1,4 @@
-"""What is above entities of like text: it is likely to be above a phrase as well."""
+"""What is above entities of like text is likely to be above a phrase as well, and a text that is alike to be below it."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ __all__ = ["Kin", "KinRule"]
 BLOCK = 64
 """Entities that are looked at at once."""
 
+KEYS = {"parents": "kin", "children": "kin_of_children"}
+"""Where the manifest has the rule for each question."""
+
 
 @dataclass(frozen=True)
 class KinRule:
     """How much like entities count beside the subsumption score, and what the sum of both means.
 
     Attributes:
-        itself: Weight of a parent's own likeness.
-        parents: Weight of the likeness of its direct children.
-        ancestors: Weight of the likeness of all that is below it.
+        itself: Weight of the likeness of a parent, or of a child.
+        parents: Weight of the likeness of a parent's direct children; 0 for children.
+        ancestors: Weight of the likeness of all that is below a parent; 0 for children.
         slope: Steepness of the logistic curve that turns the sum into a probability.
         offset: The curve's logit at zero.
     """
@@ -39,15 +42,15 @@ class KinRule:
     offset: float
 
     @classmethod
-    def read(cls, encoders: Mapping[str, Mapping[str, Any]], where: str) -> KinRule | None:
-        """Return that of an index, ``None`` if it has none.
+    def read(cls, encoders: Mapping[str, Mapping[str, Any]], where: str) -> dict[str, KinRule]:
+        """Return those of an index, by the question: ``"parents"``, ``"children"``, or none.
 
         Args:
             encoders: What its manifest says of encoders.
             where: What to name if it is damaged.
         """
-        about = encoders.get("hit", {}).get("kin")
-        return None if about is None else settings_from(cls, about, where)
+        about = encoders.get("hit", {})
+        return {question: settings_from(cls, about[key], where) for question, key in KEYS.items() if key in about}
 
     def applied(self, rule: Subsumption) -> Subsumption:
         """Return the rule with the probabilities of sums."""
@@ -55,11 +58,12 @@ class KinRule:
 
 
 class Kin:
-    """Scores parents by the asserted hierarchy of entities whose texts are alike.
+    """Scores parents by the asserted hierarchy of entities whose texts are alike, and children by their own texts.
 
     With the :class:`~ontodex.indexers.likeness.Likeness` k, a parent p of x has three scores, each log(1 + sum / 0.005): its
     own k(x, p), the sum of k(x, c) over its direct children c, and that over all entities c below it. What is asserted below
-    x does not count: it says what is above x.
+    x does not count: it says what is above x. A child c has the score log(1 + k(x, c) / 0.005) alone: that it is below an
+    entity like x tells siblings of x's children, not these.
 
     Args:
         hierarchy: What is asserted.
@@ -99,9 +103,24 @@ class Kin:
                 yield reached, counted(sums[:, reached])
 
     def bonuses(
-        self, rule: KinRule, vectors: NDArray[np.float32], rows: NDArray[np.integer]
+        self, question: str, rule: KinRule, vectors: NDArray[np.float32], rows: NDArray[np.integer]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """Yield what is added to the subsumption score of each parent; see :meth:`scores`."""
+        """Yield what is added to the subsumption score of each of ``"parents"`` or ``"children"``; see :meth:`scores`."""
+        if question == "children":
+            for near, scores in self.likely_children(vectors, rows):
+                yield near, rule.itself * scores
+            return
         weights = np.array([rule.itself, rule.parents, rule.ancestors])
         for reached, scores in self.scores(vectors, rows):
             yield reached, weights @ scores
+
+    def likely_children(
+        self, vectors: NDArray[np.float32], rows: NDArray[np.integer]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """Yield the rows of children with a score, ascending, and their scores, of shape (rows,); see :meth:`scores`."""
+        for start in range(0, len(rows), BLOCK):
+            part = slice(start, start + BLOCK)
+            for near, likeness in zip(*self._likeness.of_all(vectors[part], rows[part]), strict=True):
+                order = np.argsort(near)
+                order = order[likeness[order] > 0]
+                yield near[order].astype(np.int64), counted(likeness[order])

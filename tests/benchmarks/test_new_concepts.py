@@ -1,4 +1,4 @@
-"""Parents of concepts that were taken out: who is asked for, and how answers are counted."""
+"""Parents and children of concepts that were taken out: who is asked for, and how answers are counted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ontodex.engine.hits import Hit
 from ontodex.trainers.hierarchy_evaluation import hops_upward
 
 
-def test_leaves_are_taken_out_and_their_parents_asked_for(monkeypatch, small_graph, tmp_path, tiny_encoder, tiny_hit):
+def test_leaves_and_others_are_taken_out_and_asked_for(monkeypatch, small_graph, tmp_path, tiny_encoder, tiny_hit):
     built = []
 
     def build(graph, *given, **named):
@@ -34,8 +34,16 @@ def test_leaves_are_taken_out_and_their_parents_asked_for(monkeypatch, small_gra
     assert len(gone) == 4
     assert all(not len(hierarchy.children(small_graph.ids.index(name))) for name in gone)
     assert all(len(hierarchy.parents(small_graph.ids.index(name))) for name in gone)
-    assert measured.settings["concepts"] == 4
-    assert set(measured.figures) == {"parents", "HiT alone", "cosine", "place", "seconds to fit rules"}
+    inner = [small_graph.ids.index(name) for name in set(small_graph.ids) - set(built[1].ids)]
+    left = built[1].hierarchy()
+    for row in inner:
+        assert not {*hierarchy.parents(row).tolist(), *hierarchy.children(row).tolist()} & set(inner)
+        for child in hierarchy.children(row).tolist():
+            above = {built[1].ids[parent] for parent in left.parents(built[1].ids.index(small_graph.ids[child]))}
+            assert {small_graph.ids[parent] for parent in hierarchy.parents(row).tolist()} <= above
+    assert (measured.settings["leaves"], measured.settings["others"]) == (4, len(inner)) == (4, 4)
+    ways = {"parents", "HiT alone", "cosine", "place", "seconds to fit rules"}
+    assert set(measured.figures) == ways | {"children", "children, HiT alone", "children, cosine"}
 
 
 def test_ranks_are_counted_by_distance(small_graph):
@@ -51,3 +59,15 @@ def test_ranks_are_counted_by_distance(small_graph):
     found = new_concepts._figures(small_graph, hierarchy, np.array([row]), [hits[:1]])
     assert found["MRR of the best direct parent"] == pytest.approx(0.0)
     assert not found["ancestors 1 link away in the first 100"]
+
+
+def test_children_are_counted_by_rank(small_graph):
+    hierarchy = small_graph.hierarchy()
+    row = max(range(small_graph.n_entities), key=lambda at: len(hierarchy.children(at)))
+    children = [small_graph.ids[child] for child in hierarchy.children(row).tolist()]
+    others = [name for name in small_graph.ids if name not in children]
+    hits = [Hit(name, name, 0.0, False) for name in (others[0], children[0])]
+    found = new_concepts._figures_of_children(small_graph, hierarchy, np.array([row]), [hits])
+    assert (found["MRR of the best direct child"], found["hits@1"]) == (0.5, 0.0)
+    assert found["direct children in the first 10"] == 1 / min(10, len(children))
+    assert found["direct children in the first 100"] == 1 / len(children)

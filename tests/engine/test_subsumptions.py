@@ -78,7 +78,7 @@ def test_batches_equal_single_questions(planted: Subsumptions) -> None:
 
 
 def with_kin(planted: Subsumptions) -> Subsumptions:
-    """The same, with something added to the scores of some parents."""
+    """The same, with something added to the scores of some parents and children."""
     added = np.random.default_rng(0)
 
     def bonuses(entities: Sequence[Resolved]) -> list[Bonus]:
@@ -90,30 +90,33 @@ def with_kin(planted: Subsumptions) -> Subsumptions:
 
     kin = KinRule(itself=1.0, parents=1.0, ancestors=1.0, slope=0.2, offset=-1.0), bonuses
     graph, space = planted.graph, planted.space
-    return Subsumptions(graph, planted.hierarchy, space.vectors, C, planted.rule, encode=planted._encode, kin=kin)
+    both = dict.fromkeys(("parents", "children"), kin)
+    return Subsumptions(graph, planted.hierarchy, space.vectors, C, planted.rule, encode=planted._encode, kin=both)
 
 
 @pytest.mark.parametrize("known", ["include", "exclude", "only"])
-@pytest.mark.parametrize("name", ["dog", "thing"])
-def test_what_like_entities_say_is_added_to_the_scores_of_parents(planted: Subsumptions, name: str, known: str) -> None:
+@pytest.mark.parametrize("question", ["parents", "children"])
+@pytest.mark.parametrize("name", ["dog", "thing", "tame animal"])
+def test_what_like_entities_say_is_added_to_the_scores(
+    planted: Subsumptions, name: str, question: str, known: str
+) -> None:
     graph, hierarchy = planted.graph, planted.hierarchy
     row = graph.find(name)[0]
     raised = with_kin(planted)
-    [(reached, added)] = with_kin(planted)._bonuses(raised.read([name]))
-    scores = brute(planted, row, True)
+    [(reached, added)] = with_kin(planted)._bonuses(question, raised.read([name]))
+    scores = brute(planted, row, question == "parents")
     scores[reached] += added
-    asserted = set(hierarchy.ancestors(row).tolist())
-    allowed = set(range(graph.n_entities)) - set(hierarchy.descendants(row).tolist()) - {row}
+    above, below = set(hierarchy.ancestors(row).tolist()), set(hierarchy.descendants(row).tolist())
+    asserted, circular = (above, below) if question == "parents" else (below, above)
+    allowed = set(range(graph.n_entities)) - circular - {row}
     allowed = allowed & asserted if known == "only" else allowed - (asserted if known == "exclude" else set())
     wanted = sorted(allowed, key=lambda at: (-scores[at], at))[:12]
-    (hits,) = raised.ranked("parents", [name], 12, known)
+    (hits,) = raised.ranked(question, [name], 12, known)
     assert [hit.id for hit in hits] == [graph.ids[at] for at in wanted]
     np.testing.assert_allclose([hit.score for hit in hits], scores[wanted])
     curve = 1 / (1 + np.exp(1.0 - 0.2 * scores[wanted]))
     np.testing.assert_allclose([hit.probability for hit in hits], curve)
-    assert "entities of like text" in hits.method
-    (below,) = raised.ranked("children", [name], 12, known)
-    assert below.hits == planted.ranked("children", [name], 12, known)[0].hits
+    assert ("entities of like text" if question == "parents" else "how like the texts are") in hits.method
 
 
 def test_positions_are_under_the_parents_that_like_entities_have_too(planted: Subsumptions) -> None:

@@ -30,6 +30,7 @@ def test_like_networkx_on_random_dags(links: list[tuple[int, int]]) -> None:
         above = networkx.descendants(reference, row)
         assert set(hierarchy.ancestors(row).tolist()) == above
         assert set(hierarchy.descendants(row).tolist()) == networkx.ancestors(reference, row)
+        assert hierarchy.turned().ancestors(row).tolist() == hierarchy.descendants(row).tolist()
         for one, many in ((hierarchy.parents, hierarchy.parents_of), (hierarchy.ancestors, hierarchy.ancestors_of)):
             owners, found = many(np.array([row, 0, row]))
             assert found[owners == 2].tolist() == one(row).tolist() == found[owners == 0].tolist()

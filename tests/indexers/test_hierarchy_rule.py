@@ -18,7 +18,7 @@ from ontodex.indexers.hierarchy_rule import (
     ASKED,
     LEAST_LINKS,
     WEIGHTS,
-    best_parents,
+    best_answers,
     fit_kin_to_graph,
     fit_rule_to_graph,
     with_rule,
@@ -72,7 +72,7 @@ def test_a_probability_is_the_share_of_true_parents_among_other_entities(
     assert rule is not None
     asked = np.random.default_rng(0).permutation(np.unique(hierarchy.links[:, 0]))[ASKED:]  # those it was not fitted to
     assert len(asked) > ASKED
-    owners, parents, scores = best_parents(hierarchy, names, items, C, rule, asked)
+    owners, parents, scores = best_answers("parents", hierarchy, names, items, C, rule, asked)
     found = hierarchy.is_ancestor(asked[owners], parents)
     assert 0.02 < found.mean() < 0.6
     assert max(bands(rule, scores, found)) < 0.07
@@ -93,7 +93,7 @@ def test_an_encoder_that_knows_nothing_is_sure_of_nothing(
     rule = fit_rule_to_graph(hierarchy, names, shuffled, C)
     assert rule is not None
     asked = np.arange(600, 700)
-    owners, parents, scores = best_parents(hierarchy, names, shuffled, C, rule, asked)
+    owners, parents, scores = best_answers("parents", hierarchy, names, shuffled, C, rule, asked)
     found = hierarchy.is_ancestor(asked[owners], parents)
     assert rule.slope > 0
     assert rule.probability(scores).max() < 0.1
@@ -117,37 +117,74 @@ def test_entities_of_like_text_find_more_parents_with_true_probabilities(
     direct = hierarchy.links[:, 0].astype(np.int64) * COUNT + hierarchy.links[:, 1]
     right = []
     for texts in (texts_of(hierarchy, 2.0), texts_of(hierarchy, 0.0)):
-        rule = fit_kin_to_graph(hit, hierarchy, names, items, texts)
-        assert rule is not None
-        bonuses = list(Kin(hierarchy, Likeness(texts)).bonuses(rule, np.zeros((len(asked), 0), np.float32), asked))
-        owners, parents, scores = best_parents(hierarchy, names, items, C, hit.rule, asked, bonuses=bonuses)
+        rule = fit_kin_to_graph(hit, hierarchy, names, items, texts)["parents"]
+        bonuses = list(
+            Kin(hierarchy, Likeness(texts)).bonuses("parents", rule, np.zeros((len(asked), 0), np.float32), asked)
+        )
+        owners, parents, scores = best_answers("parents", hierarchy, names, items, C, hit.rule, asked, bonuses=bonuses)
         found = hierarchy.is_ancestor(asked[owners], parents)
         assert max(bands(rule.applied(hit.rule), scores, found)) < 0.07
         right.append(np.isin(asked[owners].astype(np.int64) * COUNT + parents, direct).mean())
-    owners, parents, _ = best_parents(hierarchy, names, items, C, hit.rule, asked)
+    owners, parents, _ = best_answers("parents", hierarchy, names, items, C, hit.rule, asked)
     plain = np.isin(asked[owners].astype(np.int64) * COUNT + parents, direct).mean()
     assert right[0] > 1.3 * plain  # texts that tell
     assert right[1] > 0.95 * plain  # texts that tell nothing
 
 
-def test_there_is_no_rule_for_kin_without_a_hierarchy(names: list[str], items: np.ndarray, tiny_hit: Path) -> None:
-    assert fit_kin_to_graph(HiT.load(tiny_hit, "cpu"), None, names, items, Vectors([items])) is None
-
-
-@pytest.mark.parametrize("block", [COUNT, 97])
-def test_the_best_parents_are_those_of_a_full_sort(
-    hierarchy: Hierarchy, names: list[str], items: np.ndarray, block: int, monkeypatch: pytest.MonkeyPatch
+def test_like_texts_find_more_children_with_true_probabilities(
+    hierarchy: Hierarchy, names: list[str], items: np.ndarray, tiny_hit: Path
 ) -> None:
+    hit = with_rule(HiT.load(tiny_hit, "cpu"), hierarchy, names, items)
+    assert hit.rule is not None
+    turned = hierarchy.turned()
+    asked = np.random.default_rng(0).permutation(np.unique(turned.links[:, 0]))[:ASKED]
+    right = []
+    noise = np.random.default_rng(5).normal(size=(COUNT, 200))
+    first = [(*hierarchy.parents(row).tolist(), row)[0] for row in range(COUNT)]
+    direct = hierarchy.links[:, 0].astype(np.int64) * COUNT + hierarchy.links[:, 1]
+    for share in (0.7, 0.0):  # of the parent's text
+        texts = Vectors([(noise + share * noise[first]).astype(np.float32)])
+        rule = fit_kin_to_graph(hit, hierarchy, names, items, texts)["children"]
+        assert (rule.parents, rule.ancestors) == (0.0, 0.0)
+        kin = Kin(hierarchy, Likeness(texts))
+        bonuses = list(kin.bonuses("children", rule, np.zeros((len(asked), 0), np.float32), asked))
+        owners, children, scores = best_answers("children", turned, names, items, C, hit.rule, asked, bonuses=bonuses)
+        found = hierarchy.is_ancestor(children, asked[owners])
+        assert max(bands(rule.applied(hit.rule), scores, found)) < 0.07
+        right.append(np.isin(children.astype(np.int64) * COUNT + asked[owners], direct).mean())
+    owners, children, _ = best_answers("children", turned, names, items, C, hit.rule, asked)
+    plain = np.isin(children.astype(np.int64) * COUNT + asked[owners], direct).mean()
+
+    assert right[0] > 1.1 * plain  # texts that tell
+    assert right[1] > 0.95 * plain  # texts that tell nothing
+
+
+def test_there_is_no_rule_for_kin_without_a_hierarchy(names: list[str], items: np.ndarray, tiny_hit: Path) -> None:
+    assert fit_kin_to_graph(HiT.load(tiny_hit, "cpu"), None, names, items, Vectors([items])) == {}
+
+
+@pytest.mark.parametrize("question", ["parents", "children"])
+@pytest.mark.parametrize("block", [COUNT, 97])
+def test_the_best_answers_are_those_of_a_full_sort(
+    hierarchy: Hierarchy,
+    names: list[str],
+    items: np.ndarray,
+    block: int,
+    question: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hierarchy = hierarchy if question == "parents" else hierarchy.turned()
     monkeypatch.setattr("ontodex.indexers.hierarchy_rule.BLOCK", block)
     asked = np.array([COUNT - 1, 3, 0, 40])
     rule = Subsumption(weight=0.5, threshold=0.0, slope=1.0, offset=0.0, tilt=0.2)
     rng = np.random.default_rng(0)
     bonuses = [(np.sort(rng.permutation(COUNT)[:30]), rng.normal(size=30) * 5) for _ in asked]
-    owners, parents, scores = best_parents(hierarchy, names, items, C, rule, asked, k=7, bonuses=bonuses)
+    owners, parents, scores = best_answers(question, hierarchy, names, items, C, rule, asked, k=7, bonuses=bonuses)
     points = poincare.unlift(items.astype(np.float64), C)
     norms = poincare.norm(points, C)
     for at, row in enumerate(asked.tolist()):
-        every = -(poincare.distance(points[row], points, C) + 0.5 * (norms - norms[row]) - 0.2 * norms[row])
+        above, below = (norms, norms[row]) if question == "parents" else (norms[row], norms)
+        every = -(poincare.distance(points[row], points, C) + 0.5 * (above - below) - 0.2 * below)
         every[bonuses[at][0]] += bonuses[at][1]
         same = {other for other in range(COUNT) if normalise(names[other]) == normalise(names[row])}
         refused = {row, *hierarchy.descendants(row).tolist(), *(same - set(hierarchy.ancestors(row).tolist()))}
@@ -195,7 +232,7 @@ def test_the_rule_is_fitted_to_the_graph_s_own_links(
     assert found != hit.rule
     assert f1 == pytest.approx(best, abs=0.005)
     asked = np.unique(hierarchy.links[:, 0])
-    owners, best, scores = best_parents(hierarchy, names, hit.items(names), hit.c, found, asked)
+    owners, best, scores = best_answers("parents", hierarchy, names, hit.items(names), hit.c, found, asked)
     curve = calibrated(found, scores, hierarchy.is_ancestor(asked[owners], best))
     assert asdict(found) == pytest.approx(asdict(curve), rel=0.01, abs=0.01)
 

@@ -1,4 +1,4 @@
-"""What is above entities of like text: against the definition, and that the fit makes use of it."""
+"""What like texts say of parents and children: against the definition."""
 
 from __future__ import annotations
 
@@ -70,17 +70,38 @@ def test_what_is_added_is_the_weighted_sum(hierarchy: Hierarchy, vectors: np.nda
     kin, rows = Kin(hierarchy, Likeness(Vectors([vectors]))), np.array([3, 40])
     rule = KinRule(itself=1.0, parents=2.0, ancestors=0.5, slope=1.0, offset=0.0)
     for (reached, scores), (same, added) in zip(
-        kin.scores(vectors[rows], rows), kin.bonuses(rule, vectors[rows], rows), strict=True
+        kin.scores(vectors[rows], rows), kin.bonuses("parents", rule, vectors[rows], rows), strict=True
     ):
         assert np.array_equal(reached, same)
         np.testing.assert_allclose(added, scores[0] + 2 * scores[1] + 0.5 * scores[2])
 
 
+@pytest.mark.parametrize("near", [6, 128])
+def test_children_have_their_own_likeness_alone(
+    hierarchy: Hierarchy, vectors: np.ndarray, near: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "NEAR", near)
+    kin, rows = Kin(hierarchy, Likeness(Vectors([vectors]))), np.array([3, -1, 7, 0])
+    rule = KinRule(itself=2.0, parents=0.0, ancestors=0.0, slope=1.0, offset=0.0)
+    every, asked = unit(vectors.astype(np.float64)), vectors[[3, 20, 7, 0]]
+    for row, vector, (reached, added) in zip(
+        rows.tolist(), unit(asked), kin.bonuses("children", rule, asked, rows), strict=True
+    ):
+        cosines = every @ vector
+        others = [other for other in np.argsort(-cosines, kind="stable").tolist() if other != row][
+            : min(near, COUNT - 1)
+        ]
+        wanted = sorted(other for other in others if every[other].any() and vector.any())
+        assert reached.tolist() == wanted
+        np.testing.assert_allclose(added, 2 * np.log1p(np.exp((cosines[wanted] - 1) / 0.1) / 0.005), atol=1e-5)
+
+
 def test_the_rule_is_read_as_it_was_written() -> None:
     rule = KinRule(itself=1.0, parents=2.0, ancestors=0.5, slope=3.0, offset=4.0)
-    assert KinRule.read({"hit": {"kin": asdict(rule)}}, "here") == rule
-    assert KinRule.read({"hit": {"rule": {}}}, "here") is None
-    assert KinRule.read({}, "here") is None
+    assert KinRule.read({"hit": {"kin": asdict(rule)}}, "here") == {"parents": rule}
+    assert KinRule.read({"hit": {"kin_of_children": asdict(rule)}}, "here") == {"children": rule}
+    assert KinRule.read({"hit": {"rule": {}}}, "here") == {}
+    assert KinRule.read({}, "here") == {}
     with pytest.raises(SettingsError, match="here"):
         KinRule.read({"hit": {"kin": {"itself": 1.0}}}, "here")
     plain = Subsumption(weight=2.0, threshold=-10.0, slope=0.5, offset=5.0, tilt=0.1)
