@@ -91,7 +91,7 @@ def fit_weights(evidence: Evidence, relations: int) -> NDArray[np.float32]:
     weights = _by_relation(evidence, relations, START, POWER)
     each = weights[evidence.groups]
     own = np.einsum("qs,qs->q", each, evidence.own)
-    others = np.stack([by @ evidence.others[:, row] for row, by in enumerate(each.astype(np.float32))])
+    others = np.einsum("qs,sqc->qc", each.astype(np.float32), evidence.others)
     summed = Evidence(own[:, None], others[None], evidence.offsets, evidence.groups)
     scales = np.maximum(_by_relation(summed, relations, (1.0,), power=0.0), LEAST_SCALE)
     return np.asarray(np.maximum(weights * scales, LEAST), dtype=np.float32)

@@ -154,7 +154,6 @@ def test_like_texts_find_more_children_with_true_probabilities(
         right.append(np.isin(children.astype(np.int64) * COUNT + asked[owners], direct).mean())
     owners, children, _ = best_answers("children", turned, names, items, C, hit.rule, asked)
     plain = np.isin(children.astype(np.int64) * COUNT + asked[owners], direct).mean()
-
     assert right[0] > 1.1 * plain  # texts that tell
     assert right[1] > 0.95 * plain  # texts that tell nothing
 
