@@ -46,7 +46,10 @@ RELATION = (
 TAIL = ("tail", "t", "object", "obj", "o", "target", "end", "to", "parent", "tail_id", "object_id", "entity2", "node2")
 
 LOOKED_AT = 20
-"""Lines by which tabs are told from commas, and over which a quoted cell may run."""
+"""Lines that tell what parts the cells of a table, and over which a quoted cell may run."""
+
+MARKS = ("\t", ",", ";")
+"""What may part cells; of marks that as many lines have, the first."""
 
 
 def triple_columns(names: Sequence[str]) -> tuple[int, int, int] | None:
@@ -77,26 +80,28 @@ def freebase_words(relation: str) -> str:
 
 
 def rows_of(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, cells) of every line that is not blank; the first lines tell tabs from commas."""
+    """Yield (line number, cells) of every line that is not blank, parted by tabs, commas or semicolons.
+
+    The mark that most of the first lines have is the one; cells within quotes may hold it where it is no tab.
+    """
     filled = ((number, line) for number, line in lines_of(path, problems) if line and not line.isspace())
     first = list(islice(filled, LOOKED_AT))
-    tabs, commas = (sum(mark in line for _, line in first) for mark in "\t,")
-    delimiter = "\t" if tabs and tabs >= commas else ","
+    mark = max(MARKS, key=lambda mark: sum(mark in line for _, line in first))
     lines, again = chain(first, filled), list[tuple[int, str]]()
     while (found := again.pop(0) if again else next(lines, None)) is not None:
         number, line = found
-        if delimiter == "," and '"' in line:
-            cells, again = _quoted(line, again, lines)
+        if mark != "\t" and '"' in line:
+            cells, again = _quoted(line, mark, again, lines)
             if isinstance(cells, csv.Error):
-                problems.report(f"expected comma-separated cells, found {line[:60]!r} ({cells})", number, str(path))
+                problems.report(f"expected cells parted by {mark!r}, found {line[:60]!r} ({cells})", number, str(path))
             else:
                 yield number, cells
         else:
-            yield number, line.split(delimiter)
+            yield number, line.split(mark)
 
 
 def _quoted(
-    line: str, again: list[tuple[int, str]], lines: Iterator[tuple[int, str]]
+    line: str, mark: str, again: list[tuple[int, str]], lines: Iterator[tuple[int, str]]
 ) -> tuple[list[str] | csv.Error, list[tuple[int, str]]]:
     """Return the cells of a line, or why there are none, and the lines that were read ahead and are still to be read.
 
@@ -106,7 +111,7 @@ def _quoted(
         again.extend(islice(lines, max(0, count - len(again))))
         try:
             whole = " ".join([line, *(more for _, more in again[:count])])
-            return next(csv.reader([whole], strict=True)), again[count:]
+            return next(csv.reader([whole], delimiter=mark, strict=True)), again[count:]
         except csv.Error as error:
             fault = error
             if "end of data" not in str(error) or count > len(again):

@@ -27,6 +27,10 @@ KNOWN = {("ex:dog", "is_a", "ex:animal")}
         ("a.csv", "obj,pred,subj\nex:animal,is_a,ex:dog\n"),
         ("a.csv", "From,To,type\nex:dog,ex:animal,is_a\n"),
         ("a.csv", "ex:dog,is_a,ex:animal\n"),
+        ("a.csv", "head;relation;tail\nex:dog;is_a;ex:animal\n"),
+        ("a.csv", "ex:dog;is_a;ex:animal\n"),
+        ("a.csv", 'From;To;type;why\nex:dog;ex:animal;is_a;"it barks; a dog does, mostly"\n'),
+        ("a.csv", "From,To,type,why\nex:dog,ex:animal,is_a,it barks; a dog does\n"),
         ("a.csv", 'head,relation,tail\n"ex:dog","is_a","ex:animal"\n'),
         ("a.tsv", "\ufeffex:dog\tis_a\tex:animal\r\n\r\n"),
         ("a.tsv", "subject_id\tpredicate_id\tobject_id\nex:dog\tis_a\tex:animal\n"),
@@ -168,6 +172,13 @@ def test_a_frame_of_entities() -> None:
     graph = read(frame, on_error="raise")
     assert says(graph)["known"] == {("1", "is_a", "2")}
     assert list(graph.labels) == ["dog", "animal"]
+
+
+def test_entities_parted_by_semicolons(write) -> None:
+    content = 'id;label;synonyms;parent\n1;tool;;\n2;saw;"hand saw; fretsaw, small";tool\n'
+    graph = read(write("a.csv", content))
+    assert says(graph)["known"] == {("2", "is_a", "1")}
+    assert graph.synonyms[graph.ids.index("2")] == ("hand saw", "fretsaw, small")
 
 
 def test_a_row_without_an_entity_is_left_out_and_named(write) -> None:
