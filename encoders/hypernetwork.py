@@ -177,14 +177,19 @@ class HyperNetwork(LinkNetwork):
         return parts
 
     def moved(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
-        """Multiply each head with the matrix of its relation, relation by relation."""
-        parts = self(relations)
-        order = torch.argsort(which, stable=True)
-        counts = torch.bincount(which, minlength=len(relations)).tolist()
+        """Multiply each head with the matrix of its relation: one product for all relations of as many heads."""
+        counts = torch.bincount(which, minlength=len(relations))
+        by_count = torch.argsort(counts, stable=True)
+        sizes, repeats = (each.tolist() for each in torch.unique_consecutive(counts[by_count], return_counts=True))
+        place = torch.argsort(by_count)[which]
+        order = torch.argsort(place, stable=True)
+        parts = self(relations[by_count])
         along = heads[order]
         for factor in (parts[name] for name in ("left", "right") if name in parts):
-            # unbind, not an index each: the gradient of an index is as large as all factors together.
-            groups = zip(torch.split(along, counts), factor.unbind(), strict=True)
-            along = torch.cat([group @ one for group, one in groups])
+            # split, not an index each: the gradient of an index is as large as all factors together.
+            rows = torch.split(along, [size * repeat for size, repeat in zip(sizes, repeats, strict=True)])
+            grouped = zip(rows, torch.split(factor, repeats), sizes, repeats, strict=True)
+            products = [some.reshape(repeat, size, -1) @ one for some, one, size, repeat in grouped if size]
+            along = torch.cat([product.flatten(0, 1) for product in products])
         moved = along[torch.argsort(order)]
-        return moved + parts["shift"][which] if "shift" in parts else moved
+        return moved + parts["shift"][place] if "shift" in parts else moved
