@@ -14,6 +14,7 @@ Importing this package is quick: what a call needs is imported by the call.
 from __future__ import annotations
 
 import importlib
+import os
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,11 @@ if TYPE_CHECKING:
     from ontodex.trainers.hyper_cl import HyperCLTraining
     from ontodex.trainers.self_strae import SelfStrAETraining
     from ontodex.training import train_cross_encoder, train_hit, train_hyper_cl
+
+if "OMP_WAIT_POLICY" not in os.environ:
+    # Torch's threads wait for each other in a loop, for milliseconds at first. Beside a busy program that is time taken from
+    # the thread that is waited for: training on a small graph took 20 times as long. GCC's OpenMP reads this with torch.
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 __all__ = [
     "Audit",
