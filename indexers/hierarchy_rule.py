@@ -230,14 +230,13 @@ def _evidence_of_kin(
     For children the hierarchy is upside down.
     """
     answers = np.array([hierarchy.parents(row)[0] for row in asked.tolist()], dtype=np.int64)
-    by_kin = kin.scores if question == "parents" else kin.likely_children
     count = 3 if question == "parents" else 1
     own, others = np.zeros((len(asked), 1 + count)), np.zeros((1 + count, len(asked), len(drawn)), dtype=np.float32)
     points, right, wrong = (unlift(np.array(items[rows], dtype=np.float64), c) for rows in (asked, answers, drawn))
     own[:, 0] = _scores(question, rule, distance_of(points, right, c), norm(points, c), norm(right, c))
     others[0] = _scores(question, rule, pairwise(points, wrong, c), norm(points, c)[:, None], norm(wrong, c))
     sums = np.zeros((count, len(items)))
-    for at, (reached, scores) in enumerate(by_kin(_no_texts(asked), asked)):
+    for at, (reached, scores) in enumerate(kin.scores(question, _no_texts(asked), asked)):
         sums[:, reached] = scores
         own[at, 1:], others[1:, at] = sums[:, answers[at]], sums[:, drawn]
         sums[:, reached] = 0.0

@@ -74,31 +74,33 @@ class Kin:
         self._hierarchy, self._likeness = hierarchy, likeness
 
     def scores(
-        self, vectors: NDArray[np.float32], rows: NDArray[np.integer]
+        self, question: str, vectors: NDArray[np.float32], rows: NDArray[np.integer]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """Score the parents of entities and texts.
+        """Score the parents, or the children, of entities and texts.
 
         Args:
+            question: ``"parents"`` or ``"children"``.
             vectors: Vectors of their texts, of shape (n, dim); those of entities are not looked at.
             rows: Rows of the entities, of shape (n,); -1 for what is none.
 
         Yields:
-            For each the rows of parents with a score, ascending, and their scores, ``float64`` of shape (3, rows).
+            For each the rows of answers with a score, ascending, and their scores, ``float64`` of shape (3, rows) for
+            parents and (1, rows) for children.
         """
-        count = len(self._likeness)
+        upward = question == "parents"
         for start in range(0, len(rows), BLOCK):
             part = slice(start, start + BLOCK)
             for row, near, likeness in zip(
                 rows[part].tolist(), *self._likeness.of_all(vectors[part], rows[part]), strict=True
             ):
-                if row >= 0:
+                sums = np.zeros((3 if upward else 1, len(self._likeness)))
+                if upward and row >= 0:
                     likeness[self._hierarchy.is_ancestor(near, np.array(row))] = 0.0
-                sums = np.zeros((3, count))
                 sums[0, near] = likeness
-                for own, (owners, above) in zip(
-                    sums[1:], (self._hierarchy.parents_of(near), self._hierarchy.ancestors_of(near)), strict=True
-                ):
-                    own += np.bincount(above, likeness[owners], count)
+                if upward:
+                    parents, ancestors = self._hierarchy.parents_of(near), self._hierarchy.ancestors_of(near)
+                    for own, (owners, above) in zip(sums[1:], (parents, ancestors), strict=True):
+                        own += np.bincount(above, likeness[owners], sums.shape[1])
                 reached = np.flatnonzero(sums.any(axis=0))
                 yield reached, counted(sums[:, reached])
 
@@ -106,21 +108,6 @@ class Kin:
         self, question: str, rule: KinRule, vectors: NDArray[np.float32], rows: NDArray[np.integer]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """Yield what is added to the subsumption score of each of ``"parents"`` or ``"children"``; see :meth:`scores`."""
-        if question == "children":
-            for near, scores in self.likely_children(vectors, rows):
-                yield near, rule.itself * scores
-            return
         weights = np.array([rule.itself, rule.parents, rule.ancestors])
-        for reached, scores in self.scores(vectors, rows):
-            yield reached, weights @ scores
-
-    def likely_children(
-        self, vectors: NDArray[np.float32], rows: NDArray[np.integer]
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """Yield the rows of children with a score, ascending, and their scores, of shape (rows,); see :meth:`scores`."""
-        for start in range(0, len(rows), BLOCK):
-            part = slice(start, start + BLOCK)
-            for near, likeness in zip(*self._likeness.of_all(vectors[part], rows[part]), strict=True):
-                order = np.argsort(near)
-                order = order[likeness[order] > 0]
-                yield near[order].astype(np.int64), counted(likeness[order])
+        for reached, scores in self.scores(question, vectors, rows):
+            yield reached, weights[: len(scores)] @ scores

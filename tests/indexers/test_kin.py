@@ -45,7 +45,9 @@ def test_scores_are_those_of_the_definition(
     asked = np.concatenate([vectors, np.random.default_rng(2).normal(size=(2, DIM)).astype(np.float32)])
     kin = Kin(hierarchy, Likeness(Vectors([vectors[:20], vectors[20:]])))
     every, found = unit(vectors.astype(np.float64)), 0
-    for row, vector, (reached, scores) in zip(rows.tolist(), unit(asked), kin.scores(asked, rows), strict=True):
+    for row, vector, (reached, scores) in zip(
+        rows.tolist(), unit(asked), kin.scores("parents", asked, rows), strict=True
+    ):
         cosines = every @ vector
         others = [other for other in np.argsort(-cosines, kind="stable").tolist() if other != row][:near]
         below = set() if row < 0 else set(hierarchy.descendants(row).tolist())
@@ -70,7 +72,7 @@ def test_what_is_added_is_the_weighted_sum(hierarchy: Hierarchy, vectors: np.nda
     kin, rows = Kin(hierarchy, Likeness(Vectors([vectors]))), np.array([3, 40])
     rule = KinRule(itself=1.0, parents=2.0, ancestors=0.5, slope=1.0, offset=0.0)
     for (reached, scores), (same, added) in zip(
-        kin.scores(vectors[rows], rows), kin.bonuses("parents", rule, vectors[rows], rows), strict=True
+        kin.scores("parents", vectors[rows], rows), kin.bonuses("parents", rule, vectors[rows], rows), strict=True
     ):
         assert np.array_equal(reached, same)
         np.testing.assert_allclose(added, scores[0] + 2 * scores[1] + 0.5 * scores[2])
