@@ -18,6 +18,7 @@ from benchmarks.record import Measured, expect_data
 from ontodex.engine.hits import Hits
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.graph import Hierarchy, remove
+from ontodex.graph.columns import NestedTextColumn
 from ontodex.graph.text import in_words
 from ontodex.indexers.kin import KinRule
 from ontodex.trainers.hierarchy_evaluation import hops_upward
@@ -76,14 +77,16 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
         rules = KinRule.read(engine.index.manifest.encoders, name)
         figures["seconds to fit rules"] = engine.index.manifest.seconds["rule"]
     print(f"{whole!r}: {len(inner)} others taken out …", file=sys.stderr)
-    labels = [whole.labels[row] for row in inner]
     with tempfile.TemporaryDirectory() as folder, _built(_without(whole, hierarchy, inner), folder) as engine:
-        for way, answers in (
-            ("children", engine.children_batch(labels, K)),
-            ("children, HiT alone", _hit_alone(engine, "children", labels)),
-            ("children, cosine", engine.search_batch(labels, K)),
-        ):
-            figures[way] = _figures_of_children(whole, hierarchy, inner, answers)
+        labels = [whole.labels[row] for row in inner]
+        figures |= _figures_of_children(whole, hierarchy, inner, engine, labels, "children")
+    named = np.array([row for row in np.unique(hierarchy.links[:, 1]) if whole.synonyms[row]], dtype=np.int64)
+    if len(named):
+        named = order.permutation(named)[:most]
+        nameless = dataclasses.replace(whole, synonyms=NestedTextColumn.of([()] * whole.n_entities))
+        with tempfile.TemporaryDirectory() as folder, _built(nameless, folder) as engine:
+            synonyms = [whole.synonyms[row][0] for row in named]
+            figures |= _figures_of_children(whole, hierarchy, named, engine, synonyms, "children by synonym")
     return Measured(
         name=f"new-concepts-{name}",
         title=f"Parents and children of concepts that {name} does not have",
@@ -92,6 +95,7 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
             "graph": repr(graph),
             "leaves": len(taken),
             "others": len(inner),
+            "by synonym": len(named),
             "kin": {question: dataclasses.asdict(rule) for question, rule in rules.items()},
         },
         figures=figures,
@@ -103,6 +107,7 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
             "Recall of the ancestors so many links away among the best 10 and 100.",
             "children: concepts between others are taken out, no two of them linked; their children go to their "
             "parents. Their children are asked for by the label alone; recall is that of at most 10, or 100, of each.",
+            "children by synonym: only synonyms are taken out; children of concepts are asked for by the first of each.",
         ],
     )
 
@@ -177,6 +182,23 @@ def _figures(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, taken: Any, an
 
 
 def _figures_of_children(
+    graph: ontodex.KnowledgeGraph,
+    hierarchy: Hierarchy,
+    rows: Any,
+    engine: ontodex.Engine,
+    names: list[str],
+    what: str,
+) -> dict[str, dict[str, float]]:
+    """Ask for the children of concepts by names that the engine's graph does not have."""
+    ways = {
+        what: engine.children_batch(names, K),
+        f"{what}, HiT alone": _hit_alone(engine, "children", names),
+        f"{what}, cosine": engine.search_batch(names, K),
+    }
+    return {way: _found_children(graph, hierarchy, rows, answers) for way, answers in ways.items()}
+
+
+def _found_children(
     graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, taken: Any, answers: list[Hits]
 ) -> dict[str, float]:
     reciprocal, recalls = [], {10: [], K: []}

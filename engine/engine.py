@@ -216,7 +216,7 @@ class Engine:
     def children(self, text: str, k: int = 10, known: str = "include") -> Hits:
         """Rank what is more specific than an entity or any text: all that is a kind of it.
 
-        As :meth:`parents`, the other way: how like the texts are counts too, and asserted descendants are known.
+        As :meth:`parents`, the other way: what is below or beside entities of like text counts; descendants are known.
         """
         return self.children_batch([text], k, known)[0]
 

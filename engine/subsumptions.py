@@ -36,7 +36,7 @@ METHOD = "the subsumption score of HiT"
 
 KIN_METHODS = {
     "parents": f"{METHOD}, and what is above entities of like text",
-    "children": f"{METHOD}, and how like the texts are",
+    "children": f"{METHOD}, and what is below entities of like text, or beside them",
 }
 
 Bonuses = Callable[[Sequence[Resolved]], list[Bonus]]

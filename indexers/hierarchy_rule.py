@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.hit import HiT
 from ontodex.errors import GraphError, SettingsError
+from ontodex.geometry.cosine import unit
 from ontodex.geometry.poincare import distance as distance_of
 from ontodex.geometry.poincare import norm, pairwise, unlift
 from ontodex.geometry.subsumption import Subsumption, calibrated, differences, fit
@@ -17,7 +18,7 @@ from ontodex.graph import Hierarchy, KnowledgeGraph, draw_negatives, links_finge
 from ontodex.graph.negatives import KINDS, name_groups
 from ontodex.indexers import structure_weights
 from ontodex.indexers.embed import text_keys
-from ontodex.indexers.kin import Kin, KinRule
+from ontodex.indexers.kin import SCORES, Kin, KinRule
 from ontodex.indexers.likeness import Likeness
 from ontodex.indexers.vectors import Vectors
 
@@ -50,6 +51,12 @@ LEAST_WEIGHT = 0.01
 
 PRECISION = 1e-3
 """How hard those weights are drawn to where their fit starts."""
+
+IN_OTHER_WORDS = 0.8
+"""About the cosine of a name and other words for the same: synonyms in the Disease Ontology have a median of .83."""
+
+NAMED = 8
+"""One in so many phrases is taken for another name of an entity, the others for names of new concepts."""
 
 NEGATIVES = 10
 """Wrong parents of either kind, random and siblings, for each link."""
@@ -173,6 +180,8 @@ def fit_kin_to_graph(
     """Fit how much entities of like text count, by the likelihood of direct parents, and children, among all entities.
 
     What is farther above, or below, counts as wrong there: otherwise the roots, which are above all, would come first.
+    Children are asked for in two ways: as those of concepts that are new, whose siblings like entities are, and as those of
+    entities under another name, which one of the like entities is.
 
     Args:
         hit: The encoder, with the rule that :func:`with_rule` fitted.
@@ -197,13 +206,16 @@ def fit_kin_to_graph(
         random = np.random.default_rng(seed)
         asked = _some_children(asking, order, random)
         drawn = order[random.permutation(len(items))[:CANDIDATES]]
-        evidence = _evidence_of_kin(question, upward, names, items, hit.c, rule, kin, asked, drawn)
-        start = np.array([[rule.slope, *[0.5] * (len(evidence.others) - 1)]])
-        weights = structure_weights.fit(evidence, evidence.groups, start, PRECISION * np.eye(start.shape[1]))[0]
-        of_kin = np.zeros(3)
-        of_kin[: len(weights) - 1] = np.maximum(weights[1:], 0.0) / max(weights[0], LEAST_WEIGHT)
-        itself, near, far = of_kin.tolist()
-        fitted = KinRule(itself, near, far, slope=rule.slope, offset=rule.offset)
+        scored, of = list(kin.scores(question, _no_texts(asked), asked)), asked
+        if question == "children":
+            renamed = asked[::NAMED]
+            phrases = _in_other_words(texts[renamed], random)
+            scored, of = [*scored, *kin.scores(question, phrases, np.full(len(renamed), -1))], np.append(asked, renamed)
+        evidence = _evidence_of_kin(question, upward, names, items, hit.c, rule, of, drawn, scored)
+        start = np.array([[rule.slope, 0.5, 0.5, 0.5]])
+        weights = structure_weights.fit(evidence, evidence.groups, start, PRECISION * np.eye(4))[0]
+        of_kin = np.maximum(weights[1:], 0.0) / max(weights[0], LEAST_WEIGHT)
+        fitted = KinRule(rule.slope, rule.offset, **dict(zip(SCORES[question], of_kin.tolist(), strict=True)))
         bonuses = list(kin.bonuses(question, fitted, _no_texts(asked), asked))
         owners, answers, scores = best_answers(question, upward, names, items, hit.c, rule, asked, bonuses=bonuses)
         true = upward.is_ancestor(asked[owners], answers)
@@ -221,22 +233,21 @@ def _evidence_of_kin(
     items: NDArray[np.float32],
     c: float,
     rule: Subsumption,
-    kin: Kin,
     asked: NDArray[np.int64],
     drawn: NDArray[np.int64],
+    scored: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
 ) -> structure_weights.Evidence:
     """Score a direct parent, or child, of each entity that is asked about, and those drawn, by the rule and by kin.
 
-    For children the hierarchy is upside down.
+    For children the hierarchy is upside down. Scores by kin are for each that is asked about.
     """
     answers = np.array([hierarchy.parents(row)[0] for row in asked.tolist()], dtype=np.int64)
-    count = 3 if question == "parents" else 1
-    own, others = np.zeros((len(asked), 1 + count)), np.zeros((1 + count, len(asked), len(drawn)), dtype=np.float32)
+    own, others = np.zeros((len(asked), 4)), np.zeros((4, len(asked), len(drawn)), dtype=np.float32)
     points, right, wrong = (unlift(np.array(items[rows], dtype=np.float64), c) for rows in (asked, answers, drawn))
     own[:, 0] = _scores(question, rule, distance_of(points, right, c), norm(points, c), norm(right, c))
     others[0] = _scores(question, rule, pairwise(points, wrong, c), norm(points, c)[:, None], norm(wrong, c))
-    sums = np.zeros((count, len(items)))
-    for at, (reached, scores) in enumerate(kin.scores(question, _no_texts(asked), asked)):
+    sums = np.zeros((3, len(items)))
+    for at, (reached, scores) in enumerate(scored):
         sums[:, reached] = scores
         own[at, 1:], others[1:, at] = sums[:, answers[at]], sums[:, drawn]
         sums[:, reached] = 0.0
@@ -273,6 +284,12 @@ def _some_children(
 def _no_texts(asked: NDArray[np.int64]) -> NDArray[np.float32]:
     """Return vectors that nobody looks at: the neighbours of entities are known by their rows."""
     return np.zeros((len(asked), 0), dtype=np.float32)
+
+
+def _in_other_words(vectors: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.float32]:
+    """Turn vectors of texts about as far as other words for the same would."""
+    noise = unit(random.normal(size=vectors.shape))
+    return np.asarray(IN_OTHER_WORDS * unit(vectors) + (1 - IN_OTHER_WORDS**2) ** 0.5 * noise, dtype=np.float32)
 
 
 def best_answers(

@@ -1,4 +1,4 @@
-"""What is above entities of like text is likely to be above a phrase as well, and a text that is alike to be below it."""
+"""What is above entities of like text is likely to be above a phrase as well, and what is below them, below it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph import Hierarchy
 from ontodex.indexers.likeness import Likeness, counted
 
-__all__ = ["Kin", "KinRule"]
+__all__ = ["SCORES", "Kin", "KinRule"]
 
 BLOCK = 64
 """Entities that are looked at at once."""
+
+SCORES = {"parents": ("itself", "parents", "ancestors"), "children": ("itself", "siblings", "children")}
+"""Of which of an entity's kin an answer to each question may be one: the rows of :meth:`Kin.scores`."""
 
 KEYS = {"parents": "kin", "children": "kin_of_children"}
 """Where the manifest has the rule for each question."""
@@ -28,18 +31,22 @@ class KinRule:
     """How much like entities count beside the subsumption score, and what the sum of both means.
 
     Attributes:
-        itself: Weight of the likeness of a parent, or of a child.
-        parents: Weight of the likeness of a parent's direct children; 0 for children.
-        ancestors: Weight of the likeness of all that is below a parent; 0 for children.
         slope: Steepness of the logistic curve that turns the sum into a probability.
         offset: The curve's logit at zero.
+        itself: Weight of like entities themselves.
+        parents: Weight of their parents, as parents.
+        ancestors: Weight of their ancestors, as parents.
+        siblings: Weight of their siblings, as children.
+        children: Weight of their children, as children.
     """
 
-    itself: float
-    parents: float
-    ancestors: float
     slope: float
     offset: float
+    itself: float
+    parents: float = 0.0
+    ancestors: float = 0.0
+    siblings: float = 0.0
+    children: float = 0.0
 
     @classmethod
     def read(cls, encoders: Mapping[str, Mapping[str, Any]], where: str) -> dict[str, KinRule]:
@@ -58,12 +65,13 @@ class KinRule:
 
 
 class Kin:
-    """Scores parents by the asserted hierarchy of entities whose texts are alike, and children by their own texts.
+    """Scores parents and children by the asserted hierarchy of entities whose texts are alike.
 
     With the :class:`~ontodex.indexers.likeness.Likeness` k, a parent p of x has three scores, each log(1 + sum / 0.005): its
     own k(x, p), the sum of k(x, c) over its direct children c, and that over all entities c below it. What is asserted below
-    x does not count: it says what is above x. A child c has the score log(1 + k(x, c) / 0.005) alone: that it is below an
-    entity like x tells siblings of x's children, not these.
+    x does not count: it says what is above x. A child c has three as well: its own k(x, c), the sum of k(x, s) over its
+    siblings s, once for each parent that they share, and that of k(x, p) over its parents p. What is asserted of x itself
+    does not count there: its children are taken for children of its parents, as if it were new.
 
     Args:
         hierarchy: What is asserted.
@@ -72,6 +80,7 @@ class Kin:
 
     def __init__(self, hierarchy: Hierarchy, likeness: Likeness) -> None:
         self._hierarchy, self._likeness = hierarchy, likeness
+        self._turned = hierarchy.turned()
 
     def scores(
         self, question: str, vectors: NDArray[np.float32], rows: NDArray[np.integer]
@@ -84,23 +93,14 @@ class Kin:
             rows: Rows of the entities, of shape (n,); -1 for what is none.
 
         Yields:
-            For each the rows of answers with a score, ascending, and their scores, ``float64`` of shape (3, rows) for
-            parents and (1, rows) for children.
+            For each the rows of answers with a score, ascending, and their scores, ``float64`` of shape (3, rows).
         """
-        upward = question == "parents"
+        sums_of = self._of_parents if question == "parents" else self._of_children
         for start in range(0, len(rows), BLOCK):
             part = slice(start, start + BLOCK)
-            for row, near, likeness in zip(
-                rows[part].tolist(), *self._likeness.of_all(vectors[part], rows[part]), strict=True
-            ):
-                sums = np.zeros((3 if upward else 1, len(self._likeness)))
-                if upward and row >= 0:
-                    likeness[self._hierarchy.is_ancestor(near, np.array(row))] = 0.0
-                sums[0, near] = likeness
-                if upward:
-                    parents, ancestors = self._hierarchy.parents_of(near), self._hierarchy.ancestors_of(near)
-                    for own, (owners, above) in zip(sums[1:], (parents, ancestors), strict=True):
-                        own += np.bincount(above, likeness[owners], sums.shape[1])
+            alike = self._likeness.of_all(vectors[part], rows[part])
+            for row, near, likeness in zip(rows[part].tolist(), *alike, strict=True):
+                sums = sums_of(row, near, likeness)
                 reached = np.flatnonzero(sums.any(axis=0))
                 yield reached, counted(sums[:, reached])
 
@@ -108,6 +108,41 @@ class Kin:
         self, question: str, rule: KinRule, vectors: NDArray[np.float32], rows: NDArray[np.integer]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """Yield what is added to the subsumption score of each of ``"parents"`` or ``"children"``; see :meth:`scores`."""
-        weights = np.array([rule.itself, rule.parents, rule.ancestors])
+        weights = np.array([getattr(rule, kin) for kin in SCORES[question]])
         for reached, scores in self.scores(question, vectors, rows):
-            yield reached, weights[: len(scores)] @ scores
+            yield reached, weights @ scores
+
+    def _of_parents(self, row: int, near: NDArray[np.int64], likeness: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum likeness to the entity of a row, or to a text (-1), for parents: of shape (3, entities)."""
+        if row >= 0:
+            likeness = np.where(self._hierarchy.is_ancestor(near, np.array(row)), 0.0, likeness)
+        return np.stack(
+            [
+                self._sum(near, likeness),
+                self._sum_over(self._hierarchy.parents_of(near), likeness),
+                self._sum_over(self._hierarchy.ancestors_of(near), likeness),
+            ]
+        )
+
+    def _of_children(self, row: int, near: NDArray[np.int64], likeness: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum likeness to the entity of a row, or to a text (-1), for children: of shape (3, entities)."""
+        own = self._sum(near, likeness)
+        through = np.stack([self._sum_over(self._hierarchy.parents_of(near), likeness), own])
+        if row >= 0:
+            above = self._hierarchy.parents(row)
+            through[0, above] += through[0, row]
+            through[:, row] = through[:, above].sum(axis=1)
+        parents = np.flatnonzero(through.any(axis=0))
+        below = self._turned.parents_of(parents)
+        return np.stack([own, *(self._sum_over(below, values) for values in through[:, parents])])
+
+    def _sum_over(
+        self, pairs: tuple[NDArray[np.int64], NDArray[np.int32]], values: NDArray[np.floating]
+    ) -> NDArray[np.float64]:
+        """Sum values over (position of a value, row) pairs: of shape (entities,)."""
+        owners, rows = pairs
+        return self._sum(rows, values[owners])
+
+    def _sum(self, rows: NDArray[np.integer], values: NDArray[np.floating]) -> NDArray[np.float64]:
+        sums: NDArray[np.float64] = np.bincount(rows, values, len(self._likeness)).astype(np.float64)
+        return sums

@@ -70,7 +70,7 @@ def test_scores_are_those_of_the_definition(
 
 def test_what_is_added_is_the_weighted_sum(hierarchy: Hierarchy, vectors: np.ndarray) -> None:
     kin, rows = Kin(hierarchy, Likeness(Vectors([vectors]))), np.array([3, 40])
-    rule = KinRule(itself=1.0, parents=2.0, ancestors=0.5, slope=1.0, offset=0.0)
+    rule = KinRule(slope=1.0, offset=0.0, itself=1.0, parents=2.0, ancestors=0.5)
     for (reached, scores), (same, added) in zip(
         kin.scores("parents", vectors[rows], rows), kin.bonuses("parents", rule, vectors[rows], rows), strict=True
     ):
@@ -79,27 +79,43 @@ def test_what_is_added_is_the_weighted_sum(hierarchy: Hierarchy, vectors: np.nda
 
 
 @pytest.mark.parametrize("near", [6, 128])
-def test_children_have_their_own_likeness_alone(
+def test_scores_of_children_are_those_of_the_definition(
     hierarchy: Hierarchy, vectors: np.ndarray, near: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "NEAR", near)
-    kin, rows = Kin(hierarchy, Likeness(Vectors([vectors]))), np.array([3, -1, 7, 0])
-    rule = KinRule(itself=2.0, parents=0.0, ancestors=0.0, slope=1.0, offset=0.0)
-    every, asked = unit(vectors.astype(np.float64)), vectors[[3, 20, 7, 0]]
-    for row, vector, (reached, added) in zip(
-        rows.tolist(), unit(asked), kin.bonuses("children", rule, asked, rows), strict=True
+    kin, rows = Kin(hierarchy, Likeness(Vectors([vectors]))), np.append(np.arange(COUNT), -1)
+    asked = np.concatenate([vectors, vectors[[20]]])
+    every, found = unit(vectors.astype(np.float64)), 0
+    for row, vector, (reached, scores) in zip(
+        rows.tolist(), unit(asked), kin.scores("children", asked, rows), strict=True
     ):
         cosines = every @ vector
-        others = [other for other in np.argsort(-cosines, kind="stable").tolist() if other != row][
-            : min(near, COUNT - 1)
-        ]
-        wanted = sorted(other for other in others if every[other].any() and vector.any())
-        assert reached.tolist() == wanted
-        np.testing.assert_allclose(added, 2 * np.log1p(np.exp((cosines[wanted] - 1) / 0.1) / 0.005), atol=1e-5)
+        others = [other for other in np.argsort(-cosines, kind="stable").tolist() if other != row][:near]
+        like = {o: np.exp((cosines[o] - 1) / 0.1) for o in others if every[o].any() and vector.any()}
+        parents = {child: hierarchy.parents(child).tolist() for child in range(COUNT)}
+        if row >= 0:  # its children are those of its parents
+            moved = [[p for p in parents[c] if p != row] + parents[c].count(row) * parents[row] for c in range(COUNT)]
+            parents = dict(enumerate(moved))
+        wanted = np.zeros((3, COUNT))
+        for child in range(COUNT):
+            wanted[0, child] = like.get(child, 0.0)
+            for parent in parents[child]:
+                wanted[1, child] += sum(value * parents[other].count(parent) for other, value in like.items())
+                wanted[2, child] += like.get(parent, 0.0)
+        made = np.zeros((3, COUNT))
+        made[:, reached] = scores
+        np.testing.assert_allclose(made, np.log1p(wanted / 0.005), atol=1e-5)
+        assert (np.diff(reached) > 0).all()
+        found += len(reached)
+    assert found > 5 * COUNT
+    rule = KinRule(slope=1.0, offset=0.0, itself=2.0, siblings=1.0, children=0.5)
+    [(same, added)] = kin.bonuses("children", rule, asked[-1:], rows[-1:])
+    assert np.array_equal(same, reached)
+    np.testing.assert_allclose(added, 2 * scores[0] + scores[1] + 0.5 * scores[2])
 
 
 def test_the_rule_is_read_as_it_was_written() -> None:
-    rule = KinRule(itself=1.0, parents=2.0, ancestors=0.5, slope=3.0, offset=4.0)
+    rule = KinRule(slope=3.0, offset=4.0, itself=1.0, parents=2.0, ancestors=0.5)
     assert KinRule.read({"hit": {"kin": asdict(rule)}}, "here") == {"parents": rule}
     assert KinRule.read({"hit": {"kin_of_children": asdict(rule)}}, "here") == {"children": rule}
     assert KinRule.read({"hit": {"rule": {}}}, "here") == {}
