@@ -70,8 +70,8 @@ class Kin:
     With the :class:`~ontodex.indexers.likeness.Likeness` k, a parent p of x has three scores, each log(1 + sum / 0.005): its
     own k(x, p), the sum of k(x, c) over its direct children c, and that over all entities c below it. What is asserted below
     x does not count: it says what is above x. A child c has three as well: its own k(x, c), the sum of k(x, s) over its
-    siblings s, once for each parent that they share, and that of k(x, p) over its parents p. What is asserted of x itself
-    does not count there: its children are taken for children of its parents, as if it were new.
+    siblings s and itself, once for each parent that they share, and that of k(x, p) over its parents p. What is asserted of
+    x itself does not count there: its children are taken for children of its parents, as if it were new.
 
     Args:
         hierarchy: What is asserted.
