@@ -24,6 +24,7 @@ BENCHMARKS = {
     "conditional": "similarity under a condition, made from WN18RR and FB15k-237: every architecture (needs --data)",
     "hierarchy": "held-out subsumptions of a hierarchy, ancestors by distance, baselines (needs --data)",
     "new-concepts": "parents, children and places of concepts taken out of a hierarchy, before any training (needs --data)",
+    "audit": "wrong links put into a hierarchy, and right ones taken out of it, that an audit finds (needs --data)",
     "hierarchy-search": "exact top-10 by the subsumption score against geoopt, FAISS and float64",
     "hierarchy-cost": "a training step of HiT against the public implementation's (needs --data)",
     "entailment": "entailment on SNLI, MNLI and SICK: every loss of GaussCSE at one budget (needs --data)",

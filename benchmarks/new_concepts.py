@@ -23,7 +23,7 @@ from ontodex.graph.text import in_words
 from ontodex.indexers.kin import KinRule
 from ontodex.trainers.hierarchy_evaluation import hops_upward
 
-__all__ = ["add_options", "run"]
+__all__ = ["add_options", "built", "hit_alone", "run"]
 
 DEPTHS = (1, 2, 3, 4)
 """Links from a concept to an ancestor; the last counts for more as well."""
@@ -57,13 +57,15 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
     print(f"{whole!r}: {len(taken)} leaves taken out …", file=sys.stderr)
     graph = remove(whole, [whole.ids[row] for row in taken])
     labels = [whole.labels[row] for row in taken]
-    with tempfile.TemporaryDirectory() as folder, _built(graph, folder) as engine:
+    with tempfile.TemporaryDirectory() as folder, built(graph, folder) as engine:
         start = time.perf_counter()
         found = engine.parents_batch(labels, K)
         took = time.perf_counter() - start
         places = engine.place_batch(labels, 5)
         figures["parents"] = _figures(whole, hierarchy, taken, found)
-        figures["HiT alone"] = _figures(whole, hierarchy, taken, _hit_alone(engine, "parents", labels))
+        figures["HiT alone"] = _figures(
+            whole, hierarchy, taken, hit_alone(engine).ranked("parents", labels, K, "include")
+        )
         figures["cosine"] = _figures(whole, hierarchy, taken, engine.search_batch(labels, K))
         placed = [
             [_is_parent(whole, hierarchy, row, place.parent.id) for place in answer]
@@ -77,14 +79,14 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
         rules = KinRule.read(engine.index.manifest.encoders, name)
         figures["seconds to fit rules"] = engine.index.manifest.seconds["rule"]
     print(f"{whole!r}: {len(inner)} others taken out …", file=sys.stderr)
-    with tempfile.TemporaryDirectory() as folder, _built(_without(whole, hierarchy, inner), folder) as engine:
+    with tempfile.TemporaryDirectory() as folder, built(_without(whole, hierarchy, inner), folder) as engine:
         labels = [whole.labels[row] for row in inner]
         figures |= _figures_of_children(whole, hierarchy, inner, engine, labels, "children")
     named = np.array([row for row in np.unique(hierarchy.links[:, 1]) if whole.synonyms[row]], dtype=np.int64)
     if len(named):
         named = order.permutation(named)[:most]
         nameless = dataclasses.replace(whole, synonyms=NestedTextColumn.of([()] * whole.n_entities))
-        with tempfile.TemporaryDirectory() as folder, _built(nameless, folder) as engine:
+        with tempfile.TemporaryDirectory() as folder, built(nameless, folder) as engine:
             synonyms = [whole.synonyms[row][0] for row in named]
             figures |= _figures_of_children(whole, hierarchy, named, engine, synonyms, "children by synonym")
     return Measured(
@@ -139,20 +141,20 @@ def _without(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, rows: Any) -> 
     )
 
 
-def _built(graph: ontodex.KnowledgeGraph, folder: str) -> ontodex.Engine:
+def built(graph: ontodex.KnowledgeGraph, folder: str) -> ontodex.Engine:
+    """Build an index of a hierarchy alone: nothing is trained."""
     return ontodex.build(
         graph, Path(folder) / "hierarchy.odx", train=False, structure=False, entailment=False, quiet=True
     )
 
 
-def _hit_alone(engine: ontodex.Engine, question: str, labels: list[str]) -> list[Hits]:
-    """Answer by the subsumption score alone."""
+def hit_alone(engine: ontodex.Engine) -> Subsumptions:
+    """Return what ranks parents and children of an engine's graph by the subsumption score alone."""
     index = engine.index
-    alone = Subsumptions(
+    return Subsumptions(
         index.graph, index.graph.hierarchy(on_cycle="drop"), index.vectors("hit"), index.curvature, index.rule,
         encode=lambda texts: np.asarray(index.hit_encoder.items([in_words(text) for text in texts])),
     )  # fmt: skip
-    return alone.ranked(question, labels, K, "include")
 
 
 def _is_parent(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, row: int, other: str) -> bool:
@@ -192,7 +194,7 @@ def _figures_of_children(
     """Ask for the children of concepts by names that the engine's graph does not have."""
     ways = {
         what: engine.children_batch(names, K),
-        f"{what}, HiT alone": _hit_alone(engine, "children", names),
+        f"{what}, HiT alone": hit_alone(engine).ranked("children", names, K, "include"),
         f"{what}, cosine": engine.search_batch(names, K),
     }
     return {way: _found_children(graph, hierarchy, rows, answers) for way, answers in ways.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 from ontodex.engine.answers import Rows, Scored, checked, milliseconds
 from ontodex.engine.audit_rows import Audit, AuditRow
 from ontodex.engine.subsumption_space import SubsumptionSpace
-from ontodex.engine.subsumptions import METHOD, Subsumptions
+from ontodex.engine.subsumptions import Subsumptions
 from ontodex.engine.topk import Searcher
+from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["audit"]
@@ -20,10 +22,10 @@ FEW = 5
 """Missing parents of one child, at most."""
 
 BATCH = 512
-"""Children that are looked at at once."""
+"""Children, or links, that are looked at at once."""
 
 PAIRS = 8192
-"""Links that are scored at once."""
+"""Members in a part of what is searched."""
 
 Pairs = tuple[Rows, Rows, NDArray[np.float64]]
 """Children, parents and scores."""
@@ -44,23 +46,24 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
             children.tolist(),
             parents.tolist(),
             scores.tolist(),
-            subsumptions.rule.probability(scores).tolist(),
+            subsumptions.rules["parents"].probability(scores).tolist(),
             strict=True,
         )
     ]
-    return Audit(tuple(rows), METHOD, milliseconds(start, 1), graph)
+    return Audit(tuple(rows), subsumptions.methods["parents"], milliseconds(start, 1), graph)
 
 
 def _doubtful(subsumptions: Subsumptions, k: int) -> Pairs:
     """Return at most k asserted links that the rule does not accept, of the lowest scores, lowest first."""
-    vectors = subsumptions.space.vectors
     children, parents = subsumptions.hierarchy.links.astype(np.int64).T
     scores = np.empty(len(children))
-    for start in range(0, len(children), PAIRS):
-        part = slice(start, start + PAIRS)
-        scores[part] = subsumptions.space.pair_scores(vectors[children[part]], parents[part])
+    for start in range(0, len(children), BATCH):
+        part = slice(start, start + BATCH)
+        asked, owners = np.unique(children[part], return_inverse=True)
+        scores[part] = subsumptions.space.pair_scores(subsumptions.space.vectors[children[part]], parents[part])
+        scores[part] += _raised(_bonuses(subsumptions, asked), owners, parents[part])
     worst = np.lexsort((parents, children, scores))[:k]
-    worst = worst[scores[worst] <= subsumptions.rule.threshold]
+    worst = worst[scores[worst] <= subsumptions.rules["parents"].threshold]
     return children[worst], parents[worst], scores[worst]
 
 
@@ -92,7 +95,8 @@ def _missing(subsumptions: Subsumptions, k: int) -> Pairs:
         ]
         places = [np.searchsorted(members, np.intersect1d(rows, members)).astype(np.int64) for rows in related]
         points = searcher.vectors[np.arange(start, start + len(batch))]
-        found.extend(zip(batch, searcher.top(points, min(k, FEW), places), strict=True))
+        bonuses = [_among(members, bonus) for bonus in _bonuses(subsumptions, members[start : start + BATCH])]
+        found.extend(zip(batch, searcher.top(points, min(k, FEW), places, bonuses), strict=True))
     children = np.repeat([child for child, _ in found], [len(rows) for _, (rows, _) in found]).astype(np.int64)
     parents = members[np.concatenate([rows for _, (rows, _) in found])]
     scores = np.concatenate([scores for _, (_, scores) in found])
@@ -100,8 +104,30 @@ def _missing(subsumptions: Subsumptions, k: int) -> Pairs:
     pair = np.minimum(children, parents) * len(subsumptions.graph.ids) + np.maximum(children, parents)
     first = np.sort(np.unique(pair[best], return_index=True)[1])  # of two that are alike, one way round is enough
     best = best[first][:k]
-    best = best[scores[best] > subsumptions.rule.threshold]
+    best = best[scores[best] > subsumptions.rules["parents"].threshold]
     return children[best], parents[best], scores[best]
+
+
+def _bonuses(subsumptions: Subsumptions, children: Rows) -> list[Bonus]:
+    """Return what like entities add to the scores of all parents of each child."""
+    ids = subsumptions.graph.ids
+    return subsumptions.bonuses("parents", subsumptions.read([ids[row] for row in children.tolist()]))
+
+
+def _raised(bonuses: Sequence[Bonus], owners: Rows, parents: Rows) -> NDArray[np.float64]:
+    """Return what is added to the scores of pairs: (which of the bonuses, parent)."""
+    added = np.zeros(len(parents))
+    for at, (owner, parent) in enumerate(zip(owners.tolist(), parents.tolist(), strict=True)):
+        rows, values = bonuses[owner]
+        added[at] = values[rows == parent].sum()
+    return added
+
+
+def _among(members: Rows, bonus: Bonus) -> Bonus:
+    """Return a bonus by places in ``members``, without what is none."""
+    rows, values = bonus
+    there = np.isin(rows, members)
+    return np.searchsorted(members, rows[there]), values[there]
 
 
 def _among_members(subsumptions: Subsumptions, members: Rows) -> Searcher:

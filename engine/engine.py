@@ -257,10 +257,10 @@ class Engine:
     def audit(self, k: int = 20) -> Audit:
         """Find the links on which hierarchy and model disagree: those asserted and doubtful, and those missing.
 
-        Doubtful is an asserted link at or below the threshold of the index's rule, missing a pair above it of members of the
-        hierarchy of which neither is asserted above the other, that share no asserted parent, and that bear different
-        labels. At most five missing parents of one child are named. Every member is asked for its parents: some minutes
-        for a hundred thousand on one processor core.
+        Scores are those of :meth:`parents`. Doubtful is an asserted link at or below the threshold of the index's rule, a
+        chance of a half, missing a pair above it of members of the hierarchy of which neither is asserted above the other,
+        that share no asserted parent, and that bear different labels; at most five missing parents of one child are named.
+        Every member is asked for its parents: some minutes for a hundred thousand on one processor core.
 
         Args:
             k: How many of either kind at most; there may be fewer, or none.

@@ -143,7 +143,7 @@ class Subsumptions:
         points = self.points(read)
         asserted = [self.asserted(question, one.row) for one in read]
         refused = self.refused(question, read)
-        searcher, bonuses = self.above if question == "parents" else self.below, self._bonuses(question, read)
+        searcher, bonuses = self.above if question == "parents" else self.below, self.bonuses(question, read)
         if known == "only":
             parts = zip(points, asserted, bonuses, strict=True)
             found = [searcher.among(point, rows, k, bonus) for point, (rows, _), bonus in parts]
@@ -163,9 +163,10 @@ class Subsumptions:
         self, entities: Sequence[Resolved], points: Points, k: int, refused: Sequence[Rows]
     ) -> list[Scored]:
         """Return the k best parents of entities and texts, of which ``points`` are the lifted points."""
-        return self.above.top(points, k, refused, self._bonuses("parents", entities))
+        return self.above.top(points, k, refused, self.bonuses("parents", entities))
 
-    def _bonuses(self, question: str, entities: Sequence[Resolved]) -> list[Bonus]:
+    def bonuses(self, question: str, entities: Sequence[Resolved]) -> list[Bonus]:
+        """Return what like entities add to the scores of ``"parents"``, or ``"children"``, of each entity or text."""
         return self._kin[question][1](entities) if question in self._kin else [no_bonus()] * len(entities)
 
     def asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:

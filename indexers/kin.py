@@ -60,8 +60,9 @@ class KinRule:
         return {question: settings_from(cls, about[key], where) for question, key in KEYS.items() if key in about}
 
     def applied(self, rule: Subsumption) -> Subsumption:
-        """Return the rule with the probabilities of sums."""
-        return replace(rule, slope=self.slope, offset=self.offset)
+        """Return the rule with the probabilities of sums, which accepts those of a chance above a half."""
+        even = -self.offset / self.slope if self.slope > 0 else np.inf
+        return replace(rule, slope=self.slope, offset=self.offset, threshold=even)
 
 
 class Kin:

@@ -43,7 +43,11 @@ def test_leaves_and_others_are_taken_out_and_asked_for(monkeypatch, small_graph,
             assert {small_graph.ids[parent] for parent in hierarchy.parents(row).tolist()} <= above
     assert (measured.settings["leaves"], measured.settings["others"]) == (4, len(inner)) == (4, 4)
     ways = {"parents", "HiT alone", "cosine", "place", "seconds to fit rules"}
-    assert set(measured.figures) == ways | {"children", "children, HiT alone", "children, cosine"}
+    children = {"children", "children by synonym"}
+    assert set(measured.figures) == ways | children | {
+        f"{of}, {by}" for of in children for by in ("HiT alone", "cosine")
+    }
+    assert not any(built[2].synonyms)
 
 
 def test_ranks_are_counted_by_distance(small_graph):
@@ -67,7 +71,7 @@ def test_children_are_counted_by_rank(small_graph):
     children = [small_graph.ids[child] for child in hierarchy.children(row).tolist()]
     others = [name for name in small_graph.ids if name not in children]
     hits = [Hit(name, name, 0.0, False) for name in (others[0], children[0])]
-    found = new_concepts._figures_of_children(small_graph, hierarchy, np.array([row]), [hits])
+    found = new_concepts._found_children(small_graph, hierarchy, np.array([row]), [hits])
     assert (found["MRR of the best direct child"], found["hits@1"]) == (0.5, 0.0)
     assert found["direct children in the first 10"] == 1 / min(10, len(children))
     assert found["direct children in the first 100"] == 1 / len(children)

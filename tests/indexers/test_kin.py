@@ -125,4 +125,5 @@ def test_the_rule_is_read_as_it_was_written() -> None:
     plain = Subsumption(weight=2.0, threshold=-10.0, slope=0.5, offset=5.0, tilt=0.1)
     sums = rule.applied(plain)
     assert (sums.slope, sums.offset) == (3.0, 4.0)
-    assert (sums.weight, sums.threshold, sums.tilt) == (2.0, -10.0, 0.1)
+    assert (sums.weight, sums.tilt) == (2.0, 0.1)
+    assert sums.probability(np.array([sums.threshold])) == pytest.approx(0.5)
