@@ -211,7 +211,8 @@ def fit_kin_to_graph(
             renamed = asked[::NAMED]
             phrases = _in_other_words(texts[renamed], random)
             scored, of = [*scored, *kin.scores(question, phrases, np.full(len(renamed), -1))], np.append(asked, renamed)
-        evidence = _evidence_of_kin(question, upward, names, items, hit.c, rule, of, drawn, scored)
+        direct = _first_parents(upward, of, order)
+        evidence = _evidence_of_kin(question, upward, names, items, hit.c, rule, of, direct, drawn, scored)
         start = np.array([[rule.slope, 0.5, 0.5, 0.5]])
         weights = structure_weights.fit(evidence, evidence.groups, start, PRECISION * np.eye(4))[0]
         of_kin = np.maximum(weights[1:], 0.0) / max(weights[0], LEAST_WEIGHT)
@@ -234,14 +235,14 @@ def _evidence_of_kin(
     c: float,
     rule: Subsumption,
     asked: NDArray[np.int64],
+    answers: NDArray[np.int64],
     drawn: NDArray[np.int64],
     scored: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
 ) -> structure_weights.Evidence:
-    """Score a direct parent, or child, of each entity that is asked about, and those drawn, by the rule and by kin.
+    """Score the answer to each entity that is asked about, and those drawn, by the rule and by kin.
 
     For children the hierarchy is upside down. Scores by kin are for each that is asked about.
     """
-    answers = np.array([hierarchy.parents(row)[0] for row in asked.tolist()], dtype=np.int64)
     own, others = np.zeros((len(asked), 4)), np.zeros((4, len(asked), len(drawn)), dtype=np.float32)
     points, right, wrong = (unlift(np.array(items[rows], dtype=np.float64), c) for rows in (asked, answers, drawn))
     own[:, 0] = _scores(question, rule, distance_of(points, right, c), norm(points, c), norm(right, c))
@@ -279,6 +280,13 @@ def _some_children(
     place = np.argsort(order)
     drawn: NDArray[np.int64] = random.permutation(order[np.unique(place[links[:, 0]])])[:ASKED]
     return drawn
+
+
+def _first_parents(hierarchy: Hierarchy, entities: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a parent of each entity: the first, whatever order the graph has them in."""
+    place = np.argsort(order)
+    parents = [hierarchy.parents(row) for row in entities.tolist()]
+    return np.array([of_one[np.argmin(place[of_one])] for of_one in parents], dtype=np.int64)
 
 
 def _no_texts(asked: NDArray[np.int64]) -> NDArray[np.float32]:

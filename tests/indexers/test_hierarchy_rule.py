@@ -149,7 +149,9 @@ def test_like_texts_find_more_children_with_true_probabilities(
         bonuses = list(kin.bonuses("children", rule, np.zeros((len(asked), 0), np.float32), asked))
         owners, children, scores = best_answers("children", turned, names, items, C, hit.rule, asked, bonuses=bonuses)
         found = hierarchy.is_ancestor(children, asked[owners])
-        assert max(bands(rule.applied(hit.rule), scores, found)) < 0.08
+        assert (
+            max(bands(rule.applied(hit.rule), scores, found)) < 0.1
+        )  # of two kinds of answers, siblings and not, by one curve
         right.append(np.isin(children.astype(np.int64) * COUNT + asked[owners], direct).mean())
     owners, children, _ = best_answers("children", turned, names, items, C, hit.rule, asked)
     plain = np.isin(children.astype(np.int64) * COUNT + asked[owners], direct).mean()
