@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import sys
 import tempfile
 from typing import Any
@@ -11,9 +10,8 @@ from typing import Any
 import numpy as np
 
 import ontodex
-from benchmarks.hierarchies import LOADERS
-from benchmarks.new_concepts import built, hit_alone
-from benchmarks.record import Measured, expect_data
+from benchmarks.record import Measured
+from benchmarks.untrained import Links, add_graphs, built, hit_alone, of_each_graph, with_links
 from ontodex.engine.audit import audit
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.graph import Hierarchy
@@ -26,7 +24,7 @@ KS = (20, 100, 500)
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
-    parser.add_argument("--graph", choices=list(LOADERS), action="append", help="default: doid-2016, schema-org")
+    add_graphs(parser)
     parser.add_argument(
         "--links", type=int, default=300, help="most that are put in, and taken out (default %(default)s)"
     )
@@ -34,18 +32,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> list[Measured]:
     """Measure, and return what came out."""
-    expect_data(options, "audit")
-    return [_measured(options, name) for name in options.graph or ["doid-2016", "schema-org"]]
+    return of_each_graph(options, "audit", _measured)
 
 
-def _measured(options: argparse.Namespace, name: str) -> Measured:
-    whole = LOADERS[name](options.data)
+def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGraph) -> Measured:
     hierarchy = whole.hierarchy(on_cycle="drop")
     random = np.random.default_rng(options.seed)
     most = min(50 if options.quick else options.links, max(1, len(hierarchy.links) // 20))
     taken, wrong = _taken(hierarchy, most, random), _wrong(hierarchy, most, random)
     print(f"{whole!r}: {len(taken)} links taken out, {len(wrong)} put in …", file=sys.stderr)
-    with tempfile.TemporaryDirectory() as folder, built(_changed(whole, taken, wrong), folder) as engine:
+    changed = with_links(whole, wrong, taken_out=taken)
+    with tempfile.TemporaryDirectory() as folder, built(changed, folder) as engine:
         left = engine.graph.hierarchy(on_cycle="drop")
         ways = {"audit": Subsumptions.of(engine.index, left), "audit, HiT alone": hit_alone(engine)}
         figures = {way: _figures(whole, hierarchy, taken, wrong, ranked) for way, ranked in ways.items()}
@@ -65,13 +62,13 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
     )
 
 
-def _taken(hierarchy: Hierarchy, most: int, random: np.random.Generator) -> set[tuple[int, int]]:
+def _taken(hierarchy: Hierarchy, most: int, random: np.random.Generator) -> Links:
     """Draw one link of each of some entities that have several parents."""
     several = [row for row in np.unique(hierarchy.links[:, 0]).tolist() if len(hierarchy.parents(row)) > 1]
     return {(row, int(random.choice(hierarchy.parents(row)))) for row in random.permutation(several)[:most].tolist()}
 
 
-def _wrong(hierarchy: Hierarchy, most: int, random: np.random.Generator) -> set[tuple[int, int]]:
+def _wrong(hierarchy: Hierarchy, most: int, random: np.random.Generator) -> Links:
     """Draw false parents of leaves that have one parent: siblings, and entities with children, in turn."""
     inner = np.unique(hierarchy.links[:, 1])
     leaves = np.setdiff1d(hierarchy.links[:, 0], inner)
@@ -85,23 +82,11 @@ def _wrong(hierarchy: Hierarchy, most: int, random: np.random.Generator) -> set[
     return wrong
 
 
-def _changed(
-    graph: ontodex.KnowledgeGraph, taken: set[tuple[int, int]], wrong: set[tuple[int, int]]
-) -> ontodex.KnowledgeGraph:
-    """Take links out of a graph, and put others in."""
-    (relation, *_) = graph.hierarchy_relations
-    out = {(child, relation, parent) for child, parent in taken}
-    kept = [triple for triple in map(tuple, graph.triples.tolist()) if triple not in out]
-    put_in = [(child, relation, parent) for child, parent in wrong]
-    heads, relations, tails = np.unique(np.array(kept + put_in, dtype=graph.triples.dtype), axis=0).T
-    return dataclasses.replace(graph, heads=heads, relations=relations, tails=tails)
-
-
 def _figures(
     graph: ontodex.KnowledgeGraph,
     hierarchy: Hierarchy,
-    taken: set[tuple[int, int]],
-    wrong: set[tuple[int, int]],
+    taken: Links,
+    wrong: Links,
     ranked: Subsumptions,
 ) -> dict[str, Any]:
     row_of = {name: row for row, name in enumerate(graph.ids)}

@@ -7,23 +7,20 @@ import dataclasses
 import sys
 import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import ontodex
-from benchmarks.hierarchies import LOADERS
-from benchmarks.record import Measured, expect_data
+from benchmarks.record import Measured
+from benchmarks.untrained import add_graphs, built, hit_alone, of_each_graph, with_links
 from ontodex.engine.hits import Hits
-from ontodex.engine.subsumptions import Subsumptions
 from ontodex.graph import Hierarchy, remove
 from ontodex.graph.columns import NestedTextColumn
-from ontodex.graph.text import in_words
 from ontodex.indexers.kin import KinRule
 from ontodex.trainers.hierarchy_evaluation import hops_upward
 
-__all__ = ["add_options", "built", "hit_alone", "run"]
+__all__ = ["add_options", "run"]
 
 DEPTHS = (1, 2, 3, 4)
 """Links from a concept to an ancestor; the last counts for more as well."""
@@ -33,7 +30,7 @@ K = 100
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
-    parser.add_argument("--graph", choices=list(LOADERS), action="append", help="default: doid-2016, schema-org")
+    add_graphs(parser)
     parser.add_argument(
         "--concepts", type=int, default=500, help="most leaves, and others, that are taken out (default %(default)s)"
     )
@@ -41,12 +38,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> list[Measured]:
     """Measure, and return what came out."""
-    expect_data(options, "new-concepts")
-    return [_measured(options, name) for name in options.graph or ["doid-2016", "schema-org"]]
+    return of_each_graph(options, "new-concepts", _measured)
 
 
-def _measured(options: argparse.Namespace, name: str) -> Measured:
-    whole = LOADERS[name](options.data)
+def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGraph) -> Measured:
     hierarchy = whole.hierarchy(on_cycle="drop")
     most = 50 if options.quick else options.concepts
     order = np.random.default_rng(options.seed)
@@ -127,34 +122,13 @@ def _apart(hierarchy: Hierarchy, rows: Any, most: int) -> Any:
 
 def _without(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, rows: Any) -> ontodex.KnowledgeGraph:
     """Take entities out of a hierarchy; their children become those of their parents."""
-    (relation, *_) = graph.hierarchy_relations
     through = [
-        (child, relation, parent)
+        (child, parent)
         for row in rows.tolist()
         for child in hierarchy.children(row).tolist()
         for parent in hierarchy.parents(row).tolist()
     ]
-    triples = np.unique(np.concatenate([graph.triples, np.array(through, dtype=graph.triples.dtype)]), axis=0)
-    heads, relations, tails = triples.T
-    return remove(
-        dataclasses.replace(graph, heads=heads, relations=relations, tails=tails), [graph.ids[row] for row in rows]
-    )
-
-
-def built(graph: ontodex.KnowledgeGraph, folder: str) -> ontodex.Engine:
-    """Build an index of a hierarchy alone: nothing is trained."""
-    return ontodex.build(
-        graph, Path(folder) / "hierarchy.odx", train=False, structure=False, entailment=False, quiet=True
-    )
-
-
-def hit_alone(engine: ontodex.Engine) -> Subsumptions:
-    """Return what ranks parents and children of an engine's graph by the subsumption score alone."""
-    index = engine.index
-    return Subsumptions(
-        index.graph, index.graph.hierarchy(on_cycle="drop"), index.vectors("hit"), index.curvature, index.rule,
-        encode=lambda texts: np.asarray(index.hit_encoder.items([in_words(text) for text in texts])),
-    )  # fmt: skip
+    return remove(with_links(graph, through), [graph.ids[row] for row in rows])
 
 
 def _is_parent(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, row: int, other: str) -> bool:

@@ -16,8 +16,12 @@ from ontodex.graph.prefixes import local_name
 __all__ = ["Audit", "AuditRow"]
 
 SECTIONS = (
-    ("doubtful", "asserted, and doubtful", "no asserted link scores at or below the threshold of the index's rule"),
-    ("missing", "missing, and likely", "no pair scores above that threshold, and is neither asserted nor of siblings"),
+    ("doubtful", "asserted, and doubtful", "every asserted link is likelier than not"),
+    (
+        "missing",
+        "not asserted, the likeliest",
+        "all that could be parents are asserted above, or near for another reason",
+    ),
 )
 """Verdicts, their titles, and what it means that there is no row."""
 
@@ -33,8 +37,8 @@ class AuditRow:
         object_label: Its label.
         probability: How likely the model holds the link to be.
         score: Its subsumption score.
-        verdict: ``"doubtful"`` for an asserted link at or below the rule's threshold, ``"missing"`` for one above it that
-            the hierarchy lacks.
+        verdict: ``"doubtful"`` for an asserted link that is no likelier than not, ``"missing"`` for one of the
+            likeliest that the hierarchy lacks.
     """
 
     subject_id: str
@@ -50,7 +54,7 @@ class AuditRow:
 class Audit(Sequence[AuditRow]):
     """A sequence of :class:`AuditRow` that prints as a table: doubtful links, the least likely first, then missing ones.
 
-    Either may be none, where the rule of the index finds nothing to object to.
+    Missing links are the likeliest ones, however likely: their probabilities say.
 
     Attributes:
         rows: The links.

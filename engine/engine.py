@@ -257,8 +257,8 @@ class Engine:
     def audit(self, k: int = 20) -> Audit:
         """Find the links on which hierarchy and model disagree: those asserted and doubtful, and those missing.
 
-        Scores are those of :meth:`parents`. Doubtful is an asserted link at or below the threshold of the index's rule, a
-        chance of a half, missing a pair above it of members of the hierarchy of which neither is asserted above the other,
+        Scores and chances are those of :meth:`parents`. Doubtful is an asserted link with a chance up to a half, missing
+        are the likeliest pairs, however likely, of members of the hierarchy of which neither is asserted above the other,
         that share no asserted parent, and that bear different labels; at most five missing parents of one child are named.
         Every member is asked for its parents: some minutes for a hundred thousand on one processor core.
 

@@ -128,11 +128,10 @@ class Hierarchy:
 
     def siblings_of(self, entities: NDArray[np.integer]) -> tuple[Keys, Rows]:
         """Return the siblings of many entities: (position in ``entities``, sibling), both of shape (pairs,), ascending."""
-        rows = np.asarray(entities)
+        rows, n = np.asarray(entities), max(len(self.ids), 1)
         owners, parents = self.parents_of(rows)
-        starts, n = self._child_starts, max(len(self.ids), 1)
-        through, place = runs(starts[parents], starts[parents + 1] - starts[parents])
-        keys = distinct(owners[through] * n + self._children[place])
+        through, children = self.children_of(parents)
+        keys = distinct(owners[through] * n + children)
         found = keys[keys % n != rows[keys // n]]
         return found // n, (found % n).astype(np.int32)
 
@@ -141,6 +140,12 @@ class Hierarchy:
         starts = self._parent_starts
         owners, places = runs(starts[entities], starts[np.asarray(entities) + 1] - starts[entities])
         return owners, self._parents[places]
+
+    def children_of(self, entities: NDArray[np.integer]) -> tuple[Keys, Rows]:
+        """Return the direct children of many entities: (position in ``entities``, child), both of shape (pairs,)."""
+        starts = self._child_starts
+        owners, places = runs(starts[entities], starts[np.asarray(entities) + 1] - starts[entities])
+        return owners, self._children[places]
 
     def ancestors_of(self, entities: NDArray[np.integer]) -> tuple[Keys, Rows]:
         """Return everything above many entities: (position in ``entities``, ancestor), both of shape (pairs,)."""

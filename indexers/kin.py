@@ -60,9 +60,8 @@ class KinRule:
         return {question: settings_from(cls, about[key], where) for question, key in KEYS.items() if key in about}
 
     def applied(self, rule: Subsumption) -> Subsumption:
-        """Return the rule with the probabilities of sums, which accepts those of a chance above a half."""
-        even = -self.offset / self.slope if self.slope > 0 else np.inf
-        return replace(rule, slope=self.slope, offset=self.offset, threshold=even)
+        """Return the rule with the probabilities of sums."""
+        return replace(rule, slope=self.slope, offset=self.offset)
 
 
 class Kin:
@@ -81,7 +80,6 @@ class Kin:
 
     def __init__(self, hierarchy: Hierarchy, likeness: Likeness) -> None:
         self._hierarchy, self._likeness = hierarchy, likeness
-        self._turned = hierarchy.turned()
 
     def scores(
         self, question: str, vectors: NDArray[np.float32], rows: NDArray[np.integer]
@@ -134,7 +132,7 @@ class Kin:
             through[0, above] += through[0, row]
             through[:, row] = through[:, above].sum(axis=1)
         parents = np.flatnonzero(through.any(axis=0))
-        below = self._turned.parents_of(parents)
+        below = self._hierarchy.children_of(parents)
         return np.stack([own, *(self._sum_over(below, values) for values in through[:, parents])])
 
     def _sum_over(

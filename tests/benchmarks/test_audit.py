@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
-
 import numpy as np
 
-import ontodex
 from benchmarks import audit
 from ontodex.graph import Hierarchy
 
 
-def test_links_are_put_in_and_taken_out_and_looked_for(monkeypatch, small_graph, tmp_path, tiny_encoder, tiny_hit):
-    built = []
-
-    def build(graph, *given, **named):
-        built.append(graph)
-        return ontodex_build(graph, *given, **named, encoders=tiny_encoder, hierarchy=tiny_hit, device="cpu")
-
-    ontodex_build = ontodex.build
-    monkeypatch.setattr(ontodex, "build", build)
-    monkeypatch.setitem(audit.LOADERS, "doid-2016", lambda data: small_graph)
-    monkeypatch.setattr(audit, "expect_data", lambda *_: None)
-    parser = ArgumentParser()
-    audit.add_options(parser)
-    options = parser.parse_args(["--graph", "doid-2016"])
-    options.data, options.seed, options.quick = tmp_path, 0, False
-    (measured,) = audit.run(options)
+def test_links_are_put_in_and_taken_out_and_looked_for(measured_on, small_graph):
+    measured, built = measured_on(audit, small_graph)
     before, after = (
         {tuple(link) for link in graph.hierarchy(on_cycle="drop").links.tolist()} for graph in (small_graph, built[0])
     )

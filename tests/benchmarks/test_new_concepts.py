@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
-
 import numpy as np
 import pytest
 
-import ontodex
 from benchmarks import new_concepts
 from ontodex.engine.hits import Hit
 from ontodex.trainers.hierarchy_evaluation import hops_upward
 
 
-def test_leaves_and_others_are_taken_out_and_asked_for(monkeypatch, small_graph, tmp_path, tiny_encoder, tiny_hit):
-    built = []
-
-    def build(graph, *given, **named):
-        built.append(graph)
-        return ontodex_build(graph, *given, **named, encoders=tiny_encoder, hierarchy=tiny_hit, device="cpu")
-
-    ontodex_build = ontodex.build
-    monkeypatch.setattr(ontodex, "build", build)
-    monkeypatch.setitem(new_concepts.LOADERS, "doid-2016", lambda data: small_graph)
-    monkeypatch.setattr(new_concepts, "expect_data", lambda *_: None)
-    parser = ArgumentParser()
-    new_concepts.add_options(parser)
-    options = parser.parse_args(["--graph", "doid-2016", "--concepts", "4"])
-    options.data, options.seed, options.quick = tmp_path, 0, False
-    (measured,) = new_concepts.run(options)
+def test_leaves_and_others_are_taken_out_and_asked_for(measured_on, small_graph):
+    measured, built = measured_on(new_concepts, small_graph, "--concepts", "4")
     gone = set(small_graph.ids) - set(built[0].ids)
     hierarchy = small_graph.hierarchy()
     assert len(gone) == 4

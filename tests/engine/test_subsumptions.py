@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ import yaml
 from planted import C, plant
 
 from ontodex.engine.audit import audit
+from ontodex.engine.audit_rows import Audit
 from ontodex.engine.place import place
 from ontodex.engine.resolve import Resolved
 from ontodex.engine.subsumptions import Subsumptions
@@ -101,12 +103,6 @@ def as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
     return scores
 
 
-def set_threshold(subsumptions: Subsumptions, threshold: float) -> None:
-    """Let scores above the threshold, and no others, be accepted."""
-    subsumptions.rule = replace(subsumptions.rule, threshold=threshold)
-    subsumptions.rules["parents"] = replace(subsumptions.rules["parents"], threshold=threshold)
-
-
 @pytest.mark.parametrize("known", ["include", "exclude", "only"])
 @pytest.mark.parametrize("question", ["parents", "children"])
 @pytest.mark.parametrize("name", ["dog", "thing", "tame animal"])
@@ -187,8 +183,7 @@ def test_an_audit_finds_the_planted_errors(planted: Subsumptions) -> None:
     missing = [row for row in rows if row.verdict == "missing"]
     assert 1 <= len(doubtful) <= 6
     assert 1 <= len(missing) <= 6
-    assert all(row.score <= planted.rule.threshold for row in doubtful)
-    assert all(row.score > planted.rule.threshold for row in missing)
+    assert all(row.probability <= 0.5 for row in doubtful)
     assert (doubtful[0].subject_id, doubtful[0].object_id) == ("ex:whale", "ex:wild")
     assert (missing[0].subject_id, missing[0].object_id) in {("ex:whale", "ex:tame"), ("ex:young-whale", "ex:tame")}
     assert [row.score for row in doubtful] == sorted(row.score for row in doubtful)
@@ -203,14 +198,14 @@ def test_missing_links_are_the_best_pairs_that_the_hierarchy_does_not_relate(
 ) -> None:
     audited = with_kin(planted) if kin else planted
     graph, hierarchy = planted.graph, planted.hierarchy
-    members, threshold = hierarchy.members.tolist(), planted.rule.threshold
+    members = hierarchy.members.tolist()
     pairs = []
     for child in members:
         scores = as_parents(audited, child)
         related = {child, *hierarchy.ancestors(child).tolist(), *hierarchy.descendants(child).tolist()}
         related |= {other for other in members if set(hierarchy.parents(other)) & set(hierarchy.parents(child))}
         best = sorted(set(members) - related, key=lambda at: (-scores[at], at))[: min(k, 5)]
-        pairs.extend((-scores[parent], child, parent) for parent in best if scores[parent] > threshold)
+        pairs.extend((-scores[parent], child, parent) for parent in best)
     wanted: dict[frozenset[int], tuple[str, str]] = {}
     for _, child, parent in sorted(pairs):
         wanted.setdefault(frozenset((child, parent)), (graph.ids[child], graph.ids[parent]))
@@ -221,8 +216,8 @@ def test_missing_links_are_the_best_pairs_that_the_hierarchy_does_not_relate(
 
 @pytest.mark.parametrize("kin", [False, True])
 def test_doubtful_links_are_the_asserted_ones_of_the_lowest_scores(planted: Subsumptions, kin: bool) -> None:
-    audited, threshold = with_kin(planted) if kin else planted, planted.rule.threshold
-    graph = planted.graph
+    audited = with_kin(planted) if kin else planted
+    graph, threshold = planted.graph, -audited.rules["parents"].offset / audited.rules["parents"].slope
     links = planted.hierarchy.links.tolist()
     scores = {(child, parent): as_parents(audited, child)[parent] for child, parent in links}
     wanted = sorted(links, key=lambda link: scores[tuple(link)])
@@ -239,7 +234,6 @@ def test_namesakes_are_not_missing_links() -> None:
     for child, parent in ("ac", "bd", "cr", "dr"):
         builder.triple(f"ex:{child}", "is_a", f"ex:{parent}")
     twins = plant(builder.build(), {}, {})
-    set_threshold(twins, -1e6)  # all is accepted
     found = {(row.subject_id, row.object_id) for row in audit(twins, 50)}
     assert ("ex:a", "ex:d") in found
     assert not {("ex:a", "ex:b"), ("ex:b", "ex:a")} & found
@@ -278,26 +272,36 @@ def test_a_place_closes_no_circle(planted: Subsumptions, name: str) -> None:
         assert planted.graph.ids[row] not in {one.parent.id, *(child.id for child in one.children)}
 
 
-def test_place_and_audit_decide_by_the_threshold_of_the_rule(planted: Subsumptions) -> None:
+def test_place_decides_by_the_threshold_of_the_rule(planted: Subsumptions) -> None:
     def moved(threshold: float) -> set[str]:
-        set_threshold(planted, threshold)
-        return {child.label for one in place(planted, ["ruminant"], 1)[0] for child in one.children}
+        other = copy.copy(planted)
+        other.rule = replace(planted.rule, threshold=threshold)
+        return {child.label for one in place(other, ["ruminant"], 1)[0] for child in one.children}
 
-    def verdicts() -> dict[str, int]:
-        rows = audit(planted, 500)
-        return {verdict: sum(row.verdict == verdict for row in rows) for verdict in ("doubtful", "missing")}
+    assert moved(planted.rule.threshold) >= {"cow", "sheep", "goat"}
+    assert moved(1.0) == set()
+    assert moved(-1e6) >= {"cow", "sheep", "goat"}
 
-    before, links = planted.rule, len(planted.hierarchy.links)
-    try:
-        assert moved(before.threshold) >= {"cow", "sheep", "goat"}
-        assert moved(1.0) == set()
-        assert verdicts() == {"doubtful": links, "missing": 0}
-        assert "no pair scores above that threshold" in str(audit(planted, 3))
-        assert moved(-1e6) >= {"cow", "sheep", "goat"}
-        assert verdicts()["doubtful"] == 0 < verdicts()["missing"]
-        assert "no asserted link scores at or below" in str(audit(planted, 3))
-    finally:
-        set_threshold(planted, before.threshold)
+
+def test_an_audit_doubts_what_is_no_likelier_than_not(planted: Subsumptions) -> None:
+    def audited(even: float) -> Audit:
+        other = copy.copy(planted)
+        other.rules = {"parents": replace(planted.rule, offset=-planted.rule.slope * even)}
+        return audit(other, 500)
+
+    links = len(planted.hierarchy.links)
+    every, none = audited(1.0), audited(-1e6)
+    assert sum(row.verdict == "doubtful" for row in every) == links
+    assert all(row.verdict == "missing" for row in none)
+    assert len(every) - links == len(none) > 0  # however likely
+    assert "every asserted link is likelier than not" in str(none)
+
+
+def test_an_audit_of_no_links_finds_none(small_graph: KnowledgeGraph) -> None:
+    whole = plant(small_graph, {}, {})
+    nothing = audit(Subsumptions(small_graph, None, whole.space.vectors, C, whole.rule, encode=whole._encode), 5)
+    assert len(nothing) == 0
+    assert "none" in str(nothing)
 
 
 def test_sssom_has_the_required_metadata_and_says_not_of_doubtful_links(planted: Subsumptions) -> None:

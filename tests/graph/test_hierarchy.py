@@ -31,7 +31,8 @@ def test_like_networkx_on_random_dags(links: list[tuple[int, int]]) -> None:
         assert set(hierarchy.ancestors(row).tolist()) == above
         assert set(hierarchy.descendants(row).tolist()) == networkx.ancestors(reference, row)
         assert hierarchy.turned().ancestors(row).tolist() == hierarchy.descendants(row).tolist()
-        for one, many in ((hierarchy.parents, hierarchy.parents_of), (hierarchy.ancestors, hierarchy.ancestors_of)):
+        for of in ("parents", "children", "ancestors"):
+            one, many = getattr(hierarchy, of), getattr(hierarchy, f"{of}_of")
             owners, found = many(np.array([row, 0, row]))
             assert found[owners == 2].tolist() == one(row).tolist() == found[owners == 0].tolist()
             assert found[owners == 1].tolist() == one(0).tolist()

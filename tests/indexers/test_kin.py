@@ -126,4 +126,3 @@ def test_the_rule_is_read_as_it_was_written() -> None:
     sums = rule.applied(plain)
     assert (sums.slope, sums.offset) == (3.0, 4.0)
     assert (sums.weight, sums.tilt) == (2.0, 0.1)
-    assert sums.probability(np.array([sums.threshold])) == pytest.approx(0.5)
