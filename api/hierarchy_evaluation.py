@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ontodex.encoders.locate import DEFAULT_ENCODER, locate
 from ontodex.errors import IndexMismatch, SettingsError, nearest, settings_from
 from ontodex.geometry import poincare
+from ontodex.geometry.subsumption import differences
 from ontodex.graph import (
     LABEL_ALONE,
     Hierarchy,
@@ -151,7 +152,7 @@ def evaluate_hierarchy(
         pairs: A folder of pairs.
         queries: Entities whose ancestors are ranked.
         baselines: Of :data:`BASELINES`; see :func:`evaluate_baselines`.
-        base: Pretrained encoder of the baselines.
+        base: Pretrained encoder of the baselines, and of the texts that tell which entities are alike.
         limit: Most positives in validation and in test of the baselines.
         device: Where to compute.
         quiet: Show no progress on stderr.
@@ -160,8 +161,10 @@ def evaluate_hierarchy(
         ``random.f1``, ``random.precision``, ``random.recall``, ``random.weight``, ``random.tilt``, ``random.threshold`` and
         ``random.valid_f1``, the same with ``hard.``; ``hop1.recall@10`` and so on by the weight fitted on random
         negatives, with ``distance_only.`` before them by the distance alone; ``homonyms``, the share of entities whose
-        name another bears; the baselines' figures with their name before them. Of an index also what its users get:
-        F1, precision and recall by its own rule (``index.random.f1`` and so on, ``index.weight``, ``index.tilt``,
+        name another bears; the baselines' figures with their name before them. For mixed-hop also ``kin.random.f1`` and so
+        on: pairs are classified by HiT's distance and norms together with what the training links say of entities of like
+        text, as the engine ranks parents, by a logistic regression fitted on validation. Of an index also F1, precision and
+        recall by its own rule (``index.random.f1`` and so on, ``index.weight``, ``index.tilt``,
         ``index.threshold``) and the recall of ancestors by its weight (``index.hop1.recall@10``).
 
     Raises:
@@ -169,7 +172,13 @@ def evaluate_hierarchy(
         IndexMismatch: If the index is of another graph, or has no points of a HiT encoder.
         SettingsError: If there is no such task or baseline.
     """
-    from ontodex.trainers.hierarchy_evaluation import ancestor_recall, evaluate_points, evaluate_rule
+    from ontodex.encoders.text import TextEncoder
+    from ontodex.trainers.hierarchy_evaluation import (
+        ancestor_recall,
+        evaluate_points,
+        evaluate_regression,
+        evaluate_rule,
+    )
 
     _check_baselines(baselines)
     if not isinstance(task, HierarchyTask):
@@ -188,6 +197,9 @@ def evaluate_hierarchy(
     for name, weight in weights.items():
         recalls = ancestor_recall(task.known, points, c, weight=weight, queries=queries, seed=seed)
         found.update({name + key: value for key, value in recalls.items() if not name or "recall" in key})
+    if task.settings is not None and task.settings.task == "mixed-hop":
+        kin = _kin(task, TextEncoder.load(base, device).encode(embedded.texts), points, c)
+        found.update({f"kin.{key}": value for key, value in evaluate_regression(task, kin).items()})
     found["homonyms"] = homonym_rate([graph.labels[row] for row in task.known.members.tolist()])
     if baselines:
         found.update(
@@ -270,6 +282,22 @@ def _check_static(task: HierarchyTask, baselines: Sequence[str]) -> None:
             "baselines: expected static embeddings on multi-hop only, where every entity is in a training link, found "
             f"{task.settings.task if task.settings else 'a task'} without some of them; leave static out"
         )
+
+
+def _kin(
+    task: HierarchyTask, texts: NDArray[np.float32], points: NDArray[np.float32], c: float
+) -> Callable[[NDArray[np.integer], NDArray[np.integer]], NDArray[np.float64]]:
+    """Return what measures pairs by HiT, and by the training links of entities whose text vectors are alike."""
+    from ontodex.indexers.kin import Kin
+    from ontodex.indexers.likeness import Likeness
+    from ontodex.indexers.vectors import Vectors
+
+    kin = Kin(Hierarchy(*task.train.T, ids=task.known.ids), Likeness(Vectors([texts])))
+
+    def measure(children: NDArray[np.integer], parents: NDArray[np.integer]) -> NDArray[np.float64]:
+        return np.stack([*differences(points, children, parents, c), *kin.of_pairs("parents", children, parents)])
+
+    return measure
 
 
 @dataclass(frozen=True, eq=False)

@@ -111,6 +111,31 @@ class Kin:
         for reached, scores in self.scores(question, vectors, rows):
             yield reached, weights @ scores
 
+    def of_pairs(
+        self, question: str, entities: NDArray[np.integer], answers: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
+        """Score pairs of an entity and one that may be its parent, or child.
+
+        Args:
+            question: ``"parents"`` or ``"children"``.
+            entities: Rows of the entities that are asked about, of shape (pairs,).
+            answers: Row of the answer to each.
+
+        Returns:
+            Their :meth:`scores`, ``float64`` of shape (3, pairs).
+        """
+        asked, owners = np.unique(entities, return_inverse=True)
+        by_owner = np.split(
+            np.argsort(owners, kind="stable"), np.cumsum(np.bincount(owners, minlength=len(asked)))[:-1]
+        )
+        found, sums = np.zeros((3, len(answers))), np.zeros((3, len(self._likeness)))
+        scored = self.scores(question, np.zeros((len(asked), 0), dtype=np.float32), asked)
+        for pairs, (reached, scores) in zip(by_owner, scored, strict=True):
+            sums[:, reached] = scores
+            found[:, pairs] = sums[:, answers[pairs]]
+            sums[:, reached] = 0.0
+        return found
+
     def _of_parents(self, row: int, near: NDArray[np.int64], likeness: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum likeness to the entity of a row, or to a text (-1), for parents: of shape (3, entities)."""
         if row >= 0:

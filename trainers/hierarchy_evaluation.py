@@ -7,6 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from ontodex.geometry import poincare, subsumption
 from ontodex.graph import Hierarchy, HierarchyTask, Pairs
@@ -20,6 +23,7 @@ __all__ = [
     "ancestor_recall",
     "at_most",
     "evaluate_points",
+    "evaluate_regression",
     "evaluate_rule",
     "evaluate_scores",
     "hops_upward",
@@ -34,6 +38,9 @@ Rows = NDArray[np.integer]
 Floats = NDArray[np.float64]
 Score = Callable[[Rows, Rows], Floats]
 """What a baseline is: (children, parents), rows of shape (n,), to scores of shape (n,), the higher the surer."""
+
+WEAK_PENALTY = 100.0
+"""Inverse strength of the penalty on the weights of a regression: there are many more pairs than weights."""
 
 
 def at_most(task: HierarchyTask, positives: int, seed: int = 0) -> HierarchyTask:
@@ -123,6 +130,28 @@ def evaluate_scores(task: HierarchyTask, score: Score, names: Sequence[str] | No
     return found
 
 
+def evaluate_regression(task: HierarchyTask, measure: Score) -> dict[str, float]:
+    """Classify held-out pairs by a logistic regression over several scores, fitted on validation for each kind of negatives.
+
+    Args:
+        task: Validation and test pairs.
+        measure: Gives each pair its scores: of shape (scores, n).
+
+    Returns:
+        As :func:`evaluate_points`, without ``weight`` and ``tilt``; the threshold is that of the best F1 on validation.
+    """
+    found: dict[str, float] = {}
+    for kind in KINDS:
+        valid, valid_labels = _measured(task.valid, kind, measure)
+        test, test_labels = _measured(task.test, kind, measure)
+        regression = make_pipeline(StandardScaler(), LogisticRegression(C=WEAK_PENALTY, max_iter=1000))
+        regression.fit(valid, valid_labels)
+        valid_f1, threshold = subsumption.best_threshold(regression.decision_function(valid), valid_labels)
+        metrics = subsumption.metrics(regression.decision_function(test), test_labels, threshold)
+        found.update(_named(kind, metrics, threshold=threshold, valid_f1=valid_f1))
+    return found
+
+
 def ancestor_recall(
     hierarchy: Hierarchy,
     points: NDArray[np.float32],
@@ -194,6 +223,11 @@ def hops_upward(hierarchy: Hierarchy, entity: int) -> dict[int, int]:
         front = list(dict.fromkeys(row for at in front for row in hierarchy.parents(at).tolist() if row not in found))
         found.update(dict.fromkeys(front, hop))
     return found
+
+
+def _measured(pairs: Pairs, kind: str, measure: Score) -> tuple[Floats, NDArray[np.bool_]]:
+    children, parents, labels = pairs.pairs(kind)
+    return measure(children, parents).T, labels
 
 
 def _chosen(rule: subsumption.Subsumption) -> dict[str, float]:

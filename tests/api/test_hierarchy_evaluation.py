@@ -128,6 +128,24 @@ def test_figures_have_the_names_of_the_field(placed, small_graph):
     assert found["homonyms"] == 0.0
 
 
+def test_training_links_of_like_entities_tell_parents(tiny_encoder, monkeypatch):
+    builder, rng = GraphBuilder("kinds"), np.random.default_rng(0)
+    for row in range(400):
+        kind = (row - 1) // 4 if row else row
+        builder.entity(f"e{row}", " ".join(f"{word}{kind}" for word in ("red", "dog", "tail")) + f" x{row}")
+        if row:
+            builder.triple(f"e{row}", "is_a", f"e{kind}")
+    graph = builder.build()
+    points = poincare.clip(rng.standard_normal((400, 8)).astype(np.float32) * 0.3, 1 / 8)
+    embedded = hierarchy_evaluation._Embedded(points, 1 / 8, list(graph.labels), None)
+    monkeypatch.setattr(hierarchy_evaluation, "_embedded", lambda *_: embedded)
+    found = evaluate_hierarchy("m", graph, task="mixed-hop", base=str(tiny_encoder), device="cpu")
+    assert found["kin.random.f1"] > found["random.f1"] + 0.1
+    assert found["kin.hard.f1"] > found["hard.f1"] + 0.1
+    for task in ("multi-hop", "transfer"):  # every link is a training link, or none
+        assert not any("kin" in key for key in evaluate_hierarchy("m", graph, task=task, device="cpu"))
+
+
 def test_what_there_is_not_is_refused(placed, small_graph):
     with pytest.raises(SettingsError, match="task: expected multi-hop, mixed-hop, transfer, found 'hop'"):
         evaluate_hierarchy("m", small_graph, task="hop")

@@ -78,6 +78,18 @@ def test_what_is_added_is_the_weighted_sum(hierarchy: Hierarchy, vectors: np.nda
         np.testing.assert_allclose(added, scores[0] + 2 * scores[1] + 0.5 * scores[2])
 
 
+@pytest.mark.parametrize("question", ["parents", "children"])
+def test_scores_of_pairs_are_those_of_each_answer(hierarchy: Hierarchy, vectors: np.ndarray, question: str) -> None:
+    kin, rng = Kin(hierarchy, Likeness(Vectors([vectors]))), np.random.default_rng(3)
+    asked, answers = rng.integers(COUNT, size=(2, 300))
+    found = kin.of_pairs(question, asked, answers)
+    every = np.zeros((COUNT, 3, COUNT))
+    for row, (reached, scores) in enumerate(kin.scores(question, vectors, np.arange(COUNT))):
+        every[row][:, reached] = scores
+    assert np.array_equal(found, every[asked, :, answers].T)
+    assert found.any(axis=1).all()
+
+
 @pytest.mark.parametrize("near", [6, 128])
 def test_scores_of_children_are_those_of_the_definition(
     hierarchy: Hierarchy, vectors: np.ndarray, near: int, monkeypatch: pytest.MonkeyPatch

@@ -11,6 +11,7 @@ from ontodex.trainers.hierarchy_evaluation import (
     ancestor_recall,
     at_most,
     evaluate_points,
+    evaluate_regression,
     evaluate_scores,
     hops_upward,
 )
@@ -99,6 +100,23 @@ def test_points_are_measured_by_the_rule_that_validation_gives(task, points, kin
     )
     assert found[f"{kind}.weight"] > 0
     assert found[f"{kind}.f1"] > distance_only[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_regression_joins_scores_that_each_tell_a_part(task, hierarchy, kind):
+    true = hierarchy.is_ancestor(*np.indices((203, 203)))
+    noise = np.random.default_rng(3).standard_normal((2, 203, 203))
+
+    def measure(children, parents):
+        told = true[children, parents] + 0.7 * noise[:, children, parents]
+        return np.stack([100 * told[0], -told[1]])
+
+    both = evaluate_regression(task, measure)
+    one = evaluate_scores(task, lambda children, parents: measure(children, parents)[0])
+    alone = evaluate_regression(task, lambda children, parents: measure(children, parents)[:1])
+    for name in ("f1", "precision", "recall", "valid_f1"):
+        assert alone[f"{kind}.{name}"] == pytest.approx(one[f"{kind}.{name}"])
+    assert both[f"{kind}.f1"] > one[f"{kind}.f1"] + 0.05
 
 
 def test_no_more_positives_than_asked_for(task):
