@@ -13,6 +13,7 @@ from ontodex.engine.audit_rows import Audit, AuditRow
 from ontodex.engine.subsumption_space import SubsumptionSpace
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.engine.topk import Searcher
+from ontodex.graph.hierarchy import distinct
 from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors
 
@@ -36,7 +37,8 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
     k = checked(k)
     start = time.perf_counter()
     graph, members = subsumptions.graph, subsumptions.hierarchy.members.astype(np.int64)
-    searcher = _among_members(subsumptions, members)
+    searcher, places = _among_members(subsumptions, members), np.full(len(graph.ids), -1)
+    places[members] = np.arange(len(members))
     asserted: list[Scored] = []
     others: list[Scored] = []
     for first in range(0, len(members), BATCH):
@@ -46,9 +48,10 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
         for child, point, bonus in zip(batch.tolist(), points, bonuses, strict=True):
             parents = subsumptions.hierarchy.parents(child).astype(np.int64)
             asserted.append(subsumptions.above.among(point, parents, len(parents), bonus))
-        related = [np.searchsorted(members, _related(subsumptions, child)) for child in batch.tolist()]
-        found = searcher.top(points, min(k, FEW), related, [_among(members, bonus) for bonus in bonuses])
-        others.extend((members[places], scores) for places, scores in found)
+        related = [places[_related(subsumptions, child)] for child in batch.tolist()]
+        related = [rows[rows >= 0] for rows in related]
+        found = searcher.top(points, min(k, FEW), related, [_among(places, bonus) for bonus in bonuses])
+        others.extend((members[best], scores) for best, scores in found)
     probability = subsumptions.rules["parents"].probability
     rows = [
         AuditRow(graph.ids[child], graph.labels[child], graph.ids[parent], graph.labels[parent], chance, score, verdict)
@@ -89,21 +92,20 @@ def _pairs(members: Rows, found: Sequence[Scored]) -> Pairs:
 
 
 def _related(subsumptions: Subsumptions, child: int) -> Rows:
-    """Return the members that are no missing parents of one: itself, what is above and below, and what is near, rightly.
+    """Return what is no missing parent of an entity: itself, what is above and below, and what is near, rightly.
 
     Near are entities that share a parent, or a name.
     """
     hierarchy = subsumptions.hierarchy
     above, below, beside = hierarchy.ancestors(child), hierarchy.descendants(child), hierarchy.siblings(child)
-    rows = np.concatenate([[child], subsumptions.namesakes(child), above, below, beside])
-    return np.intersect1d(rows, hierarchy.members).astype(np.int64)
+    return distinct(np.concatenate([[child], subsumptions.namesakes(child), above, below, beside]).astype(np.int64))
 
 
-def _among(members: Rows, bonus: Bonus) -> Bonus:
-    """Return a bonus by places in ``members``, without what is none."""
+def _among(places: Rows, bonus: Bonus) -> Bonus:
+    """Return a bonus by the places of members, without what is none."""
     rows, values = bonus
-    there = np.isin(rows, members)
-    return np.searchsorted(members, rows[there]), values[there]
+    there = places[rows] >= 0
+    return places[rows[there]], values[there]
 
 
 def _among_members(subsumptions: Subsumptions, members: Rows) -> Searcher:
