@@ -319,7 +319,7 @@ def audit(
     sssom: Annotated[bool, typer.Option("--sssom", help="Print SSSOM/TSV, for the tools of curators.")] = False,
     device: Device = "auto",
 ) -> None:  # fmt: skip
-    """List the asserted links that are doubtful, and the likeliest missing ones: at most k of either kind."""
+    """List the asserted links that are doubtful, and the best missing ones: at most k of either kind."""
     if json + tsv + sssom > 1:
         raise SettingsError("expected one of --json, --tsv and --sssom, found more")
     with open_engine(index, device) as engine:

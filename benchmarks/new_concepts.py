@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import math
 import sys
 import tempfile
 import time
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import log_loss, roc_auc_score
 
 import ontodex
 from benchmarks.record import Measured
@@ -70,6 +72,7 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
             "a direct parent first": np.mean([answer[:1] == [True] for answer in placed]),
             "a direct parent among 5": np.mean([any(answer) for answer in placed]),
         }
+        figures["probability of parents"] = _chances(whole, hierarchy.is_ancestor, taken, found)
         figures["parents"]["milliseconds a concept"] = 1000 * took / len(taken)
         rules = KinRule.read(engine.index.manifest.encoders, name)
         figures["seconds to fit rules"] = engine.index.manifest.seconds["rule"]
@@ -104,6 +107,8 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
             "Recall of the ancestors so many links away among the best 10 and 100.",
             "children: concepts between others are taken out, no two of them linked; their children go to their "
             "parents. Their children are asked for by the label alone; recall is that of at most 10, or 100, of each.",
+            "probability: of the first ten answers to each, what share is true, direct or not, and how well their "
+            "probabilities tell which; the calibration error is the mean difference between both over ten bands.",
             "children by synonym: only synonyms are taken out; children of concepts are asked for by the first of each.",
         ],
     )
@@ -166,12 +171,36 @@ def _figures_of_children(
     what: str,
 ) -> dict[str, dict[str, float]]:
     """Ask for the children of concepts by names that the engine's graph does not have."""
+    found = engine.children_batch(names, K)
     ways = {
-        what: engine.children_batch(names, K),
+        what: found,
         f"{what}, HiT alone": hit_alone(engine).ranked("children", names, K, "include"),
         f"{what}, cosine": engine.search_batch(names, K),
     }
-    return {way: _found_children(graph, hierarchy, rows, answers) for way, answers in ways.items()}
+    figures = {way: _found_children(graph, hierarchy, rows, answers) for way, answers in ways.items()}
+    figures[f"probability of {what}"] = _chances(graph, hierarchy.turned().is_ancestor, rows, found)
+    return figures
+
+
+def _chances(graph: ontodex.KnowledgeGraph, is_answer: Any, taken: Any, answers: list[Hits]) -> dict[str, float]:
+    """Compare the probabilities of the first ten answers with how many are true, direct or not."""
+    rows = {entity: row for row, entity in enumerate(graph.ids)}
+    listed = [
+        (row, rows[hit.id], hit.probability) for row, hits in zip(taken, answers, strict=True) for hit in hits[:10]
+    ]
+    asked, found, chances = (np.array(column) for column in zip(*listed, strict=True))
+    true = is_answer(asked, found)
+    return {
+        "true": true.mean(),
+        "log loss": log_loss(true, chances, labels=[False, True]),
+        "area under the ROC curve": roc_auc_score(true, chances) if 0 < true.mean() < 1 else math.nan,
+        "calibration error, ten bands": np.mean(
+            [
+                abs(chances[band].mean() - true[band].mean())
+                for band in np.array_split(np.argsort(chances), min(10, len(chances)))
+            ]
+        ),
+    }
 
 
 def _found_children(

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.answers import Rows, Scored, checked, milliseconds, no_rows
+from ontodex.engine.answers import Rows, checked, milliseconds, no_rows
 from ontodex.engine.audit_rows import Audit, AuditRow
 from ontodex.engine.subsumption_space import SubsumptionSpace
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.engine.topk import Searcher
 from ontodex.graph.hierarchy import distinct
+from ontodex.indexers.kin import Added
 from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors
 
@@ -28,8 +30,23 @@ BATCH = 512
 PAIRS = 8192
 """Members in a part of what is searched."""
 
-Pairs = tuple[Rows, Rows, NDArray[np.float64]]
-"""Children, parents and scores."""
+
+class _Pairs(NamedTuple):
+    """Pairs of a child and a parent: their rows, subsumption scores and probabilities, each of shape (pairs,)."""
+
+    children: Rows
+    parents: Rows
+    scores: NDArray[np.float64]
+    chances: NDArray[np.float64]
+
+    @classmethod
+    def none(cls) -> _Pairs:
+        """Return no pair."""
+        return cls(no_rows(), no_rows(), np.zeros(0), np.zeros(0))
+
+    def at(self, places: Rows) -> _Pairs:
+        """Return those at some places, in that order."""
+        return _Pairs(self.children[places], self.parents[places], self.scores[places], self.chances[places])
 
 
 def audit(subsumptions: Subsumptions, k: int) -> Audit:
@@ -39,56 +56,43 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
     graph, members = subsumptions.graph, subsumptions.hierarchy.members.astype(np.int64)
     searcher, places = _among_members(subsumptions, members), np.full(len(graph.ids), -1)
     places[members] = np.arange(len(members))
-    asserted: list[Scored] = []
-    others: list[Scored] = []
+    asserted, others = [_Pairs.none()], [_Pairs.none()]
     for first in range(0, len(members), BATCH):
         batch = members[first : first + BATCH]
         points = subsumptions.space.vectors[batch]
-        bonuses = subsumptions.bonuses("parents", subsumptions.read([graph.ids[row] for row in batch.tolist()]))
-        for child, point, bonus in zip(batch.tolist(), points, bonuses, strict=True):
-            parents = subsumptions.hierarchy.parents(child).astype(np.int64)
-            asserted.append(subsumptions.above.among(point, parents, len(parents), bonus))
+        added = subsumptions.added("parents", subsumptions.read([graph.ids[row] for row in batch.tolist()]))
         related = [places[_related(subsumptions, child)] for child in batch.tolist()]
         related = [rows[rows >= 0] for rows in related]
-        found = searcher.top(points, min(k, FEW), related, [_among(places, bonus) for bonus in bonuses])
-        others.extend((members[best], scores) for best, scores in found)
-    probability = subsumptions.rules["parents"].probability
+        found = searcher.top(points, min(k, FEW), related, [_among(places, more) for more in added])
+        for child, point, more, (best, scores) in zip(batch.tolist(), points, added, found, strict=True):
+            parents = subsumptions.hierarchy.parents(child).astype(np.int64)
+            known = subsumptions.above.among(point, parents, len(parents), more[:2])
+            for pairs, scored in ((asserted, known), (others, (members[best], scores))):
+                chances = subsumptions.chances("parents", scored, more)
+                pairs.append(_Pairs(np.full(len(chances), child), *scored, chances))
     rows = [
         AuditRow(graph.ids[child], graph.labels[child], graph.ids[parent], graph.labels[parent], chance, score, verdict)
-        for verdict, (children, parents, scores) in (
-            ("doubtful", _doubtful(subsumptions, _pairs(members, asserted), k)),
-            ("missing", _missing(_pairs(members, others), k)),
-        )
-        for child, parent, score, chance in zip(
-            children.tolist(), parents.tolist(), scores.tolist(), probability(scores).tolist(), strict=True
-        )
+        for verdict, pairs in (("doubtful", _doubtful(_joined(asserted), k)), ("missing", _missing(_joined(others), k)))
+        for child, parent, score, chance in zip(*(column.tolist() for column in pairs), strict=True)
     ]
     return Audit(tuple(rows), subsumptions.methods["parents"], milliseconds(start, 1), graph)
 
 
-def _doubtful(subsumptions: Subsumptions, asserted: Pairs, k: int) -> Pairs:
-    """Return at most k asserted links, of the lowest scores, that are no likelier than not, the lowest first."""
-    children, parents, scores = asserted
-    worst = np.lexsort((parents, children, scores))[:k]
-    worst = worst[subsumptions.rules["parents"].probability(scores[worst]) <= 0.5]
-    return children[worst], parents[worst], scores[worst]
+def _doubtful(asserted: _Pairs, k: int) -> _Pairs:
+    """Return at most k asserted links, of the lowest probabilities, that are no likelier than not, the lowest first."""
+    worst = np.lexsort((asserted.parents, asserted.children, asserted.scores, asserted.chances))[:k]
+    return asserted.at(worst[asserted.chances[worst] <= 0.5])
 
 
-def _missing(others: Pairs, k: int) -> Pairs:
+def _missing(others: _Pairs, k: int) -> _Pairs:
     """Return at most k pairs of the highest scores, highest first, of two that are alike one way round."""
-    children, parents, scores = others
-    best = np.lexsort((parents, children, -scores))
-    ends = np.sort(np.stack([children, parents], axis=1)[best], axis=1)
-    best = best[np.sort(np.unique(ends, axis=0, return_index=True)[1])][:k]
-    return children[best], parents[best], scores[best]
+    best = np.lexsort((others.parents, others.children, -others.scores))
+    ends = np.sort(np.stack([others.children, others.parents], axis=1)[best], axis=1)
+    return others.at(best[np.sort(np.unique(ends, axis=0, return_index=True)[1])][:k])
 
 
-def _pairs(members: Rows, found: Sequence[Scored]) -> Pairs:
-    """Return what was found for each member as pairs."""
-    if not found:
-        return no_rows(), no_rows(), np.zeros(0)
-    rows, scores = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return np.repeat(members, [len(of_one) for of_one, _ in found]), rows, scores
+def _joined(pairs: Sequence[_Pairs]) -> _Pairs:
+    return _Pairs(*(np.concatenate(columns) for columns in zip(*pairs, strict=True)))
 
 
 def _related(subsumptions: Subsumptions, child: int) -> Rows:
@@ -101,11 +105,10 @@ def _related(subsumptions: Subsumptions, child: int) -> Rows:
     return distinct(np.concatenate([[child], subsumptions.namesakes(child), above, below, beside]).astype(np.int64))
 
 
-def _among(places: Rows, bonus: Bonus) -> Bonus:
-    """Return a bonus by the places of members, without what is none."""
-    rows, values = bonus
-    there = places[rows] >= 0
-    return places[rows[there]], values[there]
+def _among(places: Rows, added: Added) -> Bonus:
+    """Return what is added to scores by the places of members, without what is none."""
+    there = places[added.rows] >= 0
+    return places[added.rows[there]], added.scores[there]
 
 
 def _among_members(subsumptions: Subsumptions, members: Rows) -> Searcher:

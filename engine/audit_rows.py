@@ -19,7 +19,7 @@ SECTIONS = (
     ("doubtful", "asserted, and doubtful", "every asserted link is likelier than not"),
     (
         "missing",
-        "not asserted, the likeliest",
+        "not asserted, the best candidates",
         "all that could be parents are asserted above, or near for another reason",
     ),
 )
@@ -38,7 +38,7 @@ class AuditRow:
         probability: How likely the model holds the link to be.
         score: Its subsumption score.
         verdict: ``"doubtful"`` for an asserted link that is no likelier than not, ``"missing"`` for one of the
-            likeliest that the hierarchy lacks.
+            best scores that the hierarchy lacks.
     """
 
     subject_id: str
@@ -54,7 +54,7 @@ class AuditRow:
 class Audit(Sequence[AuditRow]):
     """A sequence of :class:`AuditRow` that prints as a table: doubtful links, the least likely first, then missing ones.
 
-    Missing links are the likeliest ones, however likely: their probabilities say.
+    Missing links are those of the highest scores, however likely: their probabilities say.
 
     Attributes:
         rows: The links.

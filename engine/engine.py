@@ -192,9 +192,10 @@ class Engine:
         """Rank what is more general than an entity or any text: all that it is a kind of.
 
         The score is HiT's, minus the hyperbolic distance and the weighted difference of the norms; where the graph has
-        fifty links, what is above entities of like text counts too. The probability is the share of asserted ancestors
-        among answers of such a score, measured on the graph's own entities; what is true and not asserted counts as wrong
-        there. All entities are ranked, exactly. The entity, others of its label, and what is below it are left out.
+        fifty links, what is above entities of like text counts too. Scores rank direct parents first. The probability is
+        that of being an ancestor at all: the share of asserted ones among answers of such a score, and so known to like
+        entities, fitted to the graph's own; what is true and not asserted counts as wrong there. All entities are ranked,
+        exactly. The entity, others of its label, and what is below it are left out.
 
         Args:
             text: An entity or any text.
@@ -227,8 +228,8 @@ class Engine:
     def place(self, text: str, k: int = 5) -> Placements:
         """Find where a new concept belongs: its best parents, and what below them should move below it.
 
-        The parents are those of :meth:`parents`, best first, but one counts for less if one of its own descendants is more
-        likely a parent than not. Their children, and other entities below them, move if they score above the threshold of
+        The parents are those of :meth:`parents`, best first, but what is above one that is likelier a parent than not comes
+        after all others. Their children, and other entities below them, move if they score above the threshold of
         the index's rule as children of the concept, and higher than as children of that parent; of a line of them only the
         topmost is named. An entity of the graph is placed as if it were new, but never below its own descendants or over
         its own ancestors::
@@ -258,8 +259,8 @@ class Engine:
         """Find the links on which hierarchy and model disagree: those asserted and doubtful, and those missing.
 
         Scores and chances are those of :meth:`parents`. Doubtful is an asserted link with a chance up to a half, missing
-        are the likeliest pairs, however likely, of members of the hierarchy of which neither is asserted above the other,
-        that share no asserted parent, and that bear different labels; at most five missing parents of one child are named.
+        are the pairs of the highest scores, however likely, of members of the hierarchy of which neither is asserted above
+        the other, that share no asserted parent, and that bear different labels; at most five of one child are named.
         Every member is asked for its parents: some minutes for a hundred thousand on one processor core.
 
         Args:

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.answers import Rows, Scored, checked, milliseconds
+from ontodex.engine.answers import Rows, Scored, checked, hits_of, milliseconds
 from ontodex.engine.placements import Placement, Placements
 from ontodex.engine.subsumptions import Subsumptions
 
 __all__ = ["place"]
 
 POOL = 50
-"""So many of the best parents, and of the best children, are put together, or five for each position asked for."""
+"""So many of the best parents, and of the best children, are looked through, or five for each position asked for."""
 
 
 def place(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Placements]:
@@ -24,55 +24,37 @@ def place(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Plac
     start = time.perf_counter()
     read = subsumptions.read(texts)
     points = subsumptions.points(read)
-    pool = max(POOL, 5 * k)
     refused = {question: subsumptions.refused(question, read) for question in ("parents", "children")}
-    parents = subsumptions.best_parents(read, points, pool, refused["parents"])
+    pool, added = max(POOL, 5 * k), subsumptions.added("parents", read)
+    parents = subsumptions.above.top(points, pool, refused["parents"], [more[:2] for more in added])
     children = subsumptions.below.top(points, pool, refused["children"])
-    found = [
-        _positions(subsumptions, point, one.row, above, below, no_children, k)
-        for point, one, above, below, no_children in zip(
-            points, read, parents, children, refused["children"], strict=True
+    positions = []
+    for point, one, above, more, below, none in zip(
+        points, read, parents, added, children, refused["children"], strict=True
+    ):
+        ancestors, descendants = subsumptions.asserted("parents", one.row)
+        chances = subsumptions.chances("parents", above, more)
+        best = np.argsort(_no_news(subsumptions, above[0], chances), kind="stable")[:k]
+        rows, scores = (column[best] for column in above)
+        hits = hits_of(subsumptions.graph, (rows, scores), ancestors, chances[best])
+        moving = [_moving(subsumptions, point, parent, below, none) for parent in rows.tolist()]
+        positions.append(
+            tuple(
+                Placement(hit, hits_of(subsumptions.graph, some, descendants, subsumptions.rule.probability(some[1])))
+                for hit, some in zip(hits, moving, strict=True)
+            )
         )
-    ]
     took = milliseconds(start, len(texts))
     return [
-        Placements(positions, {"text": one.reading}, subsumptions.methods["parents"], took)
-        for positions, one in zip(found, read, strict=True)
+        Placements(of_one, {"text": one.reading}, subsumptions.methods["parents"], took)
+        for of_one, one in zip(positions, read, strict=True)
     ]
 
 
-def _positions(
-    subsumptions: Subsumptions,
-    point: NDArray[np.float32],
-    row: int | None,
-    above: Scored,
-    below: Scored,
-    refused: Rows,
-    k: int,
-) -> tuple[Placement, ...]:
-    direct = _direct(subsumptions, above)
-    best = np.lexsort((-above[1], -direct))[:k]
-    ancestors, descendants = subsumptions.asserted("parents", row)
-    found = []
-    for at in best.tolist():
-        (parent,) = subsumptions.hits((above[0][[at]], above[1][[at]]), ancestors, subsumptions.rules["parents"])
-        moving = _moving(subsumptions, point, int(above[0][at]), below, refused)
-        children = subsumptions.hits(moving, descendants, subsumptions.rule)
-        found.append(Placement(parent, children, float(direct[at])))
-    return tuple(found)
-
-
-def _direct(subsumptions: Subsumptions, above: Scored) -> NDArray[np.float64]:
-    """Return how likely each is a parent, less so as far as one of its descendants is more likely one than not.
-
-    What is above a likely parent is no news. Where nothing is likely, the order stays that of the scores: it finds the
-    direct parents of ontologies two to four times as often among the first five as one that always favours descendants.
-    """
-    rows, scores = above
-    chances = subsumptions.rules["parents"].probability(scores)
-    beneath = subsumptions.hierarchy.is_ancestor(rows[:, None], rows[None])
-    sure = np.maximum(0.0, 2 * chances - 1)
-    return np.asarray(chances * (1 - np.where(beneath, sure[:, None], 0.0).max(axis=0, initial=0.0)))
+def _no_news(subsumptions: Subsumptions, parents: Rows, chances: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which parents lie above one that is likelier a parent than not."""
+    likely = parents[chances > 0.5]
+    return np.asarray(subsumptions.hierarchy.is_ancestor(likely[:, None], parents[None]).any(axis=0))
 
 
 def _moving(

@@ -19,23 +19,17 @@ class Placement:
     """A position of a new concept in the hierarchy.
 
     Attributes:
-        parent: What it hangs under; ``known`` if the concept is in the graph, and it does so already.
+        parent: What it hangs under, with the probability that the concept is below it; ``known`` if the concept is in the
+            graph, and is so already.
         children: What lies below that parent and moves below the new concept; most often nothing.
-        probability: How likely the concept is below the parent and, where one of the parent's descendants is more likely
-            its parent than not, not below that; each child has a probability of its own.
     """
 
     parent: Hit
     children: tuple[Hit, ...]
-    probability: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ``parent``, ``children`` and ``probability`` as plain data."""
-        return {
-            "parent": self.parent.to_dict(),
-            "children": [child.to_dict() for child in self.children],
-            "probability": self.probability,
-        }
+        """Return ``parent`` and ``children`` as plain data."""
+        return {"parent": self.parent.to_dict(), "children": [child.to_dict() for child in self.children]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +63,7 @@ class Placements(Sequence[Placement]):
         lines = [title, f"by {self.method}, {self.took_ms:.1f} ms"]
         width = max((len(hit.id) for one in self.placements for hit in (one.parent, *one.children)), default=0)
         for rank, one in enumerate(self.placements, 1):
-            lines.append(f"{rank:>4}  p={one.probability:.2f}  under  {_line(one.parent, width)}")
+            lines.append(f"{rank:>4}  p={one.parent.probability:.2f}  under  {_line(one.parent, width)}")
             lines.extend(f"              over   {_line(child, width)}" for child in one.children)
         return printable("\n".join(lines if self.placements else [*lines, "      nothing found"]))
 
@@ -96,7 +90,7 @@ class Placements(Sequence[Placement]):
                 one.parent.label,
                 "|".join(child.id for child in one.children),
                 "|".join(child.label for child in one.children),
-                one.probability,
+                one.parent.probability,
             ]
             for one in self.placements
         ]

@@ -39,7 +39,7 @@ def resolve_entity(graph: KnowledgeGraph, text: str, *, any_text: bool = False) 
         bearers, kind = found
         row = graph.most_linked(bearers)
         hint = f", one of {len(bearers)}: give its id to mean another" if len(bearers) > 1 else ""
-        return Resolved(row, Reading(text, kind.name.lower(), graph.ids[row], graph.labels[row], hint))
+        return Resolved(row, Reading(text, str(kind), graph.ids[row], graph.labels[row], hint))
     if not any_text and _is_identifier(text, graph.prefixes, graph.ids):
         alike = (known for known in graph.ids if abs(len(known) - len(text)) <= 2)
         raise UnknownEntity(
@@ -61,7 +61,7 @@ def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
         number, kind = found
         label = graph.relation_labels[number]
         identifier = graph.relation_ids[number]
-        return Resolved(number, Reading(text, kind.name.lower(), identifier, label))
+        return Resolved(number, Reading(text, str(kind), identifier, label))
     if _is_identifier(text, graph.prefixes, graph.relation_ids):
         raise UnknownRelation(
             f"{graph.source}: no relation {text!r}{nearest(text, graph.relation_ids)}; "

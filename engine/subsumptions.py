@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_rows, own_row
-from ontodex.engine.hits import Hit, Hits
+from ontodex.engine.hits import Hits
 from ontodex.engine.known import check_choice
 from ontodex.engine.projector import vectors_of
-from ontodex.engine.raised import no_bonus
 from ontodex.engine.resolve import Resolved, resolve_entity
 from ontodex.engine.subsumption_space import SubsumptionSpace
 from ontodex.engine.topk import Searcher
@@ -23,9 +22,8 @@ from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.graph.names import NameKind, normalise
 from ontodex.graph.text import in_words
 from ontodex.indexers.index import Index
-from ontodex.indexers.kin import Kin, KinRule
+from ontodex.indexers.kin import Added, Kin, KinRule
 from ontodex.indexers.likeness import Likeness
-from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Subsumptions"]
@@ -39,8 +37,8 @@ KIN_METHODS = {
     "children": f"{METHOD}, and what is below entities of like text, or beside them",
 }
 
-Bonuses = Callable[[Sequence[Resolved]], list[Bonus]]
-"""Says what is added to the scores of the parents, or children, of entities and texts."""
+OfKin = Callable[[Sequence[Resolved]], list[Added]]
+"""Says what is added to the parents, or children, of entities and texts."""
 
 
 class Subsumptions:
@@ -53,7 +51,7 @@ class Subsumptions:
         curvature: The ball has curvature -c.
         rule: Scores pairs, and turns scores into probabilities.
         encode: Makes lifted points of texts.
-        kin: What entities of like text add to the scores of ``"parents"`` and ``"children"``, and the curves of the sums.
+        kin: What entities of like text add to ``"parents"`` and ``"children"``, and what the sums mean.
         device: Where vectors are searched.
 
     Attributes:
@@ -61,8 +59,7 @@ class Subsumptions:
         space: Scores all entities as parents.
         above: Searches for parents.
         below: Searches for children.
-        rules: Turn the scores of ``"parents"`` and ``"children"`` into probabilities.
-        methods: What those scores are.
+        methods: What the scores of ``"parents"`` and ``"children"`` are.
     """
 
     def __init__(
@@ -74,7 +71,7 @@ class Subsumptions:
         rule: Subsumption,
         *,
         encode: Callable[[list[str]], Points],
-        kin: Mapping[str, tuple[KinRule, Bonuses]] | None = None,
+        kin: Mapping[str, tuple[KinRule, OfKin]] | None = None,
         device: str = "cpu",
     ) -> None:
         none = np.zeros(0, dtype=np.int32)
@@ -87,7 +84,6 @@ class Subsumptions:
         self.above = Searcher(vectors, device, space=self.space)
         self.below = self.above.scored_by(self.space.turned())
         self._kin = kin or {}
-        self.rules = dict.fromkeys(KIN_METHODS, rule) | {of: kin.applied(rule) for of, (kin, _) in self._kin.items()}
         self.methods = {of: KIN_METHODS[of] if of in self._kin else METHOD for of in KIN_METHODS}
 
     @classmethod
@@ -143,31 +139,36 @@ class Subsumptions:
         points = self.points(read)
         asserted = [self.asserted(question, one.row) for one in read]
         refused = self.refused(question, read)
-        searcher, bonuses = self.above if question == "parents" else self.below, self.bonuses(question, read)
+        searcher, added = self.above if question == "parents" else self.below, self.added(question, read)
         if known == "only":
-            parts = zip(points, asserted, bonuses, strict=True)
-            found = [searcher.among(point, rows, k, bonus) for point, (rows, _), bonus in parts]
+            parts = zip(points, asserted, added, strict=True)
+            found = [searcher.among(point, rows, k, more[:2]) for point, (rows, _), more in parts]
         else:
             left_out = [
                 np.concatenate([other, rows if known == "exclude" else no_rows()])
                 for other, (rows, _) in zip(refused, asserted, strict=True)
             ]
-            found = searcher.top(points, k, left_out, bonuses)
+            found = searcher.top(points, k, left_out, [more[:2] for more in added])
         answers = [
-            (self.hits(scored, rows, self.rules[question]), {"text": one.reading}, self.methods[question])
-            for one, scored, (rows, _) in zip(read, found, asserted, strict=True)
+            (
+                hits_of(self.graph, scored, rows, self.chances(question, scored, more)),
+                {"text": one.reading},
+                self.methods[question],
+            )
+            for one, scored, (rows, _), more in zip(read, found, asserted, added, strict=True)
         ]
         return answered(self.graph, question, answers, start)
 
-    def best_parents(
-        self, entities: Sequence[Resolved], points: Points, k: int, refused: Sequence[Rows]
-    ) -> list[Scored]:
-        """Return the k best parents of entities and texts, of which ``points`` are the lifted points."""
-        return self.above.top(points, k, refused, self.bonuses("parents", entities))
+    def added(self, question: str, entities: Sequence[Resolved]) -> list[Added]:
+        """Return what like entities add to ``"parents"``, or ``"children"``, of each entity or text."""
+        return self._kin[question][1](entities) if question in self._kin else [Added.nothing()] * len(entities)
 
-    def bonuses(self, question: str, entities: Sequence[Resolved]) -> list[Bonus]:
-        """Return what like entities add to the scores of ``"parents"``, or ``"children"``, of each entity or text."""
-        return self._kin[question][1](entities) if question in self._kin else [no_bonus()] * len(entities)
+    def chances(self, question: str, scored: Scored, added: Added) -> NDArray[np.float64]:
+        """Return the probabilities of answers to a question; their scores have what is added already."""
+        rows, scores = scored
+        if question not in self._kin:
+            return self.rule.probability(scores)
+        return self._kin[question][0].probability(scores, added.logits_of(rows))
 
     def asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:
         """Return the asserted ancestors (or descendants), and what would close a circle if it were one."""
@@ -196,12 +197,8 @@ class Subsumptions:
         }
         return np.array(sorted(bearers), dtype=np.int64)
 
-    def hits(self, scored: Scored, known: Rows, rule: Subsumption) -> tuple[Hit, ...]:
-        """Return entities as hits, each with its probability by a rule: that of parents is another."""
-        return hits_of(self.graph, scored, known, rule.probability(scored[1]))
 
-
-def _kin(index: Index, hierarchy: Hierarchy | None) -> dict[str, tuple[KinRule, Bonuses]]:
+def _kin(index: Index, hierarchy: Hierarchy | None) -> dict[str, tuple[KinRule, OfKin]]:
     """Return what entities of like text say of parents and children, if the index has weights for it."""
     rules = KinRule.read(index.manifest.encoders, str(index.folder / "manifest.json"))
     if not rules or hierarchy is None:
@@ -212,8 +209,8 @@ def _kin(index: Index, hierarchy: Hierarchy | None) -> dict[str, tuple[KinRule, 
     def encode(texts: list[str]) -> Points:
         return np.asarray(index.text_encoder.encode([in_words(text) for text in texts]))
 
-    def bonuses(question: str, rule: KinRule, entities: Sequence[Resolved]) -> list[Bonus]:
+    def added(question: str, rule: KinRule, entities: Sequence[Resolved]) -> list[Added]:
         rows = np.array([-1 if one.row is None else one.row for one in entities], dtype=np.int64)
-        return list(kin.bonuses(question, rule, vectors_of(known, entities, encode), rows))
+        return list(kin.added(question, rule, vectors_of(known, entities, encode), rows))
 
-    return {question: (rule, partial(bonuses, question, rule)) for question, rule in rules.items()}
+    return {question: (rule, partial(added, question, rule)) for question, rule in rules.items()}

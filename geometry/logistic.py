@@ -9,7 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ontodex.errors import SettingsError
 
-__all__ = ["checked_pairs", "platt", "sigmoid"]
+__all__ = ["checked_pairs", "platt", "regression", "sigmoid"]
+
+WEAK_PENALTY = 100.0
+"""Inverse strength of the penalty on the weights of a regression: there are many more pairs than weights."""
 
 Floats = NDArray[np.float64]
 
@@ -90,6 +93,31 @@ def platt(scores: Floats, truth: NDArray[np.bool_]) -> tuple[float, float]:
         curve = np.array([1e-6, _logit(true / truth.size)])
     slope = float(curve[0]) / spread
     return slope, float(curve[1]) - slope * middle
+
+
+def regression(scores: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], float]:
+    """Fit 1 / (1 + exp(-(weights · scores + offset))) by scikit-learn, weakly regularised.
+
+    Args:
+        scores: Several of each pair, of shape (scores, n).
+        truth: Whether each holds, of shape (n,); both kinds are there.
+
+    Returns:
+        The weight of each score, and the offset.
+
+    Example:
+        >>> scores = np.array([[0.0, 1.0, 1.0, 2.0], [1.0, 0.0, 1.0, 0.0]])
+        >>> weights, offset = regression(scores, np.array([False, True, False, True]))
+        >>> (np.array(weights) @ scores + offset).round(1).tolist()
+        [-5.6, 4.1, -4.1, 5.6]
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    middle, spread = scores.mean(axis=1, keepdims=True), scores.std(axis=1, keepdims=True)
+    spread[spread == 0] = 1.0
+    fitted = LogisticRegression(C=WEAK_PENALTY, max_iter=1000).fit(((scores - middle) / spread).T, truth)
+    weights = fitted.coef_ / spread.T
+    return weights[0].tolist(), float((fitted.intercept_ - weights @ middle).item())
 
 
 def sigmoid(logits: Floats) -> Floats:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from ontodex.errors import ReadError
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.prefixes import local_name
 
-__all__ = ["GraphBuilder", "expect_synonyms", "readable", "unique_triples"]
+__all__ = ["GraphBuilder", "expect_synonyms", "own_name", "readable", "unique_triples"]
 
 LONGEST_TEXT = 1_000_000
 """Letters of an identifier, label, synonym or definition; whatever is longer is none of these."""
@@ -30,12 +31,21 @@ def readable(identifier: str) -> str:
     >>> readable("HP:0001166")
     'HP:0001166'
     """
-    local = identifier.rstrip("/#").rsplit("#", 1)[-1].rsplit("/", 1)[-1]
-    local = local.rsplit(":", 1)[-1] or identifier
+    local = local_name(identifier)
     if not any(c.isalpha() for c in local):
         return identifier
     words = "".join(f" {c.lower()}" if c.isupper() and p.islower() else c for p, c in zip(" " + local, local))  # noqa: B905
     return " ".join(words.replace("_", " ").split()) or identifier
+
+
+def own_name(identifier: str) -> str:
+    """Return the label of an entity that has none: of a CURIE or an IRI the words, any other name itself.
+
+    >>> own_name("schema:LocalBusiness"), own_name("New_York"), own_name("YouTube"), own_name("AC/DC")
+    ('Local business', 'New York', 'YouTube', 'AC/DC')
+    """
+    is_name = local_name(identifier) == identifier
+    return " ".join(identifier.replace("_", " ").split()) or identifier if is_name else readable(identifier)
 
 
 def unique_triples(triples: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -158,7 +168,7 @@ class GraphBuilder:
             raise ReadError(
                 "expected at least one entity, found none; is the file empty, or of another format?", self.source
             )
-        labels = [label or readable(identifier) for identifier, label in zip(self._rows, self._labels, strict=True)]
+        labels = [label or own_name(identifier) for identifier, label in zip(self._rows, self._labels, strict=True)]
         relation_labels = [
             label or readable(name) for name, label in zip(self._relations, self._relation_labels, strict=True)
         ]
@@ -170,6 +180,7 @@ class GraphBuilder:
                 [name for name in names if name != label] for names, label in zip(self._synonyms, labels, strict=True)
             ),
             definitions=TextColumn.of(self._definitions),
+            former_ids=NestedTextColumn.of(self._former_ids()),
             relation_ids=TextColumn.of(self._relations),
             relation_labels=TextColumn.of(relation_labels),
             heads=np.ascontiguousarray(known[:, 0]),
@@ -181,6 +192,13 @@ class GraphBuilder:
             source=self.source,
             skipped=skipped,
         )
+
+    def _former_ids(self) -> list[list[str]]:
+        found: list[list[str]] = [[] for _ in self._rows]
+        for name, entity in self.aliases.items():
+            if name not in self and entity in self:
+                found[self._rows[entity]].append(name)
+        return found
 
     def _expect_texts(self, identifier: str, *texts: str) -> None:
         longest = max(map(len, texts))

@@ -99,6 +99,11 @@ class NestedTextColumn(Sequence[tuple[str, ...]]):
         np.cumsum([len(entry) for entry in lists], out=rows[1:])
         return cls(TextColumn.of(string for entry in lists for string in entry), rows)
 
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """The row that each string is in, of shape (strings,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.rows))
+
     def __len__(self) -> int:
         return len(self.rows) - 1
 

@@ -21,6 +21,10 @@ class NameKind(IntEnum):
     ID = 0
     LABEL = 1
     SYNONYM = 2
+    FORMER_ID = 3
+
+    def __str__(self) -> str:
+        return self.name.lower().replace("_", " ")
 
 
 def normalise(name: str) -> str:

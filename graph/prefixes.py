@@ -60,11 +60,15 @@ def expand(curie: str, prefixes: Mapping[str, str]) -> str | None:
 
 
 def local_name(identifier: str) -> str:
-    """Return what comes after the namespace of a CURIE or an IRI.
+    """Return what comes after the namespace of a CURIE, an IRI or a path; any other name as it is.
 
-    >>> local_name("schema:worksFor"), local_name("http://x.org/onto#hasPart")
-    ('worksFor', 'hasPart')
+    >>> local_name("schema:worksFor"), local_name("http://x.org/onto#hasPart"), local_name("/people/person/gender")
+    ('worksFor', 'hasPart', 'gender')
+    >>> local_name("AC/DC"), local_name("C#"), local_name("Blade Runner: 2049")
+    ('AC/DC', 'C#', 'Blade Runner: 2049')
     """
+    if not (identifier.startswith("/") or looks_like_identifier(identifier)):
+        return identifier
     return identifier.rstrip("/#").rsplit("#", 1)[-1].rsplit("/", 1)[-1].rsplit(":", 1)[-1]
 
 

@@ -40,8 +40,9 @@ from ontodex.indexers.blobs import layout
 from ontodex.indexers.candidates import EXACT_UP_TO, make_candidates, measure_recall
 from ontodex.indexers.embed import Embeddings, embed, map_blocks
 from ontodex.indexers.encoder_files import Encoders
-from ontodex.indexers.hierarchy_rule import fit_kin_to_graph, hierarchy_to_fit, with_rule
+from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
 from ontodex.indexers.index import Index
+from ontodex.indexers.kin_rule import fit_kin_to_graph
 from ontodex.indexers.manifest import FORMAT, FileInfo, Manifest, file_info
 from ontodex.indexers.phrases import phrases
 from ontodex.indexers.space_names import BUFFERS, CONDITION, GAUSS, GEOMETRIES, HIT, HYBRID, LINK, SPAN, TEXT

@@ -17,6 +17,7 @@ from ontodex.indexers.blobs import BlobReader
 __all__ = ["graph_blobs", "read_graph", "read_statements", "statement_blobs"]
 
 TEXTS = ("ids", "labels", "definitions", "relation_ids", "relation_labels")
+NESTED = ("synonyms", "former_ids")
 ARRAYS = ("heads", "relations", "tails", "valid", "test")
 NAMES = ("hashes", "rows", "kinds")
 
@@ -27,9 +28,10 @@ def graph_blobs(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
     for name in TEXTS:
         column: TextColumn = getattr(graph, name)
         blobs[f"graph/{name}/data"], blobs[f"graph/{name}/offsets"] = column.data, column.offsets
-    blobs["graph/synonyms/data"] = graph.synonyms.strings.data
-    blobs["graph/synonyms/offsets"] = graph.synonyms.strings.offsets
-    blobs["graph/synonyms/rows"] = graph.synonyms.rows
+    for name in NESTED:
+        nested: NestedTextColumn = getattr(graph, name)
+        blobs[f"graph/{name}/data"], blobs[f"graph/{name}/offsets"] = nested.strings.data, nested.strings.offsets
+        blobs[f"graph/{name}/rows"] = nested.rows
     for name in ARRAYS:
         blobs[f"graph/{name}"] = getattr(graph, name)
     for name in NAMES:
@@ -51,9 +53,12 @@ def read_graph(blobs: BlobReader, about: dict[str, Any]) -> KnowledgeGraph:
 
     columns: dict[str, Any] = {name: column(name) for name in TEXTS}
     columns |= {name: blobs.get(f"graph/{name}") for name in ARRAYS}
+    columns["former_ids"] = NestedTextColumn.of([()] * len(columns["ids"]))  # formats up to 7 have none
+    for name in NESTED:
+        if f"graph/{name}/rows" in blobs:
+            columns[name] = NestedTextColumn(column(name), blobs.get(f"graph/{name}/rows"))
     graph = KnowledgeGraph(
         **columns,
-        synonyms=NestedTextColumn(column("synonyms"), blobs.get("graph/synonyms/rows")),
         prefixes=MappingProxyType(about["prefixes"]),
         source=about["source"],
         skipped=about["skipped"],

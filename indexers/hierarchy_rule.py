@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.hit import HiT
 from ontodex.errors import GraphError, SettingsError
-from ontodex.geometry.cosine import unit
 from ontodex.geometry.poincare import distance as distance_of
 from ontodex.geometry.poincare import norm, pairwise, unlift
 from ontodex.geometry.subsumption import Subsumption, calibrated, differences, fit
 from ontodex.graph import Hierarchy, KnowledgeGraph, draw_negatives, links_fingerprint, validation_links
 from ontodex.graph.negatives import KINDS, name_groups
-from ontodex.indexers import structure_weights
 from ontodex.indexers.embed import text_keys
-from ontodex.indexers.kin import SCORES, Kin, KinRule
-from ontodex.indexers.likeness import Likeness
-from ontodex.indexers.vectors import Vectors
 
-__all__ = ["LEAST_LINKS", "best_answers", "fit_kin_to_graph", "fit_rule_to_graph", "hierarchy_to_fit", "with_rule"]
+__all__ = [
+    "CANDIDATES",
+    "LEAST_LINKS",
+    "best_answers",
+    "fit_rule_to_graph",
+    "hierarchy_to_fit",
+    "not_learnt",
+    "scores_of",
+    "some_children",
+    "with_rule",
+]
 
 LEAST_LINKS = 50
 """Links below which a rule fitted to them would say little."""
@@ -45,18 +49,6 @@ BLOCK = 8192
 
 TIE = 1e-6
 """Scores nearer than this are taken for equal: the parent itself is among the entities."""
-
-LEAST_WEIGHT = 0.01
-"""Least weight of the subsumption score beside what like entities say."""
-
-PRECISION = 1e-3
-"""How hard those weights are drawn to where their fit starts."""
-
-IN_OTHER_WORDS = 0.8
-"""About the cosine of a name and other words for the same: synonyms in the Disease Ontology have a median of .83."""
-
-NAMED = 8
-"""One in so many phrases is taken for another name of an entity, the others for names of new concepts."""
 
 NEGATIVES = 10
 """Wrong parents of either kind, random and siblings, for each link."""
@@ -97,7 +89,7 @@ def with_rule(hit: HiT, hierarchy: Hierarchy | None, names: Sequence[str], items
     """
     rule = hit.rule
     if hierarchy is not None:
-        links = _not_learnt(hit, hierarchy, names)
+        links = not_learnt(hit, hierarchy, names)
         rule = fit_rule_to_graph(hierarchy, names, items, hit.c, links=links) or hit.rule
     if rule is None:
         raise SettingsError(
@@ -107,7 +99,7 @@ def with_rule(hit: HiT, hierarchy: Hierarchy | None, names: Sequence[str], items
     return HiT(hit.text, rule, hit.texts, adapter=hit.adapter, base=hit.base, learnt=hit.learnt)
 
 
-def _not_learnt(hit: HiT, hierarchy: Hierarchy, names: Sequence[str]) -> NDArray[np.int32] | None:
+def not_learnt(hit: HiT, hierarchy: Hierarchy, names: Sequence[str]) -> NDArray[np.int32] | None:
     """Return the validation links of the encoder's own training, if that was on this hierarchy, and enough are there."""
     learnt = hit.learnt
     if learnt is None or learnt.task != "mixed-hop" or learnt.links != links_fingerprint(hierarchy.links, names):
@@ -163,104 +155,13 @@ def fit_rule_to_graph(
     measured = differences(points, places[: len(children)], places[len(children) :], c)
     weights = _best_weights(links[drawn[:QUERIES]], items, c, seed, order)
     rule = fit(*measured, labels, weights=weights)
-    asked = _some_children(links, order, np.random.default_rng(seed))
+    asked = some_children(links, order, np.random.default_rng(seed))
     owners, parents, scores = best_answers("parents", hierarchy, names, items, c, rule, asked)
     found = hierarchy.is_ancestor(asked[owners], parents)
     return calibrated(rule, scores, found) if found.any() and not found.all() else rule
 
 
-def fit_kin_to_graph(
-    hit: HiT,
-    hierarchy: Hierarchy | None,
-    names: Sequence[str],
-    items: NDArray[np.float32],
-    texts: Vectors,
-    seed: int = 0,
-) -> dict[str, KinRule]:
-    """Fit how much entities of like text count, by the likelihood of direct parents, and children, among all entities.
-
-    What is farther above, or below, counts as wrong there: otherwise the roots, which are above all, would come first.
-    Children are asked for in two ways: as those of concepts that are new, whose siblings like entities are, and as those of
-    entities under another name, which one of the like entities is.
-
-    Args:
-        hit: The encoder, with the rule that :func:`with_rule` fitted.
-        hierarchy: The asserted hierarchy, if it is large enough (:func:`hierarchy_to_fit`).
-        names: Text of every entity.
-        items: Lifted points of all entities, of shape (entities, dim + 1).
-        texts: Vectors of the entities' texts, to tell which are alike.
-        seed: Seed of the draws.
-
-    Returns:
-        The weights, and the curve of probabilities of the sums, for ``"parents"`` and ``"children"``; nothing, if there is
-        nothing to fit them to.
-    """
-    if hit.rule is None or hierarchy is None:
-        return {}
-    links, rule = _not_learnt(hit, hierarchy, names), hit.rule
-    links = hierarchy.direct_subsumptions() if links is None else links
-    order = np.argsort(text_keys(names), kind="stable")
-    kin, turned = Kin(hierarchy, Likeness(texts)), hierarchy.turned()
-    found = {}
-    for question, upward, asking in (("parents", hierarchy, links), ("children", turned, links[:, ::-1])):
-        random = np.random.default_rng(seed)
-        asked = _some_children(asking, order, random)
-        drawn = order[random.permutation(len(items))[:CANDIDATES]]
-        scored, of = list(kin.scores(question, _no_texts(asked), asked)), asked
-        if question == "children":
-            renamed = asked[::NAMED]
-            phrases = _in_other_words(texts[renamed], random)
-            scored, of = [*scored, *kin.scores(question, phrases, np.full(len(renamed), -1))], np.append(asked, renamed)
-        direct = _first_parents(upward, of, order)
-        evidence = _evidence_of_kin(question, upward, names, items, hit.c, rule, of, direct, drawn, scored)
-        start = np.array([[rule.slope, 0.5, 0.5, 0.5]])
-        weights = structure_weights.fit(evidence, evidence.groups, start, PRECISION * np.eye(4))[0]
-        of_kin = np.maximum(weights[1:], 0.0) / max(weights[0], LEAST_WEIGHT)
-        fitted = KinRule(rule.slope, rule.offset, **dict(zip(SCORES[question], of_kin.tolist(), strict=True)))
-        bonuses = list(kin.bonuses(question, fitted, _no_texts(asked), asked))
-        owners, answers, scores = best_answers(question, upward, names, items, hit.c, rule, asked, bonuses=bonuses)
-        true = upward.is_ancestor(asked[owners], answers)
-        if true.any() and not true.all():
-            curve = calibrated(rule, scores, true)
-            fitted = replace(fitted, slope=curve.slope, offset=curve.offset)
-        found[question] = fitted
-    return found
-
-
-def _evidence_of_kin(
-    question: str,
-    hierarchy: Hierarchy,
-    names: Sequence[str],
-    items: NDArray[np.float32],
-    c: float,
-    rule: Subsumption,
-    asked: NDArray[np.int64],
-    answers: NDArray[np.int64],
-    drawn: NDArray[np.int64],
-    scored: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
-) -> structure_weights.Evidence:
-    """Score the answer to each entity that is asked about, and those drawn, by the rule and by kin.
-
-    For children the hierarchy is upside down. Scores by kin are for each that is asked about.
-    """
-    own, others = np.zeros((len(asked), 4)), np.zeros((4, len(asked), len(drawn)), dtype=np.float32)
-    points, right, wrong = (unlift(np.array(items[rows], dtype=np.float64), c) for rows in (asked, answers, drawn))
-    own[:, 0] = _scores(question, rule, distance_of(points, right, c), norm(points, c), norm(right, c))
-    others[0] = _scores(question, rule, pairwise(points, wrong, c), norm(points, c)[:, None], norm(wrong, c))
-    sums = np.zeros((3, len(items)))
-    for at, (reached, scores) in enumerate(scored):
-        sums[:, reached] = scores
-        own[at, 1:], others[1:, at] = sums[:, answers[at]], sums[:, drawn]
-        sums[:, reached] = 0.0
-    groups = name_groups(names)
-    refused = hierarchy.is_ancestor(drawn[None], asked[:, None]) | (groups[asked][:, None] == groups[drawn][None])
-    for row, own_row in zip(refused, asked.tolist(), strict=True):
-        row |= np.isin(drawn, hierarchy.parents(own_row))
-    offsets = np.where(refused, -np.inf, np.log(len(items) / len(drawn))).astype(np.float32)
-    return structure_weights.Evidence(own, others, offsets, np.zeros(len(asked), dtype=np.int64))
-
-
-def _scores(
+def scores_of(
     question: str,
     rule: Subsumption,
     distances: NDArray[np.float64],
@@ -273,31 +174,13 @@ def _scores(
     return rule.score(distances, asked - others, others)
 
 
-def _some_children(
+def some_children(
     links: NDArray[np.integer], order: NDArray[np.int64], random: np.random.Generator
 ) -> NDArray[np.int64]:
     """Draw children of links, whatever order the graph has them in."""
     place = np.argsort(order)
     drawn: NDArray[np.int64] = random.permutation(order[np.unique(place[links[:, 0]])])[:ASKED]
     return drawn
-
-
-def _first_parents(hierarchy: Hierarchy, entities: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a parent of each entity: the first, whatever order the graph has them in."""
-    place = np.argsort(order)
-    parents = [hierarchy.parents(row) for row in entities.tolist()]
-    return np.array([of_one[np.argmin(place[of_one])] for of_one in parents], dtype=np.int64)
-
-
-def _no_texts(asked: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return vectors that nobody looks at: the neighbours of entities are known by their rows."""
-    return np.zeros((len(asked), 0), dtype=np.float32)
-
-
-def _in_other_words(vectors: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.float32]:
-    """Turn vectors of texts about as far as other words for the same would."""
-    noise = unit(random.normal(size=vectors.shape))
-    return np.asarray(IN_OTHER_WORDS * unit(vectors) + (1 - IN_OTHER_WORDS**2) ** 0.5 * noise, dtype=np.float32)
 
 
 def best_answers(
@@ -343,7 +226,7 @@ def best_answers(
     for start in range(0, len(items), BLOCK):
         block = unlift(np.array(items[start : start + BLOCK], dtype=np.float64), c)
         here = slice(*np.searchsorted(refused, [start, start + len(block)]))
-        found = _scores(question, rule, pairwise(points, block, c), norms, norm(block, c))
+        found = scores_of(question, rule, pairwise(points, block, c), norms, norm(block, c))
         better = slice(*np.searchsorted(raised, [start, start + len(block)]))
         found[gainers[better], raised[better] - start] += gains[better]
         found[owners[here], refused[here] - start] = -np.inf

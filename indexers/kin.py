@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.errors import settings_from
-from ontodex.geometry.subsumption import Subsumption
+from ontodex.errors import SettingsError, settings_from
+from ontodex.geometry.logistic import sigmoid
 from ontodex.graph import Hierarchy
 from ontodex.indexers.likeness import Likeness, counted
 
-__all__ = ["SCORES", "Kin", "KinRule"]
+__all__ = ["SCORES", "Added", "Kin", "KinRule"]
 
 BLOCK = 64
 """Entities that are looked at at once."""
@@ -24,6 +24,30 @@ SCORES = {"parents": ("itself", "parents", "ancestors"), "children": ("itself", 
 
 KEYS = {"parents": "kin", "children": "kin_of_children"}
 """Where the manifest has the rule for each question."""
+
+
+class Added(NamedTuple):
+    """What like entities say of the answers to one question.
+
+    Attributes:
+        rows: The answers of which they say something, ascending, of shape (n,).
+        scores: What is added to the subsumption score of each.
+        logits: What is added to the logit of its probability.
+    """
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    logits: NDArray[np.float64]
+
+    @classmethod
+    def nothing(cls) -> Added:
+        """Return nothing, of no answer."""
+        return cls(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
+
+    def logits_of(self, answers: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return what is added to the logits of some answers."""
+        places = np.searchsorted(self.rows, answers)
+        return np.where(np.isin(answers, self.rows), np.append(self.logits, 0.0)[places], 0.0)
 
 
 @dataclass(frozen=True)
@@ -38,6 +62,8 @@ class KinRule:
         ancestors: Weight of their ancestors, as parents.
         siblings: Weight of their siblings, as children.
         children: Weight of their children, as children.
+        curve: What each of the three scores by kin adds to the curve's logit, beside what the sum says; their order is that
+            of :data:`SCORES`. Zero in indexes of formats up to 7.
     """
 
     slope: float
@@ -47,6 +73,14 @@ class KinRule:
     ancestors: float = 0.0
     siblings: float = 0.0
     children: float = 0.0
+    curve: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        try:
+            first, second, third = map(float, self.curve)
+        except (TypeError, ValueError):
+            raise SettingsError(f"curve: expected three numbers, found {self.curve!r}; build the index anew") from None
+        object.__setattr__(self, "curve", (first, second, third))
 
     @classmethod
     def read(cls, encoders: Mapping[str, Mapping[str, Any]], where: str) -> dict[str, KinRule]:
@@ -59,9 +93,14 @@ class KinRule:
         about = encoders.get("hit", {})
         return {question: settings_from(cls, about[key], where) for question, key in KEYS.items() if key in about}
 
-    def applied(self, rule: Subsumption) -> Subsumption:
-        """Return the rule with the probabilities of sums."""
-        return replace(rule, slope=self.slope, offset=self.offset)
+    def added(self, question: str, rows: NDArray[np.int64], scores: NDArray[np.float64]) -> Added:
+        """Return what scores by kin, of shape (3, rows), add."""
+        weights = np.array([getattr(self, kin) for kin in SCORES[question]])
+        return Added(rows, weights @ scores, np.array(self.curve) @ scores)
+
+    def probability(self, scores: NDArray[np.float64], logits: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn sums, and what is added to their logits, into probabilities."""
+        return sigmoid(self.slope * scores + self.offset + logits)
 
 
 class Kin:
@@ -103,13 +142,12 @@ class Kin:
                 reached = np.flatnonzero(sums.any(axis=0))
                 yield reached, counted(sums[:, reached])
 
-    def bonuses(
+    def added(
         self, question: str, rule: KinRule, vectors: NDArray[np.float32], rows: NDArray[np.integer]
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """Yield what is added to the subsumption score of each of ``"parents"`` or ``"children"``; see :meth:`scores`."""
-        weights = np.array([getattr(rule, kin) for kin in SCORES[question]])
+    ) -> Iterator[Added]:
+        """Yield what is added to each of ``"parents"`` or ``"children"``; see :meth:`scores`."""
         for reached, scores in self.scores(question, vectors, rows):
-            yield reached, weights @ scores
+            yield rule.added(question, reached, scores)
 
     def of_pairs(
         self, question: str, entities: NDArray[np.integer], answers: NDArray[np.integer]

@@ -7,11 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from ontodex.geometry import poincare, subsumption
+from ontodex.geometry.logistic import regression
 from ontodex.graph import Hierarchy, HierarchyTask, Pairs
 from ontodex.graph.negatives import KINDS
 from ontodex.trainers.hierarchy_rule import measured
@@ -38,9 +36,6 @@ Rows = NDArray[np.integer]
 Floats = NDArray[np.float64]
 Score = Callable[[Rows, Rows], Floats]
 """What a baseline is: (children, parents), rows of shape (n,), to scores of shape (n,), the higher the surer."""
-
-WEAK_PENALTY = 100.0
-"""Inverse strength of the penalty on the weights of a regression: there are many more pairs than weights."""
 
 
 def at_most(task: HierarchyTask, positives: int, seed: int = 0) -> HierarchyTask:
@@ -144,10 +139,9 @@ def evaluate_regression(task: HierarchyTask, measure: Score) -> dict[str, float]
     for kind in KINDS:
         valid, valid_labels = _measured(task.valid, kind, measure)
         test, test_labels = _measured(task.test, kind, measure)
-        regression = make_pipeline(StandardScaler(), LogisticRegression(C=WEAK_PENALTY, max_iter=1000))
-        regression.fit(valid, valid_labels)
-        valid_f1, threshold = subsumption.best_threshold(regression.decision_function(valid), valid_labels)
-        metrics = subsumption.metrics(regression.decision_function(test), test_labels, threshold)
+        weights, _ = regression(valid, valid_labels)
+        valid_f1, threshold = subsumption.best_threshold(weights @ valid, valid_labels)
+        metrics = subsumption.metrics(weights @ test, test_labels, threshold)
         found.update(_named(kind, metrics, threshold=threshold, valid_f1=valid_f1))
     return found
 
@@ -227,7 +221,7 @@ def hops_upward(hierarchy: Hierarchy, entity: int) -> dict[int, int]:
 
 def _measured(pairs: Pairs, kind: str, measure: Score) -> tuple[Floats, NDArray[np.bool_]]:
     children, parents, labels = pairs.pairs(kind)
-    return measure(children, parents).T, labels
+    return measure(children, parents), labels
 
 
 def _chosen(rule: subsumption.Subsumption) -> dict[str, float]:

@@ -63,11 +63,10 @@ def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = N
     if format is not None and format not in FORMATS:
         hint = nearest(format, FORMATS)
         raise SettingsError(f"format: expected one of {', '.join(FORMATS)}, found {format!r}{hint}")
-    aliases: dict[str, str] = {}
-    graph, problems = _read_one(source, on_error, format, aliases)
+    graph, problems = _read_one(source, on_error, format)
     found = [problems]
     for other in more:
-        part, problems = _read_one(other, on_error, format, aliases)
+        part, problems = _read_one(other, on_error, format)
         graph = replace(merge(graph, part), source=f"{graph.source} + {part.source}")
         found.append(problems)
     for problems in found:
@@ -75,10 +74,7 @@ def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = N
     return graph
 
 
-def _read_one(
-    source: Any, on_error: str, format: str | None, aliases: dict[str, str]
-) -> tuple[KnowledgeGraph, Problems]:
-    """Read a source; ``aliases`` are what the sources before it have replaced, and take what this one replaces."""
+def _read_one(source: Any, on_error: str, format: str | None) -> tuple[KnowledgeGraph, Problems]:
     if isinstance(source, KnowledgeGraph):
         return source, Problems(on_error, source.source)
     is_path = isinstance(source, str | Path)
@@ -86,7 +82,6 @@ def _read_one(
         raise SettingsError(f"format: expected None for a source in memory, found {format!r}")
     name = str(source) if is_path else type(source).__name__
     builder, problems = GraphBuilder(name), Problems(on_error, name)
-    builder.aliases = aliases
     if is_path:
         _read_path(Path(source), builder, problems, format)
     else:

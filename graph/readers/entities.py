@@ -20,6 +20,7 @@ LABEL = (
 )
 SYNONYMS = ("synonyms", "synonym", "lemmas", "aliases", "alias", "alternative labels", "altlabel", "exact synonyms")
 DEFINITION = ("definition", "gloss", "description", "first sentence", "comment", "wikidata description")
+FORMER = ("former ids", "former id", "alt ids", "alt id", "alternative ids", "alternative id", "replaces")
 PARENT = (
     *("parent", "parents", "parent id", "parent ids", "parent label", "parent name", "parent class", "parent term"),
     *("superclass", "super class", "broader concept", "broader term"),
@@ -46,6 +47,7 @@ class EntityColumns:
         label: Labels; all but the first are synonyms.
         synonyms: Synonyms, parted by ``|`` or ``;``.
         definition: Definitions.
+        former: Former ids, parted likewise.
         parents: What is more general, by id or label, parted likewise.
         others: All other columns, and their names.
     """
@@ -55,6 +57,7 @@ class EntityColumns:
     label: tuple[int, ...]
     synonyms: tuple[int, ...]
     definition: tuple[int, ...]
+    former: tuple[int, ...]
     parents: tuple[int, ...]
     others: tuple[tuple[int, str], ...]
 
@@ -62,13 +65,13 @@ class EntityColumns:
     def of(cls, names: Sequence[str]) -> EntityColumns:
         """Find the columns by the names of a header."""
         plain = [normalise(str(name).replace("_", " ")) for name in names]
-        ids, labels, synonyms, definitions, parents = (
+        ids, labels, synonyms, definitions, former, parents = (
             tuple(place for name in known for place, other in enumerate(plain) if other == name)
-            for known in (ID, LABEL, SYNONYMS, DEFINITION, PARENT)
+            for known in (ID, LABEL, SYNONYMS, DEFINITION, FORMER, PARENT)
         )
-        taken = {*ids, *labels, *synonyms, *definitions, *parents}
+        taken = {*ids, *labels, *synonyms, *definitions, *former, *parents}
         others = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
-        return cls(len(names), ids, labels, synonyms, definitions, parents, others)
+        return cls(len(names), ids, labels, synonyms, definitions, former, parents, others)
 
     def labels(self, cells: Sequence[str]) -> list[str]:
         """Return the labels in a row."""
@@ -78,8 +81,8 @@ class EntityColumns:
 def entity_columns(names: Sequence[str]) -> EntityColumns | None:
     """Return what a header says, or ``None`` if it names no entities, or nothing of them.
 
-    >>> entity_columns(["ID", "Label", "Parent_ID", "habitat"])
-    EntityColumns(width=4, id=(0,), label=(1,), synonyms=(), definition=(), parents=(2,), others=((3, 'habitat'),))
+    >>> entity_columns(["ID", "Label", "Parent_ID", "food"])
+    EntityColumns(width=4, id=(0,), label=(1,), synonyms=(), definition=(), former=(), parents=(2,), others=((3, 'food'),))
     >>> entity_columns(["dog", "is_a", "animal"])
     """
     columns = EntityColumns.of(names)
@@ -105,6 +108,7 @@ def add_entity(columns: EntityColumns, cells: Sequence[str], builder: GraphBuild
             synonyms=[part for at in columns.synonyms for part in _parts(cells[at], marks)] + labels[1:],
             definition=next((cells[at] for at in columns.definition if cells[at].strip()), ""),
         )
+        builder.replace({part: identifier for at in columns.former for part in _parts(cells[at], marks)})
     return identifier
 
 

@@ -35,6 +35,7 @@ def interpret(statements: Statements, builder: GraphBuilder) -> None:
             names[number], statements.label(number), statements.synonyms(number), statements.definition(number)
         )
     former = {contract(name, prefixes): names[number] for name, number in statements.former.items()}
+    former |= {names[old]: contract(new, prefixes) for old, new in statements.replaced()}
     builder.replace({name: entity for name, entity in former.items() if entity in builder})
     for number in sorted({relation for _, relation, _ in triples}):
         builder.relation(names[number], _relation_label(statements, number, is_ontology))

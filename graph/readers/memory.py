@@ -17,21 +17,19 @@ def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None
     """Read a networkx graph.
 
     The relation of an edge is its attribute ``relation``, or its key. Nodes may have ``label``, ``definition`` and
-    ``synonyms``; the graph attributes ``relations`` (labels by relation) and ``prefixes`` are read too.
+    ``synonyms`` and ``former_ids``; the graph attributes ``relations`` (labels by relation) and ``prefixes`` are read too.
     """
     builder.prefixes.update(graph.graph.get("prefixes") or {})
     for relation, label in (graph.graph.get("relations") or {}).items():
         builder.relation(str(relation), str(label))
     for node, data in graph.nodes(data=True):
-        synonyms = data.get("synonyms")
-        if _is_missing(synonyms):
-            synonyms = ()
         builder.entity(
             str(node),
             label=_text(data.get("label")) or _text(data.get("name")),
-            synonyms=[synonyms] if isinstance(synonyms, str) else [_text(synonym) for synonym in synonyms],
+            synonyms=_texts(data.get("synonyms")),
             definition=_text(data.get("definition")),
         )
+        builder.replace(dict.fromkeys(_texts(data.get("former_ids")), str(node)))
     edges = graph.edges(keys=True, data=True) if graph.is_multigraph() else graph.edges(data=True)
     for head, tail, *key, data in edges:
         relation = data.get("relation") or next((name for name in key if isinstance(name, str)), None)
@@ -71,6 +69,13 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems) -> None:
 
 def _text(value: Any) -> str:
     return "" if _is_missing(value) else str(value)
+
+
+def _texts(value: Any) -> list[str]:
+    """Return one text or several as texts."""
+    if isinstance(value, str) or _is_missing(value):
+        return [value] if isinstance(value, str) else []
+    return [_text(part) for part in value]
 
 
 def _is_missing(value: Any) -> bool:

@@ -12,7 +12,7 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import contract
 from ontodex.graph.readers.files import opened
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.vocabulary import FORMER
+from ontodex.graph.readers.vocabulary import FORMER, REPLACED_BY
 
 __all__ = ["read_obographs"]
 
@@ -43,6 +43,7 @@ def read_obographs(path: Path, builder: GraphBuilder, problems: Problems) -> Non
 def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems) -> None:
     out: set[str] = set()
     former: dict[str, str] = {}
+    replaced: dict[str, str] = {}
     for node in _listed(graph, "nodes", problems):
         try:
             identifier = contract(str(node["id"]), builder.prefixes)
@@ -52,6 +53,9 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
                 out.add(identifier)
             elif meta.get("deprecated"):
                 out.add(identifier)
+                instead = [str(value["val"]) for value in _properties(meta) if value["pred"] in REPLACED_BY]
+                if len(instead) == 1:
+                    replaced[identifier] = contract(instead[0], builder.prefixes)
             else:
                 builder.entity(
                     identifier,
@@ -59,18 +63,24 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
                     synonyms=[str(synonym["val"]) for synonym in meta.get("synonyms") or []],
                     definition=str((meta.get("definition") or {}).get("val") or ""),
                 )
-                for value in meta.get("basicPropertyValues") or []:
+                for value in _properties(meta):
                     if value["pred"] == FORMER:
                         former[contract(str(value["val"]), builder.prefixes)] = identifier
         except (KeyError, TypeError, AttributeError):
             problems.report(f"expected a node with an id, found {str(node)[:80]!r}")
+    former.update({name: entity for name, entity in replaced.items() if entity in builder})
     builder.replace(former)
     for head, relation, tail in _edges(graph, problems):
         ends = [contract(name, builder.prefixes) for name in (head, tail)]
+        ends = [builder.aliases.get(end, end) for end in ends]
         if not out.intersection(ends):
             name = contract(relation, builder.prefixes)
             builder.relation(name, "is a" if name == "is_a" else "")
             builder.triple(ends[0], name, ends[1])
+
+
+def _properties(meta: dict[str, Any]) -> list[dict[str, Any]]:
+    return meta.get("basicPropertyValues") or []
 
 
 def _edges(graph: dict[str, Any], problems: Problems) -> Iterator[tuple[str, str, str]]:

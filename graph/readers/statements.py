@@ -89,6 +89,8 @@ class Statements:
                     store[number] = (worth, rank, value)
         elif predicate == rdf.FORMER:
             self.former[value] = self.number(subject)
+        elif predicate in rdf.REPLACED_BY:
+            self.link(subject, predicate, value)
         elif predicate == rdf.OWL + "deprecated" and value.strip().lower() in ("true", "1"):
             self.deprecated.add(self.number(subject))
         elif predicate in (rdf.SHACL + "prefix", rdf.SHACL + "namespace"):
@@ -104,6 +106,14 @@ class Statements:
         predicted = {self.terms[number] for number in marks[:, 0].tolist()}
         kept = np.concatenate([links for name, links in arrays.items() if name not in predicted])
         return kept[~(np.isin(kept[:, 1], list(kinds)) & np.isin(kept[:, 2], list(marked)))]
+
+    def replaced(self) -> list[tuple[int, str]]:
+        """Return deprecated resources, and the one that each is replaced by; those with several are left out."""
+        kinds = np.isin(self.links[:, 1], list(self.numbers(rdf.REPLACED_BY)))
+        found: dict[int, set[int]] = {}
+        for old, _, new in self.links[kinds].tolist():
+            found.setdefault(old, set()).add(new)
+        return [(old, self.terms[new.pop()]) for old, new in found.items() if old in self.deprecated and len(new) == 1]
 
     @property
     def named(self) -> set[int]:

@@ -20,6 +20,8 @@ SUBCLASS = RDFS + "subClassOf"
 EQUIVALENT = OWL + "equivalentClass"
 FORMER = OBO_IN_OWL + "hasAlternativeId"
 """What leads from a class to an id that it has taken over."""
+REPLACED_BY = (OBO + "IAO_0100001", DCT + "isReplacedBy")
+"""What leads from a deprecated class to the one in its place."""
 PREDICTIONS = OURS + "Predictions"
 """Class of the named graphs that hold predictions, which are never read as known."""
 

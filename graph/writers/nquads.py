@@ -80,8 +80,11 @@ def _known(
     for name, text in zip(graph.relation_ids, graph.relation_labels, strict=True):
         yield ox.Quad(relations[name], kind, prop)
         yield ox.Quad(relations[name], label, ox.Literal(text))
-    for name, text, synonyms, meaning in zip(graph.ids, graph.labels, graph.synonyms, graph.definitions, strict=True):
+    former = ox.NamedNode(rdf.FORMER)
+    columns = graph.ids, graph.labels, graph.synonyms, graph.definitions, graph.former_ids
+    for name, text, synonyms, meaning, former_ids in zip(*columns, strict=True):
         node = entities[name]
+        yield from (ox.Quad(node, former, ox.Literal(other)) for other in former_ids)
         yield ox.Quad(node, label, ox.Literal(text))
         yield from (ox.Quad(node, synonym, ox.Literal(other)) for other in synonyms)
         if meaning:

@@ -22,8 +22,8 @@ def write_tsv(graph: KnowledgeGraph, path: str | Path) -> None:
 
     A path with a suffix becomes one file of the known triples under the header head, relation, tail. A path without
     one becomes a folder: ``train.tsv``, ``valid.tsv`` and ``test.tsv`` (where there are such), ``entity_text.tsv``
-    (id, label, synonyms parted by ``|``, definition) and ``relation2text.txt``. White space in a cell becomes one
-    space, and ``|`` in a synonym becomes ``/``.
+    (id, label, synonyms and former ids parted by ``|``, definition) and ``relation2text.txt``. White space in a cell
+    becomes one space, and ``|`` in a synonym or former id becomes ``/``.
 
     Args:
         graph: What to write.
@@ -61,15 +61,12 @@ def write_tsv(graph: KnowledgeGraph, path: str | Path) -> None:
             _write(path / f"{split}.tsv", rows(triples))
         else:
             (path / f"{split}.tsv").unlink(missing_ok=True)
-    texts = zip(entities, graph.labels, graph.synonyms, graph.definitions, strict=True)
+    texts = zip(entities, graph.labels, graph.synonyms, graph.definitions, graph.former_ids, strict=True)
     _write(
         path / "entity_text.tsv",
         [
-            ("id", "label", "synonyms", "definition"),
-            *(
-                (name, label, "|".join(s.replace("|", "/") for s in synonyms), text)
-                for name, label, synonyms, text in texts
-            ),
+            ("id", "label", "synonyms", "definition", "former_ids"),
+            *((name, label, _list(synonyms), text, _list(former)) for name, label, synonyms, text, former in texts),
         ],
     )
     _write(path / "relation2text.txt", zip(relations, graph.relation_labels, strict=True))
@@ -83,6 +80,10 @@ def _cleaned(ids: Iterable[str], kind: str) -> list[str]:
         bad = next(name for name in cleaned if not name or name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise GraphError(f"expected {kind} ids that differ by more than white space, found {bad!r} twice or blank")
     return cleaned
+
+
+def _list(names: Iterable[str]) -> str:
+    return "|".join(name.replace("|", "/") for name in names)
 
 
 def _cell(text: str) -> str:

@@ -29,7 +29,7 @@ def test_leaves_and_others_are_taken_out_and_asked_for(measured_on, small_graph)
     children = {"children", "children by synonym"}
     assert set(measured.figures) == ways | children | {
         f"{of}, {by}" for of in children for by in ("HiT alone", "cosine")
-    }
+    } | {f"probability of {of}" for of in ("parents", *children)}
     assert not any(built[2].synonyms)
 
 
@@ -58,3 +58,15 @@ def test_children_are_counted_by_rank(small_graph):
     assert (found["MRR of the best direct child"], found["hits@1"]) == (0.5, 0.0)
     assert found["direct children in the first 10"] == 1 / min(10, len(children))
     assert found["direct children in the first 100"] == 1 / len(children)
+
+
+def test_probabilities_are_compared_with_what_is_true(small_graph):
+    hierarchy = small_graph.hierarchy()
+    row = small_graph.find("young dog")[0]
+    above = [small_graph.ids[other] for other in hierarchy.ancestors(row).tolist()]
+    other = next(name for at, name in enumerate(small_graph.ids) if at != row and name not in above)
+    hits = [Hit(above[0], "", 2.0, False, 0.3), Hit(other, "", 1.0, False, 0.6), Hit(above[1], "", 0.0, False, 0.9)]
+    found = new_concepts._chances(small_graph, hierarchy.is_ancestor, np.array([row]), [hits])
+    assert found["true"] == pytest.approx(2 / 3)
+    assert found["area under the ROC curve"] == 0.5
+    assert found["log loss"] == pytest.approx(-np.log([0.3, 0.4, 0.9]).mean())

@@ -26,6 +26,7 @@ def says(graph: KnowledgeGraph) -> dict[str, object]:
                 ids, graph.labels, graph.synonyms, graph.definitions, strict=True
             )
         },
+        "former": {name: set(former) for name, former in zip(ids, graph.former_ids, strict=True) if former},
         "relations": dict(zip(relations, graph.relation_labels, strict=True)),
         "known": named(graph.triples),
         "valid": named(graph.valid),
@@ -41,6 +42,8 @@ def graphs(draw: st.DrawFn, *, held_out: bool = False) -> KnowledgeGraph:
     ids = draw(st.lists(IDS, min_size=1, max_size=6, unique=True))
     for name in ids:
         builder.entity(name, draw(WORDS), draw(st.lists(WORDS, max_size=3)), draw(st.one_of(st.just(""), WORDS)))
+    old = st.integers(0, 9).map(lambda n: f"ex:old{n}")
+    builder.replace(draw(st.dictionaries(old, st.sampled_from(ids), max_size=3)))
     relations = draw(st.lists(IDS.filter(lambda name: name not in ids), min_size=1, max_size=3, unique=True))
     for name in relations:
         builder.relation(name, draw(WORDS))

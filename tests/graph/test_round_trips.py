@@ -51,6 +51,7 @@ def pets() -> KnowledgeGraph:
     builder.prefixes["ex"] = "http://example.org/"
     builder.entity("ex:dog", "dog", ["hound"], "An animal\nthat barks.")
     builder.entity("wild cat", "cat")
+    builder.replace({"ex:canis": "ex:dog"})
     builder.triple("ex:dog", "is_a", "ex:animal")
     return builder.build()
 
@@ -127,5 +128,6 @@ def test_a_prediction_of_unknown_things_leaves_no_file(
 def test_networkx_carries_names(pets: KnowledgeGraph) -> None:
     made = to_networkx(pets)
     assert isinstance(made, networkx.MultiDiGraph)
-    assert made.nodes["ex:dog"] == {"label": "dog", "definition": "An animal that barks.", "synonyms": ["hound"]}
+    said = {"label": "dog", "definition": "An animal that barks.", "synonyms": ["hound"], "former_ids": ["ex:canis"]}
+    assert made.nodes["ex:dog"] == said
     assert list(made.edges(keys=True)) == [("ex:dog", "ex:animal", "is_a")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 
 import numpy as np
@@ -9,10 +10,9 @@ import pytest
 
 from ontodex.errors import SettingsError
 from ontodex.geometry.cosine import unit
-from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph import Hierarchy
 from ontodex.indexers import likeness as module
-from ontodex.indexers.kin import Kin, KinRule
+from ontodex.indexers.kin import Added, Kin, KinRule
 from ontodex.indexers.likeness import Likeness
 from ontodex.indexers.vectors import Vectors
 
@@ -68,14 +68,23 @@ def test_scores_are_those_of_the_definition(
     assert found > 5 * COUNT
 
 
-def test_what_is_added_is_the_weighted_sum(hierarchy: Hierarchy, vectors: np.ndarray) -> None:
+def test_what_is_added_are_weighted_sums(hierarchy: Hierarchy, vectors: np.ndarray) -> None:
     kin, rows = Kin(hierarchy, Likeness(Vectors([vectors]))), np.array([3, 40])
-    rule = KinRule(slope=1.0, offset=0.0, itself=1.0, parents=2.0, ancestors=0.5)
-    for (reached, scores), (same, added) in zip(
-        kin.scores("parents", vectors[rows], rows), kin.bonuses("parents", rule, vectors[rows], rows), strict=True
+    rule = KinRule(slope=1.0, offset=0.5, itself=1.0, parents=2.0, ancestors=0.5, curve=(3.0, 0.0, -1.0))
+    for (reached, scores), added in zip(
+        kin.scores("parents", vectors[rows], rows), kin.added("parents", rule, vectors[rows], rows), strict=True
     ):
-        assert np.array_equal(reached, same)
-        np.testing.assert_allclose(added, scores[0] + 2 * scores[1] + 0.5 * scores[2])
+        assert np.array_equal(reached, added.rows)
+        np.testing.assert_allclose(added.scores, scores[0] + 2 * scores[1] + 0.5 * scores[2])
+        np.testing.assert_allclose(added.logits, 3 * scores[0] - scores[2])
+        every = np.zeros(COUNT)
+        every[reached] = added.logits
+        asked = np.random.default_rng(0).permutation(COUNT)
+        assert np.array_equal(added.logits_of(asked), every[asked])
+        assert 0 < len(reached) < COUNT
+        logits = added.scores + 0.5 + added.logits
+        np.testing.assert_allclose(rule.probability(added.scores, added.logits), 1 / (1 + np.exp(-logits)))
+    assert np.array_equal(Added.nothing().logits_of(rows), [0.0, 0.0])
 
 
 @pytest.mark.parametrize("question", ["parents", "children"])
@@ -121,20 +130,20 @@ def test_scores_of_children_are_those_of_the_definition(
         found += len(reached)
     assert found > 5 * COUNT
     rule = KinRule(slope=1.0, offset=0.0, itself=2.0, siblings=1.0, children=0.5)
-    [(same, added)] = kin.bonuses("children", rule, asked[-1:], rows[-1:])
-    assert np.array_equal(same, reached)
-    np.testing.assert_allclose(added, 2 * scores[0] + scores[1] + 0.5 * scores[2])
+    [added] = kin.added("children", rule, asked[-1:], rows[-1:])
+    assert np.array_equal(added.rows, reached)
+    np.testing.assert_allclose(added.scores, 2 * scores[0] + scores[1] + 0.5 * scores[2])
 
 
 def test_the_rule_is_read_as_it_was_written() -> None:
-    rule = KinRule(slope=3.0, offset=4.0, itself=1.0, parents=2.0, ancestors=0.5)
-    assert KinRule.read({"hit": {"kin": asdict(rule)}}, "here") == {"parents": rule}
-    assert KinRule.read({"hit": {"kin_of_children": asdict(rule)}}, "here") == {"children": rule}
+    rule = KinRule(slope=3.0, offset=4.0, itself=1.0, parents=2.0, ancestors=0.5, curve=(1.0, 2.0, -3.0))
+    written = json.loads(json.dumps(asdict(rule)))
+    assert KinRule.read({"hit": {"kin": written}}, "here") == {"parents": rule}
+    assert KinRule.read({"hit": {"kin_of_children": written}}, "here") == {"children": rule}
     assert KinRule.read({"hit": {"rule": {}}}, "here") == {}
     assert KinRule.read({}, "here") == {}
     with pytest.raises(SettingsError, match="here"):
         KinRule.read({"hit": {"kin": {"itself": 1.0}}}, "here")
-    plain = Subsumption(weight=2.0, threshold=-10.0, slope=0.5, offset=5.0, tilt=0.1)
-    sums = rule.applied(plain)
-    assert (sums.slope, sums.offset) == (3.0, 4.0)
-    assert (sums.weight, sums.tilt) == (2.0, 0.1)
+    for curve in ([1.0, 2.0], 3.0, ["a", 0, 0]):
+        with pytest.raises(SettingsError, match="curve"):
+            KinRule.read({"hit": {"kin": {**written, "curve": curve}}}, "here")

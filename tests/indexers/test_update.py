@@ -8,8 +8,9 @@ import pytest
 
 import ontodex
 from ontodex.errors import IndexFailure, IndexLocked
-from ontodex.graph import KnowledgeGraph, remove
+from ontodex.graph import GraphBuilder, KnowledgeGraph, remove
 from ontodex.indexers.update import update_index
+from tests.plain import build_plain
 
 
 def test_a_change_that_comes_in_between_is_refused_not_lost(own_index: Path) -> None:
@@ -37,3 +38,22 @@ def test_changing_no_index_makes_no_folder(tmp_path: Path) -> None:
     with pytest.raises(IndexFailure, match="expected an index, found no such folder"):
         update_index(tmp_path / "none.odx", lambda graph: graph, device="cpu")
     assert not (tmp_path / "none.odx").exists()
+
+
+def test_former_ids_are_kept_and_what_is_added_finds_them(tiny_encoder: Path, tmp_path: Path) -> None:
+    builder = GraphBuilder("pets")
+    builder.entity("ex:1", "dog")
+    builder.triple("ex:1", "is_a", "ex:2")
+    builder.replace({"ex:8": "ex:1", "ex:9": "ex:2"})
+    build_plain(builder.build(), tmp_path / "pets.odx", tiny_encoder).close()
+    more = GraphBuilder("more")
+    more.triple("ex:8", "eats", "ex:meat")
+    with ontodex.add(more.build(), tmp_path / "pets.odx", device="cpu", quiet=True) as engine:
+        assert list(engine.graph.ids) == ["ex:1", "ex:2", "ex:meat"]
+        assert list(engine.graph.former_ids) == [("ex:8",), ("ex:9",), ()]
+        hits = engine.tails("ex:8", "eats", k=3, known="only")
+        assert [hit.id for hit in hits] == ["ex:meat"]
+        assert "dog (ex:1, by former id)" in str(hits)
+    ontodex.remove(["ex:9"], tmp_path / "pets.odx", device="cpu", quiet=True).close()
+    with ontodex.open(tmp_path / "pets.odx", device="cpu") as engine:
+        assert list(engine.graph.former_ids) == [("ex:8",), ()]

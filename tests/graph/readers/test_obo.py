@@ -5,7 +5,7 @@ import pytest
 from graph_strategies import says
 
 from ontodex.errors import CycleError, ReadError
-from ontodex.graph import ReadWarning, read
+from ontodex.graph import ReadWarning, merge, read
 from ontodex.graph.readers.obo import _loads
 
 PETS = """format-version: 1.4
@@ -204,9 +204,14 @@ replaced_by: T:3
 def test_former_ids_stand_for_their_terms(write) -> None:
     ontology = write("a.obo", FORMER)
     assert says(read(ontology, on_error="raise"))["known"] == {("T:3", "is_a", "T:2")}
-    graph = read(ontology, write("notes.tsv", "G:1\tcauses\tT:22\nG:2\tcauses\tT:9\n"), on_error="raise")
+    notes = write("notes.tsv", "G:1\tcauses\tT:22\nG:2\tcauses\tT:9\n")
+    graph = read(ontology, notes, on_error="raise")
     assert list(graph.ids) == ["T:2", "T:3", "G:1", "G:2"]
     assert {("G:1", "causes", "T:2"), ("G:2", "causes", "T:3")} < says(graph)["known"]
+    assert says(graph)["former"] == {"T:2": {"T:22"}, "T:3": {"T:9"}}
+    before = read(notes, ontology, on_error="raise")
+    assert list(before.ids) == ["G:1", "T:2", "G:2", "T:3"]
+    assert says(before) == says(graph) == says(merge(read(ontology), read(notes)))
 
 
 def test_a_former_id_with_a_frame_of_its_own_is_a_term(write) -> None:

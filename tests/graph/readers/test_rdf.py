@@ -30,6 +30,7 @@ SAID = {
         "ex:Animal": ("Animal", set(), ""),
         "ex:mouse": ("mouse", set(), ""),
     },
+    "former": {},
     "relations": {"ex:chases": "runsAfter", "rdf:type": "type"},
     "valid": set(),
     "test": set(),
@@ -151,6 +152,8 @@ OWL = """@prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix obo: <http://purl.obolibrary.org/obo/> .
 obo:X_1 a owl:Class ; rdfs:label "one" ; old:hasAlternativeId "X:11", "X:2" .
 obo:X_11 a owl:Class ; owl:deprecated true .
+obo:X_12 a owl:Class ; rdfs:label "obsolete two" ; owl:deprecated true ; obo:IAO_0100001 obo:X_2 .
+obo:X_13 a owl:Class ; rdfs:label "split" ; owl:deprecated true ; obo:IAO_0100001 obo:X_1, obo:X_2 .
 obo:X_2 a owl:Class ; rdfs:label "two" ; rdfs:subClassOf obo:X_1 .
 """
 OBOGRAPH = """{"graphs": [{"nodes": [
@@ -158,6 +161,8 @@ OBOGRAPH = """{"graphs": [{"nodes": [
     {"pred": "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId", "val": "X:11"},
     {"pred": "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId", "val": "X:2"}]}},
   {"id": "http://purl.obolibrary.org/obo/X_2", "lbl": "two", "type": "CLASS"},
+  {"id": "http://purl.obolibrary.org/obo/X_12", "lbl": "obsolete two", "meta": {"deprecated": true, "basicPropertyValues":
+    [{"pred": "http://purl.obolibrary.org/obo/IAO_0100001", "val": "http://purl.obolibrary.org/obo/X_2"}]}},
   {"id": "http://purl.obolibrary.org/obo/X_11", "type": "CLASS", "meta": {"deprecated": true}}],
   "edges": [
   {"sub": "http://purl.obolibrary.org/obo/X_2", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_1"}]}]}"""
@@ -165,10 +170,12 @@ OBOGRAPH = """{"graphs": [{"nodes": [
 
 @pytest.mark.parametrize(("name", "content"), [("a.ttl", OWL), ("a.json", OBOGRAPH)])
 def test_former_ids_stand_for_their_classes(write, name: str, content: str) -> None:
-    notes = write("notes.tsv", "G:1\tcauses\tX:11\nG:1\tcauses\tX:2\n")
-    graph = read(write(name, content), notes, on_error="raise")
-    assert set(graph.ids) == {"X:1", "X:2", "G:1"}
-    assert {("G:1", "causes", "X:1"), ("G:1", "causes", "X:2")} < says(graph)["known"]
+    notes = write("notes.tsv", "G:1\tcauses\tX:11\nG:1\tcauses\tX:12\n")
+    for sources in ([write(name, content), notes], [notes, write(name, content)]):
+        graph = read(*sources, on_error="raise")
+        assert set(graph.ids) == {"X:1", "X:2", "G:1"}
+        assert {("G:1", "causes", "X:1"), ("G:1", "causes", "X:2")} < says(graph)["known"]
+        assert says(graph)["former"] == {"X:1": {"X:11"}, "X:2": {"X:12"}}
 
 
 def test_a_context_elsewhere_is_not_fetched_and_that_is_said(write) -> None:

@@ -1,0 +1,174 @@
+"""Fitting how much entities of like text count for parents and children, and how likely their answers are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.encoders.hit import HiT
+from ontodex.geometry.cosine import unit
+from ontodex.geometry.logistic import regression
+from ontodex.geometry.poincare import distance as distance_of
+from ontodex.geometry.poincare import norm, pairwise, unlift
+from ontodex.geometry.subsumption import Subsumption
+from ontodex.graph import Hierarchy
+from ontodex.graph.negatives import name_groups
+from ontodex.indexers import structure_weights
+from ontodex.indexers.embed import text_keys
+from ontodex.indexers.hierarchy_rule import CANDIDATES, best_answers, not_learnt, scores_of, some_children
+from ontodex.indexers.kin import SCORES, Kin, KinRule
+from ontodex.indexers.likeness import Likeness
+from ontodex.indexers.vectors import Vectors
+
+__all__ = ["fit_kin_to_graph"]
+
+LEAST_WEIGHT = 0.01
+"""Least weight of the subsumption score beside what like entities say."""
+
+PRECISION = 1e-3
+"""How hard those weights are drawn to where their fit starts."""
+
+IN_OTHER_WORDS = 0.8
+"""About the cosine of a name and other words for the same: synonyms in the Disease Ontology have a median of .83."""
+
+NAMED = 8
+"""One in so many phrases is taken for another name of an entity, the others for names of new concepts."""
+
+
+def fit_kin_to_graph(
+    hit: HiT,
+    hierarchy: Hierarchy | None,
+    names: Sequence[str],
+    items: NDArray[np.float32],
+    texts: Vectors,
+    seed: int = 0,
+) -> dict[str, KinRule]:
+    """Fit how much entities of like text count, by the likelihood of direct parents, and children, among all entities.
+
+    What is farther above, or below, counts as wrong there: otherwise the roots, which are above all, would come first.
+    Children are asked for in two ways: as those of concepts that are new, whose siblings like entities are, and as those of
+    entities under another name, which one of the like entities is.
+
+    Args:
+        hit: The encoder, with the rule that :func:`with_rule` fitted.
+        hierarchy: The asserted hierarchy, if it is large enough (:func:`hierarchy_to_fit`).
+        names: Text of every entity.
+        items: Lifted points of all entities, of shape (entities, dim + 1).
+        texts: Vectors of the entities' texts, to tell which are alike.
+        seed: Seed of the draws.
+
+    Returns:
+        The weights, and the curve of probabilities of the sums, for ``"parents"`` and ``"children"``; nothing, if there is
+        nothing to fit them to.
+    """
+    if hit.rule is None or hierarchy is None:
+        return {}
+    links, rule = not_learnt(hit, hierarchy, names), hit.rule
+    links = hierarchy.direct_subsumptions() if links is None else links
+    order = np.argsort(text_keys(names), kind="stable")
+    kin, turned = Kin(hierarchy, Likeness(texts)), hierarchy.turned()
+    found = {}
+    for question, upward, asking in (("parents", hierarchy, links), ("children", turned, links[:, ::-1])):
+        random = np.random.default_rng(seed)
+        asked = some_children(asking, order, random)
+        drawn = order[random.permutation(len(items))[:CANDIDATES]]
+        scored, of = list(kin.scores(question, _no_texts(asked), asked)), asked
+        if question == "children":
+            renamed = asked[::NAMED]
+            phrases = _in_other_words(texts[renamed], random)
+            scored, of = [*scored, *kin.scores(question, phrases, np.full(len(renamed), -1))], np.append(asked, renamed)
+        direct = _first_parents(upward, of, order)
+        evidence = _evidence_of_kin(question, upward, names, items, hit.c, rule, of, direct, drawn, scored)
+        start = np.array([[rule.slope, 0.5, 0.5, 0.5]])
+        fitted = structure_weights.fit(evidence, evidence.groups, start, PRECISION * np.eye(4))[0]
+        weights = np.maximum(fitted[1:], 0.0) / max(fitted[0], LEAST_WEIGHT)
+        slope, offset, curve = _curve(question, upward, names, items, hit.c, rule, asked, scored[: len(asked)], weights)
+        of_kin = dict(zip(SCORES[question], weights.tolist(), strict=True))
+        found[question] = KinRule(slope, offset, **of_kin, curve=curve)
+    return found
+
+
+def _evidence_of_kin(
+    question: str,
+    hierarchy: Hierarchy,
+    names: Sequence[str],
+    items: NDArray[np.float32],
+    c: float,
+    rule: Subsumption,
+    asked: NDArray[np.int64],
+    answers: NDArray[np.int64],
+    drawn: NDArray[np.int64],
+    scored: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
+) -> structure_weights.Evidence:
+    """Score the answer to each entity that is asked about, and those drawn, by the rule and by kin.
+
+    For children the hierarchy is upside down. Scores by kin are for each that is asked about.
+    """
+    own, others = np.zeros((len(asked), 4)), np.zeros((4, len(asked), len(drawn)), dtype=np.float32)
+    points, right, wrong = (unlift(np.array(items[rows], dtype=np.float64), c) for rows in (asked, answers, drawn))
+    own[:, 0] = scores_of(question, rule, distance_of(points, right, c), norm(points, c), norm(right, c))
+    others[0] = scores_of(question, rule, pairwise(points, wrong, c), norm(points, c)[:, None], norm(wrong, c))
+    sums = np.zeros((3, len(items)))
+    for at, (reached, scores) in enumerate(scored):
+        sums[:, reached] = scores
+        own[at, 1:], others[1:, at] = sums[:, answers[at]], sums[:, drawn]
+        sums[:, reached] = 0.0
+    groups = name_groups(names)
+    refused = hierarchy.is_ancestor(drawn[None], asked[:, None]) | (groups[asked][:, None] == groups[drawn][None])
+    for row, own_row in zip(refused, asked.tolist(), strict=True):
+        row |= np.isin(drawn, hierarchy.parents(own_row))
+    offsets = np.where(refused, -np.inf, np.log(len(items) / len(drawn))).astype(np.float32)
+    return structure_weights.Evidence(own, others, offsets, np.zeros(len(asked), dtype=np.int64))
+
+
+def _curve(
+    question: str,
+    hierarchy: Hierarchy,
+    names: Sequence[str],
+    items: NDArray[np.float32],
+    c: float,
+    rule: Subsumption,
+    asked: NDArray[np.int64],
+    scored: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
+    weights: NDArray[np.float64],
+) -> tuple[float, float, tuple[float, float, float]]:
+    """Fit the probability of answers as users see them: the best ones of the entities that are asked about.
+
+    The order of answers has direct ones first; that one is above, or below, at all is told better by other weights.
+
+    Returns:
+        Steepness of the logistic curve for the sum, its logit at zero, and what each score by kin adds to the logit.
+    """
+    bonuses = [(reached, weights @ scores) for reached, scores in scored]
+    owners, answers, sums = best_answers(question, hierarchy, names, items, c, rule, asked, bonuses=bonuses)
+    true = hierarchy.is_ancestor(asked[owners], answers)
+    if not true.any() or true.all():
+        return rule.slope, rule.offset, (0.0, 0.0, 0.0)
+    of_kin, every = np.zeros((3, len(answers))), np.zeros((3, len(items)))
+    for at, (reached, scores) in enumerate(scored):
+        every[:, reached] = scores
+        of_kin[:, owners == at] = every[:, answers[owners == at]]
+        every[:, reached] = 0.0
+    (slope, *own), offset = regression(np.vstack([sums - weights @ of_kin, of_kin]), true)
+    first, second, third = (np.array(own) - slope * weights).tolist()
+    return slope, offset, (first, second, third)
+
+
+def _first_parents(hierarchy: Hierarchy, entities: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a parent of each entity: the first, whatever order the graph has them in."""
+    place = np.argsort(order)
+    parents = [hierarchy.parents(row) for row in entities.tolist()]
+    return np.array([of_one[np.argmin(place[of_one])] for of_one in parents], dtype=np.int64)
+
+
+def _no_texts(asked: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return vectors that nobody looks at: the neighbours of entities are known by their rows."""
+    return np.zeros((len(asked), 0), dtype=np.float32)
+
+
+def _in_other_words(vectors: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.float32]:
+    """Turn vectors of texts about as far as other words for the same would."""
+    noise = unit(random.normal(size=vectors.shape))
+    return np.asarray(IN_OTHER_WORDS * unit(vectors) + (1 - IN_OTHER_WORDS**2) ** 0.5 * noise, dtype=np.float32)
