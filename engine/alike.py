@@ -11,7 +11,7 @@ import numpy as np
 from ontodex.engine.answers import answered, checked, hits_of, no_rows, own_row
 from ontodex.engine.hits import Hits
 from ontodex.engine.projector import vectors_of
-from ontodex.engine.resolve import Resolved, resolve_entity
+from ontodex.engine.resolve import Resolved, resolve_entities
 
 if TYPE_CHECKING:
     from ontodex.engine.engine import Engine
@@ -31,8 +31,9 @@ def alike(engine: Engine, question: str, texts: Sequence[str], k: int) -> list[H
     start = time.perf_counter()
     searched = question == "search"
     index, graph = engine.index, engine.graph
-    read = [resolve_entity(graph, text, any_text=searched) for text in texts]
-    asked = [Resolved(None, one.reading) if searched and one.reading.kind != "id" else one for one in read]
+    read = resolve_entities(graph, texts, any_text=searched)
+    by_words = [searched and one.reading.kind not in ("id", "former id") for one in read]
+    asked = [Resolved(None, one.reading) if words else one for one, words in zip(read, by_words, strict=True)]
     vectors = vectors_of(index.vectors("text"), asked, lambda texts: np.asarray(index.text_encoder.encode(texts)))
     found = engine.searcher("text").top(vectors, k, [own_row(one) for one in read])
     answers = []

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ontodex.engine.answers import Answer, Scored, answered, checked, hits_of, no_rows, own_row
 from ontodex.engine.hits import Hits, Reading
 from ontodex.engine.projector import vectors_of
-from ontodex.engine.resolve import Resolved, resolve_entity, resolve_relation
+from ontodex.engine.resolve import Resolved, resolve_entities, resolve_relation
 from ontodex.engine.topk import Searcher
 from ontodex.errors import SettingsError
 from ontodex.geometry.conditioned import compact, expanded, under_condition
@@ -87,7 +87,7 @@ class Conditions:
         named = [condition] * len(texts) if isinstance(condition, str) else list(condition)
         if len(named) != len(texts):
             raise SettingsError(f"condition: expected one, or one for each of {len(texts)} texts, found {len(named)}")
-        read = [resolve_entity(self._graph, text) for text in texts]
+        read = resolve_entities(self._graph, texts)
         under = [self._resolved(one) for one in named]
         groups: dict[str, list[int]] = {}
         for position, (text, _) in enumerate(under):

@@ -14,7 +14,7 @@ from ontodex.engine.gaussian_space import GaussianSpace
 from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import check_choice
 from ontodex.engine.owned import best_of_each, fetched
-from ontodex.engine.resolve import Resolved, resolve_entity
+from ontodex.engine.resolve import Resolved, expect_pairs, resolve_entities, resolve_entity
 from ontodex.engine.topk import Found, Searcher
 from ontodex.engine.verdicts import Direction, Verdict
 from ontodex.geometry.entailment import Entailment
@@ -112,7 +112,7 @@ class Entailments:
         check_choice(known)
         k = checked(k)
         start = time.perf_counter()
-        read = [resolve_entity(self.graph, text) for text in texts]
+        read = resolve_entities(self.graph, texts)
         asked = self._gaussians(read)
         if question == "entailing":
             asked = [_as_hypothesis(*said) for said in zip(read, asked, strict=True)]
@@ -145,7 +145,7 @@ class Entailments:
 
     def _read_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Said, Said]]:
         """Read pairs, and return what each side says; all texts are encoded together."""
-        read = [resolve_entity(self.graph, text) for pair in pairs for text in pair]
+        read = [resolve_entity(self.graph, text) for pair in expect_pairs(pairs) for text in pair]
         said = list(zip(read, self._gaussians(read), strict=True))
         return list(zip(said[::2], said[1::2], strict=True))
 

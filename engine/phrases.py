@@ -11,6 +11,7 @@ import numpy as np
 from ontodex.engine.answers import answered, checked
 from ontodex.engine.hits import Hit, Hits, Reading
 from ontodex.engine.owned import best_of_each, fetched
+from ontodex.engine.resolve import resolve_entities
 from ontodex.errors import IndexMismatch
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def by_phrase(engine: Engine, texts: Sequence[str], k: int) -> list[Hits]:
             "--spans"
         )
     said, searcher = index.said("span"), engine.searcher("span")
+    texts = [one.reading.text for one in resolve_entities(graph, texts, any_text=True)]
     vectors = np.asarray(index.text_encoder.encode(texts))
     answers = []
     for text, (rows, scores) in zip(texts, fetched(searcher, vectors, said.owners, k, fetch=4 * k), strict=True):

@@ -10,7 +10,7 @@ from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation, neares
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.prefixes import looks_like_identifier
 
-__all__ = ["Resolved", "expect_pairs", "resolve_entity", "resolve_relation"]
+__all__ = ["Resolved", "expect_pairs", "resolve_entities", "resolve_entity", "resolve_relation"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,17 @@ def resolve_entity(graph: KnowledgeGraph, text: str, *, any_text: bool = False) 
     return Resolved(None, Reading(text, "free text", None, text))
 
 
+def resolve_entities(graph: KnowledgeGraph, texts: Sequence[str], *, any_text: bool = False) -> list[Resolved]:
+    """Read many; see :func:`resolve_entity`.
+
+    Raises:
+        SettingsError: If they are one text, each letter of which would be a question.
+    """
+    if isinstance(texts, str):
+        raise SettingsError(f"questions: expected a list of texts, found one text, {texts!r}; put it in a list")
+    return [resolve_entity(graph, text, any_text=any_text) for text in texts]
+
+
 def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
     """Read the identifier or label of a relation, or the text of one that the graph does not have.
 
@@ -76,6 +87,8 @@ def expect_pairs(questions: Sequence[tuple[str, str]]) -> Sequence[tuple[str, st
     Raises:
         SettingsError: If one is anything else.
     """
+    if isinstance(questions, str):
+        raise SettingsError(f"questions: expected a list of pairs of texts, found one text, {questions!r}")
     for question in questions:
         if isinstance(question, str) or len(question) != 2:
             raise SettingsError(f"questions: expected pairs of texts, found {question!r}")

@@ -13,7 +13,7 @@ from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_
 from ontodex.engine.hits import Hits
 from ontodex.engine.known import check_choice
 from ontodex.engine.projector import vectors_of
-from ontodex.engine.resolve import Resolved, resolve_entity
+from ontodex.engine.resolve import Resolved, resolve_entities
 from ontodex.engine.subsumption_space import SubsumptionSpace
 from ontodex.engine.topk import Searcher
 from ontodex.errors import IndexMismatch
@@ -124,7 +124,7 @@ class Subsumptions:
             UnknownEntity: If one is an IRI or CURIE that no entity has.
             SettingsError: If one is empty.
         """
-        return [resolve_entity(self.graph, text) for text in texts]
+        return resolve_entities(self.graph, texts)
 
     def points(self, entities: Sequence[Resolved]) -> Points:
         """Return entities and texts as lifted points, of shape (entities, d+1)."""

@@ -13,11 +13,15 @@ from ontodex.errors import GraphError, UnknownEntity, nearest
 from ontodex.graph.builder import own_name, readable, unique_triples
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.knowledge_graph import KnowledgeGraph
-from ontodex.graph.prefixes import contract, expand, looks_like_identifier
+from ontodex.graph.names import normalise
+from ontodex.graph.prefixes import contract, expand, local_name, looks_like_identifier
 
 __all__ = ["aligned", "merge", "remove"]
 
 Rows = NDArray[np.int32]
+
+SUBCLASS = frozenset(("is_a", "rdfs:subClassOf"))
+"""Names of one and the same relation: in OBO and in tables, and in RDF."""
 
 
 def merge(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
@@ -38,7 +42,9 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
     said = [_not_made(part.ids, part.labels, own_name) for part in (graph, other)]
     relations_said = [_not_made(part.relation_ids, part.relation_labels, readable) for part in (graph, other)]
     other = aligned(other, graph)
-    ids, rows = _joined(_present_ids(graph, other), other.ids)
+    meant = _meant(graph, other)
+    links_alone = meant.keys() & set(_only_linked(graph)) if meant else set()
+    ids, rows = _joined([meant[name] if name in links_alone else name for name in graph.ids], other.ids)
     relation_ids, numbers = _joined(graph.relation_ids, other.relation_ids)
     labels, relation_labels = (
         [label or made(name) for name, label in zip(names, _filled(len(names), columns, places), strict=True)]
@@ -90,7 +96,9 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
     """Return ``part`` with its ids written as in ``graph``: a CURIE meets its IRI, whatever prefixes each has.
 
     A CURIE whose prefix ``part`` does not declare is read with the prefixes of ``graph``. An id that an entity of ``graph``
-    had formerly becomes its present one. The prefixes of the result are those that ``graph`` lacks.
+    had formerly becomes its present one; a name that ``part`` only links to becomes the id of the one entity that has this
+    label. ``is_a`` and ``rdfs:subClassOf`` become the one relation of the hierarchy of ``graph``. The prefixes of the
+    result are those that ``graph`` lacks.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -103,7 +111,7 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
     new = {p: n for p, n in part.prefixes.items() if p not in graph.prefixes and n not in graph.prefixes.values()}
     known, spaces = {**new, **graph.prefixes}, {**graph.prefixes, **part.prefixes}
 
-    present = _present(graph)
+    meant, relations = _meant(part, graph), _hierarchy_relation(part, graph)
 
     def written(names: Sequence[str], own: Sequence[str], rest: Sequence[str]) -> Iterator[str]:
         places, there = {**_by_iri(rest, graph), **_by_iri(own, graph)}, set(own)
@@ -116,11 +124,12 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
             else:
                 yield old if "://" not in old and expand(old, known) == iri else contract(iri, known)
 
-    ids = (present.get(name, name) for name in written(part.ids, graph.ids, graph.relation_ids))
     return dataclasses.replace(
         part,
-        ids=TextColumn.of(ids),
-        relation_ids=TextColumn.of(written(part.relation_ids, graph.relation_ids, graph.ids)),
+        ids=TextColumn.of(meant.get(name, name) for name in written(part.ids, graph.ids, graph.relation_ids)),
+        relation_ids=TextColumn.of(
+            relations.get(name, name) for name in written(part.relation_ids, graph.relation_ids, graph.ids)
+        ),
         prefixes=MappingProxyType(new),
     )
 
@@ -187,24 +196,37 @@ def _by_iri(names: Sequence[str], graph: KnowledgeGraph) -> dict[str, str]:
     return {iri: name for name in names if (iri := expand(name, graph.prefixes)) is not None}
 
 
-def _present(graph: KnowledgeGraph) -> dict[str, str]:
-    """Return the present id of every former one."""
-    former = zip(graph.former_ids.strings, graph.former_ids.owners.tolist(), strict=True)
-    return {name: graph.ids[row] for name, row in former}
+def _meant(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
+    """Return which entity of a graph an id of a part means, if not itself.
 
-
-def _present_ids(graph: KnowledgeGraph, other: KnowledgeGraph) -> list[str]:
-    """Return the ids of a graph, present ones in the place of what the other graph knows as former ones.
-
-    Only links may name those: what has a label, a synonym or a definition is an entity of its own.
+    That is the one that had this id formerly; and, where a part only has links of a name, the one entity of that label.
     """
-    ids, present = list(graph.ids), _present(other)
-    for row, name in enumerate(ids):
-        if name in present and not (
-            graph.synonyms[row] or graph.definitions[row] or graph.labels[row] != own_name(name)
-        ):
-            ids[row] = present[name]
-    return ids
+    former = zip(graph.former_ids.strings, graph.former_ids.owners.tolist(), strict=True)
+    meant = {name: graph.ids[row] for name, row in former}
+    named: dict[str, list[str]] = {}
+    for name in set(_only_linked(part)).difference(graph.ids, meant):
+        if local_name(name) == name:
+            named.setdefault(normalise(name), []).append(name)
+    if named:
+        bearers: dict[str, list[str]] = {}
+        for identifier, label in zip(graph.ids, graph.labels, strict=True):
+            if (key := normalise(label)) in named and label != own_name(identifier):
+                bearers.setdefault(key, []).append(identifier)
+        meant |= {name: of_key[0] for key, of_key in bearers.items() if len(of_key) == 1 for name in named[key]}
+    return meant
+
+
+def _hierarchy_relation(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
+    """Return what relations from child to parent of a part become, where the graph has just one of another name."""
+    known = [graph.relation_ids[number] for number in graph.hierarchy_relations]
+    return dict.fromkeys(SUBCLASS.intersection(part.relation_ids).difference(known), *known) if len(known) == 1 else {}
+
+
+def _only_linked(graph: KnowledgeGraph) -> Iterator[str]:
+    """Yield the ids of entities of which nothing is said but links."""
+    for row, (name, label, definition) in enumerate(zip(graph.ids, graph.labels, graph.definitions, strict=True)):
+        if not definition and label == own_name(name) and not graph.synonyms[row]:
+            yield name
 
 
 def _joined(*parts: Sequence[str]) -> tuple[list[str], list[Rows]]:

@@ -30,6 +30,9 @@ PARENT = (
 NO_VALUES = frozenset(("true", "false", "yes", "no", "y", "n"))
 """Cells that say whether something holds, and of what nothing is told by it."""
 
+NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "-", "--", "–", "—", "?"))
+"""Cells of links that say that there is none."""
+
 SHARED = 2 / 3
 """A column is a relation if it has at most this many values for each filled cell: rows share them."""
 
@@ -154,6 +157,7 @@ def add_entities(
     parents, others = [(at, "is_a") for at in columns.parents], [(at, name) for at, name in columns.others if name]
     for at, relation in parents + others:
         links = [(identifier, part) for identifier, cells in named for part in named_in(cells[at])]
+        links = [(identifier, part) for identifier, part in links if part in ids or part.casefold() not in NOTHING]
         if at in columns.parents or _is_relation([part for _, part in links], entity):
             for identifier, part in links:
                 builder.triple(identifier, relation, entity(part) or part)

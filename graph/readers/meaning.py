@@ -14,8 +14,11 @@ from ontodex.graph.readers.statements import Statements
 
 __all__ = ["interpret"]
 
-NO_FACTS = tuple(rdf.OWL + name for name in ("imports", "versionIRI", "priorVersion", "backwardCompatibleWith"))
-CHECKED = (rdf.OWL, rdf.RDF, rdf.RDFS)
+NO_FACTS = (
+    *(rdf.OWL + name for name in ("imports", "versionIRI", "priorVersion", "backwardCompatibleWith")),
+    *rdf.SCHEME_LINKS,
+)
+CHECKED = (rdf.OWL, rdf.RDF, rdf.RDFS, rdf.SKOS)
 
 
 def interpret(statements: Statements, builder: GraphBuilder) -> None:
@@ -62,9 +65,8 @@ def _data(statements: Statements) -> tuple[list[tuple[int, int, int]], set[int]]
     vocabulary = np.array([term.startswith(CHECKED) for term in terms])
     kinds = list(statements.numbers([rdf.TYPE]))
     declares = np.isin(kept[:, 1], kinds) & vocabulary[kept[:, 2]]
-    declared = set(
-        links[np.isin(links[:, 1], kinds) & np.isin(links[:, 2], list(statements.numbers(rdf.PROPERTIES))), 0].tolist()
-    )
+    no_entities = list(statements.numbers((*rdf.PROPERTIES, rdf.SKOS + "ConceptScheme")))
+    declared = set(links[np.isin(links[:, 1], kinds) & np.isin(links[:, 2], no_entities), 0].tolist())
     facts = kept[~declares]
     narrower = np.isin(facts[:, 1], list(statements.numbers([rdf.SKOS + "narrower"])))
     if narrower.any():

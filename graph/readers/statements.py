@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.graph.builder import expect_synonyms
-from ontodex.graph.prefixes import WELL_KNOWN, contract
+from ontodex.graph.prefixes import WELL_KNOWN, contract, local_name
 from ontodex.graph.readers import vocabulary as rdf
 
 __all__ = ["Statements"]
@@ -43,8 +43,8 @@ class Statements:
         self.former: dict[str, int] = {}
         self._numbers: dict[str, int] = {}
         self._graphs: dict[str, array[int]] = {"": array("i")}
-        self._labels: dict[int, tuple[int, int, str]] = {}
-        self._definitions: dict[int, tuple[int, int, str]] = {}
+        self._labels: dict[int, tuple[int, str, int, str]] = {}
+        self._definitions: dict[int, tuple[int, str, int, str]] = {}
         self._synonyms: dict[int, dict[str, int]] = {}
         self._declared: dict[str, dict[str, str]] = {}
 
@@ -85,8 +85,9 @@ class Statements:
                 expect_synonyms(len(known), subject)
             else:
                 store = self._labels if kind == "label" else self._definitions
-                if number not in store or (worth, rank) < store[number][:2]:
-                    store[number] = (worth, rank, value)
+                order = worth, language.lower() if worth == 2 else "", rank
+                if number not in store or order < store[number][:-1]:
+                    store[number] = (*order, value)
         elif predicate == rdf.FORMER:
             self.former[value] = self.number(subject)
         elif predicate in rdf.REPLACED_BY:
@@ -121,12 +122,18 @@ class Statements:
         return self._labels.keys() | self._synonyms.keys() | self._definitions.keys()
 
     def label(self, number: int) -> str:
-        """Return the label of a resource: English, else without a language, else any."""
-        return self._labels[number][2] if number in self._labels else ""
+        """Return the label of a resource: English, else without a language, else of the first language by its tag.
+
+        A synonym takes its place where there is none, and the name of the resource is a code.
+        """
+        if number in self._labels:
+            return self._labels[number][-1]
+        is_code = any(letter.isdigit() for letter in local_name(self.terms[number]))
+        return next(iter(self.synonyms(number)), "") if is_code else ""
 
     def definition(self, number: int) -> str:
         """Return the definition of a resource, chosen as the label is."""
-        return self._definitions[number][2] if number in self._definitions else ""
+        return self._definitions[number][-1] if number in self._definitions else ""
 
     def synonyms(self, number: int) -> list[str]:
         """Return the synonyms of a resource: English ones and those without a language, else all."""

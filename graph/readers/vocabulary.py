@@ -26,14 +26,21 @@ PREDICTIONS = OURS + "Predictions"
 """Class of the named graphs that hold predictions, which are never read as known."""
 
 LABELS = (RDFS + "label", SKOS + "prefLabel", *(space + "name" for space in SCHEMA))
-SYNONYMS = (SKOS + "altLabel", *(f"{OBO_IN_OWL}has{scope}Synonym" for scope in ("Exact", "Related", "Broad", "Narrow")))
+SYNONYMS = (
+    SKOS + "altLabel",
+    SKOS + "hiddenLabel",
+    *(f"{OBO_IN_OWL}has{scope}Synonym" for scope in ("Exact", "Related", "Broad", "Narrow")),
+)
 DEFINITIONS = (
     OBO + "IAO_0000115",
     SKOS + "definition",
     RDFS + "comment",
+    SKOS + "scopeNote",
     *(space + "description" for space in SCHEMA),
     DCT + "description",
 )
+SCHEME_LINKS = tuple(SKOS + name for name in ("inScheme", "topConceptOf", "hasTopConcept"))
+"""Links between concepts and the scheme that they are of, which is no entity."""
 CLASSES = (OWL + "Class", RDFS + "Class")
 PROPERTIES = (
     RDF + "Property",

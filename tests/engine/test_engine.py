@@ -86,6 +86,12 @@ def test_questions_that_are_no_pairs_are_named(engine, question):
             ask([question])
 
 
+def test_one_text_is_no_list_of_questions(engine):
+    for ask in (engine.search_batch, engine.similar_batch, engine.tails_batch, engine.relations_batch):
+        with pytest.raises(SettingsError, match=r"expected a list of .*, found one text, 'dog'"):
+            ask("dog")
+
+
 def test_a_name_that_several_bear_is_said_to_be_one_of_them():
     builder = GraphBuilder("tools")
     for number in range(3):

@@ -149,6 +149,12 @@ def test_positions_are_under_the_parents_that_like_entities_have_too(planted: Su
     assert places.method == parents.method
 
 
+def test_one_text_is_no_list_of_questions(planted: Subsumptions) -> None:
+    for ask in (lambda: planted.ranked("parents", "dog", 7, "include"), lambda: place(planted, "dog", 3)):
+        with pytest.raises(SettingsError, match="expected a list of texts, found one text, 'dog'"):
+            ask()
+
+
 def test_no_questions_no_answers(planted: Subsumptions) -> None:
     assert planted.ranked("parents", [], 7, "include") == []
     assert place(planted, [], 3) == []

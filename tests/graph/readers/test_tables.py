@@ -187,3 +187,23 @@ def test_a_row_without_an_entity_is_left_out_and_named(write) -> None:
         graph = read(path)
     assert list(graph.ids) == ["1", "2"]
     assert graph.skipped == 2
+
+
+def test_words_for_nothing_are_no_entities(write) -> None:
+    graph = read(write("a.csv", "label,parent,habitat\ndog,pet,n/a\npet,-,NA\ncat,pet,home\nmouse,pet,home\n"))
+    assert set(graph.ids) == {"dog", "pet", "cat", "mouse", "home"}
+    known = says(read(write("b.csv", "id,label,parent\nNA,Namibia,-\nX,Windhoek,NA\n")))["known"]
+    assert known == {("X", "is_a", "NA")}  # unless a row is one
+
+
+def test_names_that_are_no_iris_stay_as_they_are(write) -> None:
+    names = ["AC/DC", "TCP/IP", "C#", "YouTube", "mRNA", "Blade Runner: 2049", "New_York", "ex:dogHouse"]
+    graph = read(write("a.tsv", "".join(f"{name}\tis in\tthe list\n" for name in names)))
+    labels = ["AC/DC", "TCP/IP", "C#", "YouTube", "mRNA", "Blade Runner: 2049", "New York", "dog house"]
+    assert [graph.labels[graph.find(name)[0]] for name in names] == labels
+
+
+def test_former_ids_in_a_table(write) -> None:
+    graph = read(write("a.csv", "id,label,parent,alt_ids\nX:1,dog,X:9,X:7|X:8\nX:2,pet,,X:9\n"), on_error="raise")
+    assert says(graph)["former"] == {"X:1": {"X:7", "X:8"}, "X:2": {"X:9"}}
+    assert says(graph)["known"] == {("X:1", "is_a", "X:2")}
