@@ -228,7 +228,7 @@ class Engine:
     def place(self, text: str, k: int = 5) -> Placements:
         """Find where a new concept belongs: its best parents, and what below them should move below it.
 
-        The parents are those of :meth:`parents`, best first, but what is above one that is likelier a parent than not comes
+        The parents are those of :meth:`parents`, best first, but what is above one that is all but sure to be a parent comes
         after all others. Their children, and other entities below them, move if they score above the threshold of
         the index's rule as children of the concept, and higher than as children of that parent; of a line of them only the
         topmost is named. An entity of the graph is placed as if it were new, but never below its own descendants or over

@@ -17,6 +17,9 @@ __all__ = ["place"]
 POOL = 50
 """So many of the best parents, and of the best children, are looked through, or five for each position asked for."""
 
+SURE = 0.9
+"""Above this probability of a parent, what lies above it is no news. A lower one costs direct parents their places."""
+
 
 def place(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Placements]:
     """Find the positions of each text; see :meth:`ontodex.engine.engine.Engine.place`."""
@@ -52,8 +55,8 @@ def place(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Plac
 
 
 def _no_news(subsumptions: Subsumptions, parents: Rows, chances: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which parents lie above one that is likelier a parent than not."""
-    likely = parents[chances > 0.5]
+    """Tell which parents lie above one that is all but sure to be a parent."""
+    likely = parents[chances > SURE]
     return np.asarray(subsumptions.hierarchy.is_ancestor(likely[:, None], parents[None]).any(axis=0))
 
 

@@ -89,7 +89,7 @@ def with_kin(planted: Subsumptions) -> Subsumptions:
             found.append(Added(rows, 9 * rng.random(len(rows)) - 3, rng.normal(size=len(rows))))
         return found
 
-    kin = KinRule(slope=0.2, offset=-0.2 * planted.rule.threshold, itself=1.0, parents=1.0, ancestors=1.0), added
+    kin = KinRule(slope=0.6, offset=-0.6 * planted.rule.threshold, itself=1.0, parents=1.0, ancestors=1.0), added
     graph, space = planted.graph, planted.space
     both = dict.fromkeys(("parents", "children"), kin)
     return Subsumptions(graph, planted.hierarchy, space.vectors, C, planted.rule, encode=planted._encode, kin=both)
@@ -132,7 +132,7 @@ def test_what_like_entities_say_is_added_to_the_scores(
     (hits,) = raised.ranked(question, [name], 12, known)
     assert [hit.id for hit in hits] == [graph.ids[at] for at in wanted]
     np.testing.assert_allclose([hit.score for hit in hits], scores[wanted])
-    curve = 1 / (1 + np.exp(0.2 * (planted.rule.threshold - scores[wanted]) - logits[wanted]))
+    curve = 1 / (1 + np.exp(0.6 * (planted.rule.threshold - scores[wanted]) - logits[wanted]))
     np.testing.assert_allclose([hit.probability for hit in hits], curve)
     assert "entities of like text" in hits.method
 
@@ -141,7 +141,7 @@ def test_positions_are_under_the_parents_that_like_entities_have_too(planted: Su
     raised = with_kin(planted)
     (parents,) = raised.ranked("parents", ["a yak"], 50, "include")
     (places,) = place(raised, ["a yak"], 5)
-    likely = [raised.graph.find(hit.id)[0] for hit in parents if hit.probability > 0.5]
+    likely = [raised.graph.find(hit.id)[0] for hit in parents if hit.probability > 0.9]
     above = {raised.graph.ids[row] for one in likely for row in raised.hierarchy.ancestors(one).tolist()}
     wanted = [hit for hit in parents if hit.id not in above] + [hit for hit in parents if hit.id in above]
     assert [one.parent for one in places] == wanted[:5]
