@@ -37,23 +37,23 @@ StructureTrainer = Callable[[KnowledgeGraph], ComplEx]
 LEAST, MOST = 50, 5000
 """Triples that weights are fitted on, where the graph holds none out itself."""
 
-SHARE = 0.05
-"""Largest share of the known triples that is held out for that."""
+SHARE, LARGEST_SHARE = 0.05, 0.2
+"""Share of the known triples that is held out for that, and the largest, of a graph so small that it takes more for 50."""
 
 
 def for_fitting(graph: KnowledgeGraph) -> KnowledgeGraph | None:
     """Return a graph whose known triples are to be learnt, and whose validation triples weights are to be fitted on.
 
-    That is the graph itself where it has at least 50 validation triples; otherwise up to a twentieth of its known triples
-    is held out, at most 5,000. ``None`` where that makes fewer than 50, or where there are so many entities that not
-    every one is scored: structural vectors are left out then. Where texts name neighbours, they name those of held-out
-    triples too (texts are not encoded twice), so that text counts for somewhat too much, unless the graph has validation
-    triples of its own.
+    That is the graph itself where it has at least 50 validation triples; otherwise a twentieth of its known triples is
+    held out, at most 5,000 and at least 50. ``None`` where 50 are more than a fifth, or where there are so many entities
+    that not every one is scored: structural vectors are left out then. Where texts name neighbours, they name those of
+    held-out triples too (texts are not encoded twice), so that text counts for somewhat too much, unless the graph has
+    validation triples of its own.
     """
     if graph.n_entities > EXACT_UP_TO:
         return None
     if len(graph.valid) < LEAST:
-        share = min(SHARE, MOST / max(1, graph.n_triples))
+        share = min(max(SHARE, LEAST / max(1, graph.n_triples)), MOST / max(1, graph.n_triples), LARGEST_SHARE)
         graph = split(dataclasses.replace(graph, valid=no_triples(), test=no_triples()), valid=share, test=0.0)
     return graph if len(graph.valid) >= LEAST else None
 

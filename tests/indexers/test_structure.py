@@ -17,7 +17,6 @@ from ontodex.geometry.complex import compose
 from ontodex.geometry.cosine import score_pairs, unit
 from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions
 from ontodex.graph.knowledge_graph import no_triples
-from ontodex.indexers import structure_build as stored
 from ontodex.indexers.structure import Structure
 from ontodex.indexers.structure_build import for_fitting
 from ontodex.indexers.vectors import Vectors
@@ -53,9 +52,7 @@ def build(graph: KnowledgeGraph, path: Path, encoder: Path, structure: Any) -> o
 def hybrid_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
     """An index of numbers with structural vectors, fitted on held-out triples."""
     path = tmp_path_factory.mktemp("hybrid") / "numbers.odx"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stored, "SHARE", 0.2)
-        build(numbers(), path, tiny_encoder, ontodex.ComplExTraining(rank=12, steps=150)).close()
+    build(numbers(), path, tiny_encoder, ontodex.ComplExTraining(rank=12, steps=150)).close()
     return path
 
 
@@ -134,7 +131,8 @@ def test_few_answers_are_the_first_of_many(hybrid_index: Path) -> None:
 
 def test_structure_finds_what_texts_do_not_say(hybrid_index: Path) -> None:
     graph = numbers()
-    held_out = for_fitting_of(graph)
+    held_out = for_fitting(graph)
+    assert held_out is not None
     with ontodex.open(hybrid_index, device="cpu"):
         found = {
             score: ontodex.evaluate_kgc(hybrid_index, held_out, split="valid", score=score, device="cpu")["mrr"]
@@ -143,14 +141,6 @@ def test_structure_finds_what_texts_do_not_say(hybrid_index: Path) -> None:
     assert found["structure"] > found["text"] + 0.1
     assert found["all"] > found["text"] + 0.1
     assert 0 < found["precedents"] < found["all"]
-
-
-def for_fitting_of(graph: KnowledgeGraph) -> KnowledgeGraph:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stored, "SHARE", 0.2)
-        made = for_fitting(graph)
-    assert made is not None
-    return made
 
 
 def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(hybrid_index: Path) -> None:
@@ -218,7 +208,6 @@ def named_rules(engine: ontodex.Engine) -> dict[tuple[str, ...], float]:
 def test_an_interrupted_build_does_not_train_again(
     tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stored, "SHARE", 0.2)
     runs: list[int] = []
     train = trained.train_complex
     monkeypatch.setattr(trained, "train_complex", lambda *given, **named: runs.append(1) or train(*given, **named))
@@ -235,13 +224,17 @@ def test_an_interrupted_build_does_not_train_again(
 def test_weights_are_fitted_on_what_is_held_out(small_graph: KnowledgeGraph) -> None:
     assert for_fitting(small_graph) is None  # too few triples
     graph = numbers()
-    assert for_fitting(graph) is None
-    learnt = for_fitting_of(graph)
-    assert (len(learnt.valid), learnt.n_triples) == (72, 360 - 72)
+    learnt = for_fitting(graph)
+    assert learnt is not None
+    assert (len(learnt.valid), learnt.n_triples) == (50, 360 - 50)
+    few = dataclasses.replace(graph, heads=graph.heads[:240], relations=graph.relations[:240], tails=graph.tails[:240])
+    assert for_fitting(few) is None
     own = dataclasses.replace(graph, valid=graph.triples[:60])
     assert for_fitting(own) is own
     tested = dataclasses.replace(graph, test=graph.triples[:3])
-    assert np.array_equal(for_fitting_of(tested).test, no_triples())
+    again = for_fitting(tested)
+    assert again is not None
+    assert np.array_equal(again.test, no_triples())
 
 
 @pytest.mark.parametrize(("weights", "ranges"), [(2, 0), (5, 8)], ids=["format 4", "format 5"])
