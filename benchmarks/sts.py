@@ -127,7 +127,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
             },
             figures=figures,
             goals={f"{goal_row} · {name}": Goal(at_least=goal) for name, goal in GOALS.items()}
-            if goal_row in figures
+            if rows == [BEST]
             else {},
             notes=NOTES,
         )

@@ -192,10 +192,9 @@ class Engine:
         """Rank what is more general than an entity or any text: all that it is a kind of.
 
         The score is HiT's, minus the hyperbolic distance and the weighted difference of the norms; where the graph has
-        fifty links, what is above entities of like text counts too. Scores rank direct parents first. The probability is
-        that of being an ancestor at all: the share of asserted ones among answers of such a score, and so known to like
-        entities, fitted to the graph's own; what is true and not asserted counts as wrong there. All entities are ranked,
-        exactly. The entity, others of its label, and what is below it are left out.
+        fifty links, what is above entities of like text counts too. Scores rank direct parents first. The probability, of
+        being an ancestor at all, is fitted to asserted ones among the answers of the graph's own entities; what is true and
+        not asserted counts as wrong. All are ranked, exactly, but the entity, others of its label, and what is below it.
 
         Args:
             text: An entity or any text.
@@ -379,8 +378,8 @@ class Engine:
 
     @cached_property
     def hierarchy(self) -> Hierarchy | None:
-        """The asserted hierarchy, circles cut open; ``None`` if the graph has none."""
-        return self.graph.hierarchy(on_cycle="drop") if self.graph.hierarchy_relations else None
+        """The asserted hierarchy, circles cut open, as building has told; ``None`` if the graph has none."""
+        return self.graph.hierarchy(on_cycle="ignore") if self.graph.hierarchy_relations else None
 
     @property
     def _asserted(self) -> Hierarchy:

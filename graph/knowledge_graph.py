@@ -263,7 +263,8 @@ class KnowledgeGraph:
         Args:
             relation: The relation from child to parent; by default every relation named like one.
             on_cycle: ``"raise"``, or ``"drop"`` to leave out the links that close a circle, with one
-                :class:`~ontodex.graph.ReadWarning` that counts them and names the first.
+                :class:`~ontodex.graph.ReadWarning` that counts them and names the first; ``"ignore"`` leaves them out and
+                says nothing.
 
         Raises:
             GraphError: If the graph has no such relation.
@@ -282,8 +283,9 @@ class KnowledgeGraph:
                 raise UnknownRelation(f"no relation {relation!r}{nearest(relation, self.relation_labels)}")
             chosen = (found[0],)
         links = np.isin(self.relations, chosen)
-        hierarchy = Hierarchy(self.heads[links], self.tails[links], ids=self.ids, on_cycle=on_cycle)
-        if hierarchy.dropped:
+        cut = "drop" if on_cycle == "ignore" else on_cycle
+        hierarchy = Hierarchy(self.heads[links], self.tails[links], ids=self.ids, on_cycle=cut)
+        if hierarchy.dropped and on_cycle == "drop":
             named = [f"{self.ids[child]} -> {self.ids[parent]}" for child, parent in hierarchy.dropped[:NAMED]]
             more = len(hierarchy.dropped) - len(named)
             warnings.warn(

@@ -70,6 +70,9 @@ def test_a_cycle_is_listed() -> None:
     with pytest.warns(ReadWarning, match=r"^circle: .*left out 1 link.*close one: c -> a; mend") as caught:
         assert builder.build().hierarchy(on_cycle="drop").dropped == ((2, 0),)
     assert (len(caught), caught[0].filename) == (1, __file__)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert builder.build().hierarchy(on_cycle="ignore").dropped == ((2, 0),)
 
 
 def test_nothing_is_said_of_a_hierarchy_without_cycles() -> None:
