@@ -154,7 +154,8 @@ class Entailments:
         wide = theirs.astype(np.float64)[:, None], ours.astype(np.float64)[None]
         score = float(similarity(wide[0], wide[1], self.form).max(axis=1).min())
         chance = float(self.rule.probability(score))
-        return Verdict(one.reading, two.reading, score, chance, score > self.rule.threshold)
+        known = two.row is not None and two.row in self._asserted("entailed_by", one.row)
+        return Verdict(one.reading, two.reading, score, chance, score > self.rule.threshold, known)
 
     def _gaussians(self, entities: Sequence[Resolved]) -> list[Gaussians]:
         """Return the Gaussians of what each entity or text says, a sentence each."""

@@ -21,6 +21,7 @@ class Verdict:
         similarity: Of the hypothesis to the premise, in (0, 1].
         probability: How likely the entailment is, calibrated on the validation pairs of the encoder.
         entailed: Whether the similarity is above the encoder's threshold.
+        known: Whether the graph asserts that the premise is a kind of the hypothesis, whatever the encoder holds.
     """
 
     premise: Reading
@@ -28,11 +29,13 @@ class Verdict:
     similarity: float
     probability: float
     entailed: bool
+    known: bool
 
     def __str__(self) -> str:
         verb = "entails" if self.entailed else "does not entail"
         return printable(
             f"{self.premise} {verb} {self.hypothesis}: p={self.probability:.2f}, similarity {self.similarity:.4f}"
+            f"{'; asserted in the graph' if self.known else ''}"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -113,6 +113,19 @@ def test_pairs_are_judged_in_both_directions(engine, tiny_gauss):
     )
     assert json.loads(both.to_json())["direction"] == both.direction
     assert "entail" in str(verdict)
+    assert not verdict.known
+    assert "asserted" not in str(verdict)
+
+
+def test_a_verdict_says_what_the_graph_asserts(engine):
+    both = engine.direction("ex:dog", "ex:animal")
+    assert (both.forward.known, both.backward.known) == (True, False)
+    assert str(both.forward).endswith("; asserted in the graph")
+    assert not engine.entails("some dog", "ex:animal").known
+    with pytest.raises(SettingsError, match="expected a list of pairs of texts"):
+        engine.entails_batch("ab")
+    with pytest.raises(SettingsError, match="expected pairs of texts, found 'ab'"):
+        engine.direction_batch(["ab"])
 
 
 def test_every_sentence_of_a_hypothesis_must_follow_from_some_of_the_premise(engine):
