@@ -114,7 +114,7 @@ def regression(scores: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], f
     from sklearn.linear_model import LogisticRegression
 
     middle, spread = scores.mean(axis=1, keepdims=True), scores.std(axis=1, keepdims=True)
-    spread[spread == 0] = 1.0
+    spread[spread <= 1e-9 * np.abs(middle)] = 1.0  # a score that is the same of all, up to rounding
     fitted = LogisticRegression(C=WEAK_PENALTY, max_iter=1000).fit(((scores - middle) / spread).T, truth)
     weights = fitted.coef_ / spread.T
     return weights[0].tolist(), float((fitted.intercept_ - weights @ middle).item())

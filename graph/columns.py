@@ -121,6 +121,10 @@ class NestedTextColumn(Sequence[tuple[str, ...]]):
             raise IndexError(f"row {index} of a column of {len(self)}")
         return tuple(self.strings[int(self.rows[position]) : int(self.rows[position + 1])])
 
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        strings = list(self.strings)
+        return (tuple(strings[start:end]) for start, end in itertools.pairwise(self.rows.tolist()))
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NestedTextColumn):
             return NotImplemented

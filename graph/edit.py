@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -16,7 +16,7 @@ from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.names import normalise
 from ontodex.graph.prefixes import contract, expand, local_name, looks_like_identifier
 
-__all__ = ["aligned", "merge", "remove"]
+__all__ = ["aligned", "merge", "remove", "union"]
 
 Rows = NDArray[np.int32]
 
@@ -25,12 +25,11 @@ SUBCLASS = frozenset(("is_a", "rdfs:subClassOf"))
 
 
 def merge(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
-    """Return all that either graph says.
+    """Return all that either graph says, of entities that meet by id, by a former id, or by a name.
 
-    Entities and relations of ``graph`` keep their rows, new ones come after. Of one that both have, labels and
-    definitions of ``graph`` stay (but for labels made of the id), synonyms and former ids are joined. A triple that
-    either graph holds out is held out, so that nothing leaks. Entities and relations meet by CURIE or IRI, see
-    :func:`aligned`.
+    Of one entity, labels and definitions of ``graph`` stay, synonyms and former ids are joined. ``other`` is read as
+    :func:`aligned` says; what ``graph`` only links to becomes, likewise, the entity of ``other`` that it means. For the rest
+    see :func:`union`.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -39,20 +38,22 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
         >>> list(merge(builder.build(), more.build()).ids)
         ['dog', 'animal', 'cat']
     """
-    said = [_not_made(part.ids, part.labels, own_name) for part in (graph, other)]
-    relations_said = [_not_made(part.relation_ids, part.relation_labels, readable) for part in (graph, other)]
     other = aligned(other, graph)
-    meant = _meant(graph, other)
-    links_alone = meant.keys() & set(_only_linked(graph)) if meant else set()
-    ids, rows = _joined([meant[name] if name in links_alone else name for name in graph.ids], other.ids)
+    linked = set(_only_linked(graph))
+    return union(_renamed(graph, {name: one for name, one in _meant(graph, other).items() if name in linked}), other)
+
+
+def union(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
+    """Return all that either graph says, of entities and relations that meet by id alone.
+
+    Those of ``graph`` keep their rows, new ones come after. Of one that both have, labels and definitions of ``graph`` stay
+    (but for labels made of the id), synonyms and former ids are joined. A triple that either graph holds out is held out,
+    so that nothing leaks.
+    """
+    ids, rows = _joined(graph.ids, other.ids)
     relation_ids, numbers = _joined(graph.relation_ids, other.relation_ids)
-    labels, relation_labels = (
-        [label or made(name) for name, label in zip(names, _filled(len(names), columns, places), strict=True)]
-        for names, columns, places, made in (
-            (ids, said, rows, own_name),
-            (relation_ids, relations_said, numbers, readable),
-        )
-    )
+    labels = _named(ids, [(part.ids, part.labels) for part in (graph, other)], rows, own_name)
+    relations = [(part.relation_ids, part.relation_labels) for part in (graph, other)]
     synonyms, former = (
         _all_names(len(ids), columns, rows)
         for columns in ((graph.synonyms, other.synonyms), (graph.former_ids, other.former_ids))
@@ -81,7 +82,7 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
         definitions=TextColumn.of(_filled(len(ids), (graph.definitions, other.definitions), rows)),
         former_ids=NestedTextColumn.of([name for name in names if name not in known_ids] for names in former),
         relation_ids=TextColumn.of(relation_ids),
-        relation_labels=TextColumn.of(relation_labels),
+        relation_labels=TextColumn.of(_named(relation_ids, relations, numbers, readable)),
         heads=np.ascontiguousarray(known[:, 0]),
         relations=np.ascontiguousarray(known[:, 1]),
         tails=np.ascontiguousarray(known[:, 2]),
@@ -96,8 +97,9 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
     """Return ``part`` with its ids written as in ``graph``: a CURIE meets its IRI, whatever prefixes each has.
 
     A CURIE whose prefix ``part`` does not declare is read with the prefixes of ``graph``. An id that an entity of ``graph``
-    had formerly becomes its present one; a name that ``part`` only links to becomes the id of the one entity that has this
-    label. ``is_a`` and ``rdfs:subClassOf`` become the one relation of the hierarchy of ``graph``. The prefixes of the
+    had formerly becomes its present one, whose own label and definition count; a name that ``part`` only links to becomes
+    the id of the entity of this label, if there is one alone. So ids may be there twice. Links between what has become one
+    are left out. ``is_a`` and ``rdfs:subClassOf`` become the one relation of the hierarchy of ``graph``. The prefixes of the
     result are those that ``graph`` lacks.
 
     Example:
@@ -111,27 +113,37 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
     new = {p: n for p, n in part.prefixes.items() if p not in graph.prefixes and n not in graph.prefixes.values()}
     known, spaces = {**new, **graph.prefixes}, {**graph.prefixes, **part.prefixes}
 
-    meant, relations = _meant(part, graph), _hierarchy_relation(part, graph)
-
-    def written(names: Sequence[str], own: Sequence[str], rest: Sequence[str]) -> Iterator[str]:
+    def written(names: Sequence[str], own: Sequence[str], rest: Sequence[str]) -> TextColumn:
         places, there = {**_by_iri(rest, graph), **_by_iri(own, graph)}, set(own)
-        for old in names:
+
+        def name(old: str) -> str:
             iri = expand(old, spaces)
             if iri is None or (old in there and expand(old, known) == iri):
-                yield old
-            elif iri in places:
-                yield places[iri]
-            else:
-                yield old if "://" not in old and expand(old, known) == iri else contract(iri, known)
+                return old
+            if iri in places:
+                return places[iri]
+            return old if "://" not in old and expand(old, known) == iri else contract(iri, known)
 
-    return dataclasses.replace(
+        return TextColumn.of(map(name, names))
+
+    relations = _hierarchy_relation(part, graph)
+    relation_ids = written(part.relation_ids, graph.relation_ids, graph.ids)
+    ids = written(part.ids, graph.ids, graph.relation_ids)
+    labels = [
+        own_name(name) if label == own_name(old) else label
+        for old, name, label in zip(part.ids, ids, part.labels, strict=True)
+    ]
+    part = dataclasses.replace(
         part,
-        ids=TextColumn.of(meant.get(name, name) for name in written(part.ids, graph.ids, graph.relation_ids)),
-        relation_ids=TextColumn.of(
-            relations.get(name, name) for name in written(part.relation_ids, graph.relation_ids, graph.ids)
+        ids=ids,
+        labels=TextColumn.of(labels),
+        former_ids=NestedTextColumn(
+            written(part.former_ids.strings, graph.ids, graph.relation_ids), part.former_ids.rows
         ),
+        relation_ids=TextColumn.of(relations.get(name, name) for name in relation_ids),
         prefixes=MappingProxyType(new),
     )
+    return _renamed(part, _meant(part, graph))
 
 
 def remove(graph: KnowledgeGraph, ids: Iterable[str]) -> KnowledgeGraph:
@@ -199,21 +211,63 @@ def _by_iri(names: Sequence[str], graph: KnowledgeGraph) -> dict[str, str]:
 def _meant(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
     """Return which entity of a graph an id of a part means, if not itself.
 
-    That is the one that had this id formerly; and, where a part only has links of a name, the one entity of that label.
+    That is the one that had this id formerly; and, where a part only has links of a name, the one entity of that label that
+    there is in both.
     """
     former = zip(graph.former_ids.strings, graph.former_ids.owners.tolist(), strict=True)
     meant = {name: graph.ids[row] for name, row in former}
     named: dict[str, list[str]] = {}
     for name in set(_only_linked(part)).difference(graph.ids, meant):
-        if local_name(name) == name:
+        if _is_word(name):
             named.setdefault(normalise(name), []).append(name)
-    if named:
-        bearers: dict[str, list[str]] = {}
-        for identifier, label in zip(graph.ids, graph.labels, strict=True):
-            if (key := normalise(label)) in named and label != own_name(identifier):
-                bearers.setdefault(key, []).append(identifier)
-        meant |= {name: of_key[0] for key, of_key in bearers.items() if len(of_key) == 1 for name in named[key]}
+    bearers: dict[str, set[str]] = {}
+    for one in (part, graph) if named else ():
+        for identifier, label in zip(one.ids, one.labels, strict=True):
+            if (key := normalise(label)) in named and (not _is_word(identifier) or label != own_name(identifier)):
+                bearers.setdefault(key, set()).add(identifier)
+    there = set(graph.ids)
+    for key, of_key in bearers.items():
+        if len(of_key) == 1 and there.issuperset(of_key):
+            meant.update(dict.fromkeys(named[key], *of_key))
     return meant
+
+
+def _is_word(name: str) -> bool:
+    """Tell whether an id is a name in words, no IRI, CURIE or number."""
+    return local_name(name) == name and any(map(str.isalpha, name))
+
+
+def _renamed(graph: KnowledgeGraph, meant: Mapping[str, str]) -> KnowledgeGraph:
+    """Return a graph some of whose ids have become others, which say themselves what they are.
+
+    Links of a pair that has become one are left out.
+    """
+    renamed = [row for row, name in enumerate(graph.ids) if name in meant] if meant else []
+    if not renamed:
+        return graph
+    ids, labels, definitions = list(graph.ids), list(graph.labels), list(graph.definitions)
+    for row in renamed:
+        ids[row] = meant[ids[row]]
+        labels[row], definitions[row] = own_name(ids[row]), ""
+    _, (rows,) = _joined(ids)
+
+    def still_two(triples: Rows) -> Rows:
+        heads, tails = triples[:, 0], triples[:, 2]
+        kept: Rows = triples[(heads == tails) | (rows[heads] != rows[tails])]
+        return kept
+
+    known = still_two(graph.triples)
+    return dataclasses.replace(
+        graph,
+        ids=TextColumn.of(ids),
+        labels=TextColumn.of(labels),
+        definitions=TextColumn.of(definitions),
+        heads=np.ascontiguousarray(known[:, 0]),
+        relations=np.ascontiguousarray(known[:, 1]),
+        tails=np.ascontiguousarray(known[:, 2]),
+        valid=still_two(graph.valid),
+        test=still_two(graph.test),
+    )
 
 
 def _hierarchy_relation(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
@@ -224,8 +278,9 @@ def _hierarchy_relation(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str
 
 def _only_linked(graph: KnowledgeGraph) -> Iterator[str]:
     """Yield the ids of entities of which nothing is said but links."""
-    for row, (name, label, definition) in enumerate(zip(graph.ids, graph.labels, graph.definitions, strict=True)):
-        if not definition and label == own_name(name) and not graph.synonyms[row]:
+    columns = zip(graph.ids, graph.labels, graph.definitions, np.diff(graph.synonyms.rows).tolist(), strict=True)
+    for name, label, definition, synonyms in columns:
+        if not (definition or synonyms) and label == own_name(name):
             yield name
 
 
@@ -241,11 +296,12 @@ def _all_names(size: int, columns: Sequence[NestedTextColumn], rows: Sequence[Ro
     names: list[dict[str, None]] = [{} for _ in range(size)]
     for column, places in zip(columns, rows, strict=True):
         for row, of_one in zip(places.tolist(), column, strict=True):
-            names[row].update(dict.fromkeys(of_one))
+            if of_one:
+                names[row].update(dict.fromkeys(of_one))
     return names
 
 
-def _filled(size: int, columns: Sequence[Sequence[str]], rows: Sequence[Rows]) -> list[str]:
+def _filled(size: int, columns: Sequence[Sequence[str]], rows: Sequence[NDArray[np.integer]]) -> list[str]:
     """Return for each of so many the first text that is not empty."""
     texts = [""] * size
     for column, places in zip(columns, rows, strict=True):
@@ -254,6 +310,19 @@ def _filled(size: int, columns: Sequence[Sequence[str]], rows: Sequence[Rows]) -
     return texts
 
 
-def _not_made(ids: Sequence[str], labels: Sequence[str], made: Callable[[str], str]) -> list[str]:
-    """Return labels, without those that were made of the ids."""
-    return ["" if label == made(name) else label for name, label in zip(ids, labels, strict=True)]
+def _named(
+    names: list[str],
+    parts: Sequence[tuple[Sequence[str], Sequence[str]]],
+    rows: Sequence[NDArray[np.integer]],
+    made: Callable[[str], str],
+) -> list[str]:
+    """Return the first label of each name that was not made of an id, or one that is.
+
+    Args:
+        names: Ids of all.
+        parts: Ids and labels of each part.
+        rows: Where each part's are among ``names``.
+        made: Makes a label of an id.
+    """
+    said = [["" if label == made(name) else label for name, label in zip(*part, strict=True)] for part in parts]
+    return [label or made(name) for name, label in zip(names, _filled(len(names), said, rows), strict=True)]

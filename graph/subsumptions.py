@@ -13,7 +13,7 @@ import numpy as np
 
 from ontodex.errors import GraphError, SettingsError, nearest
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.edit import merge
+from ontodex.graph.edit import union
 from ontodex.graph.hierarchy import Hierarchy, Rows
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.names import NameKind
@@ -246,4 +246,4 @@ def with_root(
     for row in roots:
         if row != own:
             builder.triple(graph.ids[row], graph.relation_ids[numbers[0]], identifier)
-    return merge(graph, builder.build())
+    return union(graph, builder.build())

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ontodex.errors import SettingsError
@@ -75,7 +74,7 @@ def entity_texts(graph: KnowledgeGraph, settings: TextSettings = DEFAULT_TEXTS) 
         ['dog (hound): that barks']
     """
     texts = []
-    columns = zip(graph.labels, _every_synonyms(graph), graph.definitions, strict=True)
+    columns = zip(graph.labels, graph.synonyms, graph.definitions, strict=True)
     for row, (label, synonyms, definition) in enumerate(columns):
         words = _text(in_words(label), synonyms[: settings.synonyms], definition if settings.definition else "").split()
         if settings.neighbours and len(words) < settings.max_words:
@@ -115,12 +114,6 @@ def relation_texts(graph: KnowledgeGraph) -> list[str]:
     """
     labels = list(graph.relation_labels)
     return labels + [inverse_text(label) for label in labels]
-
-
-def _every_synonyms(graph: KnowledgeGraph) -> Iterable[tuple[str, ...]]:
-    strings = list(graph.synonyms.strings)
-    bounds = graph.synonyms.rows.tolist()
-    return (tuple(strings[start:end]) for start, end in itertools.pairwise(bounds))
 
 
 _CAMEL_CASE = re.compile(r"[A-Z]?[a-z]{2,}(?:[A-Z][a-z]+)+")

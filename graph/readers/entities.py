@@ -31,7 +31,7 @@ NO_VALUES = frozenset(("true", "false", "yes", "no", "y", "n"))
 """Cells that say whether something holds, and of what nothing is told by it."""
 
 NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "-", "--", "–", "—", "?"))
-"""Cells of links that say that there is none."""
+"""Cells of names and links that say that there is none."""
 
 SHARED = 2 / 3
 """A column is a relation if it has at most this many values for each filled cell: rows share them."""
@@ -80,6 +80,11 @@ class EntityColumns:
         """Return the labels in a row."""
         return [cells[at] for at in self.label if cells[at].strip()]
 
+    def names(self, places: Sequence[int], cells: Sequence[str], *, exact: bool = False) -> list[str]:
+        """Return the names in some columns of a row; ``exact``: parted by ``|`` alone, and no word stands for none."""
+        parts = [part for at in places for part in _parts(cells[at], "|" if exact else "|;")]
+        return [part for part in parts if exact or not _is_nothing(part)]
+
 
 def entity_columns(names: Sequence[str]) -> EntityColumns | None:
     """Return what a header says, or ``None`` if it names no entities, or nothing of them.
@@ -93,14 +98,14 @@ def entity_columns(names: Sequence[str]) -> EntityColumns | None:
     return columns if (columns.id or columns.label) and told > 1 else None
 
 
-def add_entity(columns: EntityColumns, cells: Sequence[str], builder: GraphBuilder, marks: str = "|;") -> str:
+def add_entity(columns: EntityColumns, cells: Sequence[str], builder: GraphBuilder, *, exact: bool = False) -> str:
     """Add what a row says of its entity, links apart; return its id, or nothing where the row has neither id nor label.
 
     Args:
         columns: What the header says.
         cells: The row, as wide as the header.
         builder: Takes the entity.
-        marks: What parts synonyms.
+        exact: How synonyms are read, see :meth:`EntityColumns.names`.
     """
     identifier = next((cells[at].strip() for at in columns.id or columns.label if cells[at].strip()), "")
     if identifier:
@@ -108,10 +113,9 @@ def add_entity(columns: EntityColumns, cells: Sequence[str], builder: GraphBuild
         builder.entity(
             identifier,
             label=next(iter(labels), ""),
-            synonyms=[part for at in columns.synonyms for part in _parts(cells[at], marks)] + labels[1:],
+            synonyms=columns.names(columns.synonyms, cells, exact=exact) + labels[1:],
             definition=next((cells[at] for at in columns.definition if cells[at].strip()), ""),
         )
-        builder.replace({part: identifier for at in columns.former for part in _parts(cells[at], marks)})
     return identifier
 
 
@@ -144,6 +148,7 @@ def add_entities(
         by_label.setdefault(normalise(next(iter(columns.labels(cells)), identifier)), identifier)
         named.append((identifier, cells))
     ids = {identifier for identifier, _ in named}
+    builder.replace({name: identifier for identifier, cells in named for name in columns.names(columns.former, cells)})
 
     def entity(part: str) -> str | None:
         return part if part in ids else by_label.get(normalise(part))
@@ -157,7 +162,7 @@ def add_entities(
     parents, others = [(at, "is_a") for at in columns.parents], [(at, name) for at, name in columns.others if name]
     for at, relation in parents + others:
         links = [(identifier, part) for identifier, cells in named for part in named_in(cells[at])]
-        links = [(identifier, part) for identifier, part in links if part in ids or part.casefold() not in NOTHING]
+        links = [(identifier, part) for identifier, part in links if entity(part) or not _is_nothing(part)]
         if at in columns.parents or _is_relation([part for _, part in links], entity):
             for identifier, part in links:
                 builder.triple(identifier, relation, entity(part) or part)
@@ -165,6 +170,10 @@ def add_entities(
 
 def _parts(cell: str, marks: str = "|;") -> list[str]:
     return [part.strip() for part in re.split(f"[{marks}]", cell) if part.strip()]
+
+
+def _is_nothing(part: str) -> bool:
+    return part.casefold() in NOTHING
 
 
 def _is_relation(cells: Sequence[str], entity: Callable[[str], str | None]) -> bool:

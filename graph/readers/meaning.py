@@ -38,7 +38,7 @@ def interpret(statements: Statements, builder: GraphBuilder) -> None:
             names[number], statements.label(number), statements.synonyms(number), statements.definition(number)
         )
     former = {contract(name, prefixes): names[number] for name, number in statements.former.items()}
-    former |= {names[old]: contract(new, prefixes) for old, new in statements.replaced()}
+    former |= {names[old]: names[new] for old, new in statements.present().items()}
     builder.replace({name: entity for name, entity in former.items() if entity in builder})
     for number in sorted({relation for _, relation, _ in triples}):
         builder.relation(names[number], _relation_label(statements, number, is_ontology))
@@ -74,5 +74,9 @@ def _data(statements: Statements) -> tuple[list[tuple[int, int, int]], set[int]]
         facts[narrower] = facts[narrower][:, ::-1]
         facts[narrower, 1] = statements.number(rdf.SKOS + "broader")
     predicates = set(links[:, 1].tolist())
-    alone = {number for number in statements.named if not blank[number]} - predicates - declared - set(skip)
+    concepts = links[
+        np.isin(links[:, 1], kinds) & np.isin(links[:, 2], list(statements.numbers([rdf.SKOS + "Concept"]))), 0
+    ]
+    described = statements.named.union(concepts.tolist())
+    alone = {number for number in described if not blank[number]} - predicates - declared - set(skip)
     return [(h, r, t) for h, r, t in facts.tolist()], alone

@@ -22,6 +22,7 @@ def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None
     builder.prefixes.update(graph.graph.get("prefixes") or {})
     for relation, label in (graph.graph.get("relations") or {}).items():
         builder.relation(str(relation), str(label))
+    former: dict[str, str] = {}
     for node, data in graph.nodes(data=True):
         builder.entity(
             str(node),
@@ -29,7 +30,8 @@ def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None
             synonyms=_texts(data.get("synonyms")),
             definition=_text(data.get("definition")),
         )
-        builder.replace(dict.fromkeys(_texts(data.get("former_ids")), str(node)))
+        former.update(dict.fromkeys(_texts(data.get("former_ids")), str(node)))
+    builder.replace(former)
     edges = graph.edges(keys=True, data=True) if graph.is_multigraph() else graph.edges(data=True)
     for head, tail, *key, data in edges:
         relation = data.get("relation") or next((name for name in key if isinstance(name, str)), None)
@@ -72,10 +74,9 @@ def _text(value: Any) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    """Return one text or several as texts."""
-    if isinstance(value, str) or _is_missing(value):
-        return [value] if isinstance(value, str) else []
-    return [_text(part) for part in value]
+    """Return one value or several as texts, without what is missing or empty."""
+    parts = [value] if isinstance(value, str) or not hasattr(value, "__iter__") else value
+    return [text for part in parts if (text := _text(part).strip())]
 
 
 def _is_missing(value: Any) -> bool:

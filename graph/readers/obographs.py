@@ -72,7 +72,7 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
     builder.replace(former)
     for head, relation, tail in _edges(graph, problems):
         ends = [contract(name, builder.prefixes) for name in (head, tail)]
-        ends = [builder.aliases.get(end, end) for end in ends]
+        ends[1] = builder.aliases.get(ends[1], ends[1])
         if not out.intersection(ends):
             name = contract(relation, builder.prefixes)
             builder.relation(name, "is a" if name == "is_a" else "")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.graph.builder import expect_synonyms
-from ontodex.graph.prefixes import WELL_KNOWN, contract, local_name
+from ontodex.graph.prefixes import WELL_KNOWN, contract, expand, local_name, looks_like_identifier
 from ontodex.graph.readers import vocabulary as rdf
 
 __all__ = ["Statements"]
@@ -90,7 +90,7 @@ class Statements:
                     store[number] = (*order, value)
         elif predicate == rdf.FORMER:
             self.former[value] = self.number(subject)
-        elif predicate in rdf.REPLACED_BY:
+        elif predicate in rdf.REPLACED_BY and looks_like_identifier(value):
             self.link(subject, predicate, value)
         elif predicate == rdf.OWL + "deprecated" and value.strip().lower() in ("true", "1"):
             self.deprecated.add(self.number(subject))
@@ -99,7 +99,19 @@ class Statements:
 
     @property
     def links(self) -> NDArray[np.int32]:
-        """Subject, predicate and object of every link that is no prediction, ``int32`` of shape (links, 3)."""
+        """Subject, predicate and object of every link that is no prediction, ``int32`` of shape (links, 3).
+
+        What leads to a resource that another stands for (:meth:`present`) leads to that one.
+        """
+        kept = self._links()
+        present = np.arange(len(self.terms), dtype=np.int32)
+        for old, new in self.present().items():
+            present[old] = new
+        led = ~np.isin(kept[:, 1], list(self.numbers(rdf.REPLACED_BY)))
+        kept[led, 2] = present[kept[led, 2]]
+        return kept
+
+    def _links(self) -> NDArray[np.int32]:
         arrays = {name: np.array(links, dtype=np.int32).reshape(-1, 3) for name, links in self._graphs.items()}
         everything = np.concatenate(list(arrays.values()))
         kinds, marked = self.numbers([rdf.TYPE]), self.numbers([rdf.PREDICTIONS])
@@ -108,13 +120,22 @@ class Statements:
         kept = np.concatenate([links for name, links in arrays.items() if name not in predicted])
         return kept[~(np.isin(kept[:, 1], list(kinds)) & np.isin(kept[:, 2], list(marked)))]
 
-    def replaced(self) -> list[tuple[int, str]]:
-        """Return deprecated resources, and the one that each is replaced by; those with several are left out."""
-        kinds = np.isin(self.links[:, 1], list(self.numbers(rdf.REPLACED_BY)))
+    def present(self) -> dict[int, int]:
+        """Return which resource stands for another: one that has its id as a former one, or replaces it, and no further one.
+
+        What is deprecated stands for nothing, and nothing stands for what is not, but for ids that only links name.
+        """
         found: dict[int, set[int]] = {}
-        for old, _, new in self.links[kinds].tolist():
-            found.setdefault(old, set()).add(new)
-        return [(old, self.terms[new.pop()]) for old, new in found.items() if old in self.deprecated and len(new) == 1]
+        prefixes = self.all_prefixes()
+        for name, number in self.former.items():
+            old = self._numbers.get(expand(name, prefixes) or name)
+            if old is not None and (old in self.deprecated or old not in self.named):
+                found.setdefault(old, set()).add(number)
+        links = self._links()
+        for old, _, new in links[np.isin(links[:, 1], list(self.numbers(rdf.REPLACED_BY)))].tolist():
+            if old in self.deprecated:
+                found.setdefault(old, set()).add(new)
+        return {old: min(new) for old, new in found.items() if len(new) == 1 and not new & {old, *self.deprecated}}
 
     @property
     def named(self) -> set[int]:

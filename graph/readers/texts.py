@@ -32,6 +32,7 @@ def _cells(path: Path, problems: Problems, width: int) -> Iterator[list[str]]:
 def read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read a table of entities, whose header tells id, label, synonyms (parted by ``|``) and definition."""
     columns: EntityColumns | None = None
+    former: dict[str, str] = {}
     for number, line in lines_of(path, problems):
         if not line or line.isspace():
             continue
@@ -44,7 +45,9 @@ def read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> N
         elif len(cells) != columns.width or not cells[columns.id[0]].strip():
             problems.report(f"expected {columns.width} columns and an id, found {line[:60]!r}", number, str(path))
         else:
-            add_entity(columns, cells, builder, marks="|")
+            identifier = add_entity(columns, cells, builder, exact=True)
+            former.update(dict.fromkeys(columns.names(columns.former, cells, exact=True), identifier))
+    builder.replace(former)
 
 
 def read_relation_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:

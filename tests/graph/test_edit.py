@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from graph_strategies import graphs, says
 from hypothesis import given, settings
 
 from ontodex.errors import GraphError, UnknownEntity
 from ontodex.graph import GraphBuilder, KnowledgeGraph, merge, remove
+from ontodex.graph.columns import NestedTextColumn
 
 
 @settings(deadline=None, max_examples=60)
@@ -104,3 +107,63 @@ def test_merge_leaves_odd_curies_and_doubles_as_they_are() -> None:
     other.prefixes["ex"] = "http://example.org/"
     other.entity("ex:d/e")
     assert merge(graph, other.build()).ids[-1] == "ex:d/e"
+
+
+def graph_of(*triples: tuple[str, str, str], **labels: str) -> KnowledgeGraph:
+    builder = GraphBuilder("made")
+    builder.prefixes["ex"] = "http://example.org/"
+    for name, label in labels.items():
+        builder.entity(name.replace("_", ":"), label)
+    for triple in triples:
+        builder.triple(*triple)
+    return builder.build()
+
+
+def with_former(graph: KnowledgeGraph, **former: str) -> KnowledgeGraph:
+    """The same, one entity of which has had another id: ``ex_1="ex:0"``."""
+    ids = {name.replace("_", ":"): old for name, old in former.items()}
+    return replace(graph, former_ids=NestedTextColumn.of([(ids[name],) if name in ids else () for name in graph.ids]))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_name_meets_the_one_entity_of_this_label(turned: bool) -> None:
+    named = graph_of(("Rex", "is_a", "dog"), ("Bob", "is a", "Person"), ("Rex", "has", "7"))
+    known = graph_of(ex_1="Dog", ex_Person="Person", ex_7="7")
+    both = merge(named, known) if turned else merge(known, named)
+    assert says(both)["known"] == {("Rex", "is_a", "ex:1"), ("Bob", "is a", "ex:Person"), ("Rex", "has", "7")}
+    assert says(both)["entities"]["ex:1"] == ("Dog", set(), "")
+    also = graph_of(("tom", "is_a", "dog"), ex_2="dog")  # has one of its own
+    both = merge(also, known) if turned else merge(known, also)
+    assert ("tom", "is_a", "dog") in says(both)["known"]
+
+
+def test_what_becomes_one_is_not_linked_to_itself() -> None:
+    known = with_former(graph_of(ex_1="dog"), ex_1="ex:0")
+    both = merge(known, graph_of(("ex:1", "is_a", "ex:0"), ("ex:0", "like", "ex:0"), ("ex:1", "is_a", "dog")))
+    assert says(both)["known"] == {("ex:1", "like", "ex:1")}
+    assert says(merge(graph_of(("ex:1", "is_a", "ex:0")), known))["known"] == set()
+
+
+def test_what_stands_for_a_former_id_says_what_it_is() -> None:
+    known = with_former(graph_of(("ex:1", "is_a", "ex:2")), ex_1="ex:0")
+    more = graph_of(ex_0="obsolete thing", ex_1="thing")
+    assert says(merge(known, more))["entities"]["ex:1"] == ("thing", set(), "")
+
+
+def test_former_ids_meet_as_iris_too() -> None:
+    linked = graph_of(("ex:7", "r", "ex:1"))
+    more = GraphBuilder("more")
+    more.entity("http://example.org/2", "two")
+    more.replace({"http://example.org/1": "http://example.org/2", "http://example.org/7": "http://example.org/2"})
+    both = merge(linked, more.build())
+    assert set(both.ids) == {"ex:2"}
+    assert says(both)["former"] == {"ex:2": {"ex:1", "ex:7"}}
+
+
+def test_subclass_is_one_relation_and_broader_is_not() -> None:
+    rdf = graph_of(("ex:1", "rdfs:subClassOf", "ex:2"))
+    assert set(merge(rdf, graph_of(("ex:3", "is_a", "ex:2"))).relation_ids) == {"rdfs:subClassOf"}
+    assert set(merge(rdf, graph_of(("ex:3", "skos:broader", "ex:2"))).relation_ids) == {
+        "rdfs:subClassOf",
+        "skos:broader",
+    }

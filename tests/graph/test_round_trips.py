@@ -125,6 +125,16 @@ def test_a_prediction_of_unknown_things_leaves_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_former_ids_of_nodes_are_read_as_they_are_given() -> None:
+    made = networkx.MultiDiGraph()
+    made.add_node("A", former_ids=["B", "", None, "C"])
+    made.add_node("B", label="bee", former_ids=7)
+    made.add_edge("A", "B", key="near")
+    graph = read(made)
+    assert says(graph)["former"] == {"A": {"C"}, "B": {"7"}}
+    assert graph.labels[graph.find("B")[0]] == "bee"
+
+
 def test_networkx_carries_names(pets: KnowledgeGraph) -> None:
     made = to_networkx(pets)
     assert isinstance(made, networkx.MultiDiGraph)

@@ -235,6 +235,9 @@ def test_a_root_above_several() -> None:
     assert {graph.ids[row] for row in hierarchy.children(graph.n_entities - 1)} == {"animal", "plant"}
     assert list(graph.ids[:4]) == list(builder.build().ids[:4])
     assert with_root(graph).fingerprint == graph.fingerprint
+    builder.triple("animal", "is_a", "thing")  # a name, which the root's label is as well
+    both = with_root(builder.build()).hierarchy()
+    assert {both.ids[row] for row in both.children(len(both.ids) - 1)} == {"thing", "plant"}
     named = with_root(builder.build(), "all", "everything", relation="likes")
     assert [named.ids[row] for row in named.hierarchy("likes").roots] == ["all"]
 

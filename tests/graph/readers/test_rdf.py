@@ -154,18 +154,23 @@ obo:X_1 a owl:Class ; rdfs:label "one" ; old:hasAlternativeId "X:11", "X:2" .
 obo:X_11 a owl:Class ; owl:deprecated true .
 obo:X_12 a owl:Class ; rdfs:label "obsolete two" ; owl:deprecated true ; obo:IAO_0100001 obo:X_2 .
 obo:X_13 a owl:Class ; rdfs:label "split" ; owl:deprecated true ; obo:IAO_0100001 obo:X_1, obo:X_2 .
-obo:X_2 a owl:Class ; rdfs:label "two" ; rdfs:subClassOf obo:X_1 .
+obo:X_2 a owl:Class ; rdfs:label "two" ; rdfs:subClassOf obo:X_11 .
+obo:X_3 a owl:Class ; rdfs:label "three" ; rdfs:subClassOf obo:X_12 .
+obo:X_12 rdfs:subClassOf obo:X_3 .
 """
 OBOGRAPH = """{"graphs": [{"nodes": [
   {"id": "http://purl.obolibrary.org/obo/X_1", "lbl": "one", "type": "CLASS", "meta": {"basicPropertyValues": [
     {"pred": "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId", "val": "X:11"},
     {"pred": "http://www.geneontology.org/formats/oboInOwl#hasAlternativeId", "val": "X:2"}]}},
+  {"id": "http://purl.obolibrary.org/obo/X_3", "lbl": "three", "type": "CLASS"},
   {"id": "http://purl.obolibrary.org/obo/X_2", "lbl": "two", "type": "CLASS"},
   {"id": "http://purl.obolibrary.org/obo/X_12", "lbl": "obsolete two", "meta": {"deprecated": true, "basicPropertyValues":
     [{"pred": "http://purl.obolibrary.org/obo/IAO_0100001", "val": "http://purl.obolibrary.org/obo/X_2"}]}},
   {"id": "http://purl.obolibrary.org/obo/X_11", "type": "CLASS", "meta": {"deprecated": true}}],
   "edges": [
-  {"sub": "http://purl.obolibrary.org/obo/X_2", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_1"}]}]}"""
+  {"sub": "http://purl.obolibrary.org/obo/X_3", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_12"},
+  {"sub": "http://purl.obolibrary.org/obo/X_12", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_3"},
+  {"sub": "http://purl.obolibrary.org/obo/X_2", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_11"}]}]}"""
 
 
 @pytest.mark.parametrize(("name", "content"), [("a.ttl", OWL), ("a.json", OBOGRAPH)])
@@ -173,7 +178,9 @@ def test_former_ids_stand_for_their_classes(write, name: str, content: str) -> N
     notes = write("notes.tsv", "G:1\tcauses\tX:11\nG:1\tcauses\tX:12\n")
     for sources in ([write(name, content), notes], [notes, write(name, content)]):
         graph = read(*sources, on_error="raise")
-        assert set(graph.ids) == {"X:1", "X:2", "G:1"}
+        assert set(graph.ids) == {"X:1", "X:2", "X:3", "G:1"}
+        above = [(head, tail) for head, relation, tail in says(graph)["known"] if relation != "causes"]
+        assert set(above) == {("X:2", "X:1"), ("X:3", "X:2")}
         assert {("G:1", "causes", "X:1"), ("G:1", "causes", "X:2")} < says(graph)["known"]
         assert says(graph)["former"] == {"X:1": {"X:11"}, "X:2": {"X:12"}}
 

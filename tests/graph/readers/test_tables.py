@@ -192,8 +192,8 @@ def test_a_row_without_an_entity_is_left_out_and_named(write) -> None:
 def test_words_for_nothing_are_no_entities(write) -> None:
     graph = read(write("a.csv", "label,parent,habitat\ndog,pet,n/a\npet,-,NA\ncat,pet,home\nmouse,pet,home\n"))
     assert set(graph.ids) == {"dog", "pet", "cat", "mouse", "home"}
-    known = says(read(write("b.csv", "id,label,parent\nNA,Namibia,-\nX,Windhoek,NA\n")))["known"]
-    assert known == {("X", "is_a", "NA")}  # unless a row is one
+    known = says(read(write("b.csv", "id,label,parent\nNA,Namibia,-\nX,Windhoek,NA\nY,none,\nZ,one,None\n")))["known"]
+    assert known == {("X", "is_a", "NA"), ("Z", "is_a", "Y")}  # unless a row is one
 
 
 def test_names_that_are_no_iris_stay_as_they_are(write) -> None:
@@ -207,3 +207,8 @@ def test_former_ids_in_a_table(write) -> None:
     graph = read(write("a.csv", "id,label,parent,alt_ids\nX:1,dog,X:9,X:7|X:8\nX:2,pet,,X:9\n"), on_error="raise")
     assert says(graph)["former"] == {"X:1": {"X:7", "X:8"}, "X:2": {"X:9"}}
     assert says(graph)["known"] == {("X:1", "is_a", "X:2")}
+    table = "id,label,synonyms,former_ids\nA,new,n/a,B|NA\nB,other,,\n"  # a row is an entity
+    for content in (table, "\n".join([table.split("\n")[at] for at in (0, 2, 1)])):
+        graph = read(write("b.csv", content), on_error="raise")
+        assert says(graph)["entities"] == {"A": ("new", set(), ""), "B": ("other", set(), "")}
+        assert not says(graph)["former"]
