@@ -79,8 +79,7 @@ def build_index(
         path: Folder of the index; made if it is not there.
         encoders: Encoders of the spaces.
         train: Trains an encoder of the link space where none is given; ``None`` for an index without one.
-        structure: Trains structural vectors to stand beside those of the link space, or has them already; ``None`` for an
-            index without them, which one without a link space is in any case.
+        structure: Trains structural vectors to stand beside those of the link space, if there is one, or has them already.
         texts: How an entity's text is built; for a space whose encoder says how it was trained, as that says.
         settings: What else the result depends on; written to the manifest.
         quiet: Show no progress on stderr.
