@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ontodex.engine.hits import Hit
+from ontodex.engine.resolve import Resolved
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.geometry import poincare, subsumption
 from ontodex.graph import KnowledgeGraph
+from ontodex.indexers.kin import Added, KinRule
 from ontodex.indexers.vectors import Vectors
 
 DIM = 200
@@ -52,3 +55,48 @@ def plant(graph: KnowledgeGraph, parents: Mapping[str, str], texts: Mapping[str,
     )
     vectors = Vectors([lifted[:20], lifted[20:]])
     return Subsumptions(graph, hierarchy, vectors, C, rule, encode=items)
+
+
+def brute(subsumptions: Subsumptions, row: int, upward: bool) -> np.ndarray:
+    """Score every entity as a parent (or child) of another, in float64."""
+    items = np.concatenate(subsumptions.space.vectors.shards).astype(np.float64)
+    points, norms = poincare.unlift(items, C), poincare.item_norms(items, C)
+    parents, children = (norms, norms[row]) if upward else (norms[row], norms)
+    return subsumptions.rule.score(poincare.distance(points[row], points, C), parents - children, children)
+
+
+def with_kin(planted: Subsumptions) -> Subsumptions:
+    """The same, with something added to the scores, and to the logits, of some parents and children."""
+
+    def added(entities: Sequence[Resolved]) -> list[Added]:
+        found = []
+        for one in entities:
+            rows = np.arange(0, planted.graph.n_entities, 3 if one.row is None else 2)
+            rng = np.random.default_rng(one.row or 0)
+            found.append(Added(rows, 9 * rng.random(len(rows)) - 3, rng.normal(size=len(rows))))
+        return found
+
+    kin = KinRule(slope=0.6, offset=-0.6 * planted.rule.threshold, itself=1.0, parents=1.0, ancestors=1.0), added
+    graph, space = planted.graph, planted.space
+    both = dict.fromkeys(("parents", "children"), kin)
+    return Subsumptions(graph, planted.hierarchy, space.vectors, C, planted.rule, encode=planted._encode, kin=both)
+
+
+def as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
+    """Scores of all entities as parents of an entity, with what like entities add."""
+    scores = brute(subsumptions, row, upward=True)
+    [added] = subsumptions.added("parents", subsumptions.read([subsumptions.graph.ids[row]]))
+    scores[added.rows] += added.scores
+    return scores
+
+
+def chances_as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
+    """Probabilities of all entities as parents of an entity."""
+    [added] = subsumptions.added("parents", subsumptions.read([subsumptions.graph.ids[row]]))
+    return subsumptions.chances(
+        "parents", (np.arange(subsumptions.graph.n_entities), as_parents(subsumptions, row)), added
+    )
+
+
+def names(hits: Sequence[Hit]) -> list[str]:
+    return [hit.label for hit in hits]

@@ -1,0 +1,177 @@
+"""Audits, over points in which a hierarchy and some errors are planted."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+import pytest
+import yaml
+from planted import C, as_parents, chances_as_parents, names, plant, with_kin
+
+from ontodex.engine.audit import audit
+from ontodex.engine.audit_rows import Audit
+from ontodex.engine.place import place
+from ontodex.engine.subsumptions import Subsumptions
+from ontodex.graph import GraphBuilder, KnowledgeGraph
+
+
+def test_an_audit_finds_the_planted_errors(planted: Subsumptions) -> None:
+    rows = audit(planted, 6)
+    doubtful = [row for row in rows if row.verdict == "doubtful"]
+    missing = [row for row in rows if row.verdict == "missing"]
+    assert 1 <= len(doubtful) <= 6
+    assert 1 <= len(missing) <= 6
+    assert all(row.probability <= 0.5 for row in doubtful)
+    assert (doubtful[0].subject_id, doubtful[0].object_id) == ("ex:whale", "ex:wild")
+    assert (missing[0].subject_id, missing[0].object_id) in {("ex:whale", "ex:tame"), ("ex:young-whale", "ex:tame")}
+    assert [row.score for row in doubtful] == sorted(row.score for row in doubtful)
+    assert [row.score for row in missing] == sorted((row.score for row in missing), reverse=True)
+    assert "whale (ex:whale) is a wild animal (ex:wild)" in str(rows)
+
+
+@pytest.mark.parametrize("kin", [False, True])
+@pytest.mark.parametrize("k", [3, 40])
+def test_missing_links_are_the_best_pairs_that_the_hierarchy_does_not_relate(
+    planted: Subsumptions, k: int, kin: bool
+) -> None:
+    audited = with_kin(planted) if kin else planted
+    graph, hierarchy = planted.graph, planted.hierarchy
+    members = hierarchy.members.tolist()
+    pairs = []
+    for child in members:
+        scores = as_parents(audited, child)
+        related = {child, *hierarchy.ancestors(child).tolist(), *hierarchy.descendants(child).tolist()}
+        related |= {other for other in members if set(hierarchy.parents(other)) & set(hierarchy.parents(child))}
+        best = sorted(set(members) - related, key=lambda at: (-scores[at], at))[: min(k, 5)]
+        pairs.extend((-scores[parent], child, parent) for parent in best)
+    wanted: dict[frozenset[int], tuple[str, str]] = {}
+    for _, child, parent in sorted(pairs):
+        wanted.setdefault(frozenset((child, parent)), (graph.ids[child], graph.ids[parent]))
+    found = [(row.subject_id, row.object_id) for row in audit(audited, k) if row.verdict == "missing"]
+    assert found == list(wanted.values())[:k]
+    assert len(found) > 2
+
+
+@pytest.mark.parametrize("kin", [False, True])
+def test_doubtful_links_are_the_least_likely_of_the_asserted_ones(planted: Subsumptions, kin: bool) -> None:
+    audited = with_kin(planted) if kin else planted
+    graph, links = planted.graph, planted.hierarchy.links.tolist()
+    chances = {(child, parent): chances_as_parents(audited, child)[parent] for child, parent in links}
+    wanted = sorted(links, key=lambda link: chances[tuple(link)])
+    wanted = [link for link in wanted if chances[tuple(link)] <= 0.5]
+    assert 1 <= len(wanted) < len(links)
+    rows = [row for row in audit(audited, len(links) + 5) if row.verdict == "doubtful"]
+    assert [(row.subject_id, row.object_id) for row in rows] == [(graph.ids[a], graph.ids[b]) for a, b in wanted]
+    assert [row.probability for row in rows] == pytest.approx([chances[tuple(link)] for link in wanted])
+    for row in audit(audited, 5):
+        child, parent = graph.find(row.subject_id)[0], graph.find(row.object_id)[0]
+        assert row.probability == pytest.approx(chances_as_parents(audited, child)[parent])
+
+
+def test_namesakes_are_not_missing_links() -> None:
+    builder = GraphBuilder("twins")
+    for name, label in (("a", "mouse"), ("b", "Mouse"), ("c", "animal"), ("d", "device"), ("r", "thing")):
+        builder.entity(f"ex:{name}", label)
+    for child, parent in ("ac", "bd", "cr", "dr"):
+        builder.triple(f"ex:{child}", "is_a", f"ex:{parent}")
+    twins = plant(builder.build(), {}, {})
+    found = {(row.subject_id, row.object_id) for row in audit(twins, 50)}
+    assert ("ex:a", "ex:d") in found
+    assert not {("ex:a", "ex:b"), ("ex:b", "ex:a")} & found
+    assert not {("ex:c", "ex:d"), ("ex:d", "ex:c")} & found  # siblings
+    assert twins.namesakes(0).tolist() == [1]
+    for text, there in (("ex:a", False), ("a mouse", True)):
+        for question in ("parents", "children"):
+            assert ("Mouse" in names(twins.ranked(question, [text], 9, "include")[0])) == there
+        parents = [one.parent.label for one in place(twins, [text], 9)[0]]
+        assert ("Mouse" in parents) == there
+
+
+def test_an_audit_doubts_what_is_no_likelier_than_not(planted: Subsumptions) -> None:
+    def audited(even: float) -> Audit:
+        other = copy.copy(planted)
+        other.rule = replace(planted.rule, offset=-planted.rule.slope * even)
+        return audit(other, 500)
+
+    links = len(planted.hierarchy.links)
+    every, none = audited(1.0), audited(-1e6)
+    assert sum(row.verdict == "doubtful" for row in every) == links
+    assert all(row.verdict == "missing" for row in none)
+    assert len(every) - links == len(none) > 0  # however likely
+    assert "every asserted link is likelier than not" in str(none)
+
+
+def test_an_audit_of_no_links_finds_none(small_graph: KnowledgeGraph) -> None:
+    whole = plant(small_graph, {}, {})
+    nothing = audit(Subsumptions(small_graph, None, whole.space.vectors, C, whole.rule, encode=whole._encode), 5)
+    assert len(nothing) == 0
+    assert "none" in str(nothing)
+
+
+def test_sssom_has_the_required_metadata_and_says_not_of_doubtful_links(planted: Subsumptions) -> None:
+    rows = audit(planted, 4)
+    count = sum(row.verdict == "doubtful" for row in rows)
+    assert 1 <= count < len(rows)
+    lines = rows.to_sssom(license="https://creativecommons.org/publicdomain/zero/1.0/").splitlines()
+    metadata = yaml.safe_load("\n".join(line[1:] for line in lines if line.startswith("#")))
+    assert metadata["mapping_set_id"].startswith("https://w3id.org/sssom/mappings/")
+    assert metadata["license"] == "https://creativecommons.org/publicdomain/zero/1.0/"
+    assert metadata["mapping_tool"] == "ontodex"
+    assert metadata["curie_map"]["ex"] == "http://example.org/"
+    header, *cells = (line.split("\t") for line in lines if not line.startswith("#"))
+    table = [dict(zip(header, row, strict=True)) for row in cells]
+    assert {row["predicate_id"] for row in table} == {"rdfs:subClassOf"}
+    assert [row["predicate_modifier"] for row in table] == ["Not"] * count + [""] * (len(rows) - count)
+    assert table[0]["confidence"] == f"{1 - rows[0].probability:.6f}"
+    assert table[count]["confidence"] == f"{rows[count].probability:.6f}"
+    for row in table:
+        for entity in (row["subject_id"], row["object_id"], row["predicate_id"], row["mapping_justification"]):
+            assert entity.split(":")[0] in metadata["curie_map"]
+
+
+def test_sssom_turns_every_kind_of_identifier_into_a_curie() -> None:
+    from ontodex.engine.sssom import Mapping, sssom_table
+
+    prefixes = {"ex": "http://example.org/", "ns1": "http://taken.org/"}
+    ids = [
+        "ex:dog",
+        "HP:0001166",
+        "http://other.org/onto#cat",
+        "http://other.org/onto#cow",
+        "a b\tc",
+        "no:where#x",
+        "ns1:y",
+        "ex:",
+        "http://other.org/onto#",
+        "urn:lex:eu:directive-1",
+        "urn:lex:a/",
+    ]
+    lines = [Mapping((name, "x"), "skos:broader", False, ("ex:thing", "thing"), 0.5) for name in ids]
+    text = sssom_table(lines, prefixes, mapping_set_id="https://example.org/set")
+    metadata = yaml.safe_load("\n".join(line[1:] for line in text.splitlines() if line.startswith("#")))
+    assert metadata["mapping_set_id"] == "https://example.org/set"
+    curies = [line.split("\t")[0] for line in text.splitlines() if not line.startswith("#")][1:]
+    full = [metadata["curie_map"][prefix] + local for prefix, _, local in (curie.partition(":") for curie in curies)]
+    assert full == [
+        "http://example.org/dog",
+        "http://purl.obolibrary.org/obo/HP_0001166",
+        "http://other.org/onto#cat",
+        "http://other.org/onto#cow",
+        "urn:ontodex:a%20b%09c",
+        "urn:ontodex:no%3Awhere%23x",
+        "http://taken.org/y",
+        "urn:ontodex:ex%3A",
+        "urn:ontodex:http%3A%2F%2Fother.org%2Fonto%23",
+        "urn:lex:eu:directive-1",
+        "urn:ontodex:urn%3Alex%3Aa%2F",
+    ]
+    assert all(curie.partition(":")[2] for curie in curies)
+
+
+def test_a_graph_without_links_has_no_positions_to_doubt(small_graph: KnowledgeGraph, planted: Subsumptions) -> None:
+    bare = Subsumptions(small_graph, None, planted.space.vectors, C, planted.rule, encode=planted._encode)
+    assert len(audit(bare, 5)) == 0
+    assert str(audit(bare, 5)).count("  none: ") == 2
+    assert not any(hit.known for hit in bare.ranked("parents", ["dog"], 100, "include")[0])
+    assert all(one.children == () for one in place(bare, ["dog"], 3)[0])
