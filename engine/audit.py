@@ -66,7 +66,7 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
         found = searcher.top(points, min(k, FEW), related, [_among(places, more) for more in added])
         for child, point, more, (best, scores) in zip(batch.tolist(), points, added, found, strict=True):
             parents = subsumptions.hierarchy.parents(child).astype(np.int64)
-            known = subsumptions.above.among(point, parents, len(parents), more[:2])
+            known = subsumptions.above.among(point, parents, len(parents), more.bonus)
             for pairs, scored in ((asserted, known), (others, (members[best], scores))):
                 chances = subsumptions.chances("parents", scored, more)
                 pairs.append(_Pairs(np.full(len(chances), child), *scored, chances))

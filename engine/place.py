@@ -29,7 +29,7 @@ def place(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Plac
     points = subsumptions.points(read)
     refused = {question: subsumptions.refused(question, read) for question in ("parents", "children")}
     pool, added = max(POOL, 5 * k), subsumptions.added("parents", read)
-    parents = subsumptions.above.top(points, pool, refused["parents"], [more[:2] for more in added])
+    parents = subsumptions.above.top(points, pool, refused["parents"], [more.bonus for more in added])
     children = subsumptions.below.top(points, pool, refused["children"])
     positions = []
     for point, one, above, more, below, none in zip(

@@ -142,13 +142,13 @@ class Subsumptions:
         searcher, added = self.above if question == "parents" else self.below, self.added(question, read)
         if known == "only":
             parts = zip(points, asserted, added, strict=True)
-            found = [searcher.among(point, rows, k, more[:2]) for point, (rows, _), more in parts]
+            found = [searcher.among(point, rows, k, more.bonus) for point, (rows, _), more in parts]
         else:
             left_out = [
                 np.concatenate([other, rows if known == "exclude" else no_rows()])
                 for other, (rows, _) in zip(refused, asserted, strict=True)
             ]
-            found = searcher.top(points, k, left_out, [more[:2] for more in added])
+            found = searcher.top(points, k, left_out, [more.bonus for more in added])
         answers = [
             (
                 hits_of(self.graph, scored, rows, self.chances(question, scored, more)),

@@ -130,8 +130,8 @@ class GraphBuilder:
         return row
 
     def replace(self, former: Mapping[str, str]) -> None:
-        """Let ids stand for entities from here on, but for those that are entities themselves."""
-        self.aliases.update({name: entity for name, entity in former.items() if name not in self})
+        """Let ids stand for entities that are there, from here on, but for ids that are entities themselves."""
+        self.aliases.update({name: one for name, one in former.items() if name not in self and one in self})
 
     def relation(self, identifier: str, label: str = "") -> int:
         """Declare a relation, or give it a label; return its number.

@@ -40,7 +40,8 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
     """
     other = aligned(other, graph)
     linked = set(_only_linked(graph))
-    return union(_renamed(graph, {name: one for name, one in _meant(graph, other).items() if name in linked}), other)
+    meant = _meant(graph, linked, other)
+    return union(_renamed(graph, {name: meant[name] for name in linked.intersection(meant)}), other)
 
 
 def union(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
@@ -143,7 +144,7 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
         relation_ids=TextColumn.of(relations.get(name, name) for name in relation_ids),
         prefixes=MappingProxyType(new),
     )
-    return _renamed(part, _meant(part, graph))
+    return _renamed(part, _meant(part, set(_only_linked(part)), graph))
 
 
 def remove(graph: KnowledgeGraph, ids: Iterable[str]) -> KnowledgeGraph:
@@ -208,16 +209,16 @@ def _by_iri(names: Sequence[str], graph: KnowledgeGraph) -> dict[str, str]:
     return {iri: name for name in names if (iri := expand(name, graph.prefixes)) is not None}
 
 
-def _meant(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
+def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dict[str, str]:
     """Return which entity of a graph an id of a part means, if not itself.
 
-    That is the one that had this id formerly; and, where a part only has links of a name, the one entity of that label that
-    there is in both.
+    That is the one that had this id formerly; and, where a part only has links of a name (it is ``linked``), the one entity
+    of that label that there is in both.
     """
     former = zip(graph.former_ids.strings, graph.former_ids.owners.tolist(), strict=True)
     meant = {name: graph.ids[row] for name, row in former}
     named: dict[str, list[str]] = {}
-    for name in set(_only_linked(part)).difference(graph.ids, meant):
+    for name in linked.difference(graph.ids, meant):
         if _is_word(name):
             named.setdefault(normalise(name), []).append(name)
     bearers: dict[str, set[str]] = {}

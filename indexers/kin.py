@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,8 +13,9 @@ from ontodex.errors import SettingsError, settings_from
 from ontodex.geometry.logistic import sigmoid
 from ontodex.graph import Hierarchy
 from ontodex.indexers.likeness import Likeness, counted
+from ontodex.indexers.structure import Bonus
 
-__all__ = ["SCORES", "Added", "Kin", "KinRule"]
+__all__ = ["SCORES", "Added", "Kin", "KinRule", "of_answers"]
 
 BLOCK = 64
 """Entities that are looked at at once."""
@@ -38,6 +39,11 @@ class Added(NamedTuple):
     rows: NDArray[np.int64]
     scores: NDArray[np.float64]
     logits: NDArray[np.float64]
+
+    @property
+    def bonus(self) -> Bonus:
+        """What is added to scores alone, as a search takes it."""
+        return self.rows, self.scores
 
     @classmethod
     def nothing(cls) -> Added:
@@ -103,6 +109,34 @@ class KinRule:
         return sigmoid(self.slope * scores + self.offset + logits)
 
 
+def of_answers(
+    scored: Iterable[tuple[NDArray[np.int64], NDArray[np.float64]]],
+    owners: NDArray[np.integer],
+    answers: NDArray[np.integer],
+    entities: int,
+) -> NDArray[np.float64]:
+    """Pick the scores of some answers.
+
+    Args:
+        scored: Rows with a score, and their scores, of all who asked; see :meth:`Kin.scores`.
+        owners: Who asked for each answer, a position in ``scored``, of shape (n,).
+        answers: Row of each answer.
+        entities: How many rows there are.
+
+    Returns:
+        ``float64`` of shape (3, n); 0 for what has no score.
+    """
+    found, every = np.zeros((3, len(answers))), np.zeros((3, entities))
+    order = np.argsort(owners, kind="stable")
+    start = 0
+    for (reached, scores), end in zip(scored, np.cumsum(np.bincount(owners)).tolist(), strict=False):
+        own, start = order[start:end], end
+        every[:, reached] = scores
+        found[:, own] = every[:, answers[own]]
+        every[:, reached] = 0.0
+    return found
+
+
 class Kin:
     """Scores parents and children by the asserted hierarchy of entities whose texts are alike.
 
@@ -163,16 +197,8 @@ class Kin:
             Their :meth:`scores`, ``float64`` of shape (3, pairs).
         """
         asked, owners = np.unique(entities, return_inverse=True)
-        by_owner = np.split(
-            np.argsort(owners, kind="stable"), np.cumsum(np.bincount(owners, minlength=len(asked)))[:-1]
-        )
-        found, sums = np.zeros((3, len(answers))), np.zeros((3, len(self._likeness)))
         scored = self.scores(question, np.zeros((len(asked), 0), dtype=np.float32), asked)
-        for pairs, (reached, scores) in zip(by_owner, scored, strict=True):
-            sums[:, reached] = scores
-            found[:, pairs] = sums[:, answers[pairs]]
-            sums[:, reached] = 0.0
-        return found
+        return of_answers(scored, owners, answers, len(self._likeness))
 
     def _of_parents(self, row: int, near: NDArray[np.int64], likeness: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum likeness to the entity of a row, or to a text (-1), for parents: of shape (3, entities)."""

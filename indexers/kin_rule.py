@@ -18,7 +18,7 @@ from ontodex.graph.negatives import name_groups
 from ontodex.indexers import structure_weights
 from ontodex.indexers.embed import text_keys
 from ontodex.indexers.hierarchy_rule import CANDIDATES, best_answers, not_learnt, scores_of, some_children
-from ontodex.indexers.kin import SCORES, Kin, KinRule
+from ontodex.indexers.kin import SCORES, Kin, KinRule, of_answers
 from ontodex.indexers.likeness import Likeness
 from ontodex.indexers.vectors import Vectors
 
@@ -146,11 +146,7 @@ def _curve(
     true = hierarchy.is_ancestor(asked[owners], answers)
     if not true.any() or true.all():
         return rule.slope, rule.offset, (0.0, 0.0, 0.0)
-    of_kin, every = np.zeros((3, len(answers))), np.zeros((3, len(items)))
-    for at, (reached, scores) in enumerate(scored):
-        every[:, reached] = scores
-        of_kin[:, owners == at] = every[:, answers[owners == at]]
-        every[:, reached] = 0.0
+    of_kin = of_answers(scored, owners, answers, len(items))
     (slope, *own), offset = regression(np.vstack([sums - weights @ of_kin, of_kin]), true)
     first, second, third = (np.array(own) - slope * weights).tolist()
     return slope, offset, (first, second, third)

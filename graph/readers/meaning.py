@@ -39,7 +39,7 @@ def interpret(statements: Statements, builder: GraphBuilder) -> None:
         )
     former = {contract(name, prefixes): names[number] for name, number in statements.former.items()}
     former |= {names[old]: names[new] for old, new in statements.present().items()}
-    builder.replace({name: entity for name, entity in former.items() if entity in builder})
+    builder.replace(former)
     for number in sorted({relation for _, relation, _ in triples}):
         builder.relation(names[number], _relation_label(statements, number, is_ontology))
     for head, relation, tail in triples:
@@ -65,8 +65,12 @@ def _data(statements: Statements) -> tuple[list[tuple[int, int, int]], set[int]]
     vocabulary = np.array([term.startswith(CHECKED) for term in terms])
     kinds = list(statements.numbers([rdf.TYPE]))
     declares = np.isin(kept[:, 1], kinds) & vocabulary[kept[:, 2]]
-    no_entities = list(statements.numbers((*rdf.PROPERTIES, rdf.SKOS + "ConceptScheme")))
-    declared = set(links[np.isin(links[:, 1], kinds) & np.isin(links[:, 2], no_entities), 0].tolist())
+
+    def typed(*names: str) -> set[int]:
+        typing = np.isin(links[:, 1], kinds) & np.isin(links[:, 2], list(statements.numbers(names)))
+        return set(links[typing, 0].tolist())
+
+    declared = typed(*rdf.PROPERTIES, rdf.SKOS + "ConceptScheme")
     facts = kept[~declares]
     narrower = np.isin(facts[:, 1], list(statements.numbers([rdf.SKOS + "narrower"])))
     if narrower.any():
@@ -74,9 +78,6 @@ def _data(statements: Statements) -> tuple[list[tuple[int, int, int]], set[int]]
         facts[narrower] = facts[narrower][:, ::-1]
         facts[narrower, 1] = statements.number(rdf.SKOS + "broader")
     predicates = set(links[:, 1].tolist())
-    concepts = links[
-        np.isin(links[:, 1], kinds) & np.isin(links[:, 2], list(statements.numbers([rdf.SKOS + "Concept"]))), 0
-    ]
-    described = statements.named.union(concepts.tolist())
+    described = statements.named | typed(rdf.SKOS + "Concept")
     alone = {number for number in described if not blank[number]} - predicates - declared - set(skip)
     return [(h, r, t) for h, r, t in facts.tolist()], alone

@@ -68,8 +68,7 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
                         former[contract(str(value["val"]), builder.prefixes)] = identifier
         except (KeyError, TypeError, AttributeError):
             problems.report(f"expected a node with an id, found {str(node)[:80]!r}")
-    former.update({name: entity for name, entity in replaced.items() if entity in builder})
-    builder.replace(former)
+    builder.replace(former | replaced)
     for head, relation, tail in _edges(graph, problems):
         ends = [contract(name, builder.prefixes) for name in (head, tail)]
         ends[1] = builder.aliases.get(ends[1], ends[1])

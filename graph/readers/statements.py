@@ -125,6 +125,9 @@ class Statements:
 
         What is deprecated stands for nothing, and nothing stands for what is not, but for ids that only links name.
         """
+        replaced_by = list(self.numbers(rdf.REPLACED_BY))
+        if not (self.former or replaced_by):
+            return {}
         found: dict[int, set[int]] = {}
         prefixes = self.all_prefixes()
         for name, number in self.former.items():
@@ -132,7 +135,7 @@ class Statements:
             if old is not None and (old in self.deprecated or old not in self.named):
                 found.setdefault(old, set()).add(number)
         links = self._links()
-        for old, _, new in links[np.isin(links[:, 1], list(self.numbers(rdf.REPLACED_BY)))].tolist():
+        for old, _, new in links[np.isin(links[:, 1], replaced_by)].tolist():
             if old in self.deprecated:
                 found.setdefault(old, set()).add(new)
         return {old: min(new) for old, new in found.items() if len(new) == 1 and not new & {old, *self.deprecated}}
