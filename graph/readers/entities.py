@@ -23,7 +23,7 @@ DEFINITION = ("definition", "gloss", "description", "first sentence", "comment",
 FORMER = ("former ids", "former id", "alt ids", "alt id", "alternative ids", "alternative id", "replaces")
 PARENT = (
     *("parent", "parents", "parent id", "parent ids", "parent label", "parent name", "parent class", "parent term"),
-    *("superclass", "super class", "broader concept", "broader term"),
+    *("superclass", "super class", "broader concept", "broader term", "kind of", "is a kind of", "type of"),
     *sorted(HIERARCHY_NAMES),
 )
 

@@ -159,6 +159,7 @@ def test_a_table_of_entities(write) -> None:
         ("Label\tDefinition\tLikes\ndog\tit barks\tcat\ncat\tit purrs\t\n", {("dog", "Likes", "cat")}),
         ("category,is a,concept\ntopic,is a,concept\n", {(name, "is a", "concept") for name in ("category", "topic")}),
         ("id,parent,parent\n1,2,3\n", {("1", "is_a", "2"), ("1", "is_a", "3")}),
+        ("name;kind of\ndog;animal\nanimal;n/a\n", {("dog", "is_a", "animal")}),
         ("# pets\nid,label,parent\n1,dog,2\n2,animal,\n", {("1", "is_a", "2")}),
     ],
 )
