@@ -115,7 +115,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
     return [
         Measured(
             name=options.name,
-            title=f"Similarity of sentences and words, from nothing, {options.epochs:g} epochs",
+            title=f"Similarity of sentences and words, from nothing: {_what(rows, options)}",
             seed=options.seeds[0],
             settings={
                 "epochs": options.epochs,
@@ -142,6 +142,13 @@ NOTES = [
     "Of a batch of 512 sentences 2,048 nodes are compared, or as many tokens predicted as cost the same; the paper has "
     "all.",
 ]
+
+
+def _what(rows: list[tuple[str, int]], options: argparse.Namespace) -> str:
+    """Return what is compared, in words."""
+    objectives, channels = (list(dict.fromkeys(part)) for part in zip(*rows, strict=True))
+    counted = [(options.epochs, "epoch"), (len(options.seeds), "seed"), (len(channels), "channel count")]
+    return f"{', '.join(objectives)}; " + ", ".join(f"{n:g} {unit}" + ("" if n == 1 else "s") for n, unit in counted)
 
 
 def _row(objective: str, channels: int) -> str:
