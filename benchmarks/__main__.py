@@ -19,6 +19,7 @@ BENCHMARKS = {
     "retrieval": "exact top-10 against FAISS and PyKEEN, opening, memory, size on disk",
     "encode": "building an index against SentenceTransformer.encode: speed, equality, flat memory",
     "kgc": "link prediction on WN18RR and FB15k-237, end to end (needs --data)",
+    "small-graphs": "link prediction on three small graphs, beside PyKEEN",
     "architectures": "link prediction from texts alone: every architecture at one budget (needs --data)",
     "zero-shot": "link prediction before any training: the network in the box (needs --data)",
     "conditional": "similarity under a condition, made from WN18RR and FB15k-237: every architecture (needs --data)",
@@ -36,7 +37,7 @@ BENCHMARKS = {
     "reliability": "kills, damage, hostile files, load: all that tests/reliability tries, for an hour",
     "tables": "write benchmarks/README.md and docs/reliability.md from the records, measure nothing",
 }
-NEED_NO_DATA = ("retrieval", "encode", "hierarchy-search", "entailment-search", "conditional-search")
+NEED_NO_DATA = ("retrieval", "encode", "small-graphs", "hierarchy-search", "entailment-search", "conditional-search")
 
 
 def parser_of(name: str | None) -> argparse.ArgumentParser:

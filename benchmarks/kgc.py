@@ -22,9 +22,6 @@ from ontodex.indexers.vectors import Vectors
 __all__ = ["add_options", "run"]
 
 GRAPHS = {"wn18rr": "WN18RR", "fb15k-237": "FB15k-237"}
-STRUCTURE: dict[str, dict[str, Any]] = {"wn18rr": {"regularisation": 0.1}, "fb15k-237": {}}
-"""Settings of ComplEx that validation triples have chosen."""
-
 GOALS = {"wn18rr": 0.616, "fb15k-237": 0.391}
 """MRR of text and structure together: the paper's full-rank hypernetwork, and above the best of texts with structure."""
 
@@ -73,9 +70,7 @@ def _measured(
     structure: ontodex.ComplExTraining | bool = False
     if options.structure_rank:
         steps = 20 if options.quick else 0
-        structure = ontodex.ComplExTraining(
-            rank=options.structure_rank, steps=steps, seed=options.seed, **STRUCTURE[name]
-        )
+        structure = ontodex.ComplExTraining(rank=options.structure_rank, steps=steps, seed=options.seed)
     print(f"{graph!r}: {form} …", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
         engine = ontodex.build(

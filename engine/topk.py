@@ -209,7 +209,11 @@ class Searcher:
             for start in range(0, len(block), step):
                 piece = block[start : start + step]
                 products = room[: len(queries) * len(piece)].reshape(len(queries), len(piece))
-                yield first + start, np.matmul(queries, piece.T, out=products)
+                if len(queries) == 1:  # twice as fast as OpenBLAS, which is made for matrices
+                    np.einsum("d,nd->n", queries[0], piece, out=products[0])
+                else:
+                    np.matmul(queries, piece.T, out=products)
+                yield first + start, products
 
     def _likely_on_device(self, asked: Asked, k: int, owners: Rows, rows: Rows) -> tuple[Rows, Rows]:
         import torch

@@ -23,6 +23,9 @@ __all__ = ["ComplExTraining", "train_complex"]
 START = 1e-3
 """Standard deviation of the first vectors."""
 
+STRENGTH = 0.12
+"""Weight of the regularisation where there is one link to an entity; it falls with the square root of their number."""
+
 
 @dataclass(frozen=True)
 class ComplExTraining:
@@ -30,12 +33,13 @@ class ComplExTraining:
 
     Attributes:
         rank: Complex numbers in a vector; it takes twice as many floats.
-        steps: Number of batches; 0 for ``passes`` passes over the questions, but at least 100 and at most 2,000 batches.
+        steps: Number of batches; 0 for ``passes`` passes over the questions, but at least 300 and at most 2,000 batches.
         passes: Passes over all questions (entity, relation), inverses counted.
         queries: Questions in a batch; all their answers are learnt at once.
         candidates: Random entities that the answers of a batch are told from, besides each other; 0 for all entities.
         rate: First learning rate of Adagrad; it falls to zero.
-        regularisation: Weight of the nuclear 3-norm (N3).
+        regularisation: Weight of the nuclear 3-norm (N3); ``None`` for 0.12 / √(links to an entity), as more is told of
+            each by more links.
         seed: Seed of vectors and batches.
 
     Raises:
@@ -48,13 +52,14 @@ class ComplExTraining:
     queries: int = 1024
     candidates: int = 4096
     rate: float = 0.1
-    regularisation: float = 0.05
+    regularisation: float | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
         expect_whole(self, rank=1, steps=0, passes=1, queries=1, candidates=0, seed=0)
         expect_number(self, "rate")
-        expect_number(self, "regularisation", zero=True)
+        if self.regularisation is not None:
+            expect_number(self, "regularisation", zero=True)
 
 
 def train_complex(
@@ -86,6 +91,9 @@ def train_complex(
         candidates=settings.candidates,
         seed=settings.seed,
     )
+    regularisation = settings.regularisation
+    if regularisation is None:
+        regularisation = STRENGTH * (np.count_nonzero(batches.linked_entities) / graph.n_triples) ** 0.5
     random = torch.Generator().manual_seed(settings.seed)
     sizes = (graph.n_entities, 2 * graph.n_relations)
     entities, relations = (
@@ -96,7 +104,7 @@ def train_complex(
         for step in range(len(batches)):
             batch = batches[step]
             known, turned = entities.rows(batch.entities), relations.rows(batch.relations)
-            loss = _loss(batch, known, turned, settings.regularisation, narrow)
+            loss = _loss(batch, known, turned, regularisation, narrow)
             value = float(loss.detach())
             if not np.isfinite(value):
                 raise TrainingError(f"{graph.source}: the loss of ComplEx became {value}; lower its learning rate")

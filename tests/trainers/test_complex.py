@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from ontodex.errors import SettingsError, TrainingError
-from ontodex.graph import GraphBuilder, KnowledgeGraph
+from ontodex.graph import GraphBuilder, KnowledgeGraph, split
 from ontodex.trainers import complex as trained
 from ontodex.trainers.complex import ComplExTraining, train_complex
 from ontodex.trainers.complex_batches import ComplExBatches
@@ -75,6 +77,16 @@ def test_it_ranks_what_it_was_taught_first(small_graph: KnowledgeGraph) -> None:
     backward = made.queries(tails, relations + small_graph.n_relations)
     own = np.einsum("nd,nd->n", backward, made.entities[heads])
     assert np.mean(own > (backward @ made.entities.T).mean(axis=1)) > 0.95
+
+
+def test_the_more_links_an_entity_has_the_less_is_regularised(small_graph: KnowledgeGraph) -> None:
+    settings = ComplExTraining(rank=4, steps=5)
+    fewer = split(replace(small_graph, test=small_graph.test[:0]), valid=0.6, test=0.0)
+    for graph in (small_graph, fewer):
+        links = graph.n_triples / len(np.unique(graph.triples[:, [0, 2]]))
+        same = replace(settings, regularisation=0.12 / links**0.5)
+        made, expected = (train_complex(graph, one, device="cpu", quiet=True) for one in (settings, same))
+        assert np.array_equal(made.entities, expected.entities)
 
 
 def test_it_says_nothing_of_what_is_in_no_triple(small_graph: KnowledgeGraph) -> None:
