@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.locate import DEFAULT_ENCODER, locate
-from ontodex.errors import IndexMismatch, SettingsError, nearest, settings_from
+from ontodex.errors import IndexMismatch, SettingsError, nearest
 from ontodex.geometry import poincare
 from ontodex.geometry.subsumption import differences
 from ontodex.graph import (
@@ -22,8 +22,8 @@ from ontodex.graph import (
     HierarchyTask,
     KnowledgeGraph,
     TaskSettings,
-    TextSettings,
     entity_texts,
+    hierarchy_texts,
     homonym_rate,
     links_fingerprint,
     make_task,
@@ -336,7 +336,7 @@ def _embedded(model: str | Path, graph: KnowledgeGraph, device: str) -> _Embedde
     """Return the points of an encoder, or those of an index."""
     if not (Path(model) / "CURRENT").exists():
         encoder = load_hierarchy_encoder(str(model), device)
-        texts = entity_texts(graph, settings_from(TextSettings, {**asdict(LABEL_ALONE), **encoder.texts}, str(model)))
+        texts = hierarchy_texts(graph, encoder.texts, str(model))
         return _Embedded(encoder.points(texts), encoder.c, texts, encoder.learnt)
     from ontodex.indexers.index import Index
 
@@ -348,5 +348,5 @@ def _embedded(model: str | Path, graph: KnowledgeGraph, device: str) -> _Embedde
     items = np.concatenate(index.vectors("hit").shards)
     points = np.asarray(poincare.unlift(items, index.curvature), dtype=np.float32)
     encoder = index.hit_encoder
-    texts = entity_texts(graph, settings_from(TextSettings, {**asdict(LABEL_ALONE), **encoder.texts}, str(model)))
+    texts = hierarchy_texts(graph, encoder.texts, str(model))
     return _Embedded(points, index.curvature, texts, encoder.learnt, index.rule)

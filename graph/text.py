@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from ontodex.errors import SettingsError
+from ontodex.errors import SettingsError, settings_from
 from ontodex.graph.builder import readable
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 
@@ -15,6 +16,7 @@ __all__ = [
     "LABEL_ALONE",
     "TextSettings",
     "entity_texts",
+    "hierarchy_texts",
     "in_words",
     "inverse_text",
     "question_text",
@@ -82,6 +84,20 @@ def entity_texts(graph: KnowledgeGraph, settings: TextSettings = DEFAULT_TEXTS) 
             words += [word for _, name in near[: settings.neighbours] for word in name.split()]
         texts.append(" ".join(words[: settings.max_words]))
     return texts
+
+
+def hierarchy_texts(graph: KnowledgeGraph, trained: Mapping[str, Any], where: str) -> list[str]:
+    """Return what a hierarchy encoder reads of each entity.
+
+    Args:
+        graph: Where the entities are.
+        trained: How texts were built in its training: fields of :class:`TextSettings`; without any, the label alone.
+        where: What to name if that makes no sense.
+
+    Raises:
+        SettingsError: If it does not.
+    """
+    return entity_texts(graph, settings_from(TextSettings, {**asdict(LABEL_ALONE), **trained}, where))
 
 
 def question_text(entity: str, relation: str, *, backward: bool = False) -> str:

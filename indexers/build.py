@@ -26,11 +26,11 @@ from ontodex.encoders.locate import fingerprint
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexFailure, IndexMismatch, settings_from
 from ontodex.graph import (
-    LABEL_ALONE,
     KnowledgeGraph,
     Statements,
     TextSettings,
     entity_texts,
+    hierarchy_texts,
     relation_texts,
     statements,
 )
@@ -39,6 +39,7 @@ from ontodex.indexers.asking import asking
 from ontodex.indexers.blobs import layout
 from ontodex.indexers.candidates import EXACT_UP_TO, make_candidates, measure_recall
 from ontodex.indexers.embed import Embeddings, embed, map_blocks
+from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy
 from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
 from ontodex.indexers.index import Index
@@ -96,14 +97,7 @@ def build_index(
         raise IndexFailure(f"{path}: expected an index or an empty folder, found other files; choose another name")
     with generations.writer(path):
         return build_generation(
-            graph,
-            path,
-            encoders,
-            train=train,
-            structure=structure,
-            texts=texts,
-            settings=settings,
-            quiet=quiet,
+            graph, path, encoders, train=train, structure=structure, texts=texts, settings=settings, quiet=quiet
         )
 
 
@@ -219,12 +213,14 @@ class _Build:
                 vectors[HYBRID] = join(vectors[LINK], found, folder / "hybrid.f32")
         if given.hit is not None:
             with self._timed("encode"):
-                texts = {**dataclasses.asdict(LABEL_ALONE), **given.hit.texts}
-                names[HIT] = entity_texts(self.graph, settings_from(TextSettings, texts, HIT))
+                names[HIT] = hierarchy_texts(self.graph, given.hit.texts, HIT)
                 vectors[HIT] = self._adapted(HIT, given.hit, names[HIT], earlier)
             with self._timed("rule"):
-                hit = with_rule(given.hit, hierarchy, names[HIT], vectors[HIT])
-                kin = fit_kin_to_graph(hit, hierarchy, names[HIT], vectors[HIT], Vectors([vectors[TEXT]])) or given.kin
+                embedded = None
+                if hierarchy is not None:
+                    embedded = EmbeddedHierarchy(hierarchy, names[HIT], vectors[HIT], given.hit.c)
+                hit = with_rule(given.hit, embedded)
+                kin = fit_kin_to_graph(hit, embedded, Vectors([vectors[TEXT]])) or given.kin
                 self.encoders = given = dataclasses.replace(given, hit=hit, kin=kin)
         if given.condition is not None:
             with self._timed("encode"):

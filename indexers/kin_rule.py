@@ -11,13 +11,12 @@ from ontodex.encoders.hit import HiT
 from ontodex.geometry.cosine import unit
 from ontodex.geometry.logistic import regression
 from ontodex.geometry.poincare import distance as distance_of
-from ontodex.geometry.poincare import norm, pairwise, unlift
+from ontodex.geometry.poincare import norm, pairwise
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph import Hierarchy
-from ontodex.graph.negatives import name_groups
 from ontodex.indexers import structure_weights
-from ontodex.indexers.embed import text_keys
-from ontodex.indexers.hierarchy_rule import CANDIDATES, best_answers, not_learnt, scores_of, some_children
+from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy, scores_of
+from ontodex.indexers.hierarchy_rule import CANDIDATES, not_learnt
 from ontodex.indexers.kin import SCORES, Kin, KinRule, of_answers
 from ontodex.indexers.likeness import Likeness
 from ontodex.indexers.vectors import Vectors
@@ -37,14 +36,7 @@ NAMED = 8
 """One in so many phrases is taken for another name of an entity, the others for names of new concepts."""
 
 
-def fit_kin_to_graph(
-    hit: HiT,
-    hierarchy: Hierarchy | None,
-    names: Sequence[str],
-    items: NDArray[np.float32],
-    texts: Vectors,
-    seed: int = 0,
-) -> dict[str, KinRule]:
+def fit_kin_to_graph(hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vectors, seed: int = 0) -> dict[str, KinRule]:
     """Fit how much entities of like text count, by the likelihood of direct parents, and children, among all entities.
 
     What is farther above, or below, counts as wrong there: otherwise the roots, which are above all, would come first.
@@ -53,9 +45,7 @@ def fit_kin_to_graph(
 
     Args:
         hit: The encoder, with the rule that :func:`with_rule` fitted.
-        hierarchy: The asserted hierarchy, if it is large enough (:func:`hierarchy_to_fit`).
-        names: Text of every entity.
-        items: Lifted points of all entities, of shape (entities, dim + 1).
+        embedded: The asserted hierarchy as the encoder embeds it, if it is large enough (:func:`hierarchy_to_fit`).
         texts: Vectors of the entities' texts, to tell which are alike.
         seed: Seed of the draws.
 
@@ -63,28 +53,25 @@ def fit_kin_to_graph(
         The weights, and the curve of probabilities of the sums, for ``"parents"`` and ``"children"``; nothing, if there is
         nothing to fit them to.
     """
-    if hit.rule is None or hierarchy is None:
+    if hit.rule is None or embedded is None:
         return {}
-    links, rule = not_learnt(hit, hierarchy, names), hit.rule
-    links = hierarchy.direct_subsumptions() if links is None else links
-    order = np.argsort(text_keys(names), kind="stable")
-    kin, turned = Kin(hierarchy, Likeness(texts)), hierarchy.turned()
-    found = {}
-    for question, upward, asking in (("parents", hierarchy, links), ("children", turned, links[:, ::-1])):
+    links, rule = not_learnt(hit, embedded), hit.rule
+    links = embedded.hierarchy.direct_subsumptions() if links is None else links
+    kin, order, found = Kin(embedded.hierarchy, Likeness(texts)), embedded.order, {}
+    for question in SCORES:
         random = np.random.default_rng(seed)
-        asked = some_children(asking, order, random)
-        drawn = order[random.permutation(len(items))[:CANDIDATES]]
+        asked = embedded.some_asked(question, links, random)
+        drawn = order[random.permutation(len(order))[:CANDIDATES]]
         scored, of = list(kin.scores(question, _no_texts(asked), asked)), asked
         if question == "children":
             renamed = asked[::NAMED]
             phrases = _in_other_words(texts[renamed], random)
             scored, of = [*scored, *kin.scores(question, phrases, np.full(len(renamed), -1))], np.append(asked, renamed)
-        direct = _first_parents(upward, of, order)
-        evidence = _evidence_of_kin(question, upward, names, items, hit.c, rule, of, direct, drawn, scored)
+        evidence = _evidence_of_kin(question, embedded, rule, of, drawn, scored)
         start = np.array([[rule.slope, 0.5, 0.5, 0.5]])
         fitted = structure_weights.fit(evidence, evidence.groups, start, PRECISION * np.eye(4))[0]
         weights = np.maximum(fitted[1:], 0.0) / max(fitted[0], LEAST_WEIGHT)
-        slope, offset, curve = _curve(question, upward, names, items, hit.c, rule, asked, scored[: len(asked)], weights)
+        slope, offset, curve = _curve(question, embedded, rule, asked, scored[: len(asked)], weights)
         of_kin = dict(zip(SCORES[question], weights.tolist(), strict=True))
         found[question] = KinRule(slope, offset, **of_kin, curve=curve)
     return found
@@ -92,43 +79,37 @@ def fit_kin_to_graph(
 
 def _evidence_of_kin(
     question: str,
-    hierarchy: Hierarchy,
-    names: Sequence[str],
-    items: NDArray[np.float32],
-    c: float,
+    embedded: EmbeddedHierarchy,
     rule: Subsumption,
     asked: NDArray[np.int64],
-    answers: NDArray[np.int64],
     drawn: NDArray[np.int64],
     scored: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
 ) -> structure_weights.Evidence:
-    """Score the answer to each entity that is asked about, and those drawn, by the rule and by kin.
+    """Score an answer to each entity that is asked about, and those drawn, by the rule and by kin.
 
-    For children the hierarchy is upside down. Scores by kin are for each that is asked about.
+    Scores by kin are for each that is asked about.
     """
+    c, groups, hierarchy = embedded.c, embedded.groups, embedded.asserted(question)
+    answers = _first_parents(hierarchy, asked, embedded.order)
     own, others = np.zeros((len(asked), 4)), np.zeros((4, len(asked), len(drawn)), dtype=np.float32)
-    points, right, wrong = (unlift(np.array(items[rows], dtype=np.float64), c) for rows in (asked, answers, drawn))
+    points, right, wrong = (embedded.points(rows) for rows in (asked, answers, drawn))
     own[:, 0] = scores_of(question, rule, distance_of(points, right, c), norm(points, c), norm(right, c))
     others[0] = scores_of(question, rule, pairwise(points, wrong, c), norm(points, c)[:, None], norm(wrong, c))
-    sums = np.zeros((3, len(items)))
+    sums = np.zeros((3, len(groups)))
     for at, (reached, scores) in enumerate(scored):
         sums[:, reached] = scores
         own[at, 1:], others[1:, at] = sums[:, answers[at]], sums[:, drawn]
         sums[:, reached] = 0.0
-    groups = name_groups(names)
     refused = hierarchy.is_ancestor(drawn[None], asked[:, None]) | (groups[asked][:, None] == groups[drawn][None])
     for row, own_row in zip(refused, asked.tolist(), strict=True):
         row |= np.isin(drawn, hierarchy.parents(own_row))
-    offsets = np.where(refused, -np.inf, np.log(len(items) / len(drawn))).astype(np.float32)
+    offsets = np.where(refused, -np.inf, np.log(len(groups) / len(drawn))).astype(np.float32)
     return structure_weights.Evidence(own, others, offsets, np.zeros(len(asked), dtype=np.int64))
 
 
 def _curve(
     question: str,
-    hierarchy: Hierarchy,
-    names: Sequence[str],
-    items: NDArray[np.float32],
-    c: float,
+    embedded: EmbeddedHierarchy,
     rule: Subsumption,
     asked: NDArray[np.int64],
     scored: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
@@ -142,11 +123,11 @@ def _curve(
         Steepness of the logistic curve for the sum, its logit at zero, and what each score by kin adds to the logit.
     """
     bonuses = [(reached, weights @ scores) for reached, scores in scored]
-    owners, answers, sums = best_answers(question, hierarchy, names, items, c, rule, asked, bonuses=bonuses)
-    true = hierarchy.is_ancestor(asked[owners], answers)
+    owners, answers, sums = embedded.best_answers(question, rule, asked, bonuses=bonuses)
+    true = embedded.asserted(question).is_ancestor(asked[owners], answers)
     if not true.any() or true.all():
         return rule.slope, rule.offset, (0.0, 0.0, 0.0)
-    of_kin = of_answers(scored, owners, answers, len(items))
+    of_kin = of_answers(scored, owners, answers, len(embedded.items))
     (slope, *own), offset = regression(np.vstack([sums - weights @ of_kin, of_kin]), true)
     first, second, third = (np.array(own) - slope * weights).tolist()
     return slope, offset, (first, second, third)

@@ -14,14 +14,8 @@ from ontodex.geometry import poincare
 from ontodex.geometry.subsumption import Subsumption, calibrated, differences, fit, metrics
 from ontodex.graph import Hierarchy, KnowledgeGraph, draw_negatives, links_fingerprint, validation_links
 from ontodex.graph.names import normalise
-from ontodex.indexers.hierarchy_rule import (
-    ASKED,
-    LEAST_LINKS,
-    WEIGHTS,
-    best_answers,
-    fit_rule_to_graph,
-    with_rule,
-)
+from ontodex.indexers.embedded_hierarchy import ASKED, EmbeddedHierarchy
+from ontodex.indexers.hierarchy_rule import LEAST_LINKS, WEIGHTS, fit_rule_to_graph, with_rule
 from ontodex.indexers.kin import Added, Kin, KinRule
 from ontodex.indexers.kin_rule import fit_kin_to_graph
 from ontodex.indexers.likeness import Likeness
@@ -58,6 +52,11 @@ def items(hierarchy: Hierarchy) -> np.ndarray:
     return np.asarray(poincare.lift_items(points, C), dtype=np.float32)
 
 
+@pytest.fixture(scope="module")
+def embedded(hierarchy: Hierarchy, names: list[str], items: np.ndarray) -> EmbeddedHierarchy:
+    return EmbeddedHierarchy(hierarchy, names, items, C)
+
+
 def bands(chances: np.ndarray, found: np.ndarray) -> list[float]:
     """Return by how much probabilities are off in each of five bands of equal size."""
     order = np.argsort(chances, kind="stable")
@@ -65,13 +64,13 @@ def bands(chances: np.ndarray, found: np.ndarray) -> list[float]:
 
 
 def test_a_probability_is_the_share_of_true_parents_among_other_entities(
-    hierarchy: Hierarchy, names: list[str], items: np.ndarray
+    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, names: list[str], items: np.ndarray
 ) -> None:
-    rule = fit_rule_to_graph(hierarchy, names, items, C)
+    rule = fit_rule_to_graph(embedded)
     assert rule is not None
     asked = np.random.default_rng(0).permutation(np.unique(hierarchy.links[:, 0]))[ASKED:]  # those it was not fitted to
     assert len(asked) > ASKED
-    owners, parents, scores = best_answers("parents", hierarchy, names, items, C, rule, asked)
+    owners, parents, scores = embedded.best_answers("parents", rule, asked)
     found = hierarchy.is_ancestor(asked[owners], parents)
     assert 0.02 < found.mean() < 0.6
     assert max(bands(rule.probability(scores), found)) < 0.07
@@ -89,10 +88,10 @@ def test_an_encoder_that_knows_nothing_is_sure_of_nothing(
     hierarchy: Hierarchy, names: list[str], items: np.ndarray
 ) -> None:
     shuffled = items[np.random.default_rng(2).permutation(COUNT)]
-    rule = fit_rule_to_graph(hierarchy, names, shuffled, C)
+    rule = fit_rule_to_graph(EmbeddedHierarchy(hierarchy, names, shuffled, C))
     assert rule is not None
     asked = np.arange(600, 700)
-    owners, parents, scores = best_answers("parents", hierarchy, names, shuffled, C, rule, asked)
+    owners, parents, scores = EmbeddedHierarchy(hierarchy, names, shuffled, C).best_answers("parents", rule, asked)
     found = hierarchy.is_ancestor(asked[owners], parents)
     assert rule.slope > 0
     assert rule.probability(scores).max() < 0.1
@@ -114,33 +113,33 @@ def texts_of(hierarchy: Hierarchy, share: float) -> Vectors:
 
 
 def test_entities_of_like_text_find_more_parents_with_true_probabilities(
-    hierarchy: Hierarchy, names: list[str], items: np.ndarray, tiny_hit: Path
+    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path
 ) -> None:
-    hit = with_rule(HiT.load(tiny_hit, "cpu"), hierarchy, names, items)
+    hit = with_rule(HiT.load(tiny_hit, "cpu"), embedded)
     assert hit.rule is not None
     asked = np.random.default_rng(0).permutation(np.unique(hierarchy.links[:, 0]))[ASKED:]
     direct = hierarchy.links[:, 0].astype(np.int64) * COUNT + hierarchy.links[:, 1]
     right = []
     for texts in (texts_of(hierarchy, 2.0), texts_of(hierarchy, 0.0)):
-        rule = fit_kin_to_graph(hit, hierarchy, names, items, texts)["parents"]
+        rule = fit_kin_to_graph(hit, embedded, texts)["parents"]
         added = list(
             Kin(hierarchy, Likeness(texts)).added("parents", rule, np.zeros((len(asked), 0), np.float32), asked)
         )
         bonuses = [more[:2] for more in added]
-        owners, parents, scores = best_answers("parents", hierarchy, names, items, C, hit.rule, asked, bonuses=bonuses)
+        owners, parents, scores = embedded.best_answers("parents", hit.rule, asked, bonuses=bonuses)
         found = hierarchy.is_ancestor(asked[owners], parents)
         assert max(bands(chances(rule, added, owners, parents, scores), found)) < 0.07
         right.append(np.isin(asked[owners].astype(np.int64) * COUNT + parents, direct).mean())
-    owners, parents, _ = best_answers("parents", hierarchy, names, items, C, hit.rule, asked)
+    owners, parents, _ = embedded.best_answers("parents", hit.rule, asked)
     plain = np.isin(asked[owners].astype(np.int64) * COUNT + parents, direct).mean()
     assert right[0] > 1.3 * plain  # texts that tell
     assert right[1] > 0.95 * plain  # texts that tell nothing
 
 
 def test_like_texts_find_more_children_with_true_probabilities(
-    hierarchy: Hierarchy, names: list[str], items: np.ndarray, tiny_hit: Path
+    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path
 ) -> None:
-    hit = with_rule(HiT.load(tiny_hit, "cpu"), hierarchy, names, items)
+    hit = with_rule(HiT.load(tiny_hit, "cpu"), embedded)
     assert hit.rule is not None
     turned = hierarchy.turned()
     asked = np.random.default_rng(0).permutation(np.unique(turned.links[:, 0]))[:ASKED]
@@ -150,48 +149,49 @@ def test_like_texts_find_more_children_with_true_probabilities(
     direct = hierarchy.links[:, 0].astype(np.int64) * COUNT + hierarchy.links[:, 1]
     for share in (0.7, 0.0):  # of the parent's text
         texts = Vectors([(noise + share * noise[first]).astype(np.float32)])
-        rule = fit_kin_to_graph(hit, hierarchy, names, items, texts)["children"]
+        rule = fit_kin_to_graph(hit, embedded, texts)["children"]
         assert (rule.parents, rule.ancestors) == (0.0, 0.0)
         kin = Kin(hierarchy, Likeness(texts))
         added = list(kin.added("children", rule, np.zeros((len(asked), 0), np.float32), asked))
         bonuses = [more[:2] for more in added]
-        owners, children, scores = best_answers("children", turned, names, items, C, hit.rule, asked, bonuses=bonuses)
+        owners, children, scores = embedded.best_answers("children", hit.rule, asked, bonuses=bonuses)
         found = hierarchy.is_ancestor(children, asked[owners])
         assert max(bands(chances(rule, added, owners, children, scores), found)) < 0.07
         right.append(np.isin(children.astype(np.int64) * COUNT + asked[owners], direct).mean())
-    owners, children, _ = best_answers("children", turned, names, items, C, hit.rule, asked)
+    owners, children, _ = embedded.best_answers("children", hit.rule, asked)
     plain = np.isin(children.astype(np.int64) * COUNT + asked[owners], direct).mean()
     assert right[0] > 1.1 * plain  # texts that tell
     assert right[1] > 0.95 * plain  # texts that tell nothing
 
 
 def test_children_of_an_entity_are_found_by_other_words_for_it(
-    hierarchy: Hierarchy, names: list[str], items: np.ndarray, tiny_hit: Path
+    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path
 ) -> None:
-    hit = with_rule(HiT.load(tiny_hit, "cpu"), hierarchy, names, items)
+    hit = with_rule(HiT.load(tiny_hit, "cpu"), embedded)
     assert hit.rule is not None
     turned, rng = hierarchy.turned(), np.random.default_rng(7)
     asked = rng.permutation(np.unique(turned.links[:, 0]))[:ASKED]
     noise = rng.normal(size=(COUNT, 200))  # texts of children tell nothing of their parents
-    rule = fit_kin_to_graph(hit, hierarchy, names, items, Vectors([noise.astype(np.float32)]))["children"]
+    rule = fit_kin_to_graph(hit, embedded, Vectors([noise.astype(np.float32)]))["children"]
     words = (0.8 * noise[asked] + 0.6 * rng.normal(size=(len(asked), 200))).astype(np.float32)
     added = Kin(hierarchy, Likeness(Vectors([noise]))).added("children", rule, words, np.full(len(asked), -1))
     bonuses = [more[:2] for more in added]
     direct = hierarchy.links[:, 0].astype(np.int64) * COUNT + hierarchy.links[:, 1]
     right = []
     for added in (bonuses, ()):
-        owners, children, _ = best_answers("children", turned, names, items, C, hit.rule, asked, bonuses=added)
+        owners, children, _ = embedded.best_answers("children", hit.rule, asked, bonuses=added)
         right.append(np.isin(children.astype(np.int64) * COUNT + asked[owners], direct).mean())
     assert right[0] > 1.3 * right[1]
 
 
 def test_there_is_no_rule_for_kin_without_a_hierarchy(names: list[str], items: np.ndarray, tiny_hit: Path) -> None:
-    assert fit_kin_to_graph(HiT.load(tiny_hit, "cpu"), None, names, items, Vectors([items])) == {}
+    assert fit_kin_to_graph(HiT.load(tiny_hit, "cpu"), None, Vectors([items])) == {}
 
 
 @pytest.mark.parametrize("question", ["parents", "children"])
 @pytest.mark.parametrize("block", [COUNT, 97])
 def test_the_best_answers_are_those_of_a_full_sort(
+    embedded: EmbeddedHierarchy,
     hierarchy: Hierarchy,
     names: list[str],
     items: np.ndarray,
@@ -199,13 +199,13 @@ def test_the_best_answers_are_those_of_a_full_sort(
     question: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    hierarchy = hierarchy if question == "parents" else hierarchy.turned()
-    monkeypatch.setattr("ontodex.indexers.hierarchy_rule.BLOCK", block)
+    monkeypatch.setattr("ontodex.indexers.embedded_hierarchy.BLOCK", block)
     asked = np.array([COUNT - 1, 3, 0, 40])
     rule = Subsumption(weight=0.5, threshold=0.0, slope=1.0, offset=0.0, tilt=0.2)
     rng = np.random.default_rng(0)
     bonuses = [(np.sort(rng.permutation(COUNT)[:30]), rng.normal(size=30) * 5) for _ in asked]
-    owners, parents, scores = best_answers(question, hierarchy, names, items, C, rule, asked, k=7, bonuses=bonuses)
+    owners, parents, scores = embedded.best_answers(question, rule, asked, k=7, bonuses=bonuses)
+    hierarchy = hierarchy if question == "parents" else hierarchy.turned()
     points = poincare.unlift(items.astype(np.float64), C)
     norms = poincare.norm(points, C)
     for at, row in enumerate(asked.tolist()):
@@ -220,13 +220,13 @@ def test_the_best_answers_are_those_of_a_full_sort(
 
 
 def test_the_rule_is_fitted_to_links_that_the_encoder_has_not_learnt(
-    hierarchy: Hierarchy, names: list[str], items: np.ndarray, tiny_hit: Path
+    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, names: list[str], tiny_hit: Path
 ) -> None:
     hit = HiT.load(tiny_hit, "cpu")
     links = links_fingerprint(hierarchy.links, names)
-    of_all = fit_rule_to_graph(hierarchy, names, items, C)
+    of_all = fit_rule_to_graph(embedded)
     held_out = validation_links(hierarchy, seed=3, held_out=0.2)
-    of_held_out = fit_rule_to_graph(hierarchy, names, items, C, links=held_out)
+    of_held_out = fit_rule_to_graph(embedded, links=held_out)
     assert of_all != of_held_out
     for learnt, wanted in (
         (None, of_all),
@@ -236,7 +236,7 @@ def test_the_rule_is_fitted_to_links_that_the_encoder_has_not_learnt(
         (Learnt(links, "mixed-hop", 3, 0.2), of_held_out),
     ):
         hit.learnt = learnt
-        made = with_rule(hit, hierarchy, names, items)
+        made = with_rule(hit, embedded)
         assert (made.rule, made.learnt) == (wanted, learnt)
 
 
@@ -258,7 +258,9 @@ def test_the_rule_is_fitted_to_the_graph_s_own_links(
     assert found != hit.rule
     assert f1 == pytest.approx(best, abs=0.005)
     asked = np.unique(hierarchy.links[:, 0])
-    owners, best, scores = best_answers("parents", hierarchy, names, hit.items(names), hit.c, found, asked)
+    owners, best, scores = EmbeddedHierarchy(hierarchy, names, hit.items(names), hit.c).best_answers(
+        "parents", found, asked
+    )
     curve = calibrated(found, scores, hierarchy.is_ancestor(asked[owners], best))
     assert asdict(found) == pytest.approx(asdict(curve), rel=0.01, abs=0.01)
 
