@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from pykeen.datasets import get_dataset
 from pykeen.datasets.base import Dataset
+from pykeen.models import Model
 from pykeen.pipeline import pipeline
 
 import ontodex
 from benchmarks.record import Goal, Measured
 from ontodex.engine.projector import Projector
-from ontodex.engine.ranking import evaluate_links
+from ontodex.engine.ranking import evaluate_links, rank_metrics
 
 __all__ = ["add_options", "run"]
 
@@ -31,8 +33,8 @@ PEERS: dict[str, dict[str, Any]] = {
         "model_kwargs": {"embedding_dim": 128},
         "training_loop": "lcwa",
         "loss": "crossentropy",
-        "optimizer": "Adagrad",
-        "optimizer_kwargs": {"lr": 0.1},
+        "optimizer": "Adam",
+        "optimizer_kwargs": {"lr": 0.01},
         "dataset_kwargs": {"create_inverse_triples": True},
     },
     "PyKEEN, RotatE": {
@@ -77,8 +79,10 @@ def run(options: argparse.Namespace) -> list[Measured]:
             notes=[
                 "The graphs and their splits are those of PyKEEN's wheel; entities are called what they are called there: "
                 "“person100”, “term6” in Kinships, which say nothing. Filtered ranks of both directions, mean rank of ties.",
-                "ontodex: ontodex.build with default settings; its texts are the names. In its answers an entity is no "
-                "candidate for itself, unless the graph links one to itself by the relation; with the peers' form it is.",
+                "In all rows the entity that is asked about is no candidate, unless the graph links one to itself by the "
+                "relation: so ontodex answers, and its weights are fitted to that. With it as a candidate, which is "
+                "PyKEEN's own figure and the form of papers, ontodex has nothing that rules it out.",
+                "ontodex: ontodex.build with default settings; its texts are the names.",
                 "PyKEEN: its pipeline with the settings of the record, stopped when Hits@10 on validation have not risen "
                 "for 10 looks, one every 10 epochs. Its settings were not searched.",
             ],
@@ -102,10 +106,10 @@ def _ours(options: argparse.Namespace, name: str, folder: Path) -> dict[str, flo
         took = time.perf_counter() - start
         projector = Projector(engine.index)
         vectors, better = engine.index.vectors(projector.space), [projector.adjust]
-        as_peers, as_answers = (
-            evaluate_links(graph, vectors, projector.ask, adjust=better, itself=itself) for itself in (True, False)
+        found, as_papers = (
+            evaluate_links(graph, vectors, projector.ask, adjust=better, itself=itself) for itself in (False, True)
         )
-    return {**{key: as_peers[key] for key in KEPT}, "mrr as in its answers": as_answers["mrr"], "seconds": took}
+    return {**{key: found[key] for key in KEPT}, **_in_form(as_papers), "seconds": took}
 
 
 def _labelled(dataset: Dataset) -> dict[str, Any]:
@@ -127,8 +131,28 @@ def _peer(options: argparse.Namespace, name: str, peer: str) -> dict[str, float]
         random_seed=options.seed,
         device="cpu",
     )
-    metrics = {"mrr": "inverse_harmonic_mean_rank", "hits@1": "hits_at_1", "hits@10": "hits_at_10"}
-    found = {
-        key: float(result.metric_results.get_metric(f"both.realistic.{theirs}")) for key, theirs in metrics.items()
-    }
-    return {**found, "seconds": time.perf_counter() - start}
+    names = {"mrr": "inverse_harmonic_mean_rank", "hits@1": "hits_at_1", "hits@10": "hits_at_10"}
+    own = {key: float(result.metric_results.get_metric(f"both.realistic.{theirs}")) for key, theirs in names.items()}
+    took = time.perf_counter() - start
+    return {**_without_asked(result.model, get_dataset(dataset=name)), **_in_form(own), "seconds": took}
+
+
+def _without_asked(model: Model, dataset: Dataset) -> dict[str, float]:
+    """Rank as ontodex answers: other true answers left out, and the entity that is asked about."""
+    true = torch.cat([part.mapped_triples for part in (dataset.training, dataset.validation, dataset.testing)])
+    asked, ranks = dataset.testing.mapped_triples, []
+    known = dataset.training.mapped_triples
+    reflexive = known[known[:, 0] == known[:, 2], 1].unique()
+    for given, wanted, scored in ((0, 2, model.predict_t(asked[:, [0, 1]])), (2, 0, model.predict_h(asked[:, [1, 2]]))):
+        for triple, row in zip(asked, scored.detach(), strict=True):
+            scores, score = row.clone(), row[triple[wanted]]
+            same = (true[:, given] == triple[given]) & (true[:, 1] == triple[1])
+            scores[true[same, wanted]] = -torch.inf
+            if triple[1] not in reflexive:
+                scores[triple[given]] = -torch.inf
+            ranks.append(1 + int((scores > score).sum()) + int((scores == score).sum()) / 2)
+    return {key: value for key, value in rank_metrics(np.array(ranks)).items() if key in KEPT}
+
+
+def _in_form(metrics: dict[str, float]) -> dict[str, float]:
+    return {f"{key}, the asked entity a candidate": metrics[key] for key in KEPT}
