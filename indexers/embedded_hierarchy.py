@@ -65,6 +65,11 @@ class EmbeddedHierarchy:
         return np.argsort(text_keys(self.names), kind="stable")
 
     @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """Place of each row in :attr:`order`."""
+        return np.argsort(self.order)
+
+    @cached_property
     def groups(self) -> NDArray[np.int64]:
         """Number of each entity's name: namesakes have the same."""
         return name_groups(self.names)
@@ -74,10 +79,9 @@ class EmbeddedHierarchy:
         return unlift(np.array(self.items[rows], dtype=np.float64), self.c)
 
     def some_asked(self, question: str, links: NDArray[np.integer], random: np.random.Generator) -> NDArray[np.int64]:
-        """Draw entities at the end of links, of shape (n, 2), that has an answer at the other."""
-        place = np.argsort(self.order)
+        """Draw entities at one end of links, of shape (n, 2), that have an answer at the other."""
         ends = links[:, 0 if question == "parents" else 1]
-        drawn: NDArray[np.int64] = random.permutation(self.order[np.unique(place[ends])])[:ASKED]
+        drawn: NDArray[np.int64] = random.permutation(self.order[np.unique(self.places[ends])])[:ASKED]
         return drawn
 
     def best_answers(

@@ -121,8 +121,7 @@ def fit_rule_to_graph(
     links = hierarchy.direct_subsumptions() if links is None else links
     if len(links) < LEAST_LINKS:
         return None
-    place = np.argsort(embedded.order)
-    links = links[np.lexsort((place[links[:, 1]], place[links[:, 0]]))]
+    links = links[np.lexsort((embedded.places[links[:, 1]], embedded.places[links[:, 0]]))]
     drawn = np.random.default_rng(seed).permutation(len(links))[:MOST_LINKS]
     try:
         pairs = draw_negatives(hierarchy, links[np.sort(drawn)], negatives=NEGATIVES, seed=seed, names=embedded.names)

@@ -90,7 +90,7 @@ def _evidence_of_kin(
     Scores by kin are for each that is asked about.
     """
     c, groups, hierarchy = embedded.c, embedded.groups, embedded.asserted(question)
-    answers = _first_parents(hierarchy, asked, embedded.order)
+    answers = _first_parents(hierarchy, asked, embedded.places)
     own, others = np.zeros((len(asked), 4)), np.zeros((4, len(asked), len(drawn)), dtype=np.float32)
     points, right, wrong = (embedded.points(rows) for rows in (asked, answers, drawn))
     own[:, 0] = scores_of(question, rule, distance_of(points, right, c), norm(points, c), norm(right, c))
@@ -133,11 +133,10 @@ def _curve(
     return slope, offset, (first, second, third)
 
 
-def _first_parents(hierarchy: Hierarchy, entities: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a parent of each entity: the first, whatever order the graph has them in."""
-    place = np.argsort(order)
+def _first_parents(hierarchy: Hierarchy, entities: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a parent of each entity: the first by places, whatever order the graph has them in."""
     parents = [hierarchy.parents(row) for row in entities.tolist()]
-    return np.array([of_one[np.argmin(place[of_one])] for of_one in parents], dtype=np.int64)
+    return np.array([of_one[np.argmin(places[of_one])] for of_one in parents], dtype=np.int64)
 
 
 def _no_texts(asked: NDArray[np.int64]) -> NDArray[np.float32]:
