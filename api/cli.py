@@ -22,6 +22,7 @@ from ontodex.cli_options import (
     Json,
     K,
     KnownChoice,
+    Language,
     OnError,
     Out,
     Quiet,
@@ -132,6 +133,7 @@ def build(
     ] = False,
     neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
     format: Format = None,
+    language: Language = "en",
     on_error: OnError = "warn",
     device: Device = "auto",
     seed: Seed = 0,
@@ -145,7 +147,7 @@ def build(
         if encoders and not wanted:
             raise SettingsError(f"expected --no-{name} or --{name}-encoder, found both")
     engine = ontodex.build(
-        ontodex.read(*sources, on_error=on_error, format=format),
+        ontodex.read(*sources, on_error=on_error, format=format, language=language),
         output,
         encoders=encoder or (),
         train=train,
@@ -166,12 +168,13 @@ def add(
     index: IndexPath,
     sources: Sources,
     format: Format = None,
+    language: Language = "en",
     on_error: OnError = "warn",
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
     """Add the entities and triples of files to an index; only new texts are encoded."""
-    more = ontodex.read(*sources, on_error=on_error, format=format)
+    more = ontodex.read(*sources, on_error=on_error, format=format, language=language)
     say(f"{ontodex.add(more, index, device=device, quiet=quiet)!r}", quiet)
 
 

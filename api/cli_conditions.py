@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import ontodex
-from ontodex.cli_options import Device, Format, OnError, Out, Quiet, Seed, Sources, say
+from ontodex.cli_options import Device, Format, Language, OnError, Out, Quiet, Seed, Sources, say
 from ontodex.cli_training import TextEncoderName, eval_app, train_app
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.errors import SettingsError
@@ -25,13 +25,14 @@ def conditions(
     unseen_conditions: Annotated[float, typer.Option(help="Share of the relations that are held out.")] = 0.15,
     unseen_entities: Annotated[float, typer.Option(help="Share of the entities that are held out.")] = 0.1,
     format: Format = None,
+    language: Language = "en",
     on_error: OnError = "warn",
     seed: Seed = 0,
     quiet: Quiet = False,
 ) -> None:
     """Make a data set of similarity under a condition from a graph: CSV files with the columns of C-STS."""
     found = ontodex.conditional_pairs(
-        ontodex.read(*sources, format=format, on_error=on_error),
+        ontodex.read(*sources, format=format, on_error=on_error, language=language),
         output,
         settings=ontodex.ConditionalPairsSettings(
             pairs=pairs,
@@ -71,6 +72,7 @@ def train_condition(
     epochs: Annotated[int, typer.Option(help="Passes over the rows; 0 chooses by --tune.", min=0)] = 0,
     encoder: TextEncoderName = DEFAULT_ENCODER,
     format: Format = None,
+    language: Language = "en",
     on_error: Annotated[
         str | None,
         typer.Option(help="Faulty parts of a file: raise (the default for --csts), warn (for a graph), skip."),
@@ -89,7 +91,7 @@ def train_condition(
     ontodex.train_condition(
         ontodex.read_csts(csts, on_error=on_faults)
         if csts
-        else ontodex.read(*(data or ()), format=format, on_error=on_faults),
+        else ontodex.read(*(data or ()), format=format, on_error=on_faults, language=language),
         output,
         valid=ontodex.read_csts(valid, paired=False, on_error=on_faults) if valid else None,
         encoder=encoder,

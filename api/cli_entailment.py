@@ -18,6 +18,7 @@ from ontodex.cli_options import (
     Json,
     K,
     KnownChoice,
+    Language,
     OnError,
     Out,
     Quiet,
@@ -94,6 +95,7 @@ def train_gauss_cse(
     batch: Annotated[int, typer.Option(help="About how many pairs a batch has.", min=2)] = 64,
     encoder: TextEncoderName = DEFAULT_ENCODER,
     format: Format = None,
+    language: Language = "en",
     on_error: OnError = "warn",
     device: Device = "auto",
     seed: Seed = 0,
@@ -107,7 +109,7 @@ def train_gauss_cse(
     source = (
         ontodex.EntailmentPairs.joined(*(ontodex.read_nli(file, on_error=on_error) for file in nli))
         if nli
-        else ontodex.read(*(data or ()), format=format, on_error=on_error)
+        else ontodex.read(*(data or ()), format=format, on_error=on_error, language=language)
     )
     settings = ontodex.GaussCSETraining(
         similarity=similarity, pairs=pairs, tune=tune, epochs=epochs, batch=batch, seed=seed

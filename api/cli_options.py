@@ -16,6 +16,7 @@ __all__ = [
     "Json",
     "K",
     "KnownChoice",
+    "Language",
     "OnError",
     "Out",
     "Quiet",
@@ -54,6 +55,9 @@ Format = Annotated[
     typer.Option(
         help="Format of the files, where their content and suffix do not tell it; sentences: a statement a line."
     ),
+]
+Language = Annotated[
+    str, typer.Option(help="Language of names and definitions, where RDF has several: a tag such as de or pt-BR.")
 ]
 OnError = Annotated[str, typer.Option(help="Faulty parts of a file: raise, warn (leave out, count) or skip.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]

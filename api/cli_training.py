@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import ontodex
-from ontodex.cli_options import Device, Format, OnError, Out, Quiet, Seed, Sources, say
+from ontodex.cli_options import Device, Format, Language, OnError, Out, Quiet, Seed, Sources, say
 from ontodex.encoders.locate import DEFAULT_ENCODER
 
 __all__ = ["eval_app", "train_app"]
@@ -44,6 +44,7 @@ def train_hyper_cl(
     projection: Annotated[str, typer.Option(help="residual, or public as in the authors' code.")] = "residual",
     neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
     format: Format = None,
+    language: Language = "en",
     on_error: OnError = "warn",
     device: Device = "auto",
     seed: Seed = 0,
@@ -60,7 +61,7 @@ def train_hyper_cl(
         seed=seed,
     )
     ontodex.train_hyper_cl(
-        ontodex.read(*data, format=format, on_error=on_error),
+        ontodex.read(*data, format=format, on_error=on_error, language=language),
         output,
         encoder=encoder,
         training=settings,
@@ -79,6 +80,7 @@ def train_cross_encoder(
     steps: Annotated[int, typer.Option(help="Number of batches; 0 chooses by the size of the graph.", min=0)] = 0,
     neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
     format: Format = None,
+    language: Language = "en",
     on_error: OnError = "warn",
     device: Device = "auto",
     seed: Seed = 0,
@@ -86,7 +88,7 @@ def train_cross_encoder(
 ) -> None:
     """Train a cross-encoder on the known triples of a graph, to read the best tails and heads again (--rerank)."""
     ontodex.train_cross_encoder(
-        ontodex.read(*data, format=format, on_error=on_error),
+        ontodex.read(*data, format=format, on_error=on_error, language=language),
         output,
         encoder=encoder,
         training=ontodex.CrossEncoderTraining(steps=steps, seed=seed),
@@ -132,6 +134,7 @@ def train_hit(
     relation: Parents = None,
     encoder: TextEncoderName = DEFAULT_ENCODER,
     format: Format = None,
+    language: Language = "en",
     on_error: OnError = "warn",
     device: Device = "auto",
     seed: Seed = 0,
@@ -151,7 +154,7 @@ def train_hit(
         seed=seed,
     )
     ontodex.train_hit(
-        ontodex.read(*data, format=format, on_error=on_error),
+        ontodex.read(*data, format=format, on_error=on_error, language=language),
         output,
         relation=relation,
         task=task,
@@ -182,13 +185,14 @@ def eval_kgc(
         int,
         typer.Option(help="Give entities within so many hops of the one asked about a bonus, as SimKGC does.", min=0),
     ] = 0,
+    language: Language = "en",
     device: Device = "auto",
 ) -> None:
     """Rank the tails and heads of held-out triples among all entities (filtered; ties at their mean rank)."""
     texts = None if neighbours is None else ontodex.TextSettings(neighbours=neighbours)
     found = ontodex.evaluate_kgc(
         model,
-        ontodex.read(*data),
+        ontodex.read(*data, language=language),
         split=split,
         score=score,
         texts=texts,
@@ -223,6 +227,7 @@ def eval_hierarchy(
         list[str] | None,
         typer.Option(help="Measure one too: probe, classifier or static; may be given more than once."),
     ] = None,
+    language: Language = "en",
     device: Device = "auto",
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -230,7 +235,7 @@ def eval_hierarchy(
     """Tell held-out subsumptions from random and hard negatives, and rank ancestors among all entities."""
     found = ontodex.evaluate_hierarchy(
         model,
-        ontodex.read(*data),
+        ontodex.read(*data, language=language),
         task=task,
         relation=relation,
         seed=seed,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import ontodex
-from ontodex.cli_options import Device, Format, Json, OnError, Out, Quiet, Seed, say
+from ontodex.cli_options import Device, Format, Json, Language, OnError, Out, Quiet, Seed, say
 from ontodex.cli_training import eval_app, train_app
 from ontodex.engine.printable import json_text, printable
 from ontodex.errors import SettingsError
@@ -45,6 +45,7 @@ def train_self_strae(
     ] = 2048,
     rate: Annotated[float, typer.Option(help="Learning rate; 0 chooses by the objective.", min=0)] = 0.0,
     format: Format = None,
+    language: Language = "en",
     on_error: OnError = "warn",
     device: Device = "auto",
     seed: Seed = 0,
@@ -63,7 +64,7 @@ def train_self_strae(
         rate=rate,
         seed=seed,
     )
-    texts = ontodex.read_corpus(*data, format=format, on_error=on_error)
+    texts = ontodex.read_corpus(*data, format=format, on_error=on_error, language=language)
     ontodex.train_self_strae(texts, output, training=settings, device=device, quiet=quiet)
     say(f"wrote {output}", quiet)
 

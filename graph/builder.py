@@ -14,10 +14,13 @@ from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.prefixes import local_name
 
-__all__ = ["GraphBuilder", "expect_synonyms", "own_name", "readable", "unique_triples"]
+__all__ = ["LANGUAGE", "GraphBuilder", "expect_synonyms", "own_name", "readable", "unique_triples"]
 
 LONGEST_TEXT = 1_000_000
 """Letters of an identifier, label, synonym or definition; whatever is longer is none of these."""
+
+LANGUAGE = "en"
+"""Of names in several languages those are taken that are in this one, unless another is asked for."""
 
 MOST_SYNONYMS = 100_000
 """Synonyms of one entity."""
@@ -79,6 +82,7 @@ class GraphBuilder:
 
     Args:
         source: Where the graph comes from, for messages.
+        language: Tag of the language that its names are wanted in; readers choose by it where a source has several.
 
     Attributes:
         prefixes: Namespace of each prefix.
@@ -92,8 +96,9 @@ class GraphBuilder:
         KnowledgeGraph('by hand': 2 entities, 1 relations, 1 triples)
     """
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, language: str = LANGUAGE) -> None:
         self.source = source
+        self.language = language
         self.prefixes: dict[str, str] = {}
         self.aliases: dict[str, str] = {}
         self._rows: dict[str, int] = {}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ontodex.errors import ReadError
+from ontodex.graph.builder import LANGUAGE
 from ontodex.graph.readers import read
 from ontodex.graph.readers.files import head_of, lines_of, plain_name
 from ontodex.graph.readers.problems import Problems
@@ -16,7 +17,9 @@ __all__ = ["read_corpus"]
 TEXT_SUFFIXES = (".txt", ".text")
 
 
-def read_corpus(*sources: Any, format: str | None = None, on_error: str = "warn") -> list[str]:
+def read_corpus(
+    *sources: Any, format: str | None = None, on_error: str = "warn", language: str = LANGUAGE
+) -> list[str]:
     r"""Return sentences to train on.
 
     Args:
@@ -24,6 +27,7 @@ def read_corpus(*sources: Any, format: str | None = None, on_error: str = "warn"
             which the sentences of labels and definitions are taken.
         format: As in :func:`ontodex.read`; ``"sentences"`` takes files of any name for text.
         on_error: As there; for lines that are no UTF-8.
+        language: As there; a text has the one that it has.
 
     Raises:
         ReadError: If a source cannot be read, or is a binary file, or there are no sentences.
@@ -41,7 +45,7 @@ def read_corpus(*sources: Any, format: str | None = None, on_error: str = "warn"
         if _is_text(source, format):
             found.extend(_lines(Path(source), on_error))
         else:
-            found.extend(statements(read(source, format=format, on_error=on_error)).texts)
+            found.extend(statements(read(source, format=format, on_error=on_error, language=language)).texts)
     if not found:
         raise ReadError("expected sentences, found none", ", ".join(str(source) for source in sources))
     return found

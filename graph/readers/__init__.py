@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ontodex.errors import ReadError, SettingsError, nearest
-from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.builder import LANGUAGE, GraphBuilder
 from ontodex.graph.edit import merge
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.notices import ReadWarning
@@ -27,7 +28,9 @@ __all__ = ["FORMATS", "ReadWarning", "read"]
 FORMATS = ("table", "obo", *RDF_FORMATS, "obographs", "splits", "wordnet", "sentences")
 
 
-def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = None) -> KnowledgeGraph:
+def read(
+    source: Any, *more: Any, on_error: str = "warn", format: str | None = None, language: str = LANGUAGE
+) -> KnowledgeGraph:
     """Read a knowledge graph or an ontology, from one source or several.
 
     Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as
@@ -48,10 +51,12 @@ def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = N
             them. A document that cannot be read past a fault (Turtle, RDF/XML, JSON-LD) is an error in any case.
         format: Name of the format of all sources, where content and suffix do not tell it; ``"sentences"`` reads a statement
             a line, for search and entailment without a graph.
+        language: Tag of the language (``"de"``, ``"pt-BR"``) that labels, synonyms and definitions are wanted in, where RDF
+            has several; what has none in it is named without a language, else in English, else in any.
 
     Raises:
         ReadError: If a source cannot be read, holds nothing, or is faulty and ``on_error`` is ``"raise"``.
-        SettingsError: If ``on_error`` or ``format`` is unknown.
+        SettingsError: If ``on_error`` or ``format`` is unknown, or ``language`` is no tag.
 
     Example:
         >>> import networkx
@@ -63,10 +68,12 @@ def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = N
     if format is not None and format not in FORMATS:
         hint = nearest(format, FORMATS)
         raise SettingsError(f"format: expected one of {', '.join(FORMATS)}, found {format!r}{hint}")
-    graph, problems = _read_one(source, on_error, format)
+    if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", str(language)):
+        raise SettingsError(f"language: expected a tag such as 'en', 'de' or 'pt-BR', found {language!r}")
+    graph, problems = _read_one(source, on_error, format, language)
     found = [problems]
     for other in more:
-        part, problems = _read_one(other, on_error, format)
+        part, problems = _read_one(other, on_error, format, language)
         graph = replace(merge(graph, part), source=f"{graph.source} + {part.source}")
         found.append(problems)
     for problems in found:
@@ -74,14 +81,14 @@ def read(source: Any, *more: Any, on_error: str = "warn", format: str | None = N
     return graph
 
 
-def _read_one(source: Any, on_error: str, format: str | None) -> tuple[KnowledgeGraph, Problems]:
+def _read_one(source: Any, on_error: str, format: str | None, language: str) -> tuple[KnowledgeGraph, Problems]:
     if isinstance(source, KnowledgeGraph):
         return source, Problems(on_error, source.source)
     is_path = isinstance(source, str | Path)
     if format is not None and not is_path:
         raise SettingsError(f"format: expected None for a source in memory, found {format!r}")
     name = str(source) if is_path else type(source).__name__
-    builder, problems = GraphBuilder(name), Problems(on_error, name)
+    builder, problems = GraphBuilder(name, language), Problems(on_error, name)
     if is_path:
         _read_path(Path(source), builder, problems, format)
     else:
@@ -120,7 +127,7 @@ def _read_path(path: Path, builder: GraphBuilder, problems: Problems, format: st
 
 def _read_object(source: Any, builder: GraphBuilder, problems: Problems) -> None:
     if hasattr(source, "namespaces") and hasattr(source, "triples"):
-        read_rdflib(source, builder)
+        read_rdflib(source, builder, problems)
     elif hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "is_multigraph"):
         read_networkx(source, builder, problems)
     elif hasattr(source, "columns") and hasattr(source, "iloc" if hasattr(source, "iloc") else "schema"):

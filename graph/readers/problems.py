@@ -52,6 +52,11 @@ class Problems:
         if len(self.first) < SHOWN:
             self.first.append(str(error))
 
+    def remark(self, message: str) -> None:
+        """Warn of what is no fault, if the policy is ``"warn"``."""
+        if self.policy == "warn":
+            warnings.warn(f"{self.source}: {message}", ReadWarning, stacklevel=3)
+
     def summary(self) -> str:
         """Return the number of faulty parts and the first few of them, one a line."""
         more = f"\n  and {self.count - len(self.first)} more" if self.count > len(self.first) else ""

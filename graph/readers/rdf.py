@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import pyoxigraph as ox
 
 from ontodex.errors import ReadError
-from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.builder import LANGUAGE, GraphBuilder
 from ontodex.graph.readers.files import bounded_lines, opened, size_of
 from ontodex.graph.readers.meaning import interpret
 from ontodex.graph.readers.problems import Problems
@@ -50,18 +50,19 @@ def read_rdf(path: Path, format: str, builder: GraphBuilder, problems: Problems)
     Raises:
         ReadError: At a fault that cannot be read past, or an entity declaration that looks hostile.
     """
-    statements = Statements()
+    statements = Statements(builder.language)
     with opened(path) as stream:
         if format in ("ntriples", "nquads"):
             _read_lines(stream, statements, problems, path)
         else:
             _read_document(stream, path, RDF_FORMATS[format], statements)
+    _expect_language(statements, problems)
     interpret(statements, builder)
 
 
-def read_rdflib(graph: Any, builder: GraphBuilder) -> None:
+def read_rdflib(graph: Any, builder: GraphBuilder, problems: Problems) -> None:
     """Read an rdflib Graph, ConjunctiveGraph or Dataset."""
-    statements = Statements()
+    statements = Statements(builder.language)
     statements.prefixes = {str(prefix): str(space) for prefix, space in graph.namespaces()}
     for subject, predicate, target, *context in graph:
         if hasattr(target, "language"):
@@ -69,7 +70,16 @@ def read_rdflib(graph: Any, builder: GraphBuilder) -> None:
         else:
             name = str(context[0]) if context and context[0] is not None else ""
             statements.link(_rdflib_name(subject), str(predicate), _rdflib_name(target), name)
+    _expect_language(statements, problems)
     interpret(statements, builder)
+
+
+def _expect_language(statements: Statements, problems: Problems) -> None:
+    if statements.language != LANGUAGE and (taken := statements.other_languages):
+        problems.remark(
+            f"no name is in the language {statements.language!r}; labels are taken from {', '.join(taken)} "
+            "(language=, --language)"
+        )
 
 
 def _rdflib_name(node: Any) -> str:

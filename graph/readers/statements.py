@@ -9,23 +9,25 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph.builder import expect_synonyms
+from ontodex.graph.builder import LANGUAGE, expect_synonyms
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand, local_name, looks_like_identifier
 from ontodex.graph.readers import vocabulary as rdf
 
 __all__ = ["Statements"]
 
 
-def _language_rank(language: str) -> int:
-    """Rank a language tag: English, then none, then any other."""
-    tag = language.lower()
-    return 0 if tag == "en" or tag.startswith("en-") else 1 if not tag else 2
+def _is(language: str, wanted: str) -> bool:
+    """Tell whether a language tag is the wanted one, or a narrower one, as en-GB is of en (RFC 4647, section 3.3.1)."""
+    return f"{language.lower()}-".startswith(f"{wanted.lower()}-")
 
 
 class Statements:
     """Links between resources as integers, and the names and definitions among the literals.
 
     A resource is an IRI, or a blank node written ``_:x``. Other literals are ignored.
+
+    Args:
+        language: Tag of the language that names and definitions are wanted in.
 
     Example:
         >>> statements = Statements()
@@ -36,7 +38,8 @@ class Statements:
         ('dog', 1)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, language: str = LANGUAGE) -> None:
+        self.language = language
         self.prefixes: dict[str, str] = {}
         self.terms: list[str] = []
         self.deprecated: set[int] = set()
@@ -45,6 +48,7 @@ class Statements:
         self._graphs: dict[str, array[int]] = {"": array("i")}
         self._labels: dict[int, tuple[int, str, int, str]] = {}
         self._definitions: dict[int, tuple[int, str, int, str]] = {}
+        self._found_language = False
         self._synonyms: dict[int, dict[str, int]] = {}
         self._declared: dict[str, dict[str, str]] = {}
 
@@ -78,14 +82,15 @@ class Statements:
         """
         if found := rdf.NAMING.get(predicate):
             kind, rank = found
-            number, worth = self.number(subject), _language_rank(language)
+            number, worth = self.number(subject), self._rank(language)
+            self._found_language |= worth == 0
             if kind == "synonym":
                 known = self._synonyms.setdefault(number, {})
                 known.setdefault(value, worth)
                 expect_synonyms(len(known), subject)
             else:
                 store = self._labels if kind == "label" else self._definitions
-                order = worth, language.lower() if worth == 2 else "", rank
+                order = worth, language.lower() if worth == 3 else "", rank
                 if number not in store or order < store[number][:-1]:
                     store[number] = (*order, value)
         elif predicate == rdf.FORMER:
@@ -140,13 +145,23 @@ class Statements:
                 found.setdefault(old, set()).add(new)
         return {old: min(new) for old, new in found.items() if len(new) == 1 and not new & {old, *self.deprecated}}
 
+    def _rank(self, language: str) -> int:
+        """Rank a language tag: the wanted one, none, English, any other."""
+        return 0 if _is(language, self.language) else 1 if not language else 2 if _is(language, "en") else 3
+
+    @property
+    def other_languages(self) -> list[str]:
+        """Languages that labels are in because nothing is in the wanted one."""
+        taken = {tag or "en" for worth, tag, *_ in self._labels.values() if worth > 1}
+        return [] if self._found_language else sorted(taken)
+
     @property
     def named(self) -> set[int]:
         """Resources with a label, a synonym or a definition."""
         return self._labels.keys() | self._synonyms.keys() | self._definitions.keys()
 
     def label(self, number: int) -> str:
-        """Return the label of a resource: English, else without a language, else of the first language by its tag.
+        """Return the label of a resource: in the wanted language, without one, in English, or the first by its tag.
 
         A synonym takes its place where there is none, and the name of the resource is a code.
         """
@@ -160,10 +175,10 @@ class Statements:
         return self._definitions[number][-1] if number in self._definitions else ""
 
     def synonyms(self, number: int) -> list[str]:
-        """Return the synonyms of a resource: English ones and those without a language, else all."""
+        """Return the synonyms of a resource: in the wanted language and without one, else in English, else all."""
         known = self._synonyms.get(number, {})
-        wanted = [name for name, worth in known.items() if worth < 2]
-        return wanted or list(known)
+        best = max(1, min(known.values(), default=1))
+        return [name for name, worth in known.items() if worth <= best]
 
     def all_prefixes(self) -> dict[str, str]:
         """Return the prefixes of the source, those declared in SHACL, and the well-known ones."""

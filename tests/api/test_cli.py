@@ -117,3 +117,21 @@ def test_the_version_and_a_suffix_that_nobody_writes(shell, small_index, tmp_pat
     assert shell("--version")[1].startswith("ontodex 0.")
     status, _, err = shell("export", small_index, "-o", tmp_path / "farm.ttl")
     assert (status, ".nq" in err, (tmp_path / "farm.ttl").exists()) == (2, True, False)
+
+
+def test_names_are_in_the_language_asked_for(shell, tmp_path, tiny_encoder):
+    head = "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix ex: <http://example.org/> .\n"
+    file, more, index = tmp_path / "pets.ttl", tmp_path / "more.ttl", tmp_path / "pets.odx"
+    file.write_text(head + 'ex:dog skos:broader ex:animal ; skos:prefLabel "dog"@en, "Hund"@de .')
+    more.write_text(head + 'ex:cat skos:broader ex:animal ; skos:prefLabel "cat"@en, "Katze"@de .')
+    plain = ("--encoder", tiny_encoder, "--no-train", "--no-hierarchy", "--no-entailment", "--device", "cpu", "-q")
+    status, _, err = shell("build", file, "-o", index, "--language", "de", *plain)
+    assert (status, err) == (0, "")
+    assert shell("add", index, more, "--language", "de", "-q")[0] == 0
+    status, out, _ = shell("similar", index, "Katze", "-k", "1", "--json")
+    answer = json.loads(out)
+    assert answer["query"]["text"]["kind"] == "label"
+    assert answer["hits"][0]["label"] in ("Hund", "animal")
+    status, _, err = shell("build", file, "-o", index, "--language", "german", *plain)
+    assert status == 2
+    assert "expected a tag such as 'en', 'de' or 'pt-BR', found 'german'" in err
