@@ -56,8 +56,7 @@ def read_rdf(path: Path, format: str, builder: GraphBuilder, problems: Problems)
             _read_lines(stream, statements, problems, path)
         else:
             _read_document(stream, path, RDF_FORMATS[format], statements)
-    _expect_language(statements, problems)
-    interpret(statements, builder)
+    _add_to(builder, statements, problems)
 
 
 def read_rdflib(graph: Any, builder: GraphBuilder, problems: Problems) -> None:
@@ -70,16 +69,17 @@ def read_rdflib(graph: Any, builder: GraphBuilder, problems: Problems) -> None:
         else:
             name = str(context[0]) if context and context[0] is not None else ""
             statements.link(_rdflib_name(subject), str(predicate), _rdflib_name(target), name)
-    _expect_language(statements, problems)
-    interpret(statements, builder)
+    _add_to(builder, statements, problems)
 
 
-def _expect_language(statements: Statements, problems: Problems) -> None:
+def _add_to(builder: GraphBuilder, statements: Statements, problems: Problems) -> None:
+    statements.read_resources()
     if statements.language != LANGUAGE and (taken := statements.other_languages):
         problems.remark(
             f"no name is in the language {statements.language!r}; labels are taken from {', '.join(taken)} "
             "(language=, --language)"
         )
+    interpret(statements, builder)
 
 
 def _rdflib_name(node: Any) -> str:

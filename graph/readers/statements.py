@@ -49,6 +49,8 @@ class Statements:
         self._labels: dict[int, tuple[int, str, int, str]] = {}
         self._definitions: dict[int, tuple[int, str, int, str]] = {}
         self._found_language = False
+        self._named_by: dict[str, list[tuple[str, str]]] = {}
+        self._texts: dict[str, list[tuple[str, str]]] = {}
         self._synonyms: dict[int, dict[str, int]] = {}
         self._declared: dict[str, dict[str, str]] = {}
 
@@ -69,6 +71,9 @@ class Statements:
 
     def link(self, subject: str, predicate: str, target: str, graph: str = "") -> None:
         """Add a statement whose object is a resource."""
+        if predicate in rdf.NAMING:
+            self._named_by.setdefault(target, []).append((subject, predicate))
+            return
         links = self._graphs.get(graph)
         if links is None:
             links = self._graphs[graph] = array("i")
@@ -93,6 +98,8 @@ class Statements:
                 order = worth, language.lower() if worth == 3 else "", rank
                 if number not in store or order < store[number][:-1]:
                     store[number] = (*order, value)
+        elif predicate in rdf.TEXT_OF:
+            self._texts.setdefault(subject, []).append((value, language))
         elif predicate == rdf.FORMER:
             self.former[value] = self.number(subject)
         elif predicate in rdf.REPLACED_BY and looks_like_identifier(value):
@@ -101,6 +108,22 @@ class Statements:
             self.deprecated.add(self.number(subject))
         elif predicate in (rdf.SHACL + "prefix", rdf.SHACL + "namespace"):
             self._declared.setdefault(subject, {})[predicate] = value
+
+    def read_resources(self) -> None:
+        """Add what labels and definitions that are resources say (SKOS-XL), once all statements are there.
+
+        Raises:
+            ReadError: If it is one synonym too many.
+        """
+        for resource, uses in self._named_by.items():
+            for value, language in self._texts.get(resource, ()):
+                for subject, predicate in uses:
+                    self.literal(subject, predicate, value, language)
+
+    @property
+    def _resources(self) -> set[int]:
+        """Labels and definitions that are resources: no entities."""
+        return self.numbers(self._named_by.keys() & self._texts.keys())
 
     @property
     def links(self) -> NDArray[np.int32]:
@@ -123,6 +146,7 @@ class Statements:
         marks = everything[np.isin(everything[:, 1], list(kinds)) & np.isin(everything[:, 2], list(marked))]
         predicted = {self.terms[number] for number in marks[:, 0].tolist()}
         kept = np.concatenate([links for name, links in arrays.items() if name not in predicted])
+        kept = kept[~np.isin(kept[:, [0, 2]], list(self._resources)).any(axis=1)]
         return kept[~(np.isin(kept[:, 1], list(kinds)) & np.isin(kept[:, 2], list(marked)))]
 
     def present(self) -> dict[int, int]:
@@ -158,7 +182,7 @@ class Statements:
     @property
     def named(self) -> set[int]:
         """Resources with a label, a synonym or a definition."""
-        return self._labels.keys() | self._synonyms.keys() | self._definitions.keys()
+        return (self._labels.keys() | self._synonyms.keys() | self._definitions.keys()) - self._resources
 
     def label(self, number: int) -> str:
         """Return the label of a resource: in the wanted language, without one, in English, or the first by its tag.

@@ -9,6 +9,7 @@ from ontodex.graph.prefixes import OBO, WELL_KNOWN
 
 OWL, RDF, RDFS, SKOS = (WELL_KNOWN[prefix] for prefix in ("owl", "rdf", "rdfs", "skos"))
 OBO_IN_OWL = "http://www.geneontology.org/formats/oboInOwl#"
+SKOS_XL = "http://www.w3.org/2008/05/skos-xl#"
 DCT = "http://purl.org/dc/terms/"
 SHACL = "http://www.w3.org/ns/shacl#"
 SCHEMA = ("https://schema.org/", "http://schema.org/")
@@ -25,10 +26,9 @@ REPLACED_BY = (OBO + "IAO_0100001", DCT + "isReplacedBy")
 PREDICTIONS = OURS + "Predictions"
 """Class of the named graphs that hold predictions, which are never read as known."""
 
-LABELS = (RDFS + "label", SKOS + "prefLabel", *(space + "name" for space in SCHEMA))
+LABELS = (RDFS + "label", SKOS + "prefLabel", SKOS_XL + "prefLabel", *(space + "name" for space in SCHEMA))
 SYNONYMS = (
-    SKOS + "altLabel",
-    SKOS + "hiddenLabel",
+    *(space + name for space in (SKOS, SKOS_XL) for name in ("altLabel", "hiddenLabel")),
     *(f"{OBO_IN_OWL}has{scope}Synonym" for scope in ("Exact", "Related", "Broad", "Narrow")),
 )
 DEFINITIONS = (
@@ -39,6 +39,8 @@ DEFINITIONS = (
     *(space + "description" for space in SCHEMA),
     DCT + "description",
 )
+TEXT_OF = (SKOS_XL + "literalForm", RDF + "value")
+"""What a label or definition that is a resource reads (SKOS Reference, appendix B; SKOS Primer, section 4.2)."""
 SCHEME_LINKS = tuple(SKOS + name for name in ("inScheme", "topConceptOf", "hasTopConcept"))
 """Links between concepts and the scheme that they are of, which is no entity."""
 CLASSES = (OWL + "Class", RDFS + "Class")
