@@ -17,6 +17,7 @@ from ontodex.graph.readers.formats import format_of
 from ontodex.graph.readers.memory import read_frame, read_networkx
 from ontodex.graph.readers.obo import read_obo
 from ontodex.graph.readers.obographs import read_obographs
+from ontodex.graph.readers.owl_xml import read_owl_xml
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.rdf import RDF_FORMATS, read_rdf, read_rdflib
 from ontodex.graph.readers.sentences import read_sentences
@@ -25,7 +26,7 @@ from ontodex.graph.readers.wordnet import is_wordnet, read_wordnet
 
 __all__ = ["FORMATS", "ReadWarning", "read"]
 
-FORMATS = ("table", "obo", *RDF_FORMATS, "obographs", "splits", "wordnet", "sentences")
+FORMATS = ("table", "obo", *RDF_FORMATS, "owlxml", "obographs", "splits", "wordnet", "sentences")
 
 
 def read(
@@ -35,8 +36,8 @@ def read(
 
     Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as
     head, relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent),
-    OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD) and OBO-graph JSON. A folder holds train, valid and
-    test, with names and definitions beside them, or a WordNet database. Nothing is ever fetched: imports are left out.
+    OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML and OBO-graph JSON. A folder holds train, valid
+    and test, with names and definitions beside them, or a WordNet database. Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The
@@ -117,6 +118,8 @@ def _read_path(path: Path, builder: GraphBuilder, problems: Problems, format: st
         read_table(path, builder, problems)
     elif format == "obo":
         read_obo(path, builder, problems)
+    elif format == "owlxml":
+        read_owl_xml(path, builder, problems)
     elif format == "obographs":
         read_obographs(path, builder, problems)
     elif format == "sentences":

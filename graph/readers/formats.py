@@ -36,8 +36,8 @@ OBO = re.compile(rb"^(?:format-version:|ontology:\s|\[(?:Term|Typedef|Instance)\
 UNSUPPORTED = (
     (re.compile(rb"^\s*(?:Prefix\(|Ontology\()", re.MULTILINE), "OWL functional syntax"),
     (re.compile(rb"^\s*(?:Prefix:|Ontology:)\s", re.MULTILINE), "OWL Manchester syntax"),
-    (re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s"), "OWL/XML"),
 )
+OWL_XML = re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s")
 
 
 def format_of(path: Path) -> str:
@@ -61,7 +61,7 @@ def format_of(path: Path) -> str:
     found = _by_content(head.lstrip(), body, suffix)
     if found is None:
         raise ReadError(
-            "expected triples (TSV, CSV), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD) "
+            "expected triples (TSV, CSV), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML "
             f"or OBO-graph JSON, found something else ({head[:24]!r}…); "
             "give format= in Python or --format on the command line",
             str(path),
@@ -70,6 +70,8 @@ def format_of(path: Path) -> str:
 
 
 def _by_content(head: bytes, body: bytes, suffix: str | None) -> str | None:
+    if OWL_XML.match(head):
+        return "owlxml"
     if head.startswith((b"<!", b"<?")) or re.match(rb"<(?:[\w-]+:)?RDF[\s>]", head):
         return "rdfxml"
     if head.startswith((b"{", b"[")) and not re.match(rb"\[(?:Term|Typedef|Instance)\]|\[\s*(?:a\s|<|\])", head):

@@ -6,10 +6,11 @@ import re
 
 import numpy as np
 
-from ontodex.graph.builder import GraphBuilder, readable
+from ontodex.graph.builder import LANGUAGE, GraphBuilder, readable
 from ontodex.graph.prefixes import contract
 from ontodex.graph.readers import vocabulary as rdf
 from ontodex.graph.readers.ontology import Ontology
+from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.statements import Statements
 
 __all__ = ["interpret"]
@@ -21,8 +22,14 @@ NO_FACTS = (
 CHECKED = (rdf.OWL, rdf.RDF, rdf.RDFS, rdf.SKOS)
 
 
-def interpret(statements: Statements, builder: GraphBuilder) -> None:
+def interpret(statements: Statements, builder: GraphBuilder, problems: Problems) -> None:
     """Add what the statements say to ``builder``: as an ontology if there are subclasses, else as plain data."""
+    statements.read_resources()
+    if statements.language != LANGUAGE and (taken := statements.other_languages):
+        problems.remark(
+            f"no name is in the language {statements.language!r}; labels are taken from {', '.join(taken)} "
+            "(language=, --language)"
+        )
     prefixes = statements.all_prefixes()
     builder.prefixes.update(prefixes)
     ontology = Ontology(statements)

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import pyoxigraph as ox
 
 from ontodex.errors import ReadError
-from ontodex.graph.builder import LANGUAGE, GraphBuilder
+from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.files import bounded_lines, opened, size_of
 from ontodex.graph.readers.meaning import interpret
 from ontodex.graph.readers.problems import Problems
@@ -56,7 +56,7 @@ def read_rdf(path: Path, format: str, builder: GraphBuilder, problems: Problems)
             _read_lines(stream, statements, problems, path)
         else:
             _read_document(stream, path, RDF_FORMATS[format], statements)
-    _add_to(builder, statements, problems)
+    interpret(statements, builder, problems)
 
 
 def read_rdflib(graph: Any, builder: GraphBuilder, problems: Problems) -> None:
@@ -69,17 +69,7 @@ def read_rdflib(graph: Any, builder: GraphBuilder, problems: Problems) -> None:
         else:
             name = str(context[0]) if context and context[0] is not None else ""
             statements.link(_rdflib_name(subject), str(predicate), _rdflib_name(target), name)
-    _add_to(builder, statements, problems)
-
-
-def _add_to(builder: GraphBuilder, statements: Statements, problems: Problems) -> None:
-    statements.read_resources()
-    if statements.language != LANGUAGE and (taken := statements.other_languages):
-        problems.remark(
-            f"no name is in the language {statements.language!r}; labels are taken from {', '.join(taken)} "
-            "(language=, --language)"
-        )
-    interpret(statements, builder)
+    interpret(statements, builder, problems)
 
 
 def _rdflib_name(node: Any) -> str:

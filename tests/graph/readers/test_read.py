@@ -67,7 +67,6 @@ def test_a_file_for_a_folder_format(write) -> None:
     [
         ("a.owl", "Prefix(:=<http://x.org/>)\nOntology(<http://x.org>\nSubClassOf(:a :b))\n", "functional"),
         ("a.owl", "Prefix: x: <http://x.org/>\nOntology: <http://x.org>\nClass: x:a\n", "Manchester"),
-        ("a.owx", '<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#"></Ontology>', "OWL/XML"),
     ],
 )
 def test_other_owl_syntaxes_are_named(write, name: str, content: str, syntax: str) -> None:

@@ -1,0 +1,117 @@
+"""OWL/XML says what the RDF says that its axioms stand for."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from ontodex.errors import ReadError
+from ontodex.graph.readers import read
+
+HEAD = '<Ontology xmlns="http://www.w3.org/2002/07/owl#" xml:base="http://x.org/pets" ontologyIRI="http://x.org/pets">'
+AXIOMS = """
+<Prefix name="ex" IRI="http://x.org/pets#"/><Prefix name="rdfs" IRI="http://www.w3.org/2000/01/rdf-schema#"/>
+<Annotation><AnnotationProperty abbreviatedIRI="rdfs:comment"/><Literal>An ontology of pets.</Literal></Annotation>
+<Declaration><Class IRI="#Animal"/></Declaration><Declaration><Class abbreviatedIRI="ex:Dog"/></Declaration>
+<Declaration><Class IRI="#Pet"/></Declaration><Declaration><Class IRI="#BigDog"/></Declaration>
+<Declaration><Class IRI="http://x.org/pets#Hound"/></Declaration><Declaration><Class IRI="#Gone"/></Declaration>
+<Declaration><ObjectProperty IRI="#livesIn"/></Declaration><Declaration><ObjectProperty IRI="#owns"/></Declaration>
+<Declaration><Class IRI="#House"/></Declaration><Declaration><NamedIndividual IRI="#Rex"/></Declaration>
+<SubClassOf><Annotation><AnnotationProperty abbreviatedIRI="rdfs:comment"/><Literal>sure</Literal></Annotation>
+  <Class IRI="#Dog"/><Class IRI="#Animal"/></SubClassOf>
+<SubClassOf><Class IRI="#Pet"/><ObjectSomeValuesFrom><ObjectProperty IRI="#livesIn"/><Class IRI="#House"/>
+  </ObjectSomeValuesFrom></SubClassOf>
+<SubClassOf><Class IRI="#Pet"/><ObjectAllValuesFrom><ObjectProperty IRI="#livesIn"/><Class IRI="#House"/>
+  </ObjectAllValuesFrom></SubClassOf>
+<EquivalentClasses><ObjectIntersectionOf><Class IRI="#Dog"/><ObjectSomeValuesFrom><ObjectProperty IRI="#livesIn"/>
+  <Class IRI="#House"/>
+  </ObjectSomeValuesFrom></ObjectIntersectionOf><Class IRI="#BigDog"/></EquivalentClasses>
+<EquivalentClasses><Class IRI="#Dog"/><Class IRI="#Hound"/></EquivalentClasses>
+<ObjectPropertyDomain><ObjectProperty IRI="#owns"/><ObjectUnionOf><Class IRI="#Pet"/><Class IRI="#Dog"/>
+  </ObjectUnionOf></ObjectPropertyDomain>
+<ObjectPropertyRange><ObjectProperty IRI="#owns"/><Class IRI="#House"/></ObjectPropertyRange>
+<ClassAssertion><Class IRI="#Dog"/><NamedIndividual IRI="#Rex"/></ClassAssertion>
+<ClassAssertion><Class IRI="#Dog"/><AnonymousIndividual nodeID="_:one"/></ClassAssertion>
+<ObjectPropertyAssertion><ObjectProperty IRI="#owns"/><NamedIndividual IRI="#Rex"/><NamedIndividual IRI="#Kennel"/>
+  </ObjectPropertyAssertion>
+<ObjectPropertyAssertion><ObjectInverseOf><ObjectProperty IRI="#owns"/></ObjectInverseOf><NamedIndividual IRI="#Rex"/>
+  <NamedIndividual IRI="#Ann"/></ObjectPropertyAssertion>
+<Declaration><NamedIndividual IRI="#Kennel"/></Declaration><Declaration><NamedIndividual IRI="#Ann"/></Declaration>
+<DataPropertyAssertion><DataProperty IRI="#age"/><NamedIndividual IRI="#Rex"/><Literal>3</Literal>
+  </DataPropertyAssertion>
+<AnnotationAssertion><AnnotationProperty abbreviatedIRI="rdfs:label"/><IRI>#Dog</IRI>
+  <Literal xml:lang="en">dog</Literal></AnnotationAssertion>
+<AnnotationAssertion><AnnotationProperty abbreviatedIRI="rdfs:label"/><IRI>#Dog</IRI>
+  <Literal xml:lang="de">Hund</Literal></AnnotationAssertion>
+<AnnotationAssertion><AnnotationProperty abbreviatedIRI="rdfs:comment"/><AbbreviatedIRI>ex:Dog</AbbreviatedIRI>
+  <Literal>Barks &amp; bites.</Literal></AnnotationAssertion>
+<AnnotationAssertion><AnnotationProperty abbreviatedIRI="owl:deprecated"/><IRI>#Gone</IRI><Literal>true</Literal>
+  </AnnotationAssertion>
+<AnnotationAssertion><AnnotationProperty abbreviatedIRI="rdfs:seeAlso"/><IRI>#Dog</IRI><IRI>http://example.org/</IRI>
+  </AnnotationAssertion>
+</Ontology>"""
+TURTLE = """
+@prefix ex: <http://x.org/pets#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+ex:Animal a owl:Class . ex:Dog a owl:Class . ex:Pet a owl:Class . ex:BigDog a owl:Class . ex:Hound a owl:Class .
+ex:House a owl:Class . ex:Gone a owl:Class ; owl:deprecated true . ex:livesIn a owl:ObjectProperty .
+ex:owns a owl:ObjectProperty ; rdfs:domain [ owl:unionOf (ex:Pet ex:Dog) ] ; rdfs:range ex:House .
+ex:Dog rdfs:subClassOf ex:Animal ; rdfs:label "dog"@en, "Hund"@de ;
+  rdfs:comment "Barks & bites." ; owl:equivalentClass ex:Hound .
+ex:Pet rdfs:subClassOf [ owl:onProperty ex:livesIn ; owl:someValuesFrom ex:House ] .
+ex:BigDog owl:equivalentClass [ owl:intersectionOf (ex:Dog [ owl:onProperty ex:livesIn ; owl:someValuesFrom ex:House ]) ] .
+ex:Rex a owl:NamedIndividual, ex:Dog ; ex:owns ex:Kennel . ex:Kennel a owl:NamedIndividual .
+ex:Ann a owl:NamedIndividual ; ex:owns ex:Rex .
+"""
+
+
+def said(graph) -> tuple:
+    triples = {(graph.ids[h], graph.relation_ids[r], graph.ids[t]) for h, r, t in graph.triples.tolist()}
+    texts = {row: texts for row, *texts in zip(graph.ids, graph.labels, graph.synonyms, graph.definitions, strict=True)}
+    return triples, texts
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize(
+    "prolog", ["", '<?xml version="1.0"?>\n<!DOCTYPE Ontology [<!ENTITY x "http://x.org/">]>\n<!-- pets -->\n']
+)
+def test_it_says_what_turtle_says(write, language: str, prolog: str) -> None:
+    graph = read(write("pets.owl", prolog + HEAD + AXIOMS), language=language, on_error="raise")
+    assert said(graph) == said(read(write("pets.ttl", TURTLE), language=language))
+    assert len(graph.triples) == 10
+    assert graph.labels[graph.ids.index("ex:BigDog")] == "Big dog"
+
+
+def test_it_may_be_gzipped_and_named_otherwise(write) -> None:
+    path = write("pets.xml.gz", gzip.compress((HEAD + AXIOMS).encode()))
+    assert read(path).n_triples == read(path, format="owlxml").n_triples == 10
+
+
+def test_a_fault_names_its_line(write) -> None:
+    with pytest.raises(ReadError, match="expected OWL/XML, found a fault") as error:
+        read(write("pets.owl", HEAD + "\n<Declaration>\n<Class IRI=#x/>\n</Ontology>"))
+    assert error.value.line == 3
+
+
+@pytest.mark.parametrize(
+    "axiom",
+    [
+        "<SubClassOf><Class IRI='#a'/></SubClassOf>",
+        "<SubClassOf/>",
+        "<EquivalentClasses/>",
+        "<Declaration/>",
+        "<AnnotationAssertion><IRI/></AnnotationAssertion>",
+        "<ObjectPropertyAssertion><ObjectInverseOf/><IRI>#a</IRI><IRI>#b</IRI></ObjectPropertyAssertion>",
+        "<SubClassOf><Class IRI='#a'/>" + "<ObjectUnionOf>" * 20_000 + "</ObjectUnionOf>" * 20_000 + "</SubClassOf>",
+        "text",
+    ],
+)
+def test_what_is_half_there_costs_nothing_else(write, axiom: str) -> None:
+    assert read(write("pets.owl", HEAD + axiom + AXIOMS), on_error="raise").n_triples == 10
+
+
+def test_entities_in_entities_are_refused(write) -> None:
+    bomb = '<!DOCTYPE Ontology [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
+    with pytest.raises(ReadError, match="expected entities of plain text"):
+        read(write("bomb.owl", bomb + HEAD + AXIOMS))
