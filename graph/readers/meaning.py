@@ -35,7 +35,7 @@ def interpret(statements: Statements, builder: GraphBuilder, problems: Problems)
     ontology = Ontology(statements)
     is_ontology = bool(ontology.classes) and ontology.has_subclasses
     if is_ontology:
-        triples, entities = ontology.triples(), ontology.classes
+        triples, entities = ontology.triples(), ontology.entities
     else:
         triples, entities = _data(statements)
     names = statements.curies()

@@ -70,10 +70,15 @@ class Ontology:
         return self._typed(rdf.PROPERTIES) - self.classes
 
     @cached_property
-    def _entities(self) -> set[int]:
-        individuals = {s for s, kind in self._pairs(rdf.TYPE) if kind in self.classes and self._is_named(s)}
+    def entities(self) -> set[int]:
+        """Classes, individuals and concepts: what has a type that is no vocabulary's own, and that type."""
+        kinds = self._pairs(rdf.TYPE)
+        individuals = {end for pair in kinds if all(map(self._is_said, pair)) for end in pair}
         others = self._typed((rdf.OWL + "NamedIndividual", rdf.SKOS + "Concept"))
         return (self.classes | individuals | others) - self._properties
+
+    def _is_said(self, number: int) -> bool:
+        return self._is_named(number) and not self._statements.terms[number].startswith(rdf.SKOS)
 
     @cached_property
     def _parts(self) -> dict[str, dict[int, int]]:
@@ -151,7 +156,7 @@ class Ontology:
             for number in set(self._links[:, 1].tolist())
             if number != self._type and self._statements.terms[number].startswith((*NO_LINKS, *rdf.SCHEME_LINKS))
         }
-        ends = list(self._entities)
+        ends = list(self.entities)
         within = np.isin(self._links[:, 0], ends) & np.isin(self._links[:, 2], ends)
         for head, relation, tail in self._links[within].tolist():
             if relation in narrower:

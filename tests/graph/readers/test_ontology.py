@@ -57,7 +57,8 @@ def test_owl(write) -> None:
         ("ex:rex", "ex:ownedBy", "ex:ann"),
     }
     assert said["entities"]["ex:Dog"] == ("Dog", {"hound"}, "An animal that barks.")
-    assert not {"ex:Old", "ex:nobody", "ex:hasPart", "owl:Thing"} & set(graph.ids)
+    assert not {"ex:Old", "ex:hasPart", "owl:Thing"} & set(graph.ids)
+    assert said["entities"]["ex:nobody"] == ("nobody", set(), "")
     assert said["relations"] == {
         "rdfs:subClassOf": "is a",
         "ex:hasPart": "has part",
@@ -111,3 +112,14 @@ def test_a_list_that_bites_its_tail_ends(write) -> None:
         )
     )
     assert graph.n_triples == 1
+
+
+def test_individuals_and_concepts_beside_classes_stay(write) -> None:
+    data = (
+        'ex:bob a ex:Someone ; rdfs:label "Bob" ; ex:knows ex:ann . ex:ann a ex:Someone ; rdfs:label "Ann" .\n'
+        'ex:red a <http://www.w3.org/2004/02/skos/core#Concept> ; rdfs:label "red" .\n'
+    )
+    graph = read(write("a.ttl", PREFIXES + data + "ex:Guide a owl:Class ; rdfs:subClassOf ex:Dog ."), on_error="raise")
+    alone = says(read(write("b.ttl", PREFIXES + data), on_error="raise"))
+    assert says(graph)["known"] == alone["known"] | {("ex:Guide", "rdfs:subClassOf", "ex:Dog")}
+    assert alone["entities"].items() <= says(graph)["entities"].items()
