@@ -18,8 +18,11 @@ LABEL = (
     *("label", "name", "title", "preferred label", "preflabel", "term", "concept", "class", "category", "child"),
     "wikidata label",
 )
-SYNONYMS = ("synonyms", "synonym", "lemmas", "aliases", "alias", "alternative labels", "altlabel", "exact synonyms")
-DEFINITION = ("definition", "gloss", "description", "first sentence", "comment", "wikidata description")
+SYNONYMS = (
+    *("synonyms", "synonym", "lemmas", "aliases", "alias", "alternative labels", "alternative label", "altlabel"),
+    *("altlabels", "alt label", "alt labels", "exact synonyms", "exact synonym"),
+)
+DEFINITION = ("definition", "definitions", "gloss", "description", "first sentence", "comment", "wikidata description")
 FORMER = ("former ids", "former id", "alt ids", "alt id", "alternative ids", "alternative id", "replaces")
 PARENT = (
     *("parent", "parents", "parent id", "parent ids", "parent label", "parent name", "parent class", "parent term"),
@@ -151,10 +154,14 @@ def add_entities(
     builder.replace({name: identifier for identifier, cells in named for name in columns.names(columns.former, cells)})
 
     def entity(part: str) -> str | None:
-        return part if part in ids else by_label.get(normalise(part))
+        """Return the row that a part names; numbers of columns with gaps are written 1.0 for 1."""
+        whole = part.removesuffix(".0")
+        return part if part in ids else by_label.get(normalise(part), whole if whole in ids else None)
 
     def named_in(cell: str) -> list[str]:
-        """Return the parts of a cell; commas part it only where every part is an entity of the table."""
+        """Return the parts of a cell that names no row; commas part it only where every part is an entity of the table."""
+        if entity(cell.strip()):
+            return [cell.strip()]
         parts = _parts(cell)
         finer = [part.strip() for part in cell.split(",")]
         return finer if len(parts) == 1 and not entity(parts[0]) and all(map(entity, finer)) else parts

@@ -56,7 +56,9 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems) -> None:
             builder.source,
         )
     places = range(len(names)) if entities else chosen or (0, 1, 2)
-    columns = [map(_text, frame[frame.columns[at]].to_list()) for at in places]
+    columns = [
+        map(_cell, (frame.iloc[:, at] if hasattr(frame, "iloc") else frame.to_series(at)).to_list()) for at in places
+    ]
     rows = enumerate(zip(*columns, strict=True))
     if entities:
         add_entities(entities, rows, builder, lambda what, row: problems.report(f"{what} in row {row}"))
@@ -67,6 +69,15 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems) -> None:
             builder.triple(head, relation, tail)
         else:
             problems.report(f"expected head, relation and tail, found an empty cell in row {row}")
+
+
+def _cell(value: Any) -> str:
+    """Return a cell as text: several values parted by ``|``, whole numbers without the ``.0`` of columns with gaps."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return (
+        "|".join(_texts(value)) if isinstance(value, list | tuple | set) or hasattr(value, "tolist") else _text(value)
+    )
 
 
 def _text(value: Any) -> str:

@@ -14,21 +14,12 @@ from ontodex.graph.readers.problems import Problems
 
 __all__ = ["freebase_words", "read_table", "rows_of", "triple_columns"]
 
-HEAD = (
-    "head",
-    "h",
-    "subject",
-    "subj",
-    "s",
-    "source",
-    "start",
-    "from",
-    "child",
-    "head_id",
-    "subject_id",
-    "entity1",
-    "node1",
+ENDS = (
+    *(("head", "tail"), ("h", "t"), ("subject", "object"), ("subj", "obj"), ("s", "o"), ("source", "target")),
+    *(("start", "end"), ("from", "to"), ("child", "parent"), ("head_id", "tail_id"), ("subject_id", "object_id")),
+    *(("entity1", "entity2"), ("node1", "node2")),
 )
+"""Names of the columns of heads and of tails."""
 RELATION = (
     "relation",
     "r",
@@ -43,8 +34,6 @@ RELATION = (
     "relation_id",
     "predicate_id",
 )
-TAIL = ("tail", "t", "object", "obj", "o", "target", "end", "to", "parent", "tail_id", "object_id", "entity2", "node2")
-
 LOOKED_AT = 20
 """Lines that tell what parts the cells of a table, and over which a quoted cell may run."""
 
@@ -55,12 +44,21 @@ MARKS = ("\t", ",", ";")
 def triple_columns(names: Sequence[str]) -> tuple[int, int, int] | None:
     """Return where head, relation and tail stand in a header, or ``None`` if it is no header.
 
+    A header that names an id and a label too is one of triples only if head and tail are named alike; something that has a
+    label, a start and an end is an entity.
+
     >>> triple_columns(["id", "subject", "predicate", "object"]), triple_columns(["ex:dog", "is_a", "ex:animal"])
     ((1, 2, 3), None)
     """
     folded = [str(name).strip().casefold() for name in names]
-    found = [next((folded.index(name) for name in known if name in folded), -1) for known in (HEAD, RELATION, TAIL)]
-    return None if -1 in found else (found[0], found[1], found[2])
+    entities = entity_columns(names)
+    is_entity = entities is not None and bool(entities.id and (entities.label or entities.definition))
+    pairs = [pair for pair in ENDS if {*pair} <= {*folded} and not (is_entity and pair == ("start", "end"))]
+    if not pairs and not is_entity:
+        heads, tails = ([name for name in known if name in folded] for known in zip(*ENDS, strict=True))
+        pairs = list(zip(heads[:1], tails[:1], strict=False))
+    relation = next((folded.index(name) for name in RELATION if name in folded), None)
+    return None if relation is None or not pairs else (folded.index(pairs[0][0]), relation, folded.index(pairs[0][1]))
 
 
 def freebase_words(relation: str) -> str:
@@ -82,7 +80,8 @@ def freebase_words(relation: str) -> str:
 def rows_of(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, cells) of every line that is not blank, parted by tabs, commas or semicolons.
 
-    The mark that most of the first lines have is the one; cells within quotes may hold it where it is no tab.
+    The mark that most of the first lines have is the one; cells within quotes may hold it where it is no tab. Quotes around
+    a cell are no part of it.
     """
     filled = ((number, line) for number, line in lines_of(path, problems) if line and not line.isspace())
     first = list(islice(filled, LOOKED_AT))
@@ -97,7 +96,13 @@ def rows_of(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
             else:
                 yield number, cells
         else:
-            yield number, line.split(mark)
+            yield number, [_unquoted(cell) for cell in line.split(mark)]
+
+
+def _unquoted(cell: str) -> str:
+    """Return what is in a quoted cell of a table with tabs; where quotes are part of a text, it stays."""
+    inner = cell.strip()[1:-1]
+    return inner.replace('""', '"') if cell.strip() == f'"{inner}"' and '"' not in inner.replace('""', "") else cell
 
 
 def _quoted(
@@ -141,7 +146,8 @@ def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str
             continue
         if not begun and (named := entity_columns(cells)):
             again = list(islice(rows, 1))
-            if not any(cell == other for _, below in again for cell, other in zip(cells, below, strict=False)):
+            below = again[0][1] if again else []
+            if not any(cell == other and cell.strip() for cell, other in zip(cells, below, strict=False)):
                 add_entities(named, chain(again, rows), builder, lambda what, at: problems.report(what, at, str(path)))
                 return
         if len(cells) != width:

@@ -32,6 +32,8 @@ KNOWN = {("ex:dog", "is_a", "ex:animal")}
         ("a.csv", 'From;To;type;why\nex:dog;ex:animal;is_a;"it barks; a dog does, mostly"\n'),
         ("a.csv", "From,To,type,why\nex:dog,ex:animal,is_a,it barks; a dog does\n"),
         ("a.csv", 'head,relation,tail\n"ex:dog","is_a","ex:animal"\n'),
+        ("a.tsv", '"head"\t"relation"\t"tail"\n"ex:dog"\t"is_a"\t"ex:animal"\n'),
+        ("a.csv", "id,label,source,target,type\n1,an edge,ex:dog,ex:animal,is_a\n"),
         ("a.tsv", "\ufeffex:dog\tis_a\tex:animal\r\n\r\n"),
         ("a.tsv", "subject_id\tpredicate_id\tobject_id\nex:dog\tis_a\tex:animal\n"),
         ("a.txt", " ex:dog \tis_a\tex:animal\nex:dog\tis_a\tex:animal\n"),
@@ -213,3 +215,56 @@ def test_former_ids_in_a_table(write) -> None:
         graph = read(write("b.csv", content), on_error="raise")
         assert says(graph)["entities"] == {"A": ("new", set(), ""), "B": ("other", set(), "")}
         assert not says(graph)["former"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "id,label,definition,parent,type,source\nP1,dog,barks,P2,species,Wikipedia\nP2,canine,a family,,family,Wikipedia\n",
+        "id,label,parent,type,start,end\nP1,dog,P2,species,1914,1918\nP2,canine,,family,1900,\n",
+        "id,label,parent,\nP1,dog,P2,\nP2,canine,,\n",
+        'id\tlabel\tparent\n"P1"\t"dog"\t"P2"\n"P2"\t"canine"\t\n',
+    ],
+)
+def test_what_has_an_id_and_a_label_is_an_entity(write, content: str) -> None:
+    graph = read(write("a.csv", content), on_error="raise")
+    assert {"P1": "dog", "P2": "canine"}.items() <= dict(zip(graph.ids, graph.labels, strict=True)).items()
+    assert ("P1", "is_a", "P2") in says(graph)["known"]
+
+
+def test_quotes_in_a_table_with_tabs(write) -> None:
+    rows = '1\t"dog, tame"\t"the ""best"" friend"\n2\t"Weird Al" Yankovic\t"one" and "two"\n3\t"\t""\n'
+    graph = read(write("a.tsv", "id\tlabel\tdefinition\n" + rows))
+    assert list(graph.labels) == ["dog, tame", '"Weird Al" Yankovic', '"']
+    assert list(graph.definitions) == ['the "best" friend', '"one" and "two"', ""]
+
+
+def test_a_cell_that_names_a_row_is_one_name(write) -> None:
+    graph = read(
+        write("a.csv", 'id,label,parent\n1,"Arthritis; rheumatoid",\n2,Felty syndrome,"Arthritis; rheumatoid"\n')
+    )
+    assert says(graph)["known"] == {("2", "is_a", "1")}
+
+
+@pytest.mark.parametrize("gaps", ["id,label,parent\n1,animal,\n2,dog,1.0\n", None])
+def test_whole_numbers_of_columns_with_gaps(write, gaps: str | None) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"id": [1, 2], "label": ["animal", "dog"], "parent": [None, 1]})
+    graph = read(write("a.csv", gaps) if gaps else frame, on_error="raise")
+    assert (says(graph)["known"], graph.n_entities) == ({("2", "is_a", "1")}, 2)
+
+
+def test_lists_and_columns_of_one_name_in_a_frame() -> None:
+    pandas = pytest.importorskip("pandas")
+    cells = {"id": ["P1", "P2"], "label": ["dog", "pet"], "synonyms": [["hound", "pooch"], []], "parent": [["P2"], []]}
+    frame = pandas.concat([pandas.DataFrame(cells), pandas.DataFrame({"label": ["Hund", "Tier"]})], axis=1)
+    graph = read(frame, on_error="raise")
+    assert says(graph)["known"] == {("P1", "is_a", "P2")}
+    assert [sorted(names) for names in graph.synonyms] == [["Hund", "hound", "pooch"], ["Tier"]]
+    assert read(pandas.DataFrame({"head": [1], "relation": ["r"], "tail": [2.0]})).ids[1] == "2"
+
+
+@pytest.mark.parametrize("header", ["Class ID,Preferred Label,Synonyms,Definitions", "id,label,Alt_Label,definition"])
+def test_headers_of_other_tools(write, header: str) -> None:
+    graph = read(write("a.csv", f"{header}\nP1,dog,hound|pooch,It barks.\n"), on_error="raise")
+    assert (list(graph.synonyms[0]), graph.definitions[0]) == (["hound", "pooch"], "It barks.")
