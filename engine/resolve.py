@@ -108,3 +108,5 @@ def _is_identifier(text: str, prefixes: Mapping[str, str], ids: Iterable[str]) -
 def _expect_words(text: str, role: str) -> None:
     if not isinstance(text, str) or not text.strip():
         raise SettingsError(f"{role}: expected a CURIE, an IRI, a label or words, found {text!r}")
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise SettingsError(f"{role}: expected text in UTF-8, found {text!r}")

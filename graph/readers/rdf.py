@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO
+from urllib.parse import quote
 
 import pyoxigraph as ox
 
@@ -96,7 +97,7 @@ def _add(quads: Iterable[Any], statements: Statements) -> None:
 
 def _read_document(stream: BinaryIO, path: Path, format: ox.RdfFormat, statements: Statements) -> None:
     source: Any = GuardedXml(stream, path) if format == ox.RdfFormat.RDF_XML else stream
-    base = f"file:///{path.name.replace(' ', '%20')}"
+    base = f"file:///{quote(path.name)}"
     document = Quarantine(source, size_of(path), format, base, str(path))
     try:
         _add(document, statements)

@@ -81,6 +81,7 @@ def test_predictions_as_rdf(shell, small_index):
         (("search", "NOWHERE", "dog"), 1, "ontodex build"),
         (("build", "NOWHERE", "-o", "x.odx"), 1, "NOWHERE"),
         (("demo", "--graph", "hop"), 2, "did you mean 'hpo'"),
+        (("search", "INDEX", "caf\udce9"), 2, "expected text in UTF-8"),
         (("frobnicate",), 2, "No such command"),
     ],
 )

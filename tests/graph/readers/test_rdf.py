@@ -243,3 +243,10 @@ def test_a_table_of_labels_meets_the_thesaurus(write) -> None:
         relation = "skos:broader" if sources[0] != table else "is_a"
         assert {("mouse", relation, "ex:pet"), ("goldfish", relation, "fish")} < says(graph)["known"]
     assert len(read(write("a.ttl", THESAURUS), table).hierarchy_relations) == 1
+
+
+@pytest.mark.parametrize("name", ["hp[1].ttl", "100%.ttl", "a{b}.ttl", "a^b.ttl", "a b.ttl", "q#1.ttl"])
+def test_any_file_name_will_do(write, name: str) -> None:
+    ids = list(read(write(name, "<#a> <http://x.org/r> <#b> ."), on_error="raise").ids)
+    assert all(identifier.startswith("file:///") for identifier in ids)
+    assert len({identifier.rpartition("#")[0] for identifier in ids}) == 1
