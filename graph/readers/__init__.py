@@ -53,7 +53,8 @@ def read(
         format: Name of the format of all sources, where content and suffix do not tell it; ``"sentences"`` reads a statement
             a line, for search and entailment without a graph.
         language: Tag of the language (``"de"``, ``"pt-BR"``) that labels, synonyms and definitions are wanted in, where RDF
-            has several; what has none in it is named without a language, else in English, else in any.
+            has several; what has none in it is named without a language, else in English, else in any. Of what several
+            sources name, the label of the first stays: the one in that language goes first.
 
     Raises:
         ReadError: If a source cannot be read, holds nothing, or is faulty and ``on_error`` is ``"raise"``.

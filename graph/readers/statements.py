@@ -17,8 +17,12 @@ __all__ = ["Statements"]
 
 
 def _is(language: str, wanted: str) -> bool:
-    """Tell whether a language tag is the wanted one, or a narrower one, as en-GB is of en (RFC 4647, section 3.3.1)."""
-    return f"{language.lower()}-".startswith(f"{wanted.lower()}-")
+    """Tell whether a tag in lower case is the wanted one, or a narrower one, as en-gb is of en (RFC 4647, section 3.3.1)."""
+    return f"{language}-".startswith(f"{wanted.lower()}-")
+
+
+UNTAGGED = ("mul", "und", "zxx")
+"""Tags that name no language: several, unknown, none."""
 
 
 class Statements:
@@ -86,7 +90,10 @@ class Statements:
             ReadError: If it is one synonym too many.
         """
         if found := rdf.NAMING.get(predicate):
+            if not value.strip():
+                return
             kind, rank = found
+            language = "" if language.lower() in UNTAGGED else language.lower()
             number, worth = self.number(subject), self._rank(language)
             self._found_language |= worth == 0
             if kind == "synonym":
@@ -95,7 +102,7 @@ class Statements:
                 expect_synonyms(len(known), subject)
             else:
                 store = self._labels if kind == "label" else self._definitions
-                order = worth, language.lower() if worth == 3 else "", rank
+                order = worth, "" if language in (self.language.lower(), "en") else language, rank
                 if number not in store or order < store[number][:-1]:
                     store[number] = (*order, value)
         elif predicate in rdf.TEXT_OF:
@@ -216,5 +223,10 @@ class Statements:
     def curies(self) -> list[str]:
         """Return the name of every resource as an entity or relation of the graph."""
         prefixes = self.all_prefixes()
-        ours = len(rdf.OURS)
-        return [unquote(term[ours:]) if term.startswith(rdf.OURS) else contract(term, prefixes) for term in self.terms]
+
+        def curie(term: str) -> str:
+            if not term.startswith(rdf.OURS):
+                return contract(term, prefixes)
+            return unquote(term.removeprefix(rdf.RELATIONS).removeprefix(rdf.OURS))
+
+        return [curie(term) for term in self.terms]

@@ -15,6 +15,8 @@ SHACL = "http://www.w3.org/ns/shacl#"
 SCHEMA = ("https://schema.org/", "http://schema.org/")
 OURS = "urn:ontodex:"
 """Where ids that are no IRI live in RDF, percent-encoded."""
+RELATIONS = OURS + "relation/"
+"""Where those of relations do, apart from those of entities, which may be the same."""
 
 TYPE = RDF + "type"
 SUBCLASS = RDFS + "subClassOf"

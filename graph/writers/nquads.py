@@ -30,7 +30,8 @@ def write_nquads(graph: KnowledgeGraph, path: str | Path, predictions: Iterable[
     Each prediction is a triple of the named graph ``urn:ontodex:predictions``, with an ``rdf:Statement`` that gives its
     score (``urn:ontodex:score``). The named graph is of type ``urn:ontodex:Predictions``, by which
     :func:`ontodex.read` knows not to take it for fact. Held-out triples are not written. An id that is neither IRI nor
-    CURIE of a known prefix is percent-encoded under ``urn:ontodex:``. Prefixes are declared in SHACL.
+    CURIE of a known prefix is percent-encoded under ``urn:ontodex:``, that of a relation under
+    ``urn:ontodex:relation/``. Prefixes are declared in SHACL.
 
     Args:
         graph: What is known.
@@ -43,7 +44,7 @@ def write_nquads(graph: KnowledgeGraph, path: str | Path, predictions: Iterable[
         OSError: If the place cannot be written to.
     """
     entities = {name: _node(name, graph) for name in graph.ids}
-    relations = {name: _node(name, graph) for name in graph.relation_ids}
+    relations = {name: _predicate(name, graph) for name in graph.relation_ids}
     with replacing(Path(path)) as stream:
         ox.serialize(_known(graph, entities, relations), stream, ox.RdfFormat.N_QUADS)
         ox.serialize(_predicted(graph, predictions), stream, ox.RdfFormat.N_QUADS)
@@ -64,6 +65,12 @@ def _node(name: str, graph: KnowledgeGraph) -> ox.NamedNode:
     if iri is None or not IRI.match(iri) or contract(iri, graph.prefixes) != name:
         iri = name if IRI.match(name) else rdf.OURS + quote(name, safe="")
     return ox.NamedNode(iri)
+
+
+def _predicate(name: str, graph: KnowledgeGraph) -> ox.NamedNode:
+    """Return the node of a relation: not that of an entity of the same id, unless both are an IRI."""
+    node = _node(name, graph)
+    return ox.NamedNode(f"{rdf.RELATIONS}{quote(name, safe='')}") if node.value.startswith(rdf.OURS) else node
 
 
 def _known(
@@ -123,7 +130,7 @@ def _relation(graph: KnowledgeGraph, name: str) -> ox.NamedNode:
     found = graph.find_relation(name)
     if found is None or not _is_id(graph.relation_ids[found[0]], name, graph):
         raise UnknownRelation(f"expected predictions of relations of the graph, found {name!r}")
-    return _node(graph.relation_ids[found[0]], graph)
+    return _predicate(graph.relation_ids[found[0]], graph)
 
 
 def _is_id(identifier: str, name: str, graph: KnowledgeGraph) -> bool:

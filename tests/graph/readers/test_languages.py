@@ -50,7 +50,9 @@ def test_names_are_in_the_language_asked_for(
 
 def test_a_language_that_no_name_is_in_is_named(write) -> None:
     path = write("pets.ttl", THESAURUS)
-    with pytest.warns(ReadWarning, match="pets.ttl: no name is in the language 'nl'; labels are taken from en, fr "):
+    with pytest.warns(
+        ReadWarning, match="pets.ttl: no name is in the language 'nl'; labels are taken from en, en-gb, fr "
+    ):
         graph = read(path, language="nl")
     assert graph.labels[graph.ids.index("ex:dog")] == "dog"
     with warnings.catch_warnings():
@@ -68,3 +70,26 @@ def test_what_is_no_tag_is_refused(write, language: str) -> None:
 
 def test_sentences_to_train_on_are_in_the_language_asked_for(write) -> None:
     assert "Ein Tier, das bellt." in read_corpus(write("pets.ttl", THESAURUS), language="de")
+
+
+@pytest.mark.parametrize(
+    ("said", "language", "label"),
+    [
+        ('"ônibus"@pt-BR, "autocarro"@pt', "pt", "autocarro"),
+        ('"autocarro"@pt, "ônibus"@pt-BR', "pt", "autocarro"),
+        ('"ônibus"@pt-BR, "autocarro"@pt', "pt-BR", "ônibus"),
+        ('"colour"@en-GB, "color"@en', "en", "color"),
+        ('"colour"@en-GB, "color"@en', "de", "color"),
+        ('"Paul Otlet"@mul, "ポール・オトレ"@ja', "en", "Paul Otlet"),
+        ('"Otlet, P."@en, "Paul Otlet"@mul', "de", "Paul Otlet"),
+        ('""@de, "dog"@en, " "@de-AT', "de", "dog"),
+    ],
+)
+def test_the_tag_asked_for_goes_before_narrower_ones_and_none_before_others(
+    write, said: str, language: str, label: str
+) -> None:
+    head = "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . <http://x.org/a> skos:prefLabel "
+    graph = read(
+        write("a.ttl", f"{head}{said} ; skos:definition ''@de, 'a thing'@en ."), language=language, on_error="skip"
+    )
+    assert (list(graph.labels), list(graph.definitions)) == ([label], ["a thing"])
