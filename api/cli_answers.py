@@ -79,11 +79,13 @@ def _answer_file(questions: Iterator[Question], ask: Ask, as_rdf: bool) -> None:
         except SettingsError as error:
             wrong = error
         for question, found in zip(batch, _answers(batch, ask), strict=True):
-            if isinstance(found, LookupFailed):
-                failed = True
-                typer.echo(json_text({"query": question, "error": str(found)}), err=as_rdf)
-            else:
+            try:
+                if isinstance(found, LookupFailed):
+                    raise found
                 typer.echo(_rdf(found) if as_rdf else found.to_json(), nl=not as_rdf)
+            except (LookupFailed, SettingsError) as error:  # free text makes no triples
+                failed = True
+                typer.echo(json_text({"query": question, "error": str(error)}), err=as_rdf)
         if wrong is not None:
             raise wrong
         if not batch:

@@ -13,7 +13,6 @@ import ontodex
 from benchmarks.hierarchies import LOADERS
 from benchmarks.record import Measured, expect_data
 from ontodex.engine.subsumptions import Subsumptions
-from ontodex.graph.text import in_words
 
 __all__ = ["Links", "add_graphs", "built", "hit_alone", "of_each_graph", "with_links"]
 
@@ -63,5 +62,5 @@ def hit_alone(engine: ontodex.Engine) -> Subsumptions:
     index = engine.index
     return Subsumptions(
         index.graph, index.graph.hierarchy(on_cycle="drop"), index.vectors("hit"), index.curvature, index.rule,
-        encode=lambda texts: np.asarray(index.hit_encoder.items([in_words(text) for text in texts])),
+        encode=lambda texts: np.asarray(index.hit_encoder.items(texts)),
     )  # fmt: skip

@@ -159,10 +159,7 @@ class Entailments:
 
     def _gaussians(self, entities: Sequence[Resolved]) -> list[Gaussians]:
         """Return the Gaussians of what each entity or text says, a sentence each."""
-        texts = [
-            [] if one.row is not None else sentences(in_words(one.reading.text)) or [one.reading.text]
-            for one in entities
-        ]
+        texts = [[] if one.row is not None else sentences(one.words) or [one.words] for one in entities]
         flat = [text for own in texts for text in own]
         encoded = self._encode(flat) if flat else np.zeros((0, self.vectors.dim))
         ends = np.cumsum([0, *map(len, texts)]).tolist()
@@ -225,5 +222,5 @@ class Entailments:
 
 
 def _as_hypothesis(one: Resolved, said: Gaussians) -> Gaussians:
-    """Return what is asked for as a hypothesis: of an entity its label alone, which comes first."""
-    return said if one.row is None else said[:1]
+    """Return what is asked for as a hypothesis: of an entity the sentences of its label alone, which come first."""
+    return said if one.row is None else said[: max(1, len(set(sentences(in_words(one.reading.label)))))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,13 @@ class Known:
     def __init__(self, graph: KnowledgeGraph, others: Iterable[KnowledgeGraph] = ()) -> None:
         self._graph = graph
         self._triples = [_in_rows_of(graph, other) for other in others]
+
+    @cached_property
+    def reflexive(self) -> frozenset[int]:
+        """Relations that are known to link some entity to itself."""
+        return self._graph.reflexive.union(
+            *(triples[triples[:, 0] == triples[:, 2], 1].tolist() for triples in self._triples)
+        )
 
     def tails(self, head: int, relation: int) -> Rows:
         """Return the known tails, ascending."""

@@ -61,7 +61,7 @@ class Links:
         ]
         queries, bonuses = self._projector.asked(entities, relations, backward=backward)
         left_out = [
-            np.union1d(rows, own_row(entity)) if relation.row not in self._graph.reflexive else rows
+            np.union1d(rows, own_row(entity)) if relation.row not in self._known.reflexive else rows
             for rows, entity, relation in zip(
                 true if known == "exclude" else [no_rows()] * len(true), entities, relations, strict=True
             )

@@ -37,10 +37,10 @@ def by_phrase(engine: Engine, texts: Sequence[str], k: int) -> list[Hits]:
             "--spans"
         )
     said, searcher = index.said("span"), engine.searcher("span")
-    texts = [one.reading.text for one in resolve_entities(graph, texts, any_text=True)]
-    vectors = np.asarray(index.text_encoder.encode(texts))
+    read = resolve_entities(graph, texts, any_text=True)
+    vectors = np.asarray(index.text_encoder.encode([one.words for one in read]))
     answers = []
-    for text, (rows, scores) in zip(texts, fetched(searcher, vectors, said.owners, k, fetch=4 * k), strict=True):
+    for one, (rows, scores) in zip(read, fetched(searcher, vectors, said.owners, k, fetch=4 * k), strict=True):
         best = best_of_each(rows, said.owners, k)
         rows, scores = rows[best], scores[best]
         owners = said.owners[rows].tolist()
@@ -48,5 +48,6 @@ def by_phrase(engine: Engine, texts: Sequence[str], k: int) -> list[Hits]:
             Hit(graph.ids[owner], graph.labels[owner], score, False, None, said.texts[row])
             for row, owner, score in zip(rows.tolist(), owners, scores.tolist(), strict=True)
         )
+        text = one.reading.text
         answers.append((hits, {"text": Reading(text, "free text", None, text)}, METHOD))
     return answered(graph, "search", answers, start)

@@ -16,6 +16,7 @@ from ontodex.errors import settings_from
 from ontodex.geometry.cosine import score_pairs, unit
 from ontodex.geometry.projection import Projections
 from ontodex.graph import TextSettings, entity_texts, inverse_text, question_text, relation_texts
+from ontodex.graph.text import in_words
 from ontodex.indexers.asking import asking
 from ontodex.indexers.index import Index
 from ontodex.indexers.structure import HYBRID, Bonus
@@ -126,7 +127,10 @@ class Projector:
         pairs = list(zip(entities, relations, strict=True))
         if vectors is None:
             return self._encode(
-                [question_text(one.reading.label, two.reading.label, backward=backward) for one, two in pairs]
+                [
+                    question_text(in_words(one.reading.label), in_words(two.reading.label), backward=backward)
+                    for one, two in pairs
+                ]
             )
         if self._reads_pairs:
             read = [(self._text(one), self._relation_text(two, backward)) for one, two in pairs]
@@ -219,12 +223,12 @@ class Projector:
         return self._index.link_encoder.projections([self._relation_text(relation, backward)]), 0
 
     def _text(self, entity: Resolved) -> str:
-        return self._texts[entity.row] if entity.row is not None else entity.reading.text
+        return self._texts[entity.row] if entity.row is not None else entity.words
 
     def _relation_text(self, relation: Resolved, backward: bool) -> str:
         if relation.row is not None:
             return self._relation_texts[relation.row + self._index.graph.n_relations * backward]
-        return inverse_text(relation.reading.text) if backward else relation.reading.text
+        return inverse_text(relation.words) if backward else relation.words
 
     @cached_property
     def _relation_texts(self) -> list[str]:
@@ -255,5 +259,5 @@ def vectors_of(stored: Vectors, entities: Sequence[Resolved], encode: Callable[[
     if known:
         vectors[known] = stored[np.array([entities[position].row for position in known], dtype=np.int64)]
     if unseen:
-        vectors[unseen] = encode([entities[position].reading.text for position in unseen])
+        vectors[unseen] = encode([entities[position].words for position in unseen])
     return vectors

@@ -65,11 +65,11 @@ class Reranker:
             relations: One relation for each.
             backward: Ask for heads: read the inverse relation.
         """
-        heads = [one.reading.text if one.row is None else self._entities[one.row] for one in entities]
+        heads = [one.words if one.row is None else self._entities[one.row] for one in entities]
         shift = len(self._relations) // 2 * backward
         asked = []
         for one in relations:
-            free = inverse_text(one.reading.text) if backward else one.reading.text
+            free = inverse_text(one.words) if backward else one.words
             asked.append(free if one.row is None else self._relations[one.row + shift])
         return list(zip(heads, asked, strict=True))
 

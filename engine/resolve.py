@@ -9,6 +9,7 @@ from ontodex.engine.hits import Reading
 from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation, nearest
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.prefixes import looks_like_identifier
+from ontodex.graph.text import in_words
 
 __all__ = ["Resolved", "expect_pairs", "resolve_entities", "resolve_entity", "resolve_relation"]
 
@@ -19,6 +20,11 @@ class Resolved:
 
     row: int | None
     reading: Reading
+
+    @property
+    def words(self) -> str:
+        """What an encoder reads of free text: camel case taken apart, as in the texts of entities."""
+        return in_words(self.reading.text)
 
 
 def resolve_entity(graph: KnowledgeGraph, text: str, *, any_text: bool = False) -> Resolved:

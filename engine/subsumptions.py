@@ -20,7 +20,6 @@ from ontodex.errors import IndexMismatch
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.graph.names import NameKind, normalise
-from ontodex.graph.text import in_words
 from ontodex.indexers.index import Index
 from ontodex.indexers.kin import Added, Kin, KinRule
 from ontodex.indexers.likeness import Likeness
@@ -112,7 +111,7 @@ class Subsumptions:
             index.vectors("hit"),
             index.curvature,
             index.rule,
-            encode=lambda texts: np.asarray(index.hit_encoder.items([in_words(text) for text in texts])),
+            encode=lambda texts: np.asarray(index.hit_encoder.items(texts)),
             kin=_kin(index, hierarchy),
             device=index.device,
         )
@@ -207,7 +206,7 @@ def _kin(index: Index, hierarchy: Hierarchy | None) -> dict[str, tuple[KinRule, 
     kin = Kin(hierarchy, Likeness(known))
 
     def encode(texts: list[str]) -> Points:
-        return np.asarray(index.text_encoder.encode([in_words(text) for text in texts]))
+        return np.asarray(index.text_encoder.encode(texts))
 
     def added(question: str, rule: KinRule, entities: Sequence[Resolved]) -> list[Added]:
         rows = np.array([-1 if one.row is None else one.row for one in entities], dtype=np.int64)

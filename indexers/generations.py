@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import shutil
@@ -110,7 +111,10 @@ def hold(generation: Path) -> IO[bytes]:
     file = (generation / MANIFEST).open("rb")
     if fcntl is not None:
         with contextlib.suppress(OSError):  # some network file systems have no locks
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_SH)  # a writer has it while it looks, and while it removes
+        if not os.fstat(file.fileno()).st_nlink:
+            file.close()
+            raise FileNotFoundError(errno.ENOENT, "removed as it was opened", str(generation))
     return file
 
 
@@ -135,24 +139,23 @@ def drop_old(index: Path, keep: int) -> None:
     """Remove published generations other than ``keep`` that no reader holds."""
     for entry in index.iterdir():
         match = _FOLDER.match(entry.name)
-        if match is None or int(match[1]) == keep or _is_held(entry):
-            continue
-        # Without its manifest a half-removed generation can never be taken for a whole one.
-        (entry / MANIFEST).unlink(missing_ok=True)
-        shutil.rmtree(entry, ignore_errors=True)
+        if match is not None and int(match[1]) != keep and _dropped(entry / MANIFEST):
+            shutil.rmtree(entry, ignore_errors=True)
 
 
-def _is_held(generation: Path) -> bool:
-    if fcntl is None:
-        return False
+def _dropped(manifest: Path) -> bool:
+    """Remove the manifest of a generation that no reader holds: without it, it can never be taken for a whole one."""
     try:
-        with (generation / MANIFEST).open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with manifest.open("rb") as file:
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                manifest.unlink()
+        manifest.unlink(missing_ok=True)  # Windows: not while it is open
     except FileNotFoundError:
-        return False
-    except OSError:
         return True
-    return False
+    except OSError:
+        return False
+    return True
 
 
 def _sync(path: Path) -> None:

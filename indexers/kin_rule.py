@@ -35,6 +35,9 @@ IN_OTHER_WORDS = 0.8
 NAMED = 8
 """One in so many phrases is taken for another name of an entity, the others for names of new concepts."""
 
+LEAST_SLOPE = 1e-6
+"""Steepness of the curve of probability where the score by itself tells nothing."""
+
 
 def fit_kin_to_graph(hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vectors, seed: int = 0) -> dict[str, KinRule]:
     """Fit how much entities of like text count, by the likelihood of direct parents, and children, among all entities.
@@ -129,6 +132,9 @@ def _curve(
         return rule.slope, rule.offset, (0.0, 0.0, 0.0)
     of_kin = of_answers(scored, owners, answers, len(embedded.items))
     (slope, *own), offset = regression(np.vstack([sums - weights @ of_kin, of_kin]), true)
+    if slope < LEAST_SLOPE:  # a higher score is never to make an answer less likely
+        own, offset = regression(of_kin, true)
+        slope = LEAST_SLOPE
     first, second, third = (np.array(own) - slope * weights).tolist()
     return slope, offset, (first, second, third)
 

@@ -70,6 +70,13 @@ def test_predictions_as_rdf(shell, small_index):
     assert (status, "<http://example.org/dog> <http://example.org/eats>" in out) == (0, True)
 
 
+def test_a_question_that_makes_no_triples_does_not_cost_the_others(shell, small_index):
+    questions = "dog\teats\na strange thing\teats\nex:dgo\teats\ncat\teats\n"
+    status, out, err = shell("tails", small_index, "--queries", "-", "--rdf", "-k", "1", stdin=questions)
+    assert (status, out.count("rdf-syntax-ns#Statement")) == (1, 2)
+    assert [json.loads(line)["query"][0] for line in err.splitlines()] == ["a strange thing", "ex:dgo"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [

@@ -230,3 +230,11 @@ def test_an_entity_is_its_own_tail_only_by_relations_that_have_loops(tmp_path, t
         assert {hit.id for hit in engine.tails("ex:cat", "ex:knows")} == {"ex:cat", "ex:dog"}
         assert {hit.id for hit in engine.tails("ex:cat", "ex:eats")} == {"ex:dog"}
         assert {hit.id for hit in engine.heads("ex:eats", "ex:cat", known="include")} == {"ex:dog"}
+
+
+def test_camel_case_is_read_in_words_as_in_the_texts_of_entities(small_index):
+    with ontodex.open(small_index, device="cpu") as engine:
+        for camel, words in (("BigDog", "Big dog"), ("wildFarmAnimal", "wild farm animal")):
+            for question in (engine.search, engine.similar, lambda text: engine.tails(text, "eats")):
+                assert question(camel).hits == question(words).hits
+            assert engine.heads(camel, "dog").hits == engine.heads(words, "dog").hits

@@ -208,3 +208,17 @@ def test_additions_and_removals_keep_what_is_encoded(own_index, tiny_encoder):
     with ontodex.remove(["ex:otter"], own_index, device="cpu", quiet=True) as engine:
         assert "ex:otter" not in {hit.id for hit in engine.entailed_by("an animal of the river", 100)}
     assert engine.index.verify() == []
+
+
+def test_a_hypothesis_of_several_sentences_needs_all_of_them_indexed_or_not(tmp_path, tiny_encoder, tiny_gauss) -> None:
+    paragraph = "A dog eats meat. The sea is wild."
+    path = tmp_path / "notes.txt"
+    path.write_text(f"{paragraph}\nA cat lives in a house.\n")
+    graph = ontodex.read(path, format="sentences")
+    with build_plain(graph, tmp_path / "notes.odx", tiny_encoder, entailment=str(tiny_gauss)) as engine:
+        indexed = engine.entails("A dog eats meat.", paragraph)
+        assert indexed.hypothesis.kind == "label"
+        parts = [engine.entails("A dog eats meat.", one) for one in ("A dog eats meat.", "The sea is wild.")]
+        assert indexed.similarity == pytest.approx(min(part.similarity for part in parts), rel=1e-2)
+        assert indexed.similarity < max(part.similarity for part in parts)
+        assert engine.direction(paragraph, "A dog eats meat.").backward == indexed

@@ -77,3 +77,9 @@ def test_a_misspelt_choice_is_named() -> None:
         check_choice(choice)
     with pytest.raises(SettingsError, match="found 'exclud'; did you mean 'exclude'"):
         check_choice("exclud")
+
+
+def test_a_relation_that_another_source_links_something_to_itself_by(graph: KnowledgeGraph) -> None:
+    assert Known(graph).reflexive == frozenset()
+    assert Known(graph, [graph_of("a s a"), graph_of("a r b")]).reflexive == {1}
+    assert Known(graph_of("a r a", "b s c"), [graph_of("b s b")]).reflexive == {0, 1}

@@ -176,7 +176,7 @@ def test_an_index_that_cannot_be_opened_holds_nothing(own_index: Path) -> None:
         Index.open(own_index)
     from ontodex.indexers import generations
 
-    assert not generations._is_held(generation(own_index))
+    assert generations._dropped(generation(own_index) / "manifest.json")
     assert "store.mdb" in str(caught.value)
 
 

@@ -130,3 +130,19 @@ def test_two_holders_of_one_generation(tmp_path: Path) -> None:
     assert not generations.folder_of(tmp_path, 1).exists()
     with pytest.raises(OSError, match="No such file"):
         generations.hold(generations.folder_of(tmp_path, 1))
+
+
+@pytest.mark.skipif(generations.fcntl is None, reason="Windows keeps files that are in use by itself")
+def test_a_generation_that_goes_as_it_is_opened_is_gone(own_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock, folder = generations.fcntl.flock, generations.folder_of(own_index, 1)
+    with generations.hold(folder):
+        generations.drop_old(own_index, keep=2)
+        assert (folder / "manifest.json").exists()
+
+    def late(file: object, way: int) -> None:
+        (folder / "manifest.json").unlink(missing_ok=True)  # as a writer may, between the reader's open and its lock
+        lock(file, way)
+
+    monkeypatch.setattr(generations.fcntl, "flock", late)
+    with pytest.raises(FileNotFoundError, match="removed as it was opened"):
+        generations.hold(folder)
