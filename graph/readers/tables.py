@@ -96,7 +96,8 @@ def rows_of(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
             else:
                 yield number, cells
         else:
-            yield number, [_unquoted(cell) for cell in line.split(mark)]
+            cells = line.split(mark)
+            yield number, [_unquoted(cell) for cell in cells] if '"' in line else cells
 
 
 def _unquoted(cell: str) -> str:
