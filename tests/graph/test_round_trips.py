@@ -141,3 +141,8 @@ def test_networkx_carries_names(pets: KnowledgeGraph) -> None:
     said = {"label": "dog", "definition": "An animal that barks.", "synonyms": ["hound"], "former_ids": ["ex:canis"]}
     assert made.nodes["ex:dog"] == said
     assert list(made.edges(keys=True)) == [("ex:dog", "ex:animal", "is_a")]
+
+
+def test_nquads_of_earlier_versions_are_read(write) -> None:
+    graph = read(write("old.nq", "<urn:ontodex:a%20dog> <urn:ontodex:is_a> <urn:ontodex:animal> .\n"), on_error="raise")
+    assert (sorted(graph.ids), list(graph.relation_ids)) == (["a dog", "animal"], ["is_a"])
