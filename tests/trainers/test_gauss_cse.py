@@ -23,6 +23,8 @@ from ontodex.trainers.gauss_cse import GaussCSETraining, train_gauss_cse
 
 FULL = GaussCSETraining(epochs=40, batch=32, evaluations=3, rate=3e-3, head_rate=3e-3)
 ADAPTER = replace(FULL, tune="adapter", rank=8, rate=1e-2, head_rate=1e-2)
+STEADY = replace(FULL, rate=1e-3)
+"""At 3e-3 what a run comes to hangs on how numbers are rounded."""
 SHORT = replace(FULL, epochs=6)
 
 
@@ -53,7 +55,7 @@ def trained(pairs, folder, encoder, settings):
     )
 
 
-@pytest.mark.parametrize("settings", [FULL, ADAPTER, replace(FULL, similarity="per-dimension", activation="tanh")])
+@pytest.mark.parametrize("settings", [STEADY, ADAPTER, replace(FULL, similarity="per-dimension", activation="tanh")])
 def test_every_form_learns_what_follows_and_in_which_direction(pairs, tmp_path, encoder, settings):
     made = trained(pairs, tmp_path / "m", encoder, settings)
     _, held_out = pairs.split(0.2, 0)
