@@ -132,7 +132,6 @@ def test_two_holders_of_one_generation(tmp_path: Path) -> None:
         generations.hold(generations.folder_of(tmp_path, 1))
 
 
-@pytest.mark.skipif(generations.fcntl is None, reason="Windows keeps files that are in use by itself")
 def test_a_generation_that_goes_as_it_is_opened_is_gone(own_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lock, folder = generations.fcntl.flock, generations.folder_of(own_index, 1)
     with generations.hold(folder):
