@@ -75,9 +75,7 @@ def _cell(value: Any) -> str:
     """Return a cell as text: several values parted by ``|``, whole numbers without the ``.0`` of columns with gaps."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return (
-        "|".join(_texts(value)) if isinstance(value, list | tuple | set) or hasattr(value, "tolist") else _text(value)
-    )
+    return "|".join(_texts(value))
 
 
 def _text(value: Any) -> str:

@@ -5,6 +5,7 @@ By the mapping of the OWL 2 Web Ontology Language to RDF graphs, for what :mod:`
 
 from __future__ import annotations
 
+from collections import ChainMap
 from pathlib import Path
 from urllib.parse import urljoin
 from xml.etree import ElementTree
@@ -12,7 +13,7 @@ from xml.etree.ElementTree import Element
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.prefixes import WELL_KNOWN
+from ontodex.graph.prefixes import WELL_KNOWN, expand
 from ontodex.graph.readers import vocabulary as rdf
 from ontodex.graph.readers.files import opened
 from ontodex.graph.readers.meaning import interpret
@@ -66,6 +67,7 @@ class _Axioms:
     def __init__(self, language: str) -> None:
         self.statements = Statements(language)
         self.base = ""
+        self._prefixes = ChainMap(self.statements.prefixes, dict(WELL_KNOWN))
         self._blanks = 0
 
     def add(self, axiom: Element) -> None:
@@ -103,8 +105,7 @@ class _Axioms:
         """Return the IRI of an element, or the blank node of an anonymous individual or a class expression."""
         kind, text = _name(element), (element.text or "").strip()
         if short := element.get("abbreviatedIRI", text if kind == "AbbreviatedIRI" else ""):
-            prefix, _, local = short.partition(":")
-            return {**WELL_KNOWN, **self.statements.prefixes}.get(prefix, f"{prefix}:") + local
+            return expand(short, self._prefixes) or short
         if iri := element.get("IRI", text if kind == "IRI" else ""):
             return iri if ":" in iri.partition("#")[0] else urljoin(self.base, iri)
         if node := element.get("nodeID", ""):

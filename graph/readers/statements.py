@@ -17,8 +17,8 @@ __all__ = ["Statements"]
 
 
 def _is(language: str, wanted: str) -> bool:
-    """Tell whether a tag in lower case is the wanted one, or a narrower one, as en-gb is of en (RFC 4647, section 3.3.1)."""
-    return f"{language}-".startswith(f"{wanted.lower()}-")
+    """Tell whether a tag is the wanted one, or a narrower one, as en-gb is of en, both in lower case (RFC 4647, 3.3.1)."""
+    return f"{language}-".startswith(f"{wanted}-")
 
 
 UNTAGGED = ("mul", "und", "zxx")
@@ -43,7 +43,7 @@ class Statements:
     """
 
     def __init__(self, language: str = LANGUAGE) -> None:
-        self.language = language
+        self.language = language.lower()
         self.prefixes: dict[str, str] = {}
         self.terms: list[str] = []
         self.deprecated: set[int] = set()
@@ -102,7 +102,7 @@ class Statements:
                 expect_synonyms(len(known), subject)
             else:
                 store = self._labels if kind == "label" else self._definitions
-                order = worth, "" if language in (self.language.lower(), "en") else language, rank
+                order = worth, "" if language in (self.language, "en") else language, rank
                 if number not in store or order < store[number][:-1]:
                     store[number] = (*order, value)
         elif predicate in rdf.TEXT_OF:
@@ -165,10 +165,10 @@ class Statements:
         if not (self.former or replaced_by):
             return {}
         found: dict[int, set[int]] = {}
-        prefixes = self.all_prefixes()
+        prefixes, named = self.all_prefixes(), self.named
         for name, number in self.former.items():
             old = self._numbers.get(expand(name, prefixes) or name)
-            if old is not None and (old in self.deprecated or old not in self.named):
+            if old is not None and (old in self.deprecated or old not in named):
                 found.setdefault(old, set()).add(number)
         links = self._links()
         for old, _, new in links[np.isin(links[:, 1], replaced_by)].tolist():
