@@ -112,13 +112,12 @@ def train_gauss_cse(
         else ontodex.read(*(data or ()), format=format, on_error=on_error, language=language)
     )
     settings = ontodex.GaussCSETraining(
-        similarity=similarity, pairs=pairs, tune=tune, epochs=epochs, batch=batch, seed=seed
+        losses=losses, similarity=similarity, pairs=pairs, tune=tune, epochs=epochs, batch=batch, seed=seed
     )
     ontodex.train_gauss_cse(
         source,
         output,
         valid=ontodex.read_nli(valid, on_error=on_error) if valid else None,
-        losses=losses,
         encoder=encoder,
         training=settings,
         device=device,

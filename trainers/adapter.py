@@ -17,35 +17,15 @@ from ontodex.trainers.checkpoints import clear_model
 
 __all__ = ["inject_adapter", "weaken", "write_tuned"]
 
-LORA_MODULES = [
-    "query",
-    "key",
-    "value",
-    "dense",
-    "q",
-    "k",
-    "v",
-    "o",
-    "q_lin",
-    "k_lin",
-    "v_lin",
-    "out_lin",
-    "lin1",
-    "lin2",
-]
-"""Names of the linear layers of BERT, RoBERTa, MPNet and DistilBERT."""
 
-
-def inject_adapter(transformer: Any, rank: int) -> None:
-    """Give a transformer a LoRA adapter (alpha is twice the rank), which alone is trained from then on."""
+def inject_adapter(encoder: SentenceTransformer, rank: int) -> None:
+    """Give a transformer's linear layers LoRA adapters (alpha is twice the rank), which alone are trained from then on."""
     from peft import LoraConfig, inject_adapter_in_model
 
-    present = {name.rpartition(".")[2] for name, module in transformer.named_modules() if isinstance(module, nn.Linear)}
-    transformer.requires_grad_(False)
-    inject_adapter_in_model(
-        LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=[name for name in LORA_MODULES if name in present]),
-        transformer,
-    )
+    transformer: Any = encoder.transformers_model
+    linear = {name.rpartition(".")[2] for name, module in transformer.named_modules() if isinstance(module, nn.Linear)}
+    encoder.requires_grad_(False)
+    inject_adapter_in_model(LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=sorted(linear)), transformer)
 
 
 @torch.no_grad()

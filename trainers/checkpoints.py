@@ -13,15 +13,13 @@ from typing import Any
 from tqdm import tqdm
 from transformers import TrainerCallback
 
-from ontodex.encoders.locate import CONDITION, CROSS, GAUSSIAN, HIERARCHY, NETWORK, TREES
+from ontodex.encoders.locate import CHECKPOINTS, CONDITION, CROSS, GAUSSIAN, HIERARCHY, NETWORK, TREES
 from ontodex.errors import TrainingError
 
 __all__ = ["CHECKPOINTS", "ProgressOnStderr", "clear_checkpoints", "clear_model", "expect_own", "last_checkpoint"]
 
-CHECKPOINTS = "checkpoints"
-"""Folder of the checkpoints inside the folder that a run writes."""
-
-SETTINGS = "settings.json"
+SETTINGS = "ontodex-run.json"
+"""What a run reads and how, among its checkpoints: by its name they are known to be of ontodex."""
 
 _MODEL_FILES = (
     *("*.safetensors", "*.safetensors.index.json", "*config*.json", "modules.json"),
@@ -80,18 +78,19 @@ def expect_own(folder: Path, own: bool, start: Path | None = None) -> None:
 
     Raises:
         TrainingError: If the folder is none, holds neither such an encoder nor the checkpoints of a run, or holds the
-            encoder to start from.
+            encoder to start from, or is inside that.
     """
     if folder.exists() and not folder.is_dir():
         raise TrainingError(f"{folder}: expected a folder to write, found a file; choose another name")
     left = folder / CHECKPOINTS
-    begun = (left / SETTINGS).exists() or (left.is_dir() and not any(left.iterdir()))
-    if folder.is_dir() and any(folder.iterdir()) and not own and not begun:
+    alone = folder.is_dir() and not any(path for path in folder.rglob("*") if path != left)
+    if folder.is_dir() and not own and not alone and not (left / SETTINGS).exists():
         raise TrainingError(
             f"{folder}: expected an empty folder, or what an earlier run has left, found other files; choose another name"
         )
-    if start is not None and start.resolve().is_relative_to(folder.resolve()):
-        raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found it in {folder}")
+    whole, before = folder.resolve(), start.resolve() if start is not None else None
+    if before is not None and (before.is_relative_to(whole) or whole.is_relative_to(before)):
+        raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found that in {start}")
 
 
 def last_checkpoint(folder: Path, run: Mapping[str, Any]) -> str | None:

@@ -110,8 +110,8 @@ def train_condition(
     An interrupted run with ``tune="full"`` goes on from its last epoch, if it is called again alike.
 
     Args:
-        train: Rows in pairs to train on.
-        valid: Rows to choose the best epoch by.
+        train: Rows to train on, two by two of the same texts under two conditions.
+        valid: Rows to choose the best epoch by, in pairs or not.
         folder: Where the encoder is written: a new or empty folder, or one that holds an earlier one, which it replaces.
         encoder: The text encoder to start from.
         settings: How to train.
@@ -127,8 +127,9 @@ def train_condition(
     shape = settings.network(encoder.dim)
     if not len(train) or not len(valid):
         raise TrainingError(f"expected rows to train on and to choose by, found {len(train)} and {len(valid)}")
-    for rows in (train, valid):
-        _expect_pairs(rows)
+    for name, rows in (("training", train), ("validation", valid)):
+        _expect_labels(name, rows)
+    _expect_pairs(train)
     expect_own(folder, ConditionEncoder.is_at(folder), encoder.folder)
     torch.manual_seed(settings.seed)
     network = ConditionNetwork(shape)
@@ -169,7 +170,9 @@ def train_condition(
     clear_model(folder)
     if isinstance(model, TunedConditionModel | TunedBiEncoderModel):
         trained = model.tower.encoder
-        trained.max_seq_length = settings.max_tokens  # what it has not been trained on is not read later
+        trained.max_seq_length = min(
+            settings.max_tokens, trained.max_seq_length or settings.max_tokens
+        )  # what it has not been trained on is not read later
         trained.save(str(folder), create_model_card=False)
         encoder = TextEncoder(folder, encoder.device)
     made = ConditionEncoder(encoder, network, texts, train.conditions)
@@ -178,14 +181,18 @@ def train_condition(
     return made
 
 
-def _expect_pairs(rows: CstsRows) -> None:
-    """Refuse rows that are not two by two of the same texts, or labels out of range."""
+def _expect_labels(name: str, rows: CstsRows) -> None:
+    """Refuse labels out of range."""
     least, most = LABELS
     wrong = np.flatnonzero(~((rows.labels >= least) & (rows.labels <= most)))
     if len(wrong):
         raise TrainingError(
-            f"row {wrong[0]}: expected a label from {least:g} to {most:g}, found {rows.labels[wrong[0]]:g}"
+            f"{name} row {wrong[0]}: expected a label from {least:g} to {most:g}, found {rows.labels[wrong[0]]:g}"
         )
+
+
+def _expect_pairs(rows: CstsRows) -> None:
+    """Refuse rows that are not two by two of the same texts."""
     even = len(rows) // 2 * 2
     apart = np.flatnonzero(
         (rows.first[0:even:2] != rows.first[1:even:2]) | (rows.second[0:even:2] != rows.second[1:even:2])
@@ -193,8 +200,8 @@ def _expect_pairs(rows: CstsRows) -> None:
     if len(apart) or even < len(rows):
         row = 2 * int(apart[0]) if len(apart) else even
         raise TrainingError(
-            f"row {row}: expected two rows of the same two texts under two conditions, one after the other, found one row "
-            f"of {rows.texts[rows.first[row]][:40]!r} and {rows.texts[rows.second[row]][:40]!r}"
+            f"training row {row}: expected two rows of the same two texts under two conditions, one after the "
+            f"other, found one row of {rows.texts[rows.first[row]][:40]!r} and {rows.texts[rows.second[row]][:40]!r}"
         )
 
 

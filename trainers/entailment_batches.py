@@ -38,7 +38,7 @@ class EntailmentBatch:
 
 
 class EntailmentBatches(EpochBatches[EntailmentBatch, list[Ints]]):
-    """The batches of a run: all pairs of a premise together, so that it is encoded once.
+    """The batches of a run: the pairs of a premise together, so that it is encoded once, if they are not too many.
 
     Args:
         pairs: What is learnt.
@@ -68,5 +68,6 @@ class EntailmentBatches(EpochBatches[EntailmentBatch, list[Ints]]):
         turn = rng.permutation(self._count)[self._pairs.premises]
         order = np.argsort(turn, kind="stable")
         ends = np.linspace(0, len(order), self.per_epoch + 1)[1:-1].round().astype(np.int64)
-        starts = np.searchsorted(turn[order], turn[order][ends])  # a premise is in one batch
-        return np.split(order, starts)
+        starts = np.searchsorted(turn[order], turn[order][ends])
+        # A premise is in one batch, unless the end of another one is among its pairs already.
+        return np.split(order, np.where(np.diff(starts, prepend=0) > 0, starts, ends))

@@ -44,7 +44,8 @@ class GaussCSETraining:
     """Settings of a training run.
 
     Attributes:
-        losses: What an entailed hypothesis stands against, one of :data:`~ontodex.trainers.entailment_loss.LOSSES`.
+        losses: What an entailed hypothesis stands against, one of :data:`~ontodex.trainers.entailment_loss.LOSSES`; by
+            default all that the pairs have: ``"ent+con+rev"``, or ``"ent+rev"`` where none is a contradiction.
         similarity: One of :data:`~ontodex.geometry.gaussian.SIMILARITIES`.
         pairs: Weight of the logistic loss on all labelled pairs; 0 in the paper.
         temperature: Divides similarities in the contrastive loss.
@@ -65,7 +66,7 @@ class GaussCSETraining:
         SettingsError: If one makes no sense.
     """
 
-    losses: str = "ent+con+rev"
+    losses: str | None = None
     similarity: str = "scaled"
     pairs: float = 2.0
     temperature: float = 0.05
@@ -82,7 +83,8 @@ class GaussCSETraining:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        expect_choice("losses", self.losses, LOSSES)
+        if self.losses is not None:
+            expect_choice("losses", self.losses, LOSSES)
         expect_choice("similarity", self.similarity, SIMILARITIES)
         expect_choice("activation", self.activation, ACTIVATIONS)
         expect_choice("tune", self.tune, ("full", "adapter"))
@@ -179,15 +181,15 @@ def train_gauss_cse(
     settings = settings or GaussCSETraining()
     replaces = GaussCSE.is_at(folder)
     expect_own(folder, replaces, encoder.folder)
-    _expect_labels(train, valid, settings.losses)
+    losses = _losses(train, valid, settings.losses)
     if len(valid) > settings.valid:
         drawn = np.random.default_rng((settings.seed, 14)).permutation(len(valid))[: settings.valid]
         valid = valid.part(np.sort(drawn))
     torch.manual_seed(settings.seed)
     trained = load_tunable(encoder.folder, encoder.device, unit=False)
     if settings.tune == "adapter":
-        inject_adapter(trained.transformers_model, settings.rank)
-    loss = EntailmentLoss(settings.losses, settings.similarity, settings.temperature, settings.pairs)
+        inject_adapter(trained, settings.rank)
+    loss = EntailmentLoss(losses, settings.similarity, settings.temperature, settings.pairs)
     heads = GaussianHeads(encoder.dim, settings.activation)
     model = GaussCSEModel(trained, heads, train.texts, loss, settings.max_tokens)
     steps = max(1, round(settings.epochs * max(1, round(len(train) / settings.batch))))
@@ -235,15 +237,20 @@ def train_gauss_cse(
     )
 
 
-def _expect_labels(train: EntailmentPairs, valid: EntailmentPairs, losses: str) -> None:
+def _losses(train: EntailmentPairs, valid: EntailmentPairs, losses: str | None) -> str:
+    """Return the losses that the pairs have the labels for; refuse others."""
     for name, pairs in (("training", train), ("validation", valid)):
         if not pairs.entailed.any() or pairs.entailed.all():
             found = "no pair that is entailed" if len(pairs) and not pairs.entailed.any() else "entailed pairs alone"
             raise SettingsError(f"{name} pairs: expected pairs that are entailed and pairs that are not, found {found}")
-    if "con" in losses and not (train.labels == CONTRADICTION).any():
+    contradictions = (train.labels == CONTRADICTION).any()
+    if losses is None:
+        return "ent+con+rev" if contradictions else "ent+rev"
+    if "con" in losses and not contradictions:
         raise SettingsError(
             f"losses: {losses} needs contradictions, found none among {len(train):,} pairs; choose ent or ent+rev"
         )
+    return losses
 
 
 def _similarities(gaussians: NDArray[np.float32], pairs: EntailmentPairs, form: str) -> NDArray[np.float64]:

@@ -185,7 +185,7 @@ def train_hit(
     c = curvature(encoder.dim)
     trained = load_tunable(encoder.folder, encoder.device, unit=False)
     if settings.tune == "adapter":
-        inject_adapter(trained.transformers_model, settings.rank)
+        inject_adapter(trained, settings.rank)
     families = settings.batches == "families"
     loss = HierarchyLoss(c, settings.cluster, settings.centripetal, settings.contraction, smooth=families)
     model = HiTModel(trained, hierarchy.texts, loss, settings.max_tokens)

@@ -252,7 +252,9 @@ def _saved(
     """Write the text encoders that were trained, and return the encoder of which they are part."""
     folders = (folder, query_folder(folder))
     for tower, own in zip(towers, folders, strict=False):
-        tower.max_seq_length = max_tokens  # what it has not been trained on is not read later
+        tower.max_seq_length = min(
+            max_tokens, tower.max_seq_length or max_tokens
+        )  # what it has not been trained on is not read later
         if network is None:
             tower.tokenizer.model_input_names = ["input_ids", "attention_mask"]  # no token types: none in training
         tower.save(str(own), create_model_card=False)

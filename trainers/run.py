@@ -1,4 +1,4 @@
-"""One training run with transformers' Trainer, which brings bf16, resuming and distributed training."""
+"""One training run with transformers' Trainer, which brings bf16 and resuming."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def expect_finite(loss: Tensor) -> dict[str, Tensor]:
         TrainingError: If the loss is no number.
     """
     if not torch.isfinite(loss):
-        raise TrainingError(f"the loss became {loss.item()}; lower the learning rates (the last checkpoint is kept)")
+        raise TrainingError(f"the loss became {loss.item()}; lower the learning rates")
     return {"loss": loss}
 
 
@@ -55,7 +55,7 @@ def run_training(
         groups: Parameters with their learning rates ``lr``.
         save_every: Steps between checkpoints; 0 for none.
         resume: The checkpoint to go on from.
-        device: Where to compute.
+        device: Where to compute: on a GPU, the first that is visible (``CUDA_VISIBLE_DEVICES``).
         seed: Seed of what is random in the model.
         quiet: Show no progress on stderr.
         callbacks: Further callbacks of transformers.
@@ -90,6 +90,7 @@ def run_training(
         dataloader_pin_memory=False,
         log_level="error",
     )
+    arguments._n_gpu = min(arguments.n_gpu, 1)  # with two, the Trainer would hand out two batches at a time
     trainer = Trainer(
         model=model,
         args=arguments,

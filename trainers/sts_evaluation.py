@@ -27,9 +27,9 @@ def evaluate_pairs(encode: Callable[[Sequence[str]], NDArray[np.float32]], pairs
         pairs: Texts and scores.
 
     Returns:
-        ``spearman`` and ``pearson`` of cosine and score, over the whole set; ``alignment``, the mean squared distance of
-        pairs that mean the same, and ``uniformity``, the logarithm of the mean of exp(-2 squared distance) of all
-        (both lower is better; Wang and Isola, ICML 2020); ``pairs``, their number.
+        ``spearman`` and ``pearson`` of cosine and score, over the whole set, unless all cosines or all scores are the same;
+        ``alignment``, the mean squared distance of pairs that mean the same, and ``uniformity``, the logarithm of the mean
+        of exp(-2 squared distance) of all (both lower is better; Wang and Isola, ICML 2020); ``pairs``, their number.
     """
     from scipy.stats import pearsonr, spearmanr
 
@@ -41,13 +41,13 @@ def evaluate_pairs(encode: Callable[[Sequence[str]], NDArray[np.float32]], pairs
     same = pairs.scores >= pairs.scores.min() + ALIKE * np.ptp(pairs.scores)
     some = vectors[np.linspace(0, len(vectors) - 1, min(MOST_SPREAD, len(vectors))).astype(np.int64)]
     apart = (2 - 2 * some @ some.T)[np.triu_indices(len(some), 1)]
-    return {
-        "spearman": float(spearmanr(cosines, pairs.scores)[0]),
-        "pearson": float(pearsonr(cosines, pairs.scores)[0]),
-        "alignment": float((2 - 2 * cosines[same]).mean()),
-        "uniformity": float(np.log(np.exp(-2 * apart).mean())),
-        "pairs": float(len(pairs)),
-    }
+    found = {"pairs": float(len(pairs)), "alignment": float((2 - 2 * cosines[same]).mean())}
+    if len(apart):
+        found["uniformity"] = float(np.log(np.exp(-2 * apart).mean()))
+    if np.ptp(cosines) and np.ptp(pairs.scores):
+        found["spearman"] = float(spearmanr(cosines, pairs.scores)[0])
+        found["pearson"] = float(pearsonr(cosines, pairs.scores)[0])
+    return found
 
 
 def tree_agreement(trees: Iterable[Tree]) -> dict[str, float]:
@@ -57,7 +57,7 @@ def tree_agreement(trees: Iterable[Tree]) -> dict[str, float]:
 
     Returns:
         The mean over texts, for trees that branch ``right`` (a right child is the rest of the text), ``left``, and
-        ``balanced`` ones (halves of halves).
+        ``balanced`` ones (halves of halves); nothing, if no text has a phrase.
     """
     found: dict[str, list[float]] = {"right": [], "left": [], "balanced": []}
     for tree in trees:
@@ -70,7 +70,7 @@ def tree_agreement(trees: Iterable[Tree]) -> dict[str, float]:
             }
             for name, others in plain.items():
                 found[name].append(len(phrases & others) / len(phrases))
-    return {name: float(np.mean(values)) if values else float("nan") for name, values in found.items()}
+    return {name: float(np.mean(values)) for name, values in found.items() if values}
 
 
 def _phrases(tree: Tree) -> tuple[set[tuple[int, int]], int]:

@@ -125,7 +125,8 @@ class TreeModel(nn.Module):
     @torch.inference_mode()
     def learnt(self, batches: list[SentenceBatch]) -> float:
         """Return by which share the loss is below that of equal cosines and equal chances: 0 if nothing was learnt."""
-        with torch.random.fork_rng(devices=[]):
+        device = self.encoder.table.device
+        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(0)
             found = torch.tensor([[float(value) for value in self._loss(batch)] for batch in batches]).sum(0)
         return 1 - float(found[0] / found[1])
@@ -240,7 +241,7 @@ class TreeModel(nn.Module):
         assert self.head is not None
         rows = self._any(len(tokens))
         if self.nodes:
-            rows = rows[: self.nodes // 16]  # so that the vocabulary costs about what the nodes do
+            rows = rows[: max(1, self.nodes // 16)]  # so that the vocabulary costs about what the nodes do
         losses = [
             checkpoint(self._token_loss, vectors(down.index_select(1, part)), tokens[part], use_reentrant=False)
             for part in torch.split(rows, CHUNK)

@@ -193,5 +193,10 @@ def test_evaluating_any_text_encoder(tiny_encoder, tmp_path):
     found = ontodex.evaluate_sts(tiny_encoder, [sts])["sts.tsv"]
     assert set(found) == {"spearman", "pearson", "alignment", "uniformity", "pairs"}
     assert np.isfinite(list(found.values())).all()
+    other = tmp_path / "other" / "sts.tsv"
+    other.parent.mkdir()
+    other.write_text("dog\tcat\t5\nbarn\tsea\t1\n")
+    both = ontodex.evaluate_sts(tiny_encoder, [sts, other])
+    assert {path: figures["pairs"] for path, figures in both.items()} == {str(sts): 3, str(other): 2}
     with pytest.raises(ReadError):
         ontodex.evaluate_sts(tiny_encoder, tmp_path / "none.tsv")

@@ -12,11 +12,14 @@ import pytest
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from safetensors.torch import load_file, save_file
-from transformers import AutoModel
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Dense
+from transformers import AutoModel, ModernBertConfig, ModernBertModel
 
 from ontodex.encoders.adapter import ADAPTER_FILES, add_adapter
-from ontodex.encoders.text import TextEncoder
+from ontodex.encoders.text import TextEncoder, load_tunable
 from ontodex.errors import EncoderError
+from ontodex.trainers.adapter import inject_adapter
 
 pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing` is deprecated:FutureWarning")  # peft
 
@@ -43,6 +46,32 @@ def made(encoder: Path, folder: Path, **settings: Any) -> Path:
 @pytest.fixture
 def adapter(tiny_encoder: Path, tmp_path: Path) -> Path:
     return made(tiny_encoder, tmp_path / "adapter")
+
+
+def test_of_an_encoder_with_an_adapter_nothing_else_is_trained(tiny_encoder: Path) -> None:
+    whole = SentenceTransformer(modules=[*load_tunable(tiny_encoder, "cpu"), Dense(32, 32)], device="cpu")
+    inject_adapter(whole, rank=4)
+    trained = [name for name, weight in whole.named_parameters() if weight.requires_grad]
+    assert trained
+    assert all(".lora_" in name for name in trained)
+
+
+def test_layers_of_any_name_get_an_adapter() -> None:
+    names = ["Wqkv", "Wo", "Wi"]
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    model = ModernBertModel(ModernBertConfig(vocab_size=50, pad_token_id=0, **sizes))
+    whole = Transformers(model)
+    inject_adapter(whole, rank=4)
+    for name in names:
+        assert any(f"{name}.lora_A" in path for path, _ in model.named_parameters())
+
+
+class Transformers(torch.nn.Module):
+    """As much of a SentenceTransformer as an adapter touches."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        super().__init__()
+        self.transformers_model = model
 
 
 @pytest.mark.parametrize(

@@ -116,8 +116,11 @@ def test_damaged_weights_in_the_package_are_refused(copy: Path, monkeypatch: pyt
 def test_files_of_leaves_out_pickles_other_back_ends_and_the_hypernetwork(copy: Path) -> None:
     before, files = fingerprint(copy), files_of(copy)
     assert {Path("config.json"), Path("model.safetensors"), Path("modules.json")} <= set(files)
-    for name in ("pytorch_model.bin", "onnx/model.onnx", "onnx/config.json", "evil.py", "hyper_cl/config.json"):
-        (copy / name).parent.mkdir(exist_ok=True)
+    for name in (
+        *("pytorch_model.bin", "onnx/model.onnx", "onnx/config.json", "evil.py", "hyper_cl/config.json"),
+        *("checkpoints/checkpoint-2/model.safetensors", "mine/hit/adapter_config.json"),
+    ):
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
         (copy / name).write_text("x")
     (copy / "README.md").write_text("a card")
     assert set(files_of(copy)) == {*files, Path("README.md")}

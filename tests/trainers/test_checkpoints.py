@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def test_a_run_goes_on_only_if_it_is_the_same(tmp_path: Path) -> None:
         (folder / f"checkpoint-{step}" / "trainer_state.json").touch()
     assert last_checkpoint(folder, {"seed": 0}) == str(folder / "checkpoint-10")
     assert last_checkpoint(folder, {"seed": 1}) is None
-    assert [path.name for path in folder.iterdir()] == ["settings.json"]
+    assert [path.name for path in folder.iterdir()] == ["ontodex-run.json"]
     (folder / "checkpoint-5").mkdir()
     clear_checkpoints(folder)
     assert not folder.exists()
@@ -102,6 +103,37 @@ def test_other_files_are_refused(tmp_path: Path, small_graph: KnowledgeGraph, en
         with pytest.raises(TrainingError, match=message):
             train_hyper_cl(small_graph, folder, encoder=encoder, settings=FROZEN, quiet=True)
     assert [path.name for path in tmp_path.rglob("*")] == ["checkpoints", "years-of-work.pt"]
+
+
+@pytest.mark.parametrize("left", [None, "settings.json"])
+def test_a_model_with_another_tools_checkpoints_is_left_alone(
+    tmp_path: Path, small_graph: KnowledgeGraph, encoder: TextEncoder, left: str | None
+) -> None:
+    (tmp_path / "checkpoints").mkdir()
+    if left is not None:
+        (tmp_path / "checkpoints" / left).write_text("{}")
+    (tmp_path / "model.safetensors").write_text("x")
+    with pytest.raises(TrainingError, match="found other files"):
+        train_hyper_cl(small_graph, tmp_path, encoder=encoder, settings=FROZEN, quiet=True)
+    assert (tmp_path / "model.safetensors").read_text() == "x"
+
+
+def test_what_is_trained_is_not_written_into_what_it_starts_from(
+    tmp_path: Path, small_graph: KnowledgeGraph, encoder: TextEncoder
+) -> None:
+    start = TextEncoder(Path(shutil.copytree(encoder.folder, tmp_path / "start")), "cpu")
+    for folder in (tmp_path, tmp_path / "start", tmp_path / "start" / "mine"):
+        with pytest.raises(TrainingError, match=r"folder apart from the encoder to start from|found other files"):
+            train_hyper_cl(small_graph, folder, encoder=start, settings=FROZEN, quiet=True)
+    assert not (tmp_path / "start" / "mine").exists()
+
+
+def test_a_run_that_was_cut_off_before_it_began_goes_on(
+    tmp_path: Path, small_graph: KnowledgeGraph, encoder: TextEncoder
+) -> None:
+    (tmp_path / "checkpoints").mkdir()
+    train_hyper_cl(small_graph, tmp_path, encoder=encoder, settings=FROZEN, quiet=True)
+    assert not (tmp_path / "checkpoints").exists()
 
 
 @pytest.mark.parametrize("settings", [FROZEN, FULL], ids=["frozen", "full"])

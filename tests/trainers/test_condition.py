@@ -181,18 +181,28 @@ def test_bad_input_leaves_nothing_behind(encoder, data, tmp_path):
     with pytest.raises(SettingsError, match="at most as many tokens"):  # those that training would read
         train_condition(train, valid, tmp_path / "m", encoder=encoder, settings=short, quiet=True)
     for rows, wrong in (
-        ([("a", "b", "c", 5), ("a", "d", "e", 1)], "row 0: expected two rows of the same two texts"),
-        ([("a", "b", "c", 5), ("a", "b", "e", 1), ("a", "b", "f", 1)], "row 2: expected two rows"),
-        ([("a", "b", "c", 5), ("a", "b", "e", 9)], "row 1: expected a label from 1 to 5, found 9"),
+        ([("a", "b", "c", 5), ("a", "d", "e", 1)], "training row 0: expected two rows of the same two texts"),
+        ([("a", "b", "c", 5), ("a", "b", "e", 1), ("a", "b", "f", 1)], "training row 2: expected two rows"),
+        ([("a", "b", "c", 5), ("a", "b", "e", 9)], "training row 1: expected a label from 1 to 5, found 9"),
         ([("a", "b", "c", 5), ("a", "b", "e", float("nan"))], "row 1: expected a label"),
     ):
         with pytest.raises(TrainingError, match=wrong):
             train_condition(CstsRows.of(rows), valid, tmp_path / "m", encoder=encoder, settings=QUICK, quiet=True)
+    wrong = CstsRows.of([("a", "b", "c", 0)])
+    with pytest.raises(TrainingError, match="validation row 0: expected a label from 1 to 5, found 0"):
+        train_condition(train, wrong, tmp_path / "m", encoder=encoder, settings=QUICK, quiet=True)
     assert not (tmp_path / "m").exists()
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "mine.txt").write_text("mine")
     with pytest.raises(TrainingError, match="found other files"):
         train_condition(train, valid, tmp_path / "m", encoder=encoder, settings=QUICK, quiet=True)
+
+
+def test_validation_rows_need_no_pairs(encoder, data, tmp_path):
+    train, valid = data
+    alone = CstsRows.of(valid.rows()[1::2])
+    made = train_condition(train, alone, tmp_path / "m", encoder=encoder, settings=replace(QUICK, epochs=1), quiet=True)
+    assert made.network.settings.rank == QUICK.rank
 
 
 def test_settings_that_make_no_sense():

@@ -16,6 +16,7 @@ from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry.gaussian import SIMILARITIES
 from ontodex.graph import EntailmentPairs
 from ontodex.graph.entailment_pairs import CONTRADICTION, ENTAILMENT, NEUTRAL
+from ontodex.trainers import gauss_cse as module
 from ontodex.trainers.entailment_batches import EntailmentBatches
 from ontodex.trainers.entailment_evaluation import evaluate_judged, judge
 from ontodex.trainers.entailment_loss import LOSSES, EntailmentLoss
@@ -166,10 +167,35 @@ def test_batches_hold_every_pair_once_and_a_premise_together(pairs):
         batches[30]
 
 
+def test_a_premise_of_many_pairs_is_in_several_batches():
+    of_many = [("everything", f"thing {number}", ENTAILMENT) for number in range(500)]
+    pairs = EntailmentPairs.of([*of_many, ("a dog", "a cat", NEUTRAL), ("a cow", "a hen", ENTAILMENT)])
+    for seed in range(5):
+        batches = EntailmentBatches(pairs, steps=25, batch=20, seed=seed)
+        sizes = [len(batches[step].premises) for step in range(25)]
+        assert sum(sizes) == 502
+        assert 0 < min(sizes) <= max(sizes) <= 40
+
+
+def test_by_default_the_losses_are_those_that_the_pairs_have(pairs, tmp_path, encoder, monkeypatch):
+    seen = []
+
+    class Noted(EntailmentLoss):
+        def __init__(self, losses, *others):
+            seen.append(losses)
+            super().__init__(losses, *others)
+
+    monkeypatch.setattr(module, "EntailmentLoss", Noted)
+    without = pairs.part(pairs.labels != CONTRADICTION)
+    for number, (some, losses) in enumerate(((pairs, None), (without, None), (pairs, "ent"))):
+        trained(some, tmp_path / str(number), encoder, replace(SHORT, losses=losses))
+    assert seen == ["ent+con+rev", "ent+rev", "ent"]
+
+
 def test_labels_that_a_loss_needs_are_asked_for(pairs, tmp_path, encoder):
     without = pairs.part(pairs.labels != CONTRADICTION)
     with pytest.raises(SettingsError, match=r"losses: ent\+con\+rev needs contradictions, found none.*ent\+rev"):
-        trained(without, tmp_path / "m", encoder, SHORT)
+        trained(without, tmp_path / "m", encoder, replace(SHORT, losses="ent+con+rev"))
     alone = pairs.part(pairs.entailed)
     with pytest.raises(SettingsError, match=r"training pairs: .*found entailed pairs alone"):
         train_gauss_cse(alone, pairs, tmp_path / "m", encoder=encoder, settings=FULL, quiet=True)

@@ -91,6 +91,11 @@ def test_comparing_all_nodes_is_the_same_in_blocks_and_whole(objective, monkeypa
         torch.testing.assert_close(in_blocks[0][1], in_blocks[1][1], rtol=2e-2, atol=1e-4)
 
 
+def test_of_few_nodes_a_token_at_least_is_predicted():
+    model, batches = a_model("ce", "public", nodes=10)
+    assert torch.isfinite(model(batches[0])["loss"])
+
+
 def test_the_contrastive_objective_is_the_papers():
     model, batches = a_model("contrastive", "public", nodes=0)
     model.eval()

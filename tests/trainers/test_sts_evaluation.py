@@ -44,4 +44,20 @@ def test_trees_agree_with_plain_ones(merges, expected):
 
 
 def test_texts_of_two_tokens_have_no_phrases():
-    assert all(np.isnan(value) for value in tree_agreement([tree((0, 1), tokens=2)]).values())
+    assert tree_agreement([tree((0, 1), tokens=2)]) == {}
+
+
+@pytest.mark.parametrize(
+    ("rows", "left_out"),
+    [
+        ([("0", "10", 1.0)], {"spearman", "pearson"}),
+        ([("0", "10", 3.0), ("0", "40", 3.0)], {"spearman", "pearson"}),
+        ([("0", "10", 1.0), ("0", "10", 3.0)], {"spearman", "pearson"}),
+        ([("0", "0", 1.0)], {"spearman", "pearson", "uniformity"}),
+    ],
+)
+def test_what_is_not_defined_is_left_out(rows, left_out):
+    ones, others, scores = zip(*rows, strict=True)
+    found = evaluate_pairs(on_a_circle, ScoredPairs(ones, others, np.array(scores)))
+    assert set(found) == {"spearman", "pearson", "alignment", "uniformity", "pairs"} - left_out
+    assert np.isfinite(list(found.values())).all()
