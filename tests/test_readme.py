@@ -3,8 +3,6 @@
 import gzip
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 import ontodex
 from ontodex.demo_data import write_hpo
 from ontodex.graph import GraphBuilder, write_tsv
+from tests.shell import run_ontodex
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 SECTION = README.split("## From a file to answers")[1]
@@ -98,17 +97,10 @@ def run_shell(lines, folder, more):
         added = more.get(arguments[1], [])
         if added is None:
             continue
-        done = subprocess.run(
-            [sys.executable, "-c", "from ontodex.cli import main; main()", *arguments[1:], *added],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
+        status, stdout, stderr = run_ontodex([*arguments[1:], *added], cwd=folder)
+        assert status == 0, f"{line}\n{stderr}"
         if output:
-            (folder / output).write_text(done.stdout)
+            (folder / output).write_text(stdout)
 
 
 @pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")

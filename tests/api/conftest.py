@@ -1,12 +1,12 @@
-"""The command line as a process."""
+"""The command line, as the tests of the face ask it."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 
 import pytest
+
+from tests.shell import run_ontodex
 
 Shell = Callable[..., tuple[int, str, str]]
 
@@ -16,14 +16,6 @@ def shell() -> Shell:
     """Run ``ontodex`` with arguments, and perhaps ``stdin``; return (exit status, stdout, stderr)."""
 
     def run(*arguments: object, stdin: str = "") -> tuple[int, str, str]:
-        done = subprocess.run(
-            [sys.executable, "-c", "from ontodex.cli import main; main()", *map(str, arguments)],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        return done.returncode, done.stdout, done.stderr
+        return run_ontodex(arguments, stdin=stdin, timeout=300)
 
     return run
