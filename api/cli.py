@@ -216,10 +216,11 @@ def export(index: IndexPath, output: Out) -> None:
     from ontodex.graph import write_nquads, write_tsv
 
     writers = {"": write_tsv, ".tsv": write_tsv, ".nq": write_nquads}
-    if output.suffix not in writers:
-        raise SettingsError(f"{output}: expected a folder, or a file that ends in .tsv or .nq, found {output.suffix!r}")
+    suffix = "" if output.is_dir() else output.suffix
+    if suffix not in writers:
+        raise SettingsError(f"{output}: expected a folder, or a file that ends in .tsv or .nq, found {suffix!r}")
     with ontodex.open(index) as engine:
-        writers[output.suffix](engine.graph, output)
+        writers[suffix](engine.graph, output)
 
 
 # Questions ------------------------------------------------------------------------------------------------------------

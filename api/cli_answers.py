@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
+import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import typer
 
@@ -21,7 +21,7 @@ Answered = ontodex.Hits | ontodex.Placements | ontodex.Direction
 Ask = Callable[[Any], Sequence[Answered]]
 
 BATCH = 512
-"""Questions of a file that are answered at once."""
+"""Questions of a file that are answered at once, at most; of a pipe those that have come."""
 
 
 def open_engine(
@@ -51,7 +51,11 @@ def answer(
         if any(part is not None for part in parts) or as_tsv:
             what = "--tsv" if as_tsv else "a question"
             raise SettingsError(f"expected a file of questions alone (--queries), found {what} with it")
-        _answer_file(_questions(queries, len(parts)), ask, as_rdf)
+        if str(queries) == "-":
+            _answer_file(sys.stdin.buffer, "-", len(parts), ask, as_rdf)
+        else:
+            with queries.open("rb") as file:
+                _answer_file(file, str(queries), len(parts), ask, as_rdf)
         return
     if any(part is None for part in parts):
         raise SettingsError(f"expected {len(parts)} text(s) to ask about after INDEX, or --queries FILE, found fewer")
@@ -63,19 +67,21 @@ def answer(
         typer.echo(hits.to_json() if as_json else str(hits))
 
 
-def _answer_file(questions: Iterator[Question], ask: Ask, as_rdf: bool) -> None:
+def _answer_file(file: BinaryIO, name: str, columns: int, ask: Ask, as_rdf: bool) -> None:
     """Print an answer to every question that has one; exit 1 at the end if one has none.
 
     Raises:
         SettingsError: If a line is no question; those before it are answered first.
     """
     failed = False
-    while True:
+    for lines in _batches(file):
         batch: list[Question] = []
         wrong = None
         try:
-            for question in itertools.islice(questions, BATCH):
-                batch.append(question)  # not extend: what came before a wrong line is kept
+            for number, line in lines:
+                question = _question(line, f"{name}:{number}", columns)
+                if question is not None:
+                    batch.append(question)
         except SettingsError as error:
             wrong = error
         for question, found in zip(batch, _answers(batch, ask), strict=True):
@@ -88,8 +94,6 @@ def _answer_file(questions: Iterator[Question], ask: Ask, as_rdf: bool) -> None:
                 typer.echo(json_text({"query": question, "error": str(error)}), err=as_rdf)
         if wrong is not None:
             raise wrong
-        if not batch:
-            break
     if failed:
         raise typer.Exit(1)
 
@@ -100,6 +104,8 @@ def _rdf(found: Answered) -> str:
 
 
 def _answers(batch: list[Question], ask: Ask) -> list[Answered | LookupFailed]:
+    if not batch:
+        return []
     try:
         return list(ask(batch))
     except LookupFailed as error:
@@ -108,22 +114,27 @@ def _answers(batch: list[Question], ask: Ask) -> list[Answered | LookupFailed]:
         return [found for question in batch for found in _answers([question], ask)]
 
 
-def _questions(queries: Path, columns: int) -> Iterator[Question]:
-    lines = sys.stdin if str(queries) == "-" else queries.open(encoding="utf-8")
-    with lines:
-        number = 0
-        try:
-            for number, line in enumerate(lines, 1):
-                line = line.removeprefix("\ufeff") if number == 1 else line
-                cells = tuple(cell.strip() for cell in line.rstrip("\r\n").split("\t"))
-                if cells == ("",):
-                    continue
-                if len(cells) != columns or not all(cells):
-                    raise SettingsError(
-                        f"{queries}:{number}: expected {columns} text(s) separated by tabs, found {line.rstrip()!r}"
-                    )
-                yield cells
-        except UnicodeDecodeError as error:
-            raise SettingsError(
-                f"{queries}: expected UTF-8, found {error} after line {number}; convert the file"
-            ) from None
+def _batches(file: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
+    """Yield the lines that have come, with their numbers: whoever asks through a pipe may wait for the answers."""
+    stream = cast(io.BufferedReader, file)
+    done, rest = 0, b""
+    while piece := stream.read1(io.DEFAULT_BUFFER_SIZE):
+        *lines, rest = (rest + piece).split(b"\n")
+        for start in range(0, len(lines), BATCH):
+            yield list(enumerate(lines[start : start + BATCH], done + start + 1))
+        done += len(lines)
+    yield [(done + 1, rest)]
+
+
+def _question(line: bytes, where: str, columns: int) -> Question | None:
+    """Return the parts of a question; ``None`` for an empty line."""
+    try:
+        text = line.decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{where}: expected UTF-8, found {error}; convert the file") from None
+    if not text:
+        return None
+    cells = tuple(cell.strip() for cell in text.split("\t"))
+    if len(cells) != columns or not all(cells):
+        raise SettingsError(f"{where}: expected {columns} text(s) separated by tabs, found {text!r}")
+    return cells

@@ -67,7 +67,12 @@ def train_condition(
     tune: Annotated[
         str, typer.Option(help="frozen: projections alone, in minutes. full: the text encoder too.")
     ] = "frozen",
-    rank: Annotated[int, typer.Option(help="Rank of the projections; 0 for full rank.", min=0)] = 64,
+    rank: Annotated[
+        int | None,
+        typer.Option(
+            help="Rank of the projections, or 0 for full rank; by default 64, or the dimension if less.", min=0
+        ),
+    ] = None,
     loss: Annotated[str, typer.Option(help="both, mse or contrastive.")] = "both",
     epochs: Annotated[int, typer.Option(help="Passes over the rows; 0 chooses by --tune.", min=0)] = 0,
     encoder: TextEncoderName = DEFAULT_ENCODER,

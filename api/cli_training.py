@@ -40,7 +40,12 @@ def train_hyper_cl(
         ),
     ] = "hyper",
     towers: Annotated[int, typer.Option(help="Text encoders of a bi-encoder: 2 or 1.")] = 2,
-    rank: Annotated[int, typer.Option(help="Rank of the projections; 0 for full rank.", min=0)] = 32,
+    rank: Annotated[
+        int | None,
+        typer.Option(
+            help="Rank of the projections, or 0 for full rank; by default 32, or the dimension if less.", min=0
+        ),
+    ] = None,
     projection: Annotated[str, typer.Option(help="residual, or public as in the authors' code.")] = "residual",
     neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
     format: Format = None,
@@ -180,7 +185,7 @@ def eval_kgc(
     rerank: Annotated[
         Path | None, typer.Option(help="A cross-encoder (train cross-encoder) that reads the best candidates again.")
     ] = None,
-    top: Annotated[int, typer.Option(help="So many of them.", min=1)] = 50,
+    top: Annotated[int | None, typer.Option(help="So many of them; by default 50.", min=1, show_default=False)] = None,
     hops: Annotated[
         int,
         typer.Option(help="Give entities within so many hops of the one asked about a bonus, as SimKGC does.", min=0),

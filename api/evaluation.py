@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ontodex.engine.projector import Projector
 from ontodex.engine.ranking import Adjust, evaluate_links
 from ontodex.engine.rerank import COSINE, TOP, Reranker, neighbourhood_bonus
-from ontodex.errors import IndexMismatch, SettingsError, settings_from
+from ontodex.errors import IndexMismatch, SettingsError, expect_choice, settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.indexers.asking import Ask, asking
 
@@ -29,7 +29,7 @@ def evaluate_kgc(
     score: str = "all",
     texts: TextSettings | None = None,
     rerank: Path | None = None,
-    top: int = TOP,
+    top: int | None = None,
     hops: int = 0,
     device: str = "auto",
 ) -> dict[str, float]:
@@ -43,7 +43,7 @@ def evaluate_kgc(
             ``"text"``, ``"structure"`` (ComplEx) or ``"precedents"`` (analogies and rules) for one alone.
         texts: How an entity's text is built, where ``model`` is an encoder; by default as in its training.
         rerank: Folder of a cross-encoder that reads the best ``top`` candidates of each question again.
-        top: So many.
+        top: So many; by default 50.
         hops: Where above 0, entities within so many hops of the one asked about have a bonus, as in SimKGC (five for WN18RR,
             two for FB15k-237).
         device: Where to compute.
@@ -54,12 +54,19 @@ def evaluate_kgc(
 
     Raises:
         IndexMismatch: If the index is of another graph, or has no projections, or no structural vectors to rank by.
-        SettingsError: If ``score`` or ``split`` is none of the above.
+        SettingsError: If ``score`` or ``split`` is none of the above, ``texts`` are given with an index, or ``top`` without
+            ``rerank``.
     """
-    if score not in SCORES:
-        raise SettingsError(f"score: expected {', '.join(SCORES[:-1])} or {SCORES[-1]}, found {score!r}")
+    expect_choice("score", score, SCORES)
+    if top is not None and rerank is None:
+        raise SettingsError("top: expected a cross-encoder that reads the best candidates again (rerank), found none")
+    better = _Better(graph, rerank, top or TOP, hops, device)
     if (model / "CURRENT").exists():
-        return _evaluate_index(model, graph, split, score, _Better(graph, rerank, top, hops, device))
+        if texts is not None:
+            raise SettingsError(
+                f"texts: expected an encoder, found {model}, an index, which has the texts it was built with"
+            )
+        return _evaluate_index(model, graph, split, score, better)
     if score in ("structure", "precedents"):
         raise IndexMismatch(f"{model}: expected an index, found an encoder of texts; it has no {score} to rank by")
     from ontodex.encoders.link_encoder import load_link_encoder
@@ -70,7 +77,7 @@ def evaluate_kgc(
     names = entity_texts(graph, texts)
     vectors = Vectors([encoder.entities(encoder.text.encode(names))])
     ask = asking(encoder, vectors, names, relation_texts(graph))
-    adjust = _Better(graph, rerank, top, hops, device).steps(COSINE)
+    adjust = better.steps(COSINE)
     return evaluate_links(graph, vectors, ask, adjust=adjust, split=split, device=encoder.text.device)
 
 
@@ -104,7 +111,10 @@ def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, score: str, b
         raise IndexMismatch(f"{path}: an index of {index.graph!r}, not of {graph!r}; build one of this graph")
     projector, structure = Projector(index), index.structure
     if score in ("structure", "precedents") and structure is None:
-        raise IndexMismatch(f"{path}: the index has no {score} to rank by; build it with structure=True (--structure)")
+        raise IndexMismatch(
+            f"{path}: the index has no {score} to rank by: it was built without (structure=False, --no-structure), or the "
+            "graph is one that build leaves it out of, of fewer than 250 triples or more than 200,000 entities"
+        )
     vectors = index.vectors(projector.space)
     ask: Ask = projector.ask
     steps = [projector.adjust, *better.steps(projector.score_unit)]

@@ -170,20 +170,22 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
 
     Warns:
         UserWarning: If the source brings the first hierarchy, and the index has no encoder for one.
+        ReadWarning: If the hierarchy runs in a circle now; it names the links that are left out of it.
     """
     from ontodex.indexers.update import update_index
 
     more = read(source)
-    had_links = False
+    first_links = False
 
     def merged(graph: KnowledgeGraph) -> KnowledgeGraph:
-        nonlocal had_links
-        had_links = _has_links(graph)
-        return merge(graph, more)
+        nonlocal first_links
+        whole = merge(graph, more)
+        first_links = _has_links(whole) and not _has_links(graph, on_cycle="ignore")
+        return whole
 
     update_index(Path(path), merged, device=device, quiet=quiet)
     engine = Engine.open(path, device=device)
-    if "hit" not in engine.index.manifest.spaces and not had_links and _has_links(engine.graph):
+    if "hit" not in engine.index.manifest.spaces and first_links:
         warnings.warn(
             f"{path}: the graph has a hierarchy now, and the index no encoder for it: parents, children, place and audit "
             "need one; build the index anew",
@@ -221,15 +223,21 @@ def load_hierarchy_encoder(name: str, device: str = "auto") -> HiT:
     Raises:
         EncoderError: If there is none, or another, or it cannot be loaded.
     """
+    from ontodex.encoders.gauss_cse import GaussCSE
     from ontodex.encoders.hit import DEFAULT_HIT, HiT
     from ontodex.encoders.hyper_cl import HyperCL
+    from ontodex.encoders.self_strae import SelfStrAE
     from ontodex.errors import EncoderError
 
     folder = _located(name, HIERARCHY_IN_THE_BOX, DEFAULT_HIT)
-    if HyperCL.is_at(folder):
-        raise EncoderError(
-            f"{folder}: expected a HiT encoder, for hierarchies, found a Hyper-CL encoder, for relations"
-        )
+    others = (
+        (HyperCL, "Hyper-CL", "relations"),
+        (GaussCSE, "GaussCSE", "entailment"),
+        (SelfStrAE, "Self-StrAE", "texts"),
+    )
+    for kind, what, use in others:
+        if kind.is_at(folder):
+            raise EncoderError(f"{folder}: expected a HiT encoder, for hierarchies, found a {what} encoder, for {use}")
     return HiT.load(folder, device)
 
 
@@ -255,8 +263,8 @@ def _located(name: str, boxed: str, default: Path) -> Path:
     return default if name == boxed and not Path(name).exists() else locate(name)
 
 
-def _has_links(graph: KnowledgeGraph) -> bool:
-    return bool(graph.hierarchy_relations) and len(graph.hierarchy(on_cycle="drop").links) > 0
+def _has_links(graph: KnowledgeGraph, on_cycle: str = "drop") -> bool:
+    return bool(graph.hierarchy_relations) and len(graph.hierarchy(on_cycle=on_cycle).links) > 0
 
 
 def _load(

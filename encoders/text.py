@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.adapter import add_adapter
 from ontodex.encoders.device import choose_device, has_bfloat16
-from ontodex.encoders.locate import DEFAULT_ENCODER, files_of, fingerprint, locate
+from ontodex.encoders.locate import CROSS, DEFAULT_ENCODER, files_of, fingerprint, locate
 from ontodex.errors import EncoderError
 
 if TYPE_CHECKING:
@@ -47,8 +47,10 @@ def load_sentence_transformer(folder: Path, device: str, *, unit: bool = True) -
         unit: Keep the modules that scale vectors to length 1, if there are any.
 
     Raises:
-        EncoderError: If the folder does not hold a model in safetensors.
+        EncoderError: If the folder does not hold a model in safetensors, or a cross-encoder.
     """
+    if (folder / CROSS).is_dir():
+        raise EncoderError(f"{folder}: expected an encoder of texts, found a cross-encoder, which reads answers again")
     import transformers
     from sentence_transformers import SentenceTransformer
 

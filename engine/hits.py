@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, overload
@@ -166,10 +168,16 @@ class Hits(Sequence[Hit]):
 def tsv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     r"""Return a table, cells separated by tabs: numbers with six digits after the point, true and false in small letters.
 
+    A cell with a double quote is quoted, as in the dialect ``excel-tab`` of Python's ``csv``.
+
     >>> tsv(["name", "score", "known"], [["a tab\tor two", 0.5, True]])
     'name\tscore\tknown\na tab or two\t0.500000\ttrue\n'
     """
-    return "".join("\t".join(map(_cell, row)) + "\n" for row in (header, *rows))
+    table = io.StringIO()
+    csv.writer(table, "excel-tab", lineterminator="\n").writerows(
+        [_cell(value) for value in row] for row in (header, *rows)
+    )
+    return table.getvalue()
 
 
 def _cell(value: Any) -> str:

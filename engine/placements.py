@@ -83,13 +83,13 @@ class Placements(Sequence[Placement]):
         return json_text(self.to_dict())
 
     def to_tsv(self) -> str:
-        """Return a table with a header, a position to a line; children are separated by ``|``."""
+        """Return a table with a header, a position to a line; children are separated by ``|``, in labels ``/``."""
         rows = [
             [
                 one.parent.id,
                 one.parent.label,
                 "|".join(child.id for child in one.children),
-                "|".join(child.label for child in one.children),
+                "|".join(child.label.replace("|", "/") for child in one.children),
                 one.parent.probability,
             ]
             for one in self.placements

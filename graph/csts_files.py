@@ -11,6 +11,7 @@ from ontodex.errors import ReadError, settings_from
 from ontodex.graph.conditions import ConditionalPairs, ConditionalPairsSettings
 from ontodex.graph.csts_rows import LABELS, CstsRow, CstsRows
 from ontodex.graph.readers.problems import Problems
+from ontodex.graph.writers.atomic import expect_own_folder
 
 __all__ = ["CSTS_FILES", "read_conditional_pairs", "read_csts", "write_conditional_pairs", "write_csts"]
 
@@ -121,7 +122,11 @@ def write_conditional_pairs(pairs: ConditionalPairs, folder: Path) -> None:
     """Write a data set to a folder, which is made: a file for each part, and ``settings.json`` with how it was made.
 
     Files of an earlier data set are replaced.
+
+    Raises:
+        GraphError: If the folder holds other files.
     """
+    expect_own_folder(folder, CSTS_FILES["unseen_conditions"])
     folder.mkdir(parents=True, exist_ok=True)
     for part, name in CSTS_FILES.items():
         write_csts(getattr(pairs, part), folder / name)

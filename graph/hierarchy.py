@@ -75,7 +75,7 @@ class Hierarchy:
         pairs = np.unique(np.stack([children, parents], axis=1).astype(np.int32), axis=0)
         self.links: Rows = pairs
         self._index()
-        cycles = self._closing_links()
+        cycles = self._closing_links() if self._runs_in_a_circle() else []
         if cycles and on_cycle == "raise":
             raise CycleError(ids[row] for row in cycles[0][1])
         self.dropped: tuple[tuple[int, int], ...] = tuple(link for link, _ in cycles)
@@ -240,16 +240,34 @@ class Hierarchy:
             used += len(found)
         return np.sort(keys[:used])
 
+    def _runs_in_a_circle(self) -> bool:
+        """Tell whether some entities are left when those without parents go, and then those whose parents are gone."""
+        left = np.diff(self._parent_starts)
+        free = np.flatnonzero(left == 0)
+        gone = len(free)
+        while len(free):
+            starts = self._child_starts[free]
+            _, places = runs(starts, self._child_starts[free + 1] - starts)
+            below, links = np.unique(self._children[places], return_counts=True)
+            left[below] -= links
+            free = below[left[below] == 0]
+            gone += len(free)
+        return gone < len(self.ids)
+
     def _closing_links(self) -> list[tuple[tuple[int, int], tuple[int, ...]]]:
-        """Return each link that closes a circle, with the circle, in the order of a depth-first walk upward."""
+        """Return each link that closes a circle, with the circle, as a walk upward in the order of ids comes to it."""
         found: list[tuple[tuple[int, int], tuple[int, ...]]] = []
         done: set[int] = set()
-        for start in dict.fromkeys(self.links[:, 0].tolist()):
+
+        def by_id(rows: Rows) -> list[int]:
+            return sorted(rows.tolist(), key=self.ids.__getitem__)
+
+        for start in by_id(np.unique(self.links[:, 0])):
             if start in done:
                 continue
             path: list[int] = [start]
             on_path: dict[int, int] = {start: 0}
-            ways = [iter(self.parents(start).tolist())]
+            ways = [iter(by_id(self.parents(start)))]
             while ways:
                 parent = next(ways[-1], None)
                 if parent is None:
@@ -262,5 +280,5 @@ class Hierarchy:
                 elif parent not in done:
                     on_path[parent] = len(path)
                     path.append(parent)
-                    ways.append(iter(self.parents(parent).tolist()))
+                    ways.append(iter(by_id(self.parents(parent))))
         return found

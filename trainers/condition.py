@@ -45,7 +45,8 @@ class ConditionTraining:
     Attributes:
         architecture: ``"hyper"``, ``"hadamard"``, ``"concat"`` or ``"bi-encoder"``, see
             :class:`~ontodex.encoders.condition_network.ConditionNetwork`.
-        rank: Width of what is compared, for ``"hyper"``; 0 for full rank.
+        rank: Width of what is compared, for ``"hyper"``; 0 for full rank. By default 64, or the embeddings' dimension if
+            that is less.
         condition: Length of the vector that a condition is reduced to, for ``"hyper"``; 0 for the encoder's.
         tune: ``"frozen"`` trains the network on fixed embeddings (a minute or two without a GPU), ``"full"`` trains the text
             encoder with it. A bi-encoder has nothing else to train.
@@ -65,7 +66,7 @@ class ConditionTraining:
     """
 
     architecture: str = "hyper"
-    rank: int = 64
+    rank: int | None = None
     condition: int = 64
     tune: str = "frozen"
     loss: str = "both"
@@ -81,10 +82,12 @@ class ConditionTraining:
         expect_choice("tune", self.tune, ("frozen", "full"))
         if self.architecture == "bi-encoder" and self.tune == "frozen":
             raise SettingsError("a bi-encoder has nothing to train but its text encoder: expected tune='full'")
-        expect_whole(self, condition=0, rank=0, epochs=0, pairs=0, max_tokens=3, seed=0)
+        if self.rank is not None:
+            expect_whole(self, rank=0)
+        expect_whole(self, condition=0, epochs=0, pairs=0, max_tokens=3, seed=0)
         expect_number(self, "rate", "encoder_rate")
         ConditionLoss(self.loss, self.temperature)
-        self.network(max(self.rank, 1))
+        self.network(self.rank or 1)
 
     def network(self, dim: int) -> ConditionNetworkSettings:
         """Return the shape of the network over embeddings of ``dim`` dimensions.
@@ -92,7 +95,8 @@ class ConditionTraining:
         Raises:
             SettingsError: If the rank is above them, or there is no such architecture.
         """
-        return ConditionNetworkSettings(dim, self.architecture, self.rank, self.condition or dim)
+        rank = min(dim, ConditionNetworkSettings.rank) if self.rank is None else self.rank
+        return ConditionNetworkSettings(dim, self.architecture, rank, self.condition or dim)
 
 
 def train_condition(

@@ -54,7 +54,8 @@ class HyperCLTraining:
             hypernetwork, an elementwise product, or a linear layer over both; or ``"bi-encoder"``: read together, as in
             SimKGC, with ``tune="full"``.
         pretrained: Start from the network that ontodex brings, where text encoder and shape are its own.
-        rank: Rank of a hypernetwork's projections; 0 for full rank.
+        rank: Rank of a hypernetwork's projections; 0 for full rank. By default 32, or the embeddings' dimension if that is
+            less.
         condition: Length of the vector that a hypernetwork reduces a relation to; 0 for the encoder's, as in the public
             code, which is also what ``projection="public"`` takes by default. Otherwise 64.
         projection: ``"residual"`` or ``"public"``, see :class:`~ontodex.encoders.hypernetwork.LinkNetworkSettings`.
@@ -79,7 +80,7 @@ class HyperCLTraining:
     rate: float = 2e-3
     encoder_rate: float = 1e-4
     pretrained: bool = True
-    rank: int = 32
+    rank: int | None = None
     condition: int | None = None
     projection: str = "residual"
     architecture: str = "hyper"
@@ -102,9 +103,10 @@ class HyperCLTraining:
         if self.towers not in (1, 2):
             raise SettingsError(f"towers: expected 1 or 2, found {self.towers!r}")
         expect_whole(self, steps=0, queries=1, entities=1, negatives=0, start=0)
-        expect_whole(self, rank=0, width=0, max_tokens=3, save_every=1, seed=0)
-        if self.condition is not None:
-            expect_whole(self, condition=0)
+        expect_whole(self, width=0, max_tokens=3, save_every=1, seed=0)
+        for name in ("rank", "condition"):
+            if getattr(self, name) is not None:
+                expect_whole(self, **{name: 0})
         expect_number(self, "rate", "encoder_rate", "temperature")
         expect_number(self, "margin", zero=True)
 
@@ -120,7 +122,7 @@ class HyperCLTraining:
         return LinkNetworkSettings(
             dim=dim,
             condition=condition or dim,
-            rank=self.rank,
+            rank=min(dim, LinkNetworkSettings.rank) if self.rank is None else self.rank,
             shift=self.architecture == "hyper" and self.projection == "residual",
             projection=self.projection,
             width=self.width if self.tune == "frozen" else 0,

@@ -1,4 +1,4 @@
-"""Files that are there in whole or not at all."""
+"""Files that are there in whole or not at all, and folders that are nobody else's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["replacing"]
+from ontodex.errors import GraphError
+
+__all__ = ["expect_own_folder", "replacing"]
+
+
+def expect_own_folder(folder: Path, mark: str) -> None:
+    """Refuse a folder that holds files, but not one by whose name it is known that they may be replaced.
+
+    Raises:
+        GraphError: If it does.
+    """
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / mark).exists():
+        raise GraphError(
+            f"{folder}: expected an empty folder, or an earlier one with {mark}, found other files; choose another name"
+        )
 
 
 @contextmanager

@@ -10,27 +10,29 @@ from numpy.typing import NDArray
 
 from ontodex.errors import GraphError
 from ontodex.graph.knowledge_graph import KnowledgeGraph
-from ontodex.graph.writers.atomic import replacing
+from ontodex.graph.writers.atomic import expect_own_folder, replacing
 
 __all__ = ["write_tsv"]
 
 HEADER = ("head", "relation", "tail")
+TEXTS = "entity_text.tsv"
 
 
 def write_tsv(graph: KnowledgeGraph, path: str | Path) -> None:
     """Write the graph as tab-separated files that :func:`ontodex.read` reads back.
 
     A path with a suffix becomes one file of the known triples under the header head, relation, tail. A path without
-    one becomes a folder: ``train.tsv``, ``valid.tsv`` and ``test.tsv`` (where there are such), ``entity_text.tsv``
-    (id, label, synonyms and former ids parted by ``|``, definition) and ``relation2text.txt``. White space in a cell
-    becomes one space, and ``|`` in a synonym or former id becomes ``/``.
+    one, or of a folder, becomes a folder: ``train.tsv``, ``valid.tsv`` and ``test.tsv`` (where there are such),
+    ``entity_text.tsv`` (id, label, synonyms and former ids parted by ``|``, definition) and ``relation2text.txt``. White
+    space in a cell becomes one space, and ``|`` in a synonym or former id becomes ``/``.
 
     Args:
         graph: What to write.
         path: A file such as ``pets.tsv``, or a folder.
 
     Raises:
-        GraphError: If two ids are the same once their white space is cleaned, or an id is blank.
+        GraphError: If two ids are the same once their white space is cleaned, or an id is blank; or the folder holds files
+            that are not of an earlier export.
         OSError: If the place cannot be written to.
 
     Example:
@@ -52,24 +54,25 @@ def write_tsv(graph: KnowledgeGraph, path: str | Path) -> None:
         for head, relation, tail in triples.tolist():
             yield entities[head], relations[relation], entities[tail]
 
-    if path.suffix:
+    if path.suffix and not path.is_dir():
         _write(path, rows(graph.triples))
         return
+    expect_own_folder(path, TEXTS)
     path.mkdir(parents=True, exist_ok=True)
-    for split, triples in (("valid", graph.valid), ("test", graph.test)):
-        if len(triples):
-            _write(path / f"{split}.tsv", rows(triples))
-        else:
-            (path / f"{split}.tsv").unlink(missing_ok=True)
     texts = zip(entities, graph.labels, graph.synonyms, graph.definitions, graph.former_ids, strict=True)
     _write(
-        path / "entity_text.tsv",
+        path / TEXTS,
         [
             ("id", "label", "synonyms", "definition", "former_ids"),
             *((name, label, _list(synonyms), text, _list(former)) for name, label, synonyms, text, former in texts),
         ],
     )
     _write(path / "relation2text.txt", zip(relations, graph.relation_labels, strict=True))
+    for split, triples in (("valid", graph.valid), ("test", graph.test)):
+        if len(triples):
+            _write(path / f"{split}.tsv", rows(triples))
+        else:
+            (path / f"{split}.tsv").unlink(missing_ok=True)
     _write(path / "train.tsv", rows(graph.triples))
 
 

@@ -1,9 +1,12 @@
 """The command line, as a process."""
 
+import io
 import json
+import os
 
 import pytest
 
+from ontodex.cli_answers import _batches
 from ontodex.graph import read, write_tsv
 
 
@@ -115,10 +118,33 @@ def test_a_question_without_an_answer_does_not_cost_the_others(shell, small_inde
     assert lines[1]["query"]["head"]["id"] == "ex:dog"
 
 
-def test_questions_that_are_not_utf8_are_named(shell, small_index, tmp_path):
-    (tmp_path / "questions.tsv").write_bytes("dog\teats\nhöhle\teats\n".encode("latin-1"))
-    status, _, err = shell("tails", small_index, "--queries", tmp_path / "questions.tsv")
-    assert (status, "questions.tsv" in err, "UTF-8" in err, "Traceback" in err) == (2, True, True, False)
+def test_questions_that_are_not_utf8_are_named_and_those_before_them_answered(shell, small_index, tmp_path):
+    (tmp_path / "questions.tsv").write_bytes("dog\teats\n\nhöhle\teats\ncat\teats\n".encode("latin-1"))
+    status, out, err = shell("tails", small_index, "--queries", tmp_path / "questions.tsv")
+    assert (status, len(out.splitlines())) == (2, 1)
+    assert "questions.tsv:3: expected UTF-8" in err
+    assert "Traceback" not in err
+
+
+def test_what_has_come_through_a_pipe_is_answered_at_once():
+    end, start = os.pipe()
+    with open(end, "rb") as questions, open(start, "wb", buffering=0) as asker:
+        asker.write(b"dog\ncat\nho")
+        batches = _batches(questions)
+        assert next(batches) == [(1, b"dog"), (2, b"cat")]
+        asker.write(b"rse\n")
+        assert next(batches) == [(3, b"horse")]
+        asker.write(b"pig")
+        asker.close()
+        assert list(batches) == [[(4, b"pig")]]
+
+
+def test_many_questions_are_asked_in_parts():
+    lines = [f"question {number}".encode() for number in range(5000)]
+    batches = list(_batches(io.BytesIO(b"\n".join(lines))))
+    assert [line for batch in batches for _, line in batch] == lines
+    assert [number for batch in batches for number, _ in batch] == list(range(1, 5001))
+    assert max(map(len, batches)) <= 512
 
 
 def test_the_version_and_a_suffix_that_nobody_writes(shell, small_index, tmp_path):

@@ -43,6 +43,20 @@ def test_a_model_of_another_architecture_is_trained_and_evaluated(shell, data, c
     assert json.loads(plain[1]) != json.loads(better[1])
 
 
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--top", 3), "top: expected a cross-encoder"),
+        (("--neighbours", 5), "texts: expected an encoder, found"),
+        (("--score", "structure"), "fewer than 250 triples"),
+    ],
+)
+def test_what_an_evaluation_has_no_use_for_is_refused(shell, small_index, data, more, message):
+    status, _, err = shell("eval", "kgc", small_index, data, *more)
+    assert status in (1, 2)
+    assert message in " ".join(err.split())
+
+
 def test_answers_are_read_again(shell, small_index, cross):
     for question in (("tails", small_index, "dog", "eats"), ("heads", small_index, "eats", "dog")):
         done = shell(*question, "-k", 3, "--json", "--rerank", cross, "--device", "cpu")

@@ -17,6 +17,35 @@ from ontodex.indexers.manifest import Manifest
 from ontodex.indexing import load_hierarchy_encoder
 from tests.plain import build_plain
 
+
+@pytest.mark.parametrize("other", ["tiny_gauss", "links"])
+def test_an_encoder_of_another_kind_is_none_for_hierarchies(other, request, tmp_path, tiny_encoder, small_graph):
+    if other == "links":
+        folder, what = tmp_path / "links", "Hyper-CL"
+        training = ontodex.HyperCLTraining(steps=2, queries=16)
+        ontodex.train_hyper_cl(small_graph, folder, encoder=tiny_encoder, training=training, device="cpu", quiet=True)
+    else:
+        folder, what = request.getfixturevalue(other), "GaussCSE"
+    with pytest.raises(EncoderError, match=f"expected a HiT encoder, for hierarchies, found a {what} encoder"):
+        load_hierarchy_encoder(str(folder), "cpu")
+
+
+def test_a_rank_is_at_most_the_dimension_by_default():
+    assert ontodex.HyperCLTraining().network(16).rank == 16
+    assert ontodex.HyperCLTraining().network(384).rank == 32
+    assert ontodex.ConditionTraining().network(16).rank == 16
+    with pytest.raises(SettingsError, match="rank: expected 0 to 16"):
+        ontodex.HyperCLTraining(rank=32).network(16)
+
+
+def test_a_link_that_closes_a_circle_is_told_of_when_it_is_added(tmp_path, tiny_encoder, small_graph):
+    build_plain(small_graph, tmp_path / "x.odx", tiny_encoder).close()
+    builder = GraphBuilder("wrong")
+    builder.triple("ex:animal", "is_a", "ex:dog")
+    with pytest.warns(ReadWarning, match=r"left out 1 link\(s\) that close one: "):
+        ontodex.add(builder.build(), tmp_path / "x.odx", device="cpu", quiet=True).close()
+
+
 QUICK = {"tune": "adapter", "epochs": 1, "rank": 4, "evaluations": 1}
 
 

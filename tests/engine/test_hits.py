@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import pyoxigraph as ox
 import pytest
 
 import ontodex
-from ontodex.engine.hits import Hit, Hits, Reading
+from ontodex.engine.hits import Hit, Hits, Reading, tsv
 from ontodex.errors import SettingsError
 from ontodex.graph import KnowledgeGraph, read, write_nquads
 
@@ -77,6 +79,8 @@ def test_tsv_keeps_a_hit_to_a_line_and_a_cell_to_a_column(tails: Hits, search: H
         [""],
     ]
     assert search.to_tsv() == "id\tlabel\tscore\tknown\n"
+    rows = [["a", '"Cold" sores'], ["b", 'say "b"']]
+    assert list(csv.reader(io.StringIO(tsv(["id", "label"], rows)), "excel-tab")) == [["id", "label"], *rows]
 
 
 def test_the_probability_of_parents_is_shown_and_no_other_answer_has_the_column(small_graph: KnowledgeGraph) -> None:

@@ -75,6 +75,20 @@ def test_a_cycle_is_listed() -> None:
         assert builder.build().hierarchy(on_cycle="ignore").dropped == ((2, 0),)
 
 
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=25), st.permutations(range(8)))
+def test_what_is_left_out_does_not_hang_on_the_order_of_rows(links: list[tuple[int, int]], places: list[int]) -> None:
+    names = "abcdefgh"
+    left = []
+    for order in (list(range(8)), places):
+        rows = np.array([(order.index(child), order.index(parent)) for child, parent in links], dtype=np.int32)
+        children, parents = rows.reshape(-1, 2).T
+        ids = [names[number] for number in order]
+        dropped = Hierarchy(children, parents, ids=ids, on_cycle="drop").dropped
+        left.append([(ids[child], ids[parent]) for child, parent in dropped])
+    assert left[0] == left[1]
+
+
 def test_nothing_is_said_of_a_hierarchy_without_cycles() -> None:
     builder = GraphBuilder("pets")
     builder.triple("dog", "is_a", "animal")

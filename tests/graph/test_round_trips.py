@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import networkx
@@ -54,6 +55,23 @@ def pets() -> KnowledgeGraph:
     builder.replace({"ex:canis": "ex:dog"})
     builder.triple("ex:dog", "is_a", "ex:animal")
     return builder.build()
+
+
+def test_a_folder_with_files_of_somebody_else_is_left_alone(pets: KnowledgeGraph, tmp_path: Path) -> None:
+    (tmp_path / "valid.tsv").write_text("mine")
+    with pytest.raises(GraphError, match=r"expected an empty folder, .*found other files"):
+        write_tsv(pets, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["valid.tsv"]
+
+
+def test_an_earlier_export_is_replaced(pets: KnowledgeGraph, tmp_path: Path) -> None:
+    folder = tmp_path / "pets.2025"
+    folder.mkdir()
+    held_out = replace(pets, test=pets.triples[:1])
+    write_tsv(held_out, folder)
+    assert (folder / "test.tsv").exists()
+    write_tsv(pets, folder)
+    assert not (folder / "test.tsv").exists()
 
 
 def test_one_file_of_triples(pets: KnowledgeGraph, tmp_path: Path) -> None:

@@ -49,6 +49,11 @@ def test_it_tells_known_triples_from_wrong_ones(trained, kinds):
     assert model.texts == {"synonyms": 3, "definition": True, "neighbours": 0, "max_words": 50}
 
 
+def test_it_is_no_encoder_of_texts(trained):
+    with pytest.raises(EncoderError, match="expected an encoder of texts, found a cross-encoder"):
+        TextEncoder(trained, "cpu")
+
+
 def test_a_triple_scores_the_same_whatever_it_is_read_with(trained):
     model = CrossEncoder.load(trained, "cpu")
     triples = [
