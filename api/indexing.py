@@ -12,6 +12,7 @@ from ontodex.engine.conditions import DISK, MEMORY
 from ontodex.engine.engine import Engine
 from ontodex.graph import KnowledgeGraph, TextSettings, merge, read
 from ontodex.graph import remove as remove_entities
+from ontodex.indexers.index import Index
 
 if TYPE_CHECKING:
     from ontodex.encoders.condition import ConditionEncoder
@@ -130,7 +131,7 @@ def build(
         },
         quiet=quiet,
     )
-    return Engine.open(path, device=device)
+    return open(path, device=device)
 
 
 def open(
@@ -148,9 +149,8 @@ def open(
     Raises:
         IndexFailure: If there is no index, or it is damaged, or was written by a newer version.
     """
-    return Engine.open(
-        path,
-        device=device,
+    return Engine(
+        Index.open(Path(path), device),
         known=known,
         exact=exact,
         condition_memory=condition_memory,
@@ -184,7 +184,7 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
         return whole
 
     update_index(Path(path), merged, device=device, quiet=quiet)
-    engine = Engine.open(path, device=device)
+    engine = open(path, device=device)
     if "hit" not in engine.index.manifest.spaces and first_links:
         warnings.warn(
             f"{path}: the graph has a hierarchy now, and the index no encoder for it: parents, children, place and audit "
@@ -210,7 +210,7 @@ def remove(entities: str | Sequence[str], path: str | Path, *, device: str = "au
 
     names = [entities] if isinstance(entities, str) else entities
     update_index(Path(path), lambda graph: remove_entities(graph, names), device=device, quiet=quiet)
-    return Engine.open(path, device=device)
+    return open(path, device=device)
 
 
 def load_hierarchy_encoder(name: str, device: str = "auto") -> HiT:

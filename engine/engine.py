@@ -66,28 +66,6 @@ class Engine:
         self._condition_room = condition_memory, condition_disk
         self._searchers: dict[str, Searcher] = {}
 
-    @classmethod
-    def open(
-        cls,
-        path: str | Path,
-        *,
-        device: str = "auto",
-        known: Iterable[KnowledgeGraph] = (),
-        exact: bool = False,
-        condition_memory: int = MEMORY,
-        condition_disk: int = DISK,
-        rerank: str | Path | None = None,
-    ) -> Engine:
-        """Open an index and ask it; see :meth:`ontodex.indexers.index.Index.open` for what can be wrong with it."""
-        return cls(
-            Index.open(Path(path), device),
-            known=known,
-            exact=exact,
-            condition_memory=condition_memory,
-            condition_disk=condition_disk,
-            rerank=rerank,
-        )
-
     def __enter__(self) -> Engine:
         return self
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ontodex.errors import IndexDamaged, IndexFailure
 
-__all__ = ["BlobInfo", "BlobReader", "BlobWriter", "checksum", "layout"]
+__all__ = ["BlobInfo", "BlobReader", "BlobWriter", "checksum", "layout", "opened"]
 
 PAGE = 4096
 HEADER = 16
@@ -110,20 +110,24 @@ def layout(path: Path, infos: Mapping[str, BlobInfo]) -> str:
     return digest.hexdigest()
 
 
+def opened(path: Path, **options: Any) -> lmdb.Environment:
+    """Open an LMDB file, waiting for another thread that is about to close it."""
+    patience = 2000
+    while True:
+        try:
+            return lmdb.open(str(path), subdir=False, readahead=False, **options)
+        except lmdb.Error as error:
+            if not patience or "already open" not in str(error):
+                raise
+        patience -= 1
+        time.sleep(0.001)
+
+
 class _Environment:
     """An LMDB file mapped for reading; it lives as long as any array that looks into it."""
 
     def __init__(self, path: Path) -> None:
-        for patience in range(2000, -1, -1):
-            try:
-                self.lmdb = lmdb.open(
-                    str(path), subdir=False, readonly=True, lock=False, readahead=False, max_readers=1
-                )
-                break
-            except lmdb.Error as error:  # another thread is about to close it: out of the dictionary, not yet unmapped
-                if not patience or "already open" not in str(error):
-                    raise
-                time.sleep(0.001)
+        self.lmdb = opened(path, readonly=True, lock=False, max_readers=1)
         self.transaction = self.lmdb.begin(buffers=True)
 
 

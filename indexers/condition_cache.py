@@ -6,7 +6,6 @@ import hashlib
 import os
 import struct
 import threading
-import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,8 @@ from weakref import WeakValueDictionary
 import lmdb
 import numpy as np
 from numpy.typing import NDArray
+
+from ontodex.indexers.blobs import opened
 
 __all__ = ["ConditionCache"]
 
@@ -176,16 +177,7 @@ class _Environment:
     """An LMDB file; it is closed when nobody uses it any more."""
 
     def __init__(self, path: Path, size: int) -> None:
-        for patience in range(2000, -1, -1):
-            try:
-                self.lmdb = lmdb.open(
-                    str(path), subdir=False, map_size=size, max_dbs=2, metasync=False, readahead=False
-                )
-                break
-            except lmdb.Error as error:  # another thread is about to close it
-                if not patience or "already open" not in str(error):
-                    raise
-                time.sleep(0.001)
+        self.lmdb = opened(path, map_size=size, max_dbs=2, metasync=False)
         pages = self.lmdb.info()["last_pgno"] + 1
         if path.stat().st_size < pages * self.lmdb.stat()["psize"]:  # to read beyond the end would kill the process
             self.lmdb.close()

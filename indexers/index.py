@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,8 @@ from ontodex.indexers.wholeness import STORE, expect_whole
 
 __all__ = ["Index"]
 
+ANOTHER = "not the encoder that the index was built with; build the index anew"
+
 
 class Index:
     """One generation of an index, mapped; it stays as it is however many newer ones are published.
@@ -52,6 +53,9 @@ class Index:
         self._release = weakref.finalize(self, held.close)
         self._asked_device = device
         self.blobs = BlobReader(folder / STORE, manifest.blobs)
+        self._vectors: dict[str, Vectors] = {}
+        self._said: dict[str, Statements] = {}
+        self._candidates: dict[str, Any] = {}
 
     @classmethod
     def open(cls, path: Path, device: str = "auto") -> Index:
@@ -131,10 +135,6 @@ class Index:
         return self._vectors[space]
 
     @cached_property
-    def _vectors(self) -> dict[str, Vectors]:
-        return {}
-
-    @cached_property
     def projections(self) -> Projections:
         """The projections of all relations; those from R on are inverses.
 
@@ -157,7 +157,8 @@ class Index:
         from ontodex.encoders.text import TextEncoder
 
         folder = self.folder / "encoders" / "text"
-        self._expect_encoder("text", folder)
+        if fingerprint(folder) != self.manifest.encoders["text"]["text"]:
+            raise IndexMismatch(f"{folder}: {ANOTHER}")
         encoder = TextEncoder(folder, self.device)
         if encoder.dim != self.manifest.spaces["text"].dim:
             raise IndexMismatch(
@@ -177,13 +178,9 @@ class Index:
 
         if "link" not in self.manifest.encoders:
             raise IndexMismatch(f"{self.path}: the index has no relation projections; build it with training")
-        folder = self.folder / "encoders" / "link"
-        own = self.manifest.encoders["link"]["text"] != self.manifest.encoders["text"]["text"]
-        with _loading(folder):
-            encoder = load_link_encoder(folder, None if own else self.text_encoder, self.device)
-        if encoder.fingerprint != self.manifest.encoders["link"]["network"]:
-            raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
-        return encoder
+        stated = self.manifest.encoders["link"]
+        text = self._shared_text(stated)
+        return self._encoder("link", stated["network"], lambda folder: load_link_encoder(folder, text, self.device))
 
     @cached_property
     def structure(self) -> Structure | None:
@@ -225,15 +222,13 @@ class Index:
 
         if "hit" not in self.manifest.encoders:
             raise IndexMismatch(f"{self.path}: the index has no hierarchy space; build one of a graph with a hierarchy")
-        folder = self.folder / "encoders" / "hit"
-        with _loading(folder):
-            encoder = HiT.load(folder, self.device, base=self.folder / "encoders" / "text")
-        stated, dim = self.manifest.encoders["hit"], self.manifest.spaces["hit"].dim
-        if encoder.fingerprint != stated["encoder"]:
-            raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
-        if (encoder.c, encoder.dim + 1) != (stated["curvature"], dim):
+        base = self.folder / "encoders" / "text"
+        stated = self.manifest.encoders["hit"]
+        encoder = self._encoder("hit", stated["encoder"], lambda folder: HiT.load(folder, self.device, base=base))
+        curvature, dim = self.curvature, self.manifest.spaces["hit"].dim
+        if (encoder.c, encoder.dim + 1) != (curvature, dim):
             raise IndexMismatch(
-                f"{folder}: the index holds points of {dim - 1} dimensions and curvature -{stated['curvature']:g}, its "
+                f"{self.folder}: the index holds points of {dim - 1} dimensions and curvature -{curvature:g}, its "
                 f"encoder makes {encoder.dim} and -{encoder.c:g}; build the index anew"
             )
         return encoder
@@ -243,10 +238,6 @@ class Index:
         if space not in self._said:
             self._said[space] = read_statements(self.blobs, space)
         return self._said[space]
-
-    @cached_property
-    def _said(self) -> dict[str, Statements]:
-        return {}
 
     @property
     def entailment(self) -> dict[str, Any]:
@@ -275,12 +266,13 @@ class Index:
         """
         from ontodex.encoders.gauss_cse import GaussCSE
 
-        stated, dim = self.entailment, self.manifest.spaces["gauss"].dim
-        folder = self.folder / "encoders" / "gauss"
-        with _loading(folder):
-            encoder = GaussCSE.load(folder, self.device, base=self.folder / "encoders" / "text")
-        if (encoder.fingerprint, 2 * encoder.dim) != (stated["encoder"], dim):
-            raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
+        base, stated = self.folder / "encoders" / "text", self.entailment
+        encoder = self._encoder(
+            "gauss", stated["encoder"], lambda folder: GaussCSE.load(folder, self.device, base=base)
+        )
+        dim = self.manifest.spaces["gauss"].dim
+        if 2 * encoder.dim != dim:
+            raise IndexMismatch(f"{self.folder}: expected an encoder of {dim // 2} dimensions, found {encoder.dim}")
         return encoder
 
     @property
@@ -306,13 +298,8 @@ class Index:
         """
         from ontodex.encoders.condition import ConditionEncoder
 
-        own = self.condition["text"] != self.manifest.encoders["text"]["text"]
-        folder = self.folder / "encoders" / "condition"
-        with _loading(folder):
-            encoder = ConditionEncoder.load(folder, None if own else self.text_encoder, self.device)
-        if encoder.fingerprint != self.condition["network"]:
-            raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
-        return encoder
+        text, wanted = self._shared_text(self.condition), self.condition["network"]
+        return self._encoder("condition", wanted, lambda folder: ConditionEncoder.load(folder, text, self.device))
 
     @cached_property
     def condition_mix(self) -> Any | None:
@@ -321,9 +308,20 @@ class Index:
             return None
         return np.ascontiguousarray(self.condition_encoder.network.mix.weight.detach().numpy().T)
 
-    def _expect_encoder(self, name: str, folder: Path) -> None:
-        if fingerprint(folder) != self.manifest.encoders[name]["text"]:
-            raise IndexMismatch(f"{folder}: not the encoder that the index was built with; build the index anew")
+    def _encoder(self, name: str, wanted: str, load: Callable[[Path], Any]) -> Any:
+        """Load an encoder of the index, which must have the fingerprint that the manifest wants."""
+        folder = self.folder / "encoders" / name
+        try:
+            encoder = load(folder)
+        except EncoderError as error:
+            raise IndexMismatch(f"{folder}: the encoder does not load ({error}); build the index anew") from error
+        if encoder.fingerprint != wanted:
+            raise IndexMismatch(f"{folder}: {ANOTHER}")
+        return encoder
+
+    def _shared_text(self, stated: dict[str, Any]) -> Any | None:
+        """Return the text space's encoder, if another encoder reads texts by it; ``None`` if that has its own."""
+        return self.text_encoder if stated["text"] == self.manifest.encoders["text"]["text"] else None
 
     def candidates(self, space: str) -> Any | None:
         """Return the FAISS structure of a space, made anew if its file is missing or damaged; ``None`` for small ones.
@@ -340,10 +338,6 @@ class Index:
             found = load_candidates(file, self.manifest.files.get(file.name), self.vectors(space))
             self._candidates[info.vectors] = place(found, self.device)
         return self._candidates[info.vectors]
-
-    @cached_property
-    def _candidates(self) -> dict[str, Any]:
-        return {}
 
     def info(self) -> dict[str, Any]:
         """Return what there is to know at a glance."""
@@ -386,14 +380,6 @@ class Index:
             if not whole:
                 problems.append(f"{self.folder / STORE}: space {space!r} holds numbers that are none of its geometry")
         return problems
-
-
-@contextmanager
-def _loading(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except EncoderError as error:
-        raise IndexMismatch(f"{folder}: the encoder does not load ({error}); build the index anew") from error
 
 
 def _has_gpu_driver() -> bool:

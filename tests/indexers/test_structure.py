@@ -269,5 +269,5 @@ def test_no_structure_where_it_is_not_wanted_or_cannot_be(
     held_out = dataclasses.replace(numbers(), test=numbers().triples[:5])
     with pytest.raises(IndexMismatch, match="no structure to rank by"):
         ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="structure", device="cpu")
-    with pytest.raises(SettingsError, match="score: expected all, text, structure or precedents"):
+    with pytest.raises(SettingsError, match="score: expected one of all, text, structure, precedents"):
         ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="best", device="cpu")
