@@ -12,7 +12,7 @@ from typing import Any
 
 import ontodex
 from ontodex.demo_data import write_hpo, write_schema_org
-from ontodex.errors import SettingsError, nearest
+from ontodex.errors import expect_choice
 
 __all__ = ["DEMOS", "run_demo"]
 
@@ -96,8 +96,7 @@ def run_demo(name: str, folder: Path, *, device: str = "auto", quiet: bool = Fal
         SettingsError: If there is no such demo.
         OntodexError: If the package that carries the graph is not installed.
     """
-    if name not in DEMOS:
-        raise SettingsError(f"graph: expected one of {', '.join(DEMOS)}, found {name!r}{nearest(name, DEMOS)}")
+    expect_choice("graph", name, DEMOS)
     demo = DEMOS[name]
     start = time.perf_counter()
     folder.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.locate import DEFAULT_ENCODER, locate
-from ontodex.errors import IndexMismatch, SettingsError, nearest
+from ontodex.errors import IndexMismatch, SettingsError, expect_choice
 from ontodex.geometry import poincare
 from ontodex.geometry.subsumption import differences
 from ontodex.graph import (
@@ -79,8 +79,8 @@ def hierarchy_task(
         GraphError: If the graph has no hierarchy, or one too small for the task.
         SettingsError: If there is no such task, or the folder holds another, or one of another hierarchy.
     """
-    if task not in (*TASKS, None):
-        raise SettingsError(f"task: expected {', '.join(TASKS)}, found {task!r}{nearest(str(task), TASKS)}")
+    if task is not None:
+        expect_choice("task", task, TASKS)
     if pairs is not None and pairs.is_dir() and any(pairs.iterdir()):
         kept = read_settings(pairs)
         if kept is not None:
@@ -271,8 +271,7 @@ def evaluate_baselines(
 
 def _check_baselines(baselines: Sequence[str]) -> None:
     for name in baselines:
-        if name not in BASELINES:
-            raise SettingsError(f"baselines: expected {', '.join(BASELINES)}, found {name!r}{nearest(name, BASELINES)}")
+        expect_choice("baselines", name, BASELINES)
 
 
 def _check_static(task: HierarchyTask, baselines: Sequence[str]) -> None:

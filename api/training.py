@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontodex.encoders.locate import DEFAULT_ENCODER, findable
-from ontodex.errors import GraphError, SettingsError, nearest
+from ontodex.errors import GraphError, expect_choice
 from ontodex.graph import LABEL_ALONE, TextSettings, entity_texts, read
 from ontodex.hierarchy_evaluation import hierarchy_task
 
@@ -142,8 +142,8 @@ def train_hit(
 
     graph = read(source)
     settings = training or hit.HiTTraining()
-    if task not in (*TASKS, None):
-        raise SettingsError(f"task: expected one of {', '.join(TASKS)}, found {task!r}{nearest(str(task), TASKS)}")
+    if task is not None:
+        expect_choice("task", task, TASKS)
     links = len(graph.hierarchy(relation, on_cycle="drop").links)
     if links < LEAST_LINKS:
         raise GraphError(

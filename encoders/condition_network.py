@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ontodex.errors import SettingsError, nearest
+from ontodex.errors import SettingsError, expect_choice, expect_whole
 
 __all__ = ["ARCHITECTURES", "ConditionNetwork", "ConditionNetworkSettings"]
 
@@ -36,16 +36,11 @@ class ConditionNetworkSettings:
     condition: int = 64
 
     def __post_init__(self) -> None:
-        if self.architecture not in ARCHITECTURES:
-            raise SettingsError(
-                f"architecture: expected one of {', '.join(ARCHITECTURES)}, found {self.architecture!r}"
-                f"{nearest(str(self.architecture), ARCHITECTURES)}"
-            )
+        expect_choice("architecture", self.architecture, ARCHITECTURES)
         most = self.dim if self.architecture == "hyper" else self.rank  # the others have no rank
         if not isinstance(self.rank, int) or not 0 <= self.rank <= most:
             raise SettingsError(f"rank: expected 0 to {self.dim} (the dimension), found {self.rank!r}")
-        if not isinstance(self.condition, int) or self.condition < 1:
-            raise SettingsError(f"condition: expected a length of at least 1, found {self.condition!r}")
+        expect_whole(self, condition=1)
 
     @property
     def width(self) -> int:

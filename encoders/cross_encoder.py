@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.device import choose_device, has_bfloat16
 from ontodex.encoders.locate import CROSS
-from ontodex.errors import EncoderError, SettingsError, settings_from
+from ontodex.errors import EncoderError, expect_whole, settings_from
 
 __all__ = ["CrossEncoder", "CrossEncoderSettings", "Triple", "load_classifier", "tokens_of"]
 
@@ -43,8 +43,7 @@ class CrossEncoderSettings:
     texts: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.max_tokens, int) or self.max_tokens < 8:
-            raise SettingsError(f"max_tokens: expected a whole number of at least 8, found {self.max_tokens!r}")
+        expect_whole(self, max_tokens=8)
 
 
 class CrossEncoder:

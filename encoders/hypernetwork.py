@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ontodex.errors import SettingsError, nearest
+from ontodex.errors import SettingsError, expect_choice, expect_whole
 
 __all__ = ["ARCHITECTURES", "HyperNetwork", "LinkNetwork", "LinkNetworkSettings"]
 
@@ -48,19 +48,11 @@ class LinkNetworkSettings:
     architecture: str = "hyper"
 
     def __post_init__(self) -> None:
-        if self.architecture not in ARCHITECTURES:
-            raise SettingsError(
-                f"architecture: expected one of {', '.join(ARCHITECTURES)}, found {self.architecture!r}"
-                f"{nearest(str(self.architecture), ARCHITECTURES)}"
-            )
-        if self.projection not in ("residual", "public"):
-            raise SettingsError(f"projection: expected 'residual' or 'public', found {self.projection!r}")
+        expect_choice("architecture", self.architecture, ARCHITECTURES)
+        expect_choice("projection", self.projection, ("residual", "public"))
         if self.architecture == "hyper" and not 0 <= self.rank <= self.dim:
             raise SettingsError(f"rank: expected 0 to {self.dim} (the dimension), found {self.rank}")
-        if self.condition < 1:
-            raise SettingsError(f"condition: expected a length of at least 1, found {self.condition}")
-        if self.width < 0:
-            raise SettingsError(f"width: expected 0 or more hidden units, found {self.width}")
+        expect_whole(self, condition=1, width=0)
 
 
 class EntityLayer(nn.Module):

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from ontodex.engine.answers import Rows, answered, checked, no_rows, own_row
 from ontodex.engine.gaussian_space import GaussianSpace
 from ontodex.engine.hits import Hit, Hits
-from ontodex.engine.known import check_choice
+from ontodex.engine.known import CHOICES
 from ontodex.engine.owned import best_of_each, fetched
 from ontodex.engine.resolve import Resolved, expect_pairs, resolve_entities, resolve_entity
 from ontodex.engine.topk import Found, Searcher
 from ontodex.engine.verdicts import Direction, Verdict
+from ontodex.errors import expect_choice
 from ontodex.geometry.entailment import Entailment
 from ontodex.geometry.gaussian import similarity
 from ontodex.graph import Hierarchy, KnowledgeGraph, Statements, sentences
@@ -109,7 +110,7 @@ class Entailments:
 
     def ranked(self, question: str, texts: Sequence[str], k: int, known: str) -> list[Hits]:
         """Rank what each text entails (``"entailed_by"``), or what entails it (``"entailing"``)."""
-        check_choice(known)
+        expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
         read = resolve_entities(self.graph, texts)

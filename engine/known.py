@@ -9,24 +9,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.errors import SettingsError, nearest
 from ontodex.graph import KnowledgeGraph, ReadWarning
 from ontodex.graph.edit import aligned
 
-__all__ = ["CHOICES", "Known", "check_choice"]
+__all__ = ["CHOICES", "Known"]
 
 Rows = NDArray[np.int64]
 CHOICES = ("exclude", "include", "only")
-
-
-def check_choice(known: str) -> None:
-    """Refuse a value of ``known`` that there is not.
-
-    Raises:
-        SettingsError: If it is none of ``exclude``, ``include`` and ``only``.
-    """
-    if known not in CHOICES:
-        raise SettingsError(f"known: expected one of {', '.join(CHOICES)}, found {known!r}{nearest(known, CHOICES)}")
 
 
 class Known:

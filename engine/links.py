@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_rows, own_row
 from ontodex.engine.hits import Hit, Hits
-from ontodex.engine.known import Known, check_choice
+from ontodex.engine.known import CHOICES, Known
 from ontodex.engine.projector import Projector
 from ontodex.engine.rerank import Reranker
 from ontodex.engine.resolve import resolve_entity, resolve_relation
 from ontodex.engine.topk import Searcher
+from ontodex.errors import expect_choice
 from ontodex.graph import KnowledgeGraph
 from ontodex.indexers.index import Index
 from ontodex.indexers.structure import Bonus
@@ -50,7 +51,7 @@ class Links:
 
     def ends(self, question: str, questions: Sequence[tuple[str, str]], k: int, known: str) -> list[Hits]:
         """Answer (entity, relation) questions for ``"tails"`` or ``"heads"``, which are the inverse relation's tails."""
-        check_choice(known)
+        expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
         backward = question == "heads"
@@ -84,7 +85,7 @@ class Links:
 
     def between(self, questions: Sequence[tuple[str, str]], k: int, known: str) -> list[Hits]:
         """Answer (head, tail) questions for relations."""
-        check_choice(known)
+        expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
         pairs = [(resolve_entity(self._graph, head), resolve_entity(self._graph, tail)) for head, tail in questions]

@@ -14,7 +14,7 @@ from ontodex.engine.disk_curves import geodesics, samples
 from ontodex.engine.disk_layout import DiskLayout, disk_layout
 from ontodex.engine.picture_files import Titles, drawing, on_one_line, save, shortened
 from ontodex.engine.picture_labels import LabelPlacer
-from ontodex.errors import SettingsError
+from ontodex.errors import SettingsError, expect_choice
 from ontodex.graph import Hierarchy
 
 if TYPE_CHECKING:
@@ -69,8 +69,7 @@ def draw_hierarchy(
     if len(labels) != len(hierarchy.ids):
         raise SettingsError(f"labels: expected one for each of {len(hierarchy.ids)} rows, found {len(labels)}")
     for _, kind, _ in answers:
-        if kind not in ("parent", "child"):
-            raise SettingsError(f"answers: expected 'parent' or 'child', found {kind!r}")
+        expect_choice("answers", kind, ("parent", "child"))
     asked = {kind: [row for row, given, _ in answers if given == kind] for kind in ("parent", "child")}
     with drawing(path):
         layout = disk_layout(hierarchy, root, limit=limit, more_parents=asked["parent"], more_children=asked["child"])

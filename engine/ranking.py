@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.topk import Searcher
-from ontodex.errors import GraphError, SettingsError
+from ontodex.errors import GraphError, expect_choice
 from ontodex.graph import KnowledgeGraph
 from ontodex.indexers.asking import Ask
 from ontodex.indexers.vectors import Vectors
@@ -112,8 +112,7 @@ def evaluate_links(
     Raises:
         GraphError: If the graph has no such triples.
     """
-    if split not in ("test", "valid"):
-        raise SettingsError(f"split: expected 'test' or 'valid', found {split!r}")
+    expect_choice("split", split, ("test", "valid"))
     triples = graph.test if split == "test" else graph.valid
     if not len(triples):
         raise GraphError(

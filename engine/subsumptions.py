@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_rows, own_row
 from ontodex.engine.hits import Hits
-from ontodex.engine.known import check_choice
+from ontodex.engine.known import CHOICES
 from ontodex.engine.projector import vectors_of
 from ontodex.engine.resolve import Resolved, resolve_entities
 from ontodex.engine.subsumption_space import SubsumptionSpace
 from ontodex.engine.topk import Searcher
-from ontodex.errors import IndexMismatch
+from ontodex.errors import IndexMismatch, expect_choice
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.graph.names import NameKind, normalise
@@ -131,7 +131,7 @@ class Subsumptions:
 
     def ranked(self, question: str, texts: Sequence[str], k: int, known: str) -> list[Hits]:
         """Rank ``"parents"`` or ``"children"`` of each text."""
-        check_choice(known)
+        expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
         read = self.read(texts)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.errors import CycleError, SettingsError
+from ontodex.errors import CycleError, expect_choice
 
 __all__ = ["Hierarchy", "distinct", "runs", "within"]
 
@@ -69,8 +69,7 @@ class Hierarchy:
     """
 
     def __init__(self, children: Rows, parents: Rows, *, ids: Sequence[str], on_cycle: str = "raise") -> None:
-        if on_cycle not in ("raise", "drop"):
-            raise SettingsError(f"on_cycle: expected 'raise' or 'drop', found {on_cycle!r}")
+        expect_choice("on_cycle", on_cycle, ("raise", "drop"))
         self.ids = ids
         pairs = np.unique(np.stack([children, parents], axis=1).astype(np.int32), axis=0)
         self.links: Rows = pairs

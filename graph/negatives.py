@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.errors import GraphError, SettingsError
+from ontodex.errors import GraphError, SettingsError, expect_choice
 from ontodex.graph.hierarchy import Hierarchy, Keys, Rows, distinct, within
 from ontodex.graph.names import normalise
 
@@ -52,8 +52,7 @@ class Pairs:
         Raises:
             SettingsError: If ``kind`` is another.
         """
-        if kind not in KINDS:
-            raise SettingsError(f"negatives: expected 'random' or 'hard', found {kind!r}")
+        expect_choice("negatives", kind, KINDS)
         parents = np.concatenate([self.positives[:, 1:], self.random if kind == "random" else self.hard], axis=1)
         labels = np.zeros(parents.shape, dtype=bool)
         labels[:, 0] = True

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ontodex.errors import SettingsError, settings_from
+from ontodex.errors import expect_whole, settings_from
 from ontodex.graph.builder import readable
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 
@@ -44,10 +44,7 @@ class TextSettings:
     max_words: int = 50
 
     def __post_init__(self) -> None:
-        if self.synonyms < 0 or self.neighbours < 0 or self.max_words < 1:
-            raise SettingsError(
-                f"expected synonyms and neighbours of at least 0 and max_words of at least 1, found {self}"
-            )
+        expect_whole(self, synonyms=0, neighbours=0, max_words=1)
 
 
 DEFAULT_TEXTS = TextSettings()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from ontodex.errors import SettingsError, nearest
+from ontodex.errors import expect_choice, expect_number
 
 __all__ = ["LOSSES", "ConditionLoss"]
 
@@ -34,14 +34,10 @@ class ConditionLoss(nn.Module):
 
     def __init__(self, parts: str = "both", temperature: float = 1.5) -> None:
         super().__init__()
-        if parts not in LOSSES:
-            raise SettingsError(
-                f"loss: expected one of {', '.join(LOSSES)}, found {parts!r}{nearest(str(parts), LOSSES)}"
-            )
-        if not temperature > 0:
-            raise SettingsError(f"temperature: expected a number above 0, found {temperature!r}")
+        expect_choice("loss", parts, LOSSES)
         self.parts = parts
         self.temperature = temperature
+        expect_number(self, "temperature")
 
     def forward(self, cosines: Tensor, targets: Tensor) -> Tensor:
         """Return the loss.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ontodex.errors import ReadError, SettingsError, nearest
+from ontodex.errors import ReadError, SettingsError, expect_choice
 from ontodex.graph.builder import LANGUAGE, GraphBuilder
 from ontodex.graph.edit import merge
 from ontodex.graph.knowledge_graph import KnowledgeGraph
@@ -67,9 +67,8 @@ def read(
         >>> read(pets, wild)
         KnowledgeGraph('MultiDiGraph + MultiDiGraph': 3 entities, 1 relations, 2 triples)
     """
-    if format is not None and format not in FORMATS:
-        hint = nearest(format, FORMATS)
-        raise SettingsError(f"format: expected one of {', '.join(FORMATS)}, found {format!r}{hint}")
+    if format is not None:
+        expect_choice("format", format, FORMATS)
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", str(language)):
         raise SettingsError(f"language: expected a tag such as 'en', 'de' or 'pt-BR', found {language!r}")
     graph, problems = _read_one(source, on_error, format, language)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from ontodex.errors import ReadError, SettingsError
+from ontodex.errors import ReadError, expect_choice
 from ontodex.graph.notices import ReadWarning
 
 __all__ = ["ON_ERROR", "Problems"]
@@ -32,8 +32,7 @@ class Problems:
     """
 
     def __init__(self, policy: str, source: str) -> None:
-        if policy not in ON_ERROR:
-            raise SettingsError(f"on_error: expected one of {', '.join(map(repr, ON_ERROR))}, found {policy!r}")
+        expect_choice("on_error", policy, ON_ERROR)
         self.policy = policy
         self.source = source
         self.count = 0

@@ -147,9 +147,9 @@ def test_training_links_of_like_entities_tell_parents(tiny_encoder, monkeypatch)
 
 
 def test_what_there_is_not_is_refused(placed, small_graph):
-    with pytest.raises(SettingsError, match="task: expected multi-hop, mixed-hop, transfer, found 'hop'"):
+    with pytest.raises(SettingsError, match="task: expected one of multi-hop, mixed-hop, transfer, found 'hop'"):
         evaluate_hierarchy("m", small_graph, task="hop")
-    with pytest.raises(SettingsError, match="baselines: expected probe, classifier, static, found 'other'"):
+    with pytest.raises(SettingsError, match="baselines: expected one of probe, classifier, static, found 'other'"):
         evaluate_baselines(hierarchy_task(small_graph), small_graph, ["probe", "other"])
     builder = GraphBuilder("flat")
     builder.triple("dog", "eats", "cat")

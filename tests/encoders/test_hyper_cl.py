@@ -255,7 +255,10 @@ def test_a_text_encoder_of_another_dimension_beside_it(saved: Path, other_encode
 
 def test_settings_that_make_no_sense_are_refused() -> None:
     for settings_, message in (
-        ({"projection": "residul"}, "projection: expected 'residual' or 'public'"),
+        (
+            {"projection": "residul"},
+            "projection: expected one of residual, public, found 'residul'; did you mean 'residual'",
+        ),
         ({"rank": 33}, r"rank: expected 0 to 32 \(the dimension\), found 33"),
         ({"condition": 0}, "condition: expected"),
         ({"width": -1}, "width: expected"),

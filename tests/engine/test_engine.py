@@ -145,7 +145,7 @@ def test_extra_sources_count_as_known(small_index):
         (lambda e: e.tails(" ", "eats"), SettingsError, "entity"),
         (lambda e: e.heads("", "dog"), SettingsError, "relation"),
         (lambda e: e.search("", k=3), SettingsError, "entity"),
-        (lambda e: e.relations("dog", "farm", known="onyl"), SettingsError, "only"),
+        (lambda e: e.relations("dog", "farm", known="onyl"), SettingsError, "found 'onyl'; did you mean 'only'"),
     ],
 )
 def test_bad_questions_are_refused_by_name(engine, call, error, says):

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ontodex.engine.known import Known, check_choice
-from ontodex.errors import SettingsError
+from ontodex.engine.known import Known
 from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning
 
 
@@ -70,13 +69,6 @@ def test_every_triple_of_a_graph_is_known(small_graph: KnowledgeGraph) -> None:
     assert {(h, r, t) for h in entities for r in relations for t in known.tails(h, r).tolist()} == every
     assert {(h, r, t) for t in entities for r in relations for h in known.heads(r, t).tolist()} == every
     assert {(h, r, t) for h in entities for t in entities for r in known.relations(h, t).tolist()} == every
-
-
-def test_a_misspelt_choice_is_named() -> None:
-    for choice in ("exclude", "include", "only"):
-        check_choice(choice)
-    with pytest.raises(SettingsError, match="found 'exclud'; did you mean 'exclude'"):
-        check_choice("exclud")
 
 
 def test_a_relation_that_another_source_links_something_to_itself_by(graph: KnowledgeGraph) -> None:

@@ -172,7 +172,7 @@ def test_pairs_put_the_positive_first() -> None:
         assert np.array_equal(np.stack([children[labels], parents[labels]], axis=1), half.positives)
         assert np.array_equal(parents.reshape(-1, 4)[:, 1:], wrong)
         assert np.array_equal(children.reshape(-1, 4), np.repeat(half.positives[:, :1], 4, axis=1))
-    with pytest.raises(SettingsError, match="'random' or 'hard', found 'easy'"):
+    with pytest.raises(SettingsError, match="negatives: expected one of random, hard, found 'easy'"):
         half.pairs("easy")
 
 

@@ -40,7 +40,7 @@ def test_words_are_counted(graph: KnowledgeGraph) -> None:
 
 @pytest.mark.parametrize("wrong", [{"synonyms": -1}, {"neighbours": -1}, {"max_words": 0}])
 def test_settings_make_sense(wrong: dict[str, int]) -> None:
-    with pytest.raises(SettingsError):
+    with pytest.raises(SettingsError, match=f"^{next(iter(wrong))}: expected"):
         TextSettings(**wrong)
 
 
