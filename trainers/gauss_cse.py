@@ -127,10 +127,7 @@ class GaussCSEModel(nn.Module):
         vectors = self.tower([self.tokens[text] for text in batch.texts.tolist()])
         with torch.autocast(vectors.device.type, enabled=False):
             loss = self.loss(self.heads(vectors.float()), batch)
-        try:
-            return expect_finite(loss)
-        except TrainingError as error:
-            raise TrainingError(f"batch {batch.number + 1}: {error}") from None
+        return expect_finite(loss, batch.number)
 
     @torch.inference_mode()
     def gaussians(self, tokens: Sequence[NDArray[np.int32]]) -> NDArray[np.float32]:

@@ -28,6 +28,7 @@ from ontodex.trainers.hierarchy_evaluation import at_most
 from ontodex.trainers.hierarchy_rule import fit_rule, valid_f1
 from ontodex.trainers.hit_batches import HierarchyBatch, HierarchyBatches, TextHierarchy, TripletBatches
 from ontodex.trainers.hit_loss import HierarchyLoss
+from ontodex.trainers.run import expect_finite
 from ontodex.trainers.text_tower import TextTower, tokenise
 
 __all__ = ["HiTModel", "HiTTraining", "train_hit"]
@@ -122,13 +123,7 @@ class HiTModel(nn.Module):
         vectors = self.tower([self.tokens[text] for text in batch.texts.tolist()])
         device = vectors.device
         places = (torch.from_numpy(array).to(device) for array in (batch.children, batch.parents, batch.negatives))
-        loss = self.loss(vectors, *places)
-        if not torch.isfinite(loss):
-            raise self._diverged(f"the loss became {loss.item()}")
-        return {"loss": loss}
-
-    def _diverged(self, what: str) -> TrainingError:
-        return TrainingError(f"batch {self.batch}: {what}; lower the rate or look at the texts of this batch")
+        return expect_finite(self.loss(vectors, *places), batch.number)
 
     def points(self, texts: np.ndarray[Any, np.dtype[np.int64]], c: float) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return the points of the given texts, ``float32`` of shape (texts, dim), computed as in training.
@@ -138,7 +133,7 @@ class HiTModel(nn.Module):
         """
         found = self.tower.encode([self.tokens[text] for text in texts.tolist()])
         if not np.isfinite(found).all():
-            raise self._diverged("the vectors became infinite")
+            raise TrainingError(f"batch {self.batch}: the vectors became infinite; lower the learning rate")
         return np.asarray(clip(found, c))
 
 

@@ -21,14 +21,15 @@ WARM_UP = 100
 """Steps in which the learning rate rises, or a tenth of all if there are fewer than a thousand."""
 
 
-def expect_finite(loss: Tensor) -> dict[str, Tensor]:
+def expect_finite(loss: Tensor, batch: int | None = None) -> dict[str, Tensor]:
     """Return ``{"loss": loss}``, as transformers' Trainer expects of a model.
 
     Raises:
-        TrainingError: If the loss is no number.
+        TrainingError: If the loss is no number; it names the batch, counted from 1, if its number from 0 is given.
     """
     if not torch.isfinite(loss):
-        raise TrainingError(f"the loss became {loss.item()}; lower the learning rates")
+        where = "" if batch is None else f"batch {batch + 1}: "
+        raise TrainingError(f"{where}the loss became {loss.item()}; lower the learning rates")
     return {"loss": loss}
 
 

@@ -11,7 +11,6 @@ from torch.utils.checkpoint import checkpoint
 from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.forest import Forest, compose, decompose, grow, planes, surround, vectors
 from ontodex.encoders.self_strae import SelfStrAE
-from ontodex.errors import TrainingError
 from ontodex.trainers.run import expect_finite
 from ontodex.trainers.sentence_batches import SentenceBatch
 from ontodex.trainers.token_counts import without_common
@@ -117,10 +116,7 @@ class TreeModel(nn.Module):
         """
         with torch.autocast(self.encoder.table.device.type, enabled=False):
             loss, _ = self._loss(batch)
-        try:
-            return expect_finite(loss)
-        except TrainingError as error:
-            raise TrainingError(f"batch {batch.number + 1}: {error}") from None
+        return expect_finite(loss, batch.number)
 
     @torch.inference_mode()
     def learnt(self, batches: list[SentenceBatch]) -> float:

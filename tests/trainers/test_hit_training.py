@@ -213,7 +213,7 @@ def test_a_loss_that_is_no_number_stops_the_run_and_loses_nothing(tree, tmp_path
     trained(tree, tmp_path / "whole", encoder, settings)
     with monkeypatch.context() as patch:
         patch.setattr(HierarchyLoss, "forward", broken)
-        with pytest.raises(TrainingError, match=r"^batch 8: the loss became nan; lower the rate") as caught:
+        with pytest.raises(TrainingError, match=r"^batch 8: the loss became nan; lower the learning rate") as caught:
             trained(tree, tmp_path / "m", encoder, settings)
         assert "give another output folder (the best checkpoint, of step " in str(caught.value)
         assert str(caught.value).endswith(f"on validation, is an encoder in {tmp_path / 'm'})")
@@ -257,7 +257,7 @@ def test_vectors_that_are_no_numbers_are_never_a_checkpoint(tree, tmp_path, enco
 
     settings = replace(FULL, epochs=4.0, evaluations=4)
     monkeypatch.setattr(torch.optim.AdamW, "step", broken)
-    with pytest.raises(TrainingError, match=r"^batch 6: the vectors became infinite; lower the rate"):
+    with pytest.raises(TrainingError, match=r"^batch 6: the vectors became infinite; lower the learning rate"):
         trained(tree, tmp_path / "m", encoder, settings)
     files = list((tmp_path / "m" / "checkpoints").rglob("*.safetensors"))
     assert len(files) == 2
