@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
 from tqdm import tqdm
 from transformers import TrainerCallback
 
 from ontodex.encoders.locate import CHECKPOINTS, CONDITION, CROSS, GAUSSIAN, HIERARCHY, NETWORK, TREES
 from ontodex.errors import TrainingError
 
-__all__ = ["CHECKPOINTS", "ProgressOnStderr", "clear_checkpoints", "clear_model", "expect_own", "last_checkpoint"]
+__all__ = [
+    "CHECKPOINTS",
+    "ProgressOnStderr",
+    "clear_checkpoints",
+    "clear_model",
+    "data_hash",
+    "expect_own",
+    "last_checkpoint",
+]
 
 SETTINGS = "ontodex-run.json"
 """What a run reads and how, among its checkpoints: by its name they are known to be of ontodex."""
@@ -119,6 +129,16 @@ def last_checkpoint(folder: Path, run: Mapping[str, Any]) -> str | None:
         )
     about.write_text(content, encoding="utf-8")
     return None
+
+
+def data_hash(texts: Iterable[str], *columns: NDArray[Any]) -> str:
+    """Hash the texts and numbers that a run reads, for :func:`last_checkpoint` (hex, 128 bits)."""
+    digest = hashlib.blake2b(digest_size=16)
+    for text in texts:
+        digest.update(f"{text}\0".encode("utf-8", "replace"))
+    for column in columns:
+        digest.update(column.tobytes())
+    return digest.hexdigest()
 
 
 def clear_checkpoints(folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,7 +19,14 @@ from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_n
 from ontodex.graph import CstsRows
 from ontodex.graph.csts_rows import LABELS
 from ontodex.trainers.best_checkpoint import BestCheckpoint
-from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own, last_checkpoint
+from ontodex.trainers.checkpoints import (
+    CHECKPOINTS,
+    clear_checkpoints,
+    clear_model,
+    data_hash,
+    expect_own,
+    last_checkpoint,
+)
 from ontodex.trainers.condition_batches import ConditionBatches, batch_of
 from ontodex.trainers.condition_evaluation import spearman
 from ontodex.trainers.condition_loss import ConditionLoss
@@ -147,7 +153,9 @@ def train_condition(
     both = CstsRows.of(train.rows() + valid.rows())
     model = _model(network, settings, encoder, both)
     checkpoints = folder / CHECKPOINTS
-    run = {"training": asdict(settings), "encoder": encoder.fingerprint, "data": _fingerprint(both, len(train))}
+    read = [str(len(train)), *both.texts, *both.conditions]
+    data = data_hash(read, both.first, both.second, both.which, both.labels)
+    run = {"training": asdict(settings), "encoder": encoder.fingerprint, "data": data}
     resume = last_checkpoint(checkpoints, run)
     best = BestCheckpoint(
         model, checkpoints, batches.per_epoch, lambda: _measure(model, both, len(train), encoder.device), quiet
@@ -230,11 +238,3 @@ def _measure(model: nn.Module, data: CstsRows, start: int, device: str) -> float
             for at in range(0, len(rows), VALIDATION_ROWS)
         ]
     return spearman(np.concatenate(found), data.targets[start:])
-
-
-def _fingerprint(data: CstsRows, train: int) -> str:
-    digest = hashlib.blake2b(f"{train}".encode(), digest_size=16)
-    digest.update("\0".join([*data.texts, *data.conditions]).encode())
-    for column in (data.first, data.second, data.which, data.labels):
-        digest.update(column.tobytes())
-    return digest.hexdigest()

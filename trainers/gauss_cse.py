@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from ontodex.graph import EntailmentPairs
 from ontodex.graph.entailment_pairs import CONTRADICTION
 from ontodex.trainers.adapter import inject_adapter, write_tuned
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
-from ontodex.trainers.checkpoints import CHECKPOINTS, expect_own, last_checkpoint
+from ontodex.trainers.checkpoints import CHECKPOINTS, data_hash, expect_own, last_checkpoint
 from ontodex.trainers.entailment_batches import EntailmentBatch, EntailmentBatches
 from ontodex.trainers.entailment_loss import LOSSES, EntailmentLoss
 from ontodex.trainers.run import expect_finite
@@ -200,7 +199,8 @@ def train_gauss_cse(
         return area_under_precision_recall(_similarities(found, valid, settings.similarity), valid.entailed)
 
     checkpoints = folder / CHECKPOINTS
-    run = {"training": asdict(settings), "encoder": encoder.fingerprint, "data": [_hash(train), _hash(valid)]}
+    data = [data_hash(part.texts, part.premises, part.hypotheses, part.labels) for part in (train, valid)]
+    run = {"training": asdict(settings), "encoder": encoder.fingerprint, "data": data}
     last = last_checkpoint(checkpoints, run)
     every = -(-steps // settings.evaluations)
     best = BestCheckpoint(model, checkpoints, every, measure, quiet)
@@ -254,11 +254,3 @@ def _similarities(gaussians: NDArray[np.float32], pairs: EntailmentPairs, form: 
     """Return the similarity of each hypothesis to its premise."""
     wide = gaussians.astype(np.float64)
     return np.asarray(similarity(wide[pairs.hypotheses], wide[pairs.premises], form))
-
-
-def _hash(pairs: EntailmentPairs) -> str:
-    """Hash the texts and labels of pairs."""
-    digest = hashlib.blake2b("\n".join(pairs.texts).encode("utf-8", "replace"), digest_size=16)
-    for column in (pairs.premises, pairs.hypotheses, pairs.labels):
-        digest.update(np.ascontiguousarray(column).tobytes())
-    return digest.hexdigest()

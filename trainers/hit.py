@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -23,7 +22,7 @@ from ontodex.graph.negatives import Pairs, draw_negatives, homonym_rate
 from ontodex.graph.subsumptions import HierarchyTask, links_fingerprint
 from ontodex.trainers.adapter import inject_adapter, weaken, write_tuned
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
-from ontodex.trainers.checkpoints import CHECKPOINTS, expect_own, last_checkpoint
+from ontodex.trainers.checkpoints import CHECKPOINTS, data_hash, expect_own, last_checkpoint
 from ontodex.trainers.hierarchy_evaluation import at_most
 from ontodex.trainers.hierarchy_rule import fit_rule, valid_f1
 from ontodex.trainers.hit_batches import HierarchyBatch, HierarchyBatches, TextHierarchy, TripletBatches
@@ -194,7 +193,8 @@ def train_hit(
         return valid_f1(pairs, model.points(wanted, c), c)
 
     checkpoints = folder / CHECKPOINTS
-    run = {"training": asdict(settings), "encoder": encoder.fingerprint, "task": _fingerprint(task, names)}
+    data = data_hash(names, task.train, task.valid.positives, task.valid.random, task.valid.hard, task.known.links)
+    run = {"training": asdict(settings), "encoder": encoder.fingerprint, "task": data}
     last = last_checkpoint(checkpoints, run)
     every = -(-len(batches) // settings.evaluations)
     best = BestCheckpoint(model, checkpoints, every, measure, quiet)
@@ -246,13 +246,3 @@ def _batches(
     kind = settings.batches.removesuffix("-triplets")
     steps = max(1, round(settings.epochs * len(task.train) * settings.negatives / settings.triplets))
     return TripletBatches(hierarchy, pairs, kind, steps=steps, triplets=settings.triplets, seed=settings.seed)
-
-
-def _fingerprint(task: HierarchyTask, names: Sequence[str]) -> str:
-    """Hash everything that is learnt and chosen by."""
-    digest = hashlib.blake2b(digest_size=16)
-    parts = (task.train, task.valid.positives, task.valid.random, task.valid.hard, task.known.links)
-    for part in parts:
-        digest.update(np.ascontiguousarray(part, dtype=np.int64).tobytes())
-    digest.update("\n".join(names).encode("utf-8", "replace"))
-    return digest.hexdigest()

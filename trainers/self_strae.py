@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -15,7 +14,7 @@ from ontodex.encoders.device import choose_device
 from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
-from ontodex.trainers.checkpoints import CHECKPOINTS, clear_model, expect_own, last_checkpoint
+from ontodex.trainers.checkpoints import CHECKPOINTS, clear_model, data_hash, expect_own, last_checkpoint
 from ontodex.trainers.sentence_batches import SentenceBatches, TokenisedSentences, train_tokenizer
 from ontodex.trainers.token_counts import counted_vectors
 from ontodex.trainers.tree_objectives import OBJECTIVES, TreeModel
@@ -167,7 +166,7 @@ def train_self_strae(
         return learnt
 
     checkpoints = folder / CHECKPOINTS
-    last = last_checkpoint(checkpoints, {"training": asdict(settings), "data": _hash(texts)})
+    last = last_checkpoint(checkpoints, {"training": asdict(settings), "data": data_hash(texts)})
     best = BestCheckpoint(model, checkpoints, every, measure, quiet)
 
     def write() -> SelfStrAE:
@@ -201,10 +200,3 @@ def _report(sentences: TokenisedSentences) -> None:
     if sentences.short:
         parts.append(f"{sentences.short:,} of less than two tokens left out")
     print("; ".join(parts), file=sys.stderr)  # noqa: T201
-
-
-def _hash(texts: Sequence[str]) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    for text in texts:
-        digest.update(text.encode("utf-8", "replace") + b"\n")
-    return digest.hexdigest()

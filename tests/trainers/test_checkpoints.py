@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ontodex
@@ -15,7 +16,7 @@ from ontodex.encoders.locate import files_of, fingerprint
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import TrainingError
 from ontodex.graph import KnowledgeGraph, TextSettings, remove
-from ontodex.trainers.checkpoints import ProgressOnStderr, clear_checkpoints, last_checkpoint
+from ontodex.trainers.checkpoints import ProgressOnStderr, clear_checkpoints, data_hash, last_checkpoint
 from ontodex.trainers.hyper_cl import train_hyper_cl
 
 FROZEN = ontodex.HyperCLTraining(steps=2, queries=32, negatives=8, rank=4, condition=8, width=16)
@@ -61,6 +62,14 @@ def test_files_beside_the_checkpoints_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("x")
     clear_checkpoints(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
+
+
+def test_other_texts_or_numbers_are_other_data() -> None:
+    numbers = np.array([1, 2])
+    assert data_hash(["a", "b"], numbers) == data_hash(iter(["a", "b"]), numbers.copy())
+    assert (
+        len({data_hash(["a", "b"], numbers), data_hash(["a\nb"], numbers), data_hash(["a", "b"], numbers[::-1])}) == 3
+    )
 
 
 def test_another_graph_encoder_or_text_is_another_run(
