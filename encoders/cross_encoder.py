@@ -136,19 +136,19 @@ def tokens_of(tokenizer: Any, triples: Sequence[Triple], max_tokens: int) -> Any
     )
 
 
-def load_classifier(folder: Path) -> tuple[Any, Any]:
-    """Load the transformer of a folder with one logit on top, which is new if the folder has none; and its tokenizer.
+def load_classifier(folder: Path, labels: int = 1) -> tuple[Any, Any]:
+    """Load the transformer of a folder with a logit a label on top, new if the folder has none; and its tokenizer.
 
     Raises:
         EncoderError: If there is none, or it does not load.
     """
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     verbosity = transformers.utils.logging.get_verbosity()
-    transformers.utils.logging.set_verbosity(logging.ERROR)  # that the logit is new needs no warning
+    transformers.utils.logging.set_verbosity(logging.ERROR)  # that the logits are new needs no warning
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
         model = transformers.AutoModelForSequenceClassification.from_pretrained(
-            str(folder), num_labels=1, use_safetensors=True, local_files_only=True
+            str(folder), num_labels=labels, use_safetensors=True, local_files_only=True
         )
     except Exception as error:
         raise EncoderError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import torch
 import transformers
 from torch import Tensor, nn
 
+from ontodex.encoders.cross_encoder import load_classifier
 from ontodex.encoders.device import choose_device, has_bfloat16
 from ontodex.errors import TrainingError, expect_number, expect_whole
 from ontodex.graph import HierarchyTask, draw_negatives
@@ -77,14 +77,11 @@ def train_pair_classifier(
 
     Raises:
         TrainingError: If there are no links, or the classifier's scores are no numbers.
+        EncoderError: If the encoder's folder holds no transformer.
     """
     settings, device = settings or PairClassifierTraining(), choose_device(device)
     transformers.set_seed(settings.seed)
-    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    verbosity = transformers.utils.logging.get_verbosity()
-    transformers.utils.logging.set_verbosity(logging.ERROR)  # that the head is new needs no warning
     model = _Classifier(encoder, names, settings.max_tokens)
-    transformers.utils.logging.set_verbosity(verbosity)
     batches = _batches(task, settings)
     with tempfile.TemporaryDirectory() as folder:
         run_training(
@@ -123,11 +120,8 @@ class _Classifier(nn.Module):
     def __init__(self, encoder: Path, names: Sequence[str], max_tokens: int) -> None:
         super().__init__()
         self._names = names
-        self._tokenizer = transformers.AutoTokenizer.from_pretrained(str(encoder), local_files_only=True)
+        self.model, self._tokenizer = load_classifier(encoder, labels=2)
         self._longest = min(max_tokens, self._tokenizer.model_max_length)
-        self.model: Any = transformers.AutoModelForSequenceClassification.from_pretrained(
-            str(encoder), num_labels=2, use_safetensors=True, local_files_only=True
-        )
 
     def tokens(self, pairs: Rows, **form: Any) -> Any:
         children, parents = ([self._names[row] for row in side] for side in pairs.T.tolist())
