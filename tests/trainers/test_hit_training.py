@@ -172,8 +172,8 @@ def test_an_interrupted_run_goes_on_and_ends_like_an_uninterrupted_one(tree, tmp
     with pytest.raises(KeyboardInterrupt):
         trained(tree, tmp_path / "cut", encoder, settings)
     left = {entry.name for entry in (tmp_path / "cut" / "checkpoints").iterdir()}
-    assert {"best.json", "best.safetensors", "settings.json"} < left
-    (checkpoint,) = left - {"best.json", "best.safetensors", "settings.json"}
+    assert {"best.json", "best.safetensors", "ontodex-run.json"} < left
+    (checkpoint,) = left - {"best.json", "best.safetensors", "ontodex-run.json"}
     at = int(checkpoint.rpartition("-")[2])
     again = trained(tree, tmp_path / "cut", encoder, settings)
     assert steps == [*range(1, 9), *range(at + 1, max(steps) + 1)]
