@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,9 +28,9 @@ from ontodex.graph import (
     make_task,
     read_settings,
     read_task,
-    transfer_task,
     write_task,
 )
+from ontodex.graph.subsumptions import TASKS
 from ontodex.indexing import load_hierarchy_encoder
 
 if TYPE_CHECKING:
@@ -40,10 +39,7 @@ if TYPE_CHECKING:
     from ontodex.trainers.pair_classifier import PairClassifierTraining
     from ontodex.trainers.static_poincare import StaticPoincareTraining
 
-__all__ = ["BASELINES", "TASKS", "evaluate_baselines", "evaluate_hierarchy", "hierarchy_task"]
-
-TASKS = ("multi-hop", "mixed-hop", "transfer")
-"""Tasks on a hierarchy."""
+__all__ = ["BASELINES", "evaluate_baselines", "evaluate_hierarchy", "hierarchy_task"]
 
 BASELINES = ("probe", "classifier", "static")
 """What a hierarchy encoder is compared with."""
@@ -96,8 +92,7 @@ def hierarchy_task(
         return read_task(pairs, graph.ids)
     hierarchy, names = graph.hierarchy(relation, on_cycle="drop"), list(graph.labels)
     task = task or _usual_task(hierarchy, graph.source)
-    make = transfer_task if task == "transfer" else partial(make_task, task=task)
-    made = make(hierarchy, seed=seed, negatives=negatives, names=None if homonyms else names)
+    made = make_task(hierarchy, task, seed=seed, negatives=negatives, names=None if homonyms else names)
     if made.settings is not None:
         fingerprint = links_fingerprint(hierarchy.links, graph.ids)
         made = replace(made, settings=replace(made.settings, relation=relation, links=fingerprint))

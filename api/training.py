@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ontodex.encoders.locate import DEFAULT_ENCODER, findable
 from ontodex.errors import GraphError, expect_choice
 from ontodex.graph import LABEL_ALONE, TextSettings, entity_texts, read
+from ontodex.graph.subsumptions import TASKS
 from ontodex.hierarchy_evaluation import hierarchy_task
 
 if TYPE_CHECKING:
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from ontodex.trainers.hyper_cl import HyperCLTraining
 
 __all__ = ["train_cross_encoder", "train_hit", "train_hyper_cl"]
-
-TASKS = ("multi-hop", "mixed-hop")
-"""Tasks that leave links to learn."""
 
 LEAST_LINKS = 20
 """Links below which nothing can be held out to choose by."""
@@ -143,7 +141,7 @@ def train_hit(
     graph = read(source)
     settings = training or hit.HiTTraining()
     if task is not None:
-        expect_choice("task", task, TASKS)
+        expect_choice("task", task, TASKS[:2])
     links = len(graph.hierarchy(relation, on_cycle="drop").links)
     if links < LEAST_LINKS:
         raise GraphError(

@@ -24,7 +24,6 @@ from ontodex.graph.subsumptions import (
     homonym_rate,
     links_fingerprint,
     make_task,
-    transfer_task,
     validation_links,
     with_root,
 )
@@ -88,7 +87,6 @@ __all__ = [
     "split",
     "statements",
     "to_networkx",
-    "transfer_task",
     "validation_links",
     "with_root",
     "write_conditional_pairs",

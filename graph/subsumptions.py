@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ontodex.errors import GraphError, SettingsError, nearest
+from ontodex.errors import GraphError, SettingsError, expect_choice
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.edit import union
 from ontodex.graph.hierarchy import Hierarchy, Rows
@@ -20,6 +20,7 @@ from ontodex.graph.names import NameKind
 from ontodex.graph.negatives import Pairs, bits_of, draw_negatives, homonym_rate
 
 __all__ = [
+    "TASKS",
     "HierarchyTask",
     "Pairs",
     "TaskSettings",
@@ -27,12 +28,13 @@ __all__ = [
     "homonym_rate",
     "links_fingerprint",
     "make_task",
-    "transfer_task",
     "validation_links",
     "with_root",
 ]
 
-TASKS = ("multi-hop", "mixed-hop")
+TASKS = ("multi-hop", "mixed-hop", "transfer")
+"""Tasks on a hierarchy; the last leaves no links to learn."""
+
 INDIRECT, DIRECT, VALID, TEST = 1, 2, 3, 4
 """Streams of draws of one seed."""
 
@@ -42,7 +44,7 @@ class TaskSettings:
     """How a task was made.
 
     Attributes:
-        task: ``"multi-hop"``, ``"mixed-hop"`` or ``"transfer"``.
+        task: One of :data:`TASKS`.
         seed: Equal seeds give equal tasks, on every machine.
         negatives: Negatives of either kind for each positive.
         held_out: Share of the subsumptions in validation and test together.
@@ -85,20 +87,23 @@ def make_task(
     *,
     seed: int = 0,
     negatives: int = 10,
-    held_out: float = 0.1,
+    held_out: float | None = None,
     names: Sequence[str] | None = None,
 ) -> HierarchyTask:
     """Split the subsumptions as in the paper.
 
     Multi-hop inference trains on all direct links; a sample of the indirect subsumptions is halved into validation and
-    test. Mixed-hop prediction holds out as large a share of the direct links too, beside the same indirect ones.
+    test. Mixed-hop prediction holds out as large a share of the direct links too, beside the same indirect ones. Transfer
+    holds out all of both, to try an encoder trained elsewhere, and has no links to train on, as the paper does with
+    Schema.org; for its larger ontologies it takes validation and test of mixed-hop.
 
     Args:
         hierarchy: The whole hierarchy. For the paper's ontologies see :func:`with_root`.
-        task: ``"multi-hop"`` or ``"mixed-hop"``.
+        task: One of :data:`TASKS`.
         seed: Equal seeds give equal tasks.
         negatives: Negatives of either kind for each held-out positive.
-        held_out: Share of the indirect (and direct) subsumptions in validation and test together.
+        held_out: Share of the indirect (and direct) subsumptions in validation and test together; all by default for
+            transfer, otherwise a tenth.
         names: Names of the rows, to keep homonyms out of the negatives, see :func:`draw_negatives`.
 
     Raises:
@@ -111,40 +116,34 @@ def make_task(
         >>> len(task.train), len(task.valid), len(task.test)
         (29, 2, 2)
     """
-    if task not in TASKS:
-        raise SettingsError(f"task: expected one of {', '.join(TASKS)}, found {task!r}{nearest(task, TASKS)}")
-    settings = TaskSettings(task, seed, negatives, held_out, names is None)
-    _check(hierarchy, settings)
-    _, *indirect = _held_out(hierarchy.indirect_subsumptions(), held_out, seed, INDIRECT)
-    if task == "multi-hop":
-        return _task(hierarchy, hierarchy.links, [indirect], settings, names)
-    train, *direct = _held_out(hierarchy.links, held_out, seed, DIRECT)
-    return _task(hierarchy, train, [direct, indirect], settings, names)
-
-
-def transfer_task(
-    hierarchy: Hierarchy,
-    *,
-    seed: int = 0,
-    negatives: int = 10,
-    held_out: float = 1.0,
-    names: Sequence[str] | None = None,
-) -> HierarchyTask:
-    """Halve the subsumptions, direct and indirect, into validation and test, to try an encoder trained elsewhere.
-
-    All of them, as the paper does with Schema.org; for its larger ontologies it takes validation and test of
-    :func:`make_task` with ``"mixed-hop"``. ``train`` is empty; the arguments are those of :func:`make_task`.
-
-    Raises:
-        GraphError: If too few subsumptions or candidates are there.
-        SettingsError: If a setting makes no sense.
-    """
-    settings = TaskSettings("transfer", seed, negatives, held_out, names is None)
-    _check(hierarchy, settings)
-    _, *indirect = _held_out(hierarchy.indirect_subsumptions(), held_out, seed, INDIRECT)
-    _, *direct = _held_out(hierarchy.links, held_out, seed, DIRECT)
-    parts = [direct, indirect]
-    return _task(hierarchy, hierarchy.links[:0], parts, settings, names)
+    expect_choice("task", task, TASKS)
+    transfer = task == "transfer"
+    share = held_out if held_out is not None else 1.0 if transfer else 0.1
+    if not (0 < share < 1 or (transfer and share == 1)):
+        most = "at most" if transfer else "less than"
+        raise SettingsError(f"held_out: expected more than 0 and {most} 1, found {share}")
+    links = hierarchy.links
+    if not len(links):
+        raise GraphError(
+            "expected a hierarchy with links from children to parents, found none; there is no task to make"
+        )
+    _, *indirect = _held_out(hierarchy.indirect_subsumptions(), share, seed, INDIRECT)
+    kept, *direct = _held_out(links, share, seed, DIRECT)
+    parts = [indirect] if task == "multi-hop" else [direct, indirect]
+    train = {"multi-hop": links, "mixed-hop": kept, "transfer": links[:0]}[task]
+    valid, test = (np.concatenate(half) for half in zip(*parts, strict=True))
+    if not len(valid) or not len(test) or (not len(train) and not transfer):
+        raise GraphError(
+            f"{task}: expected enough subsumptions to train on and to hold out {share:g} of, for "
+            f"validation and test, found {len(links)} direct and {len(hierarchy.subsumption_keys) - len(links)} indirect; "
+            "set held_out, take mixed-hop, or take a larger hierarchy"
+        )
+    drawn = [
+        draw_negatives(hierarchy, half, negatives=negatives, seed=(seed, part), names=names)
+        for half, part in ((valid, VALID), (test, TEST))
+    ]
+    settings = TaskSettings(task, seed, negatives, share, names is None)
+    return HierarchyTask(train, drawn[0], drawn[1], hierarchy, settings)
 
 
 def validation_links(hierarchy: Hierarchy, *, seed: int, held_out: float = 0.1) -> Rows:
@@ -170,44 +169,12 @@ def links_fingerprint(links: Rows, names: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-def _check(hierarchy: Hierarchy, settings: TaskSettings) -> None:
-    share, all_ = settings.held_out, settings.task == "transfer"
-    if not (0 < share < 1 or (all_ and share == 1)):
-        raise SettingsError(f"held_out: expected more than 0 and {'at most' if all_ else 'less than'} 1, found {share}")
-    if not len(hierarchy.links):
-        raise GraphError(
-            "expected a hierarchy with links from children to parents, found none; there is no task to make"
-        )
-
-
 def _held_out(pairs: Rows, share: float, seed: int, part: int) -> list[Rows]:
     """Return what stays, and the halves of a share drawn of the pairs; all in the order of ``pairs``."""
     drawn = np.argsort(bits_of(seed, part).random_raw(len(pairs)), kind="stable")
     count = round(share * len(pairs))
     bounds = [(count, len(pairs)), (0, count // 2), (count // 2, count)]
     return [pairs[np.sort(drawn[start:end])] for start, end in bounds]
-
-
-def _task(
-    hierarchy: Hierarchy,
-    train: Rows,
-    parts: list[list[Rows]],
-    settings: TaskSettings,
-    names: Sequence[str] | None,
-) -> HierarchyTask:
-    valid, test = (np.concatenate(half) for half in zip(*parts, strict=True))
-    if not len(valid) or not len(test) or (not len(train) and settings.task != "transfer"):
-        raise GraphError(
-            f"{settings.task}: expected enough subsumptions to train on and to hold out {settings.held_out:g} of, for "
-            f"validation and test, found {len(hierarchy.links)} direct and "
-            f"{len(hierarchy.subsumption_keys) - len(hierarchy.links)} indirect; "
-            "set held_out, take mixed-hop, or take a larger hierarchy"
-        )
-    drawn = [
-        draw_negatives(hierarchy, half, negatives=settings.negatives, seed=(settings.seed, part), names=names)
-        for half, part in ((valid, VALID), (test, TEST))
-    ]
-    return HierarchyTask(train, drawn[0], drawn[1], hierarchy, settings)
 
 
 def with_root(

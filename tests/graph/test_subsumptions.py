@@ -20,7 +20,6 @@ from ontodex.graph import (
     negatives,
     read_lexicon,
     read_task,
-    transfer_task,
     with_root,
     write_task,
 )
@@ -73,10 +72,7 @@ def test_every_subsumption_is_in_one_part_at_most(hierarchy: Hierarchy, name: st
     direct, indirect = pair_set(hierarchy.links), pair_set(hierarchy.indirect_subsumptions())
     if len(indirect) < 3:
         return
-    if name == "transfer":
-        task = transfer_task(hierarchy, negatives=1, seed=seed, held_out=0.7)
-    else:
-        task = make_task(hierarchy, name, negatives=1, seed=seed, held_out=0.7)
+    task = make_task(hierarchy, name, negatives=1, seed=seed, held_out=0.7)
     train, valid, test = map(pair_set, (task.train, task.valid.positives, task.test.positives))
     held_out = valid | test
     assert not valid & test
@@ -183,11 +179,11 @@ def test_homonym_rate() -> None:
 
 @pytest.mark.parametrize("links", [[], [(1, 0)], [(1, 0), (2, 0)], [(1, 0), (3, 2)], [(1, 0), (2, 1)]])
 def test_small_hierarchies_make_no_task(links: list[tuple[int, int]]) -> None:
-    for make in (make_task, lambda hierarchy: make_task(hierarchy, "mixed-hop")):
+    for name in ("multi-hop", "mixed-hop"):
         with pytest.raises(GraphError, match=r"^(expected a hierarchy with links|m.*-hop: expected enough)"):
-            make(made(links))
+            make_task(made(links), name)
     with pytest.raises(GraphError, match="expected"):
-        transfer_task(made(links))
+        make_task(made(links), "transfer")
 
 
 def test_too_few_candidates_name_the_entity() -> None:
@@ -215,7 +211,7 @@ def test_refused_settings() -> None:
 
 
 def test_transfer_takes_everything() -> None:
-    task = transfer_task(tree(), negatives=2)
+    task = make_task(tree(), "transfer", negatives=2)
     assert len(task.train) == 0
     assert len(task.valid) + len(task.test) == len(tree().subsumption_keys)
 

@@ -9,7 +9,7 @@ import torch
 
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError, TrainingError
-from ontodex.graph import Hierarchy, draw_negatives, make_task, transfer_task
+from ontodex.graph import Hierarchy, draw_negatives, make_task
 from ontodex.trainers import probe as probing
 from ontodex.trainers.hierarchy_evaluation import evaluate_scores
 from ontodex.trainers.pair_classifier import PairClassifierTraining, train_pair_classifier
@@ -111,7 +111,7 @@ def test_static_embeddings_learn_the_hierarchy():
 
 
 def test_without_training_links_there_is_nothing_to_train(small_graph, tiny_encoder):
-    task = transfer_task(small_graph.hierarchy())
+    task = make_task(small_graph.hierarchy(), "transfer")
     with pytest.raises(TrainingError, match="training links"):
         train_pair_classifier(task, list(small_graph.labels), encoder=tiny_encoder, device="cpu", quiet=True)
     with pytest.raises(TrainingError, match="training links"):
