@@ -126,7 +126,6 @@ def evaluate_hierarchy(
     queries: int = 2000,
     baselines: Sequence[str] = (),
     base: str = DEFAULT_ENCODER,
-    limit: int | None = None,
     device: str = "auto",
     quiet: bool = False,
 ) -> dict[str, float]:
@@ -148,7 +147,6 @@ def evaluate_hierarchy(
         queries: Entities whose ancestors are ranked.
         baselines: Of :data:`BASELINES`; see :func:`evaluate_baselines`.
         base: Pretrained encoder of the baselines, and of the texts that tell which entities are alike.
-        limit: Most positives in validation and in test of the baselines.
         device: Where to compute.
         quiet: Show no progress on stderr.
 
@@ -197,9 +195,7 @@ def evaluate_hierarchy(
         found.update({f"kin.{key}": value for key, value in evaluate_regression(task, kin).items()})
     found["homonyms"] = homonym_rate([graph.labels[row] for row in task.known.members.tolist()])
     if baselines:
-        found.update(
-            evaluate_baselines(task, graph, baselines, base=base, limit=limit, seed=seed, device=device, quiet=quiet)
-        )
+        found.update(evaluate_baselines(task, graph, baselines, base=base, seed=seed, device=device, quiet=quiet))
     return found
 
 

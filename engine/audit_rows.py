@@ -111,14 +111,13 @@ class Audit(Sequence[AuditRow]):
         columns = [column.name for column in fields(AuditRow)]
         return tsv(columns, [[getattr(row, name) for name in columns] for row in self.rows])
 
-    def to_sssom(self, *, mapping_set_id: str | None = None, license: str = UNSPECIFIED_LICENSE) -> str:
+    def to_sssom(self, *, license: str = UNSPECIFIED_LICENSE) -> str:
         """Return SSSOM/TSV for the tools of curators: missing links, and doubtful ones with the modifier ``Not``.
 
         The predicate is ``skos:broader`` if that is how the graph states its hierarchy, else ``rdfs:subClassOf``. The
         confidence is the model's in what the line says: of a doubtful link one less its probability.
 
         Args:
-            mapping_set_id: IRI of the set; by default one made of what it holds.
             license: IRI of the licence of the set.
         """
         predicate = "skos:broader" if _is_thesaurus(self._graph) else "rdfs:subClassOf"
@@ -132,7 +131,7 @@ class Audit(Sequence[AuditRow]):
             )
             for row in self.rows
         ]
-        return sssom_table(mappings, self._graph.prefixes, mapping_set_id=mapping_set_id, license=license)
+        return sssom_table(mappings, self._graph.prefixes, license=license)
 
 
 def _is_thesaurus(graph: KnowledgeGraph) -> bool:

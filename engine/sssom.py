@@ -58,11 +58,7 @@ class Mapping:
 
 
 def sssom_table(
-    mappings: Sequence[Mapping],
-    prefixes: Prefixes[str, str],
-    *,
-    mapping_set_id: str | None = None,
-    license: str = UNSPECIFIED_LICENSE,
+    mappings: Sequence[Mapping], prefixes: Prefixes[str, str], *, license: str = UNSPECIFIED_LICENSE
 ) -> str:
     """Return mappings that a model made, with the metadata of the set in comment lines before them.
 
@@ -72,7 +68,6 @@ def sssom_table(
     Args:
         mappings: What is said.
         prefixes: IRI namespace of each CURIE prefix.
-        mapping_set_id: IRI of the set; by default one made of its lines.
         license: IRI of the licence of the set.
     """
     spaces = {"rdfs": WELL_KNOWN["rdfs"], "semapv": SEMAPV, "skos": WELL_KNOWN["skos"]}
@@ -90,8 +85,7 @@ def sssom_table(
         for one in mappings
     ]
     table = tsv(COLUMNS, rows)
-    if mapping_set_id is None:
-        mapping_set_id = f"https://w3id.org/sssom/mappings/{uuid.uuid5(uuid.NAMESPACE_URL, table)}"
+    mapping_set_id = f"https://w3id.org/sssom/mappings/{uuid.uuid5(uuid.NAMESPACE_URL, table)}"
     header = [
         "curie_map:",
         *(f"  {prefix}: {json.dumps(space)}" for prefix, space in sorted(spaces.items())),

@@ -163,7 +163,7 @@ class GraphBuilder:
             head_row, number, tail_row = self.entity(head), self.relation(relation), self.entity(tail)
         self._triples[split].extend((head_row, number, tail_row))
 
-    def build(self, *, prefixes: Mapping[str, str] | None = None, skipped: int = 0) -> KnowledgeGraph:
+    def build(self, *, skipped: int = 0) -> KnowledgeGraph:
         """Make the graph: triples sorted and unique, names in place of missing labels.
 
         Raises:
@@ -193,7 +193,7 @@ class GraphBuilder:
             tails=np.ascontiguousarray(known[:, 2]),
             valid=self._sorted("valid"),
             test=self._sorted("test"),
-            prefixes=MappingProxyType({**self.prefixes, **(prefixes or {})}),
+            prefixes=MappingProxyType(dict(self.prefixes)),
             source=self.source,
             skipped=skipped,
         )

@@ -148,9 +148,8 @@ def test_sssom_turns_every_kind_of_identifier_into_a_curie() -> None:
         "urn:lex:a/",
     ]
     lines = [Mapping((name, "x"), "skos:broader", False, ("ex:thing", "thing"), 0.5) for name in ids]
-    text = sssom_table(lines, prefixes, mapping_set_id="https://example.org/set")
+    text = sssom_table(lines, prefixes)
     metadata = yaml.safe_load("\n".join(line[1:] for line in text.splitlines() if line.startswith("#")))
-    assert metadata["mapping_set_id"] == "https://example.org/set"
     curies = [line.split("\t")[0] for line in text.splitlines() if not line.startswith("#")][1:]
     full = [metadata["curie_map"][prefix] + local for prefix, _, local in (curie.partition(":") for curie in curies)]
     assert full == [
