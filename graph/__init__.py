@@ -3,7 +3,7 @@
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.conditions import ConditionalPairs, ConditionalPairsSettings, conditional_pairs
 from ontodex.graph.corpus import read_corpus
-from ontodex.graph.csts_files import read_conditional_pairs, read_csts, write_conditional_pairs, write_csts
+from ontodex.graph.csts_files import read_csts, write_conditional_pairs, write_csts
 from ontodex.graph.csts_rows import CstsRow, CstsRows
 from ontodex.graph.edit import merge, remove
 from ontodex.graph.entailment_pairs import EntailmentPairs, entailment_pairs
@@ -27,7 +27,7 @@ from ontodex.graph.subsumptions import (
     validation_links,
     with_root,
 )
-from ontodex.graph.task_files import read_lexicon, read_settings, read_task, write_task
+from ontodex.graph.task_files import read_settings, read_task, write_task
 from ontodex.graph.text import (
     DEFAULT_TEXTS,
     LABEL_ALONE,
@@ -73,10 +73,8 @@ __all__ = [
     "merge",
     "question_text",
     "read",
-    "read_conditional_pairs",
     "read_corpus",
     "read_csts",
-    "read_lexicon",
     "read_nli",
     "read_settings",
     "read_sts",

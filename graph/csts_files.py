@@ -7,13 +7,13 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from ontodex.errors import ReadError, settings_from
-from ontodex.graph.conditions import ConditionalPairs, ConditionalPairsSettings
+from ontodex.errors import ReadError
+from ontodex.graph.conditions import ConditionalPairs
 from ontodex.graph.csts_rows import LABELS, CstsRow, CstsRows
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.writers.atomic import expect_own_folder
 
-__all__ = ["CSTS_FILES", "read_conditional_pairs", "read_csts", "write_conditional_pairs", "write_csts"]
+__all__ = ["CSTS_FILES", "read_csts", "write_conditional_pairs", "write_csts"]
 
 COLUMNS = ("sentence1", "sentence2", "condition", "label")
 CSTS_FILES = {
@@ -132,31 +132,3 @@ def write_conditional_pairs(pairs: ConditionalPairs, folder: Path) -> None:
         write_csts(getattr(pairs, part), folder / name)
     about = {**asdict(pairs.settings), "seen": list(pairs.seen)}
     (folder / "settings.json").write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def read_conditional_pairs(folder: Path) -> ConditionalPairs:
-    """Read a data set that :func:`write_conditional_pairs` wrote.
-
-    Raises:
-        ReadError: If a file is missing or faulty.
-        SettingsError: If ``settings.json`` has unknown keys.
-    """
-    path = folder / "settings.json"
-    try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-        seen = tuple(about.pop("seen"))
-    except (OSError, ValueError, AttributeError, KeyError, TypeError) as error:
-        raise ReadError(
-            f"expected the settings of a data set, found none that can be read ({error})", str(path)
-        ) from None
-    parts = {part: _part(folder / name) for part, name in CSTS_FILES.items()}
-    return ConditionalPairs(**parts, seen=seen, settings=settings_from(ConditionalPairsSettings, about, str(path)))
-
-
-def _part(path: Path) -> CstsRows:
-    """Read a part, which may hold no rows."""
-    try:
-        empty = path.read_text(encoding="utf-8").strip() == ",".join(COLUMNS)
-    except OSError as error:
-        raise ReadError(f"expected a CSV file, found none that can be read ({error})", str(path)) from None
-    return CstsRows.of([]) if empty else read_csts(path)

@@ -200,10 +200,6 @@ class Hierarchy:
                 depths[row] = depths[above].min() + 1
         return depths
 
-    def direct_subsumptions(self) -> Rows:
-        """Return all (child, parent) links, ``int32`` of shape (links, 2)."""
-        return self.links
-
     def indirect_subsumptions(self) -> Rows:
         """Return all (descendant, ancestor) pairs that are no direct link, ``int32`` of shape (pairs, 2), ascending."""
         n, keys = max(len(self.ids), 1), self.subsumption_keys

@@ -118,11 +118,6 @@ class KnowledgeGraph:
         return np.lexsort((self.heads, self.relations, self.tails))
 
     @cached_property
-    def by_relation(self) -> NDArray[np.int64]:
-        """Positions of the triples in (relation, head, tail) order."""
-        return np.lexsort((self.tails, self.heads, self.relations))
-
-    @cached_property
     def _sorted_tails(self) -> NDArray[np.int32]:
         ordered: NDArray[np.int32] = self.tails[self.by_tail]
         return ordered

@@ -21,7 +21,7 @@ from ontodex.graph.hierarchy import Hierarchy, Rows
 from ontodex.graph.negatives import Pairs
 from ontodex.graph.subsumptions import HierarchyTask, TaskSettings
 
-__all__ = ["read_lexicon", "read_settings", "read_task", "write_task"]
+__all__ = ["read_settings", "read_task", "write_task"]
 
 KEYS = ("random_negatives", "hard_negatives")
 
@@ -91,7 +91,7 @@ def read_task(folder: Path, ids: Sequence[str]) -> HierarchyTask:
 
     Args:
         folder: Where from.
-        ids: Id of each row; see :func:`read_lexicon` for those of the files.
+        ids: Id of each row; for the public data, the keys of ``entity_lexicon.json``.
 
     Raises:
         ReadError: If a file is missing or a line is not what it should be; the line is named.
@@ -108,22 +108,6 @@ def read_task(folder: Path, ids: Sequence[str]) -> HierarchyTask:
         links = np.concatenate([train, *(part.positives for part in held_out)])
     known = Hierarchy(links[:, 0], links[:, 1], ids=ids)
     return HierarchyTask(train, *held_out, known=known, settings=read_settings(folder))
-
-
-def read_lexicon(folder: Path) -> tuple[list[str], list[str]]:
-    """Return the ids and the names in ``entity_lexicon.json``, in its order.
-
-    Raises:
-        ReadError: If the file is missing, or not an object of objects with a ``name``.
-    """
-    path = folder / "entity_lexicon.json"
-    lexicon = _json(_text(path), str(path))
-    if not isinstance(lexicon, dict):
-        raise ReadError(f"expected an object of entities, found {type(lexicon).__name__}", str(path))
-    for identifier, entry in lexicon.items():
-        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-            raise ReadError(f'expected {{"name": …}} for {identifier!r}, found {str(entry)[:60]}', str(path))
-    return list(lexicon), [entry["name"] for entry in lexicon.values()]
 
 
 def read_settings(folder: Path) -> TaskSettings | None:

@@ -118,7 +118,7 @@ def fit_rule_to_graph(
         The rule, or ``None`` if there are too few links to fit one.
     """
     hierarchy, c = embedded.hierarchy, embedded.c
-    links = hierarchy.direct_subsumptions() if links is None else links
+    links = hierarchy.links if links is None else links
     if len(links) < LEAST_LINKS:
         return None
     links = links[np.lexsort((embedded.places[links[:, 1]], embedded.places[links[:, 0]]))]

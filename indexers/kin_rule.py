@@ -59,7 +59,7 @@ def fit_kin_to_graph(hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vector
     if hit.rule is None or embedded is None:
         return {}
     links, rule = not_learnt(hit, embedded), hit.rule
-    links = embedded.hierarchy.direct_subsumptions() if links is None else links
+    links = embedded.hierarchy.links if links is None else links
     kin, order, found = Kin(embedded.hierarchy, Likeness(texts)), embedded.order, {}
     for question in SCORES:
         random = np.random.default_rng(seed)

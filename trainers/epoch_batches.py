@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Generic, TypeVar
 
@@ -27,9 +26,6 @@ class EpochBatches(ABC, Generic[Batch, Order]):
 
     def __len__(self) -> int:
         return self.steps
-
-    def __iter__(self) -> Iterator[Batch]:
-        return (self[step] for step in range(self.steps))
 
     def __getitem__(self, step: int) -> Batch:
         if not 0 <= step < self.steps:

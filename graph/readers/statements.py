@@ -58,9 +58,6 @@ class Statements:
         self._synonyms: dict[int, dict[str, int]] = {}
         self._declared: dict[str, dict[str, str]] = {}
 
-    def __len__(self) -> int:
-        return len(self.terms)
-
     def number(self, term: str) -> int:
         """Return the number of a resource, a new one if it is new."""
         number = self._numbers.get(term)

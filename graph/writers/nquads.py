@@ -1,4 +1,4 @@
-"""The graph as N-Quads, with predictions in a named graph of their own."""
+"""The graph as N-Quads, and predictions in a named graph of their own."""
 
 from __future__ import annotations
 
@@ -24,34 +24,35 @@ PLACE = ox.NamedNode(rdf.OURS + "predictions")
 XSD_DOUBLE = ox.NamedNode("http://www.w3.org/2001/XMLSchema#double")
 
 
-def write_nquads(graph: KnowledgeGraph, path: str | Path, predictions: Iterable[Prediction] = ()) -> None:
-    """Write known triples, names and definitions to the default graph, and predictions to a named graph.
+def write_nquads(graph: KnowledgeGraph, path: str | Path) -> None:
+    """Write known triples, names and definitions to the default graph.
 
-    Each prediction is a triple of the named graph ``urn:ontodex:predictions``, with an ``rdf:Statement`` that gives its
-    score (``urn:ontodex:score``). The named graph is of type ``urn:ontodex:Predictions``, by which
-    :func:`ontodex.read` knows not to take it for fact. Held-out triples are not written. An id that is neither IRI nor
-    CURIE of a known prefix is percent-encoded under ``urn:ontodex:``, that of a relation under
-    ``urn:ontodex:relation/``. Prefixes are declared in SHACL.
+    Held-out triples are not written. An id that is neither IRI nor CURIE of a known prefix is percent-encoded under
+    ``urn:ontodex:``, that of a relation under ``urn:ontodex:relation/``. Prefixes are declared in SHACL.
 
     Args:
         graph: What is known.
         path: The file to write.
-        predictions: (head id, relation id, tail id, score), ids as CURIEs or IRIs.
 
     Raises:
-        UnknownEntity: If a prediction is about an entity that the graph does not have.
-        UnknownRelation: If it has not the relation.
         OSError: If the place cannot be written to.
     """
     entities = {name: _node(name, graph) for name in graph.ids}
     relations = {name: _predicate(name, graph) for name in graph.relation_ids}
     with replacing(Path(path)) as stream:
         ox.serialize(_known(graph, entities, relations), stream, ox.RdfFormat.N_QUADS)
-        ox.serialize(_predicted(graph, predictions), stream, ox.RdfFormat.N_QUADS)
 
 
 def predictions_as_nquads(graph: KnowledgeGraph, predictions: Iterable[Prediction]) -> str:
-    """Return predictions alone, as :func:`write_nquads` writes them; the texts of several calls can be concatenated.
+    """Return predictions; the texts of several calls, and what :func:`write_nquads` writes, can be concatenated.
+
+    Each is a triple of the named graph ``urn:ontodex:predictions``, with an ``rdf:Statement`` that gives its score
+    (``urn:ontodex:score``). The named graph is of type ``urn:ontodex:Predictions``, by which :func:`ontodex.read` knows not
+    to take it for fact. Ids are written as :func:`write_nquads` writes them.
+
+    Args:
+        graph: What is known.
+        predictions: (head id, relation id, tail id, score), ids as CURIEs or IRIs.
 
     Raises:
         UnknownEntity: If a prediction is about an entity that the graph does not have.

@@ -18,7 +18,6 @@ from ontodex.graph import (
     homonym_rate,
     make_task,
     negatives,
-    read_lexicon,
     read_task,
     with_root,
     write_task,
@@ -248,7 +247,8 @@ def test_round_trip(tmp_path: Path, name: str) -> None:
     task = make_task(hierarchy, name, held_out=0.3, negatives=3, names=names)
     write_task(task, hierarchy.ids, tmp_path / "a" / "b", names)
     assert same(read_task(tmp_path / "a" / "b", hierarchy.ids), task)
-    assert read_lexicon(tmp_path / "a" / "b") == (list(hierarchy.ids), names)
+    lexicon = json.loads((tmp_path / "a" / "b" / "entity_lexicon.json").read_text(encoding="utf-8"))
+    assert lexicon == {identifier: {"name": name} for identifier, name in zip(hierarchy.ids, names, strict=True)}
     first = json.loads((tmp_path / "a" / "b" / "test.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert list(first) == ["child", "parent", "random_negatives", "hard_negatives"]
     assert json.loads((tmp_path / "a" / "b" / "settings.json").read_text())["homonyms"] is False
@@ -283,8 +283,6 @@ def test_public_layout(tmp_path: Path) -> None:
             r"test.jsonl:1: expected 1 hard_negatives .* found 0",
         ),
         ("settings.json", "[]", r"settings.json: expected an object"),
-        ("entity_lexicon.json", "[]", r"entity_lexicon.json: expected an object"),
-        ("entity_lexicon.json", '{"e1": "name"}', r"entity_lexicon.json: expected .* for 'e1'"),
     ],
 )
 def test_faulty_files_are_named(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
@@ -292,7 +290,7 @@ def test_faulty_files_are_named(tmp_path: Path, name: str, content: str | bytes,
     write_task(make_task(hierarchy, held_out=0.3, negatives=3), hierarchy.ids, tmp_path, list(hierarchy.ids))
     (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(ReadError, match=message):
-        read_lexicon(tmp_path) if name.startswith("entity") else read_task(tmp_path, hierarchy.ids)
+        read_task(tmp_path, hierarchy.ids)
 
 
 def test_unknown_settings_and_missing_files(tmp_path: Path) -> None:
