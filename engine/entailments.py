@@ -21,6 +21,7 @@ from ontodex.errors import expect_choice
 from ontodex.geometry.entailment import Entailment
 from ontodex.geometry.gaussian import similarity
 from ontodex.graph import Hierarchy, KnowledgeGraph, Statements, sentences
+from ontodex.graph.hierarchy import runs
 from ontodex.graph.text import in_words
 from ontodex.indexers.index import Index
 from ontodex.indexers.vectors import Vectors
@@ -175,8 +176,7 @@ class Entailments:
         """Return the sentences of some entities, in the order of the entities."""
         owners = self.said.owners
         starts, ends = (np.searchsorted(owners, entities, side=side) for side in ("left", "right"))
-        parts = [np.arange(start, end) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-        return np.concatenate([*parts, no_rows()])
+        return runs(starts, ends - starts)[1]
 
     def _asserted(self, question: str, row: int | None) -> Rows:
         if row is None or self.hierarchy is None:

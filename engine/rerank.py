@@ -13,6 +13,7 @@ from ontodex.engine.answers import Scored
 from ontodex.engine.resolve import Resolved
 from ontodex.errors import SettingsError, settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, inverse_text, relation_texts
+from ontodex.graph.hierarchy import runs
 
 __all__ = ["COSINE", "TOP", "Reranker", "neighbourhood_bonus"]
 
@@ -160,9 +161,8 @@ def neighbourhood_bonus(
         reached[entity] = True
         edge = np.array([entity])
         for _ in range(hops):
-            counts = starts[edge + 1] - starts[edge]
-            offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-            linked = np.unique(ends[np.repeat(starts[edge], counts) + offsets, 1])
+            _, places = runs(starts[edge], starts[edge + 1] - starts[edge])
+            linked = np.unique(ends[places, 1])
             edge = linked[~reached[linked]]
             reached[edge] = True
         return reached

@@ -120,10 +120,7 @@ class Hierarchy:
 
     def siblings(self, entity: int) -> Rows:
         """Return the other children of the parents of ``entity``, ascending."""
-        shared = [self.children(int(parent)) for parent in self.parents(entity)]
-        found = np.unique(np.concatenate(shared)) if shared else np.zeros(0, dtype=np.int32)
-        others: Rows = found[found != entity].astype(np.int32)
-        return others
+        return self.siblings_of(np.array([entity]))[1]
 
     def siblings_of(self, entities: NDArray[np.integer]) -> tuple[Keys, Rows]:
         """Return the siblings of many entities: (position in ``entities``, sibling), both of shape (pairs,), ascending."""

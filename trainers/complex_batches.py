@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ontodex.errors import TrainingError
 from ontodex.graph import KnowledgeGraph, both_directions
+from ontodex.graph.hierarchy import runs
 from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["ComplExBatch", "ComplExBatches"]
@@ -80,10 +81,8 @@ class ComplExBatches(EpochBatches[ComplExBatch, Ints]):
 
     def _batch(self, step: int, turn: int, order: Ints) -> ComplExBatch:
         chosen = order[turn * self._size : (turn + 1) * self._size]
-        counts = self._counts[chosen]
-        owners = np.repeat(np.arange(len(chosen)), counts)
-        within = np.arange(len(owners)) - np.repeat(np.cumsum(counts) - counts, counts)
-        tails = self._tails[np.repeat(self._starts[chosen], counts) + within]
+        owners, places = runs(self._starts[chosen], self._counts[chosen])
+        tails = self._tails[places]
         candidates = self._drawn(step, tails)
         entities = np.union1d(candidates, self._heads[chosen])
         relations, kinds = np.unique(self._relations[chosen], return_inverse=True)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.graph import KnowledgeGraph, both_directions
+from ontodex.graph.hierarchy import runs
 
 __all__ = ["LinkBatch", "LinkBatches"]
 
@@ -109,10 +110,8 @@ class LinkBatches:
         place[entities] = np.arange(len(entities))
         keys = triples[:, 0] * (2 * self.n_relations) + triples[:, 1]
         first, last = np.searchsorted(self._keys, keys), np.searchsorted(self._keys, keys, side="right")
-        counts = last - first
-        query = np.repeat(np.arange(len(triples)), counts)
-        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        true = self._triples[np.repeat(first, counts) + within, 2]
+        query, places = runs(first, last - first)
+        true = self._triples[places, 2]
         others = (place[true] >= 0) & (true != triples[query, 2])
         masked = np.stack([query[others], place[true[others]]], axis=1)
         return LinkBatch(
@@ -143,9 +142,8 @@ class LinkBatches:
         """Return all triples, both directions, between the given entities."""
         inside = np.zeros(self.n_entities, dtype=bool)
         inside[members] = True
-        counts = self._starts[members + 1] - self._starts[members]
-        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        outgoing = self._triples[np.repeat(self._starts[members], counts) + offsets]
+        _, places = runs(self._starts[members], self._starts[members + 1] - self._starts[members])
+        outgoing = self._triples[places]
         kept: Ints = outgoing[inside[outgoing[:, 2]]]
         return kept
 

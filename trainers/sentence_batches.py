@@ -11,6 +11,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from ontodex.encoders.self_strae import UNKNOWN
 from ontodex.errors import SettingsError
+from ontodex.graph.hierarchy import runs
 from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["SentenceBatch", "SentenceBatches", "TokenisedSentences", "train_tokenizer"]
@@ -108,9 +109,7 @@ class TokenisedSentences:
 
     def tokens_of(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the tokens of some sentences, one after the other."""
-        lengths = self.lengths[rows]
-        first = np.repeat(self.starts[rows] - (np.cumsum(lengths) - lengths), lengths)
-        return self.tokens[first + np.arange(len(first))]
+        return self.tokens[runs(self.starts[rows], self.lengths[rows])[1]]
 
 
 @dataclass(frozen=True, eq=False)
