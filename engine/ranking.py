@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from ontodex.engine.topk import Searcher
 from ontodex.errors import GraphError, expect_choice
 from ontodex.graph import KnowledgeGraph
 from ontodex.indexers.asking import Ask
+from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Adjust", "evaluate_links", "filtered_ranks", "rank_metrics"]
@@ -118,13 +119,14 @@ def evaluate_links(
         raise GraphError(
             f"{graph.source}: expected {split} triples to rank, found none; give a folder with train, valid and test"
         )
+    true = KnownLinks(np.concatenate([graph.triples, graph.valid, graph.test]), graph.n_entities, graph.n_relations)
     searcher = Searcher(vectors, device)
     by_side: dict[str, Ranks] = {}
     for side, asked, answers in (("tail", 0, 2), ("head", 2, 0)):
         relations = triples[:, 1] + graph.n_relations * (side == "head")
         entities = triples[:, asked]
         queries = ask(entities, relations)
-        known = list(_true_answers(graph, triples, asked, answers))
+        known = list(true.tails(entities, relations))
         if not itself:
             own = ~np.isin(triples[:, 1], list(graph.reflexive))
             known = [
@@ -148,16 +150,3 @@ def _of_side(
         return scores
 
     return adjusted
-
-
-def _true_answers(
-    graph: KnowledgeGraph, triples: NDArray[np.int32], asked: int, answers: int
-) -> Iterator[NDArray[np.int32]]:
-    """Yield all true answers of each triple's question, in any part of the graph."""
-    everything = np.concatenate([graph.triples, graph.valid, graph.test])
-    key = everything[:, asked].astype(np.int64) * graph.n_relations + everything[:, 1]
-    order = np.argsort(key, kind="stable")
-    wanted = triples[:, asked].astype(np.int64) * graph.n_relations + triples[:, 1]
-    starts, ends = (np.searchsorted(key, wanted, side=side, sorter=order) for side in ("left", "right"))
-    for start, end in zip(starts, ends, strict=True):
-        yield np.unique(everything[order[start:end], answers])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,9 +70,10 @@ class KnownLinks:
         questions, places = runs(starts, counts)
         return questions, self.triples[places, 2]
 
-    def tails_of(self, entity: int, relation: int) -> Rows:
-        """Return the known tails of a question, ascending."""
-        return self.follow(np.array([entity]), np.array([relation]))[1]
+    def tails(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> Iterator[Rows]:
+        """Yield the known tails of each question, ascending."""
+        for start, count in zip(*self.spans(entities, relations), strict=True):
+            yield self.triples[start : start + count, 2]
 
     def links_of(self, entity: int) -> tuple[Rows, Rows]:
         """Return the relations and tails of all links of an entity."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.indexers.asking import Ask
+from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.likeness import greatest
 from ontodex.indexers.precedents import Precedents
 from ontodex.indexers.structure import PRECEDENTS
@@ -212,7 +212,7 @@ def gather(
         (Vectors([structure.entities]), structure.queries),
         (Vectors([ranges[0]]), lambda _, kinds: ranges[1][kinds]),
     )
-    answers = _known(graph, held_out, both)
+    true = KnownLinks(np.concatenate([graph.triples, held_out]), graph.n_entities, graph.n_relations)
     drawn = min(CANDIDATES // max(1, len(both)) - LIKELY, graph.n_entities)
     own = np.empty((len(both), len(START)))
     others = np.empty((len(START), len(both), min(LIKELY, graph.n_entities) + drawn), dtype=np.float32)
@@ -229,7 +229,7 @@ def gather(
         for row, (reached, values) in enumerate(found):
             scores[PRECEDENTS, row][:, reached] = values[:-1]
         rough = np.tensordot(np.array(START, dtype=np.float32), scores, axes=1)
-        for row, known in enumerate(itertools.islice(answers, len(block))):
+        for row, known in enumerate(true.tails(block[:, 0], block[:, 1])):
             rough[row, known] = -np.inf
         apart = ~np.isin(block[:, 1] % graph.n_relations, list(graph.reflexive))  # no answer to their own question
         rough[apart, block[apart, 0]] = -np.inf
@@ -266,15 +266,3 @@ def _candidates(rough: NDArray[np.float32], size: int, random: np.random.Generat
     many = np.isfinite(rough).sum(axis=1) / np.maximum(1, other.sum(axis=1))
     weights = np.where(other, np.log(np.maximum(1.0, many))[:, None], -np.inf)
     return np.concatenate([likely, drawn], axis=1), np.concatenate([one, weights], axis=1).astype(np.float32)
-
-
-def _known(graph: KnowledgeGraph, held_out: NDArray[np.integer], questions: Ints) -> Iterator[Ints]:
-    """Yield all true answers of each question."""
-    count = graph.n_relations
-    everything = both_directions(np.concatenate([graph.triples, held_out]), count)
-    keys = everything[:, 0] * (2 * count) + everything[:, 1]
-    order = np.argsort(keys, kind="stable")
-    wanted = questions[:, 0] * (2 * count) + questions[:, 1]
-    starts, ends = (np.searchsorted(keys, wanted, side=side, sorter=order) for side in ("left", "right"))
-    for first, last in zip(starts.tolist(), ends.tolist(), strict=True):
-        yield everything[order[first:last], 2]

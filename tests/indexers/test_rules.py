@@ -18,6 +18,11 @@ def links() -> KnownLinks:
     return KnownLinks(random.integers(0, (ENTITIES, RELATIONS, ENTITIES), (160, 3)), ENTITIES, RELATIONS)
 
 
+def tails_of(links: KnownLinks, entity: int, relation: int) -> set[int]:
+    [found] = links.tails(np.array([entity]), np.array([relation]))
+    return set(found.tolist())
+
+
 def found_by(links: KnownLinks, head: int, first: int, second: int) -> set[int]:
     """Follow a rule, straight from the definition."""
     known = links.triples.tolist()
@@ -34,7 +39,7 @@ def test_every_rule_that_is_right_often_enough_is_found_with_its_confidence(
         monkeypatch.setattr(module, name, 10_000)
     wanted = {}
     for relation in range(2 * RELATIONS):
-        tails = {head: set(links.tails_of(head, relation).tolist()) for head in range(ENTITIES)}
+        tails = {head: tails_of(links, head, relation) for head in range(ENTITIES)}
         bodies = [(first, second) for first in range(2 * RELATIONS) for second in range(-1, 2 * RELATIONS)]
         for first, second in bodies:
             if (first, second) == (relation, -1):
@@ -59,8 +64,8 @@ def test_every_rule_that_is_right_often_enough_is_found_with_its_confidence(
 
 
 def third(links: KnownLinks, head: int, first: int, second: int, tail: int) -> bool:
-    middles = set(links.tails_of(head, first).tolist()) - {head, tail}
-    return any(tail in links.tails_of(middle, second) for middle in middles)
+    middles = tails_of(links, head, first) - {head, tail}
+    return any(tail in tails_of(links, middle, second) for middle in middles)
 
 
 def test_a_score_is_the_chance_that_not_all_rules_are_wrong(links: KnownLinks) -> None:
