@@ -253,10 +253,10 @@ def _circles(counts: Rows, width: float) -> Floats:
     return np.tanh(np.array(found) / 2)
 
 
-def _apart(positions: Floats, rounds: int = 40) -> Floats:
+def _apart(positions: Floats) -> Floats:
     """Push nodes apart that are too close to tell; the first stays in the centre."""
     least = min(0.09, 0.45 * np.sqrt(np.pi / len(positions)))
-    for _ in range(rounds):
+    for _ in range(40):
         order = np.lexsort((positions[:, 1], positions[:, 0]))
         push = np.zeros_like(positions)
         for shift in range(1, len(order)):

@@ -168,11 +168,9 @@ class _Said:
         return f"{label}: {definition}" if definition and self._rng.random() < 0.5 else label
 
 
-def _other(
-    among: NDArray[np.integer], child: int, above: NDArray[np.integer], rng: np.random.Generator, tries: int = 8
-) -> int | None:
+def _other(among: NDArray[np.integer], child: int, above: NDArray[np.integer], rng: np.random.Generator) -> int | None:
     """Draw one of the entities that is neither the child nor above it; ``None`` if a few draws find none."""
-    for one in among[rng.integers(len(among), size=tries)].tolist():
+    for one in among[rng.integers(len(among), size=8)].tolist():
         if one != child and one not in above:
             return int(one)
     return None

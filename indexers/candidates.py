@@ -23,21 +23,20 @@ SAMPLE = 100_000
 PROBES = 48
 
 
-def make_candidates(vectors: Vectors, seed: int = 0) -> Any:
+def make_candidates(vectors: Vectors) -> Any:
     """Make an inverted file with 8-bit codes (IVF-SQ8), a quarter of the vectors' size.
 
     Args:
         vectors: Unit vectors.
-        seed: Seed of the sample that the cells are learnt from.
     """
     cells = min(len(vectors), int(2 * len(vectors) ** 0.5))
-    sample = np.random.default_rng(seed).choice(len(vectors), min(SAMPLE, len(vectors)), replace=False)
+    sample = np.random.default_rng(0).choice(len(vectors), min(SAMPLE, len(vectors)), replace=False)
     quantizer = faiss.IndexFlatIP(vectors.dim)
     index = faiss.IndexIVFScalarQuantizer(
         quantizer, vectors.dim, cells, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT
     )
     index.cp.niter = 10
-    index.cp.seed = seed
+    index.cp.seed = 0
     index.cp.min_points_per_centroid = 1
     points = vectors[np.sort(sample)]
     for shard in vectors.shards:

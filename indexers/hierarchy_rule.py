@@ -98,9 +98,7 @@ def not_learnt(hit: HiT, embedded: EmbeddedHierarchy) -> NDArray[np.int32] | Non
     return links if len(links) >= LEAST_LINKS else None
 
 
-def fit_rule_to_graph(
-    embedded: EmbeddedHierarchy, seed: int = 0, *, links: NDArray[np.int32] | None = None
-) -> Subsumption | None:
+def fit_rule_to_graph(embedded: EmbeddedHierarchy, *, links: NDArray[np.int32] | None = None) -> Subsumption | None:
     """Fit a rule to asserted links.
 
     The weight of a parent's norm is the one that ranks direct parents best among all entities, that of a child's norm the
@@ -111,7 +109,6 @@ def fit_rule_to_graph(
 
     Args:
         embedded: The asserted hierarchy, and where its entities are.
-        seed: Seed of the draws.
         links: Those of its links that the rule is fitted to, of shape (n, 2); all by default.
 
     Returns:
@@ -122,26 +119,26 @@ def fit_rule_to_graph(
     if len(links) < LEAST_LINKS:
         return None
     links = links[np.lexsort((embedded.places[links[:, 1]], embedded.places[links[:, 0]]))]
-    drawn = np.random.default_rng(seed).permutation(len(links))[:MOST_LINKS]
+    drawn = np.random.default_rng(0).permutation(len(links))[:MOST_LINKS]
     try:
-        pairs = draw_negatives(hierarchy, links[np.sort(drawn)], negatives=NEGATIVES, seed=seed, names=embedded.names)
+        pairs = draw_negatives(hierarchy, links[np.sort(drawn)], negatives=NEGATIVES, names=embedded.names)
     except GraphError:  # hardly an entity that is no ancestor
         return None
     columns = [pairs.pairs(kind) for kind in KINDS]
     children, parents, labels = (np.concatenate(column) for column in zip(*columns, strict=True))
     rows, places = np.unique(np.concatenate([children, parents]), return_inverse=True)
     measured = differences(embedded.points(rows), places[: len(children)], places[len(children) :], c)
-    rule = fit(*measured, labels, weights=_best_weights(embedded, links[drawn[:QUERIES]], seed))
-    asked = embedded.some_asked("parents", links, np.random.default_rng(seed))
+    rule = fit(*measured, labels, weights=_best_weights(embedded, links[drawn[:QUERIES]]))
+    asked = embedded.some_asked("parents", links, np.random.default_rng(0))
     owners, parents, scores = embedded.best_answers("parents", rule, asked)
     found = hierarchy.is_ancestor(asked[owners], parents)
     return calibrated(rule, scores, found) if found.any() and not found.all() else rule
 
 
-def _best_weights(embedded: EmbeddedHierarchy, links: NDArray[np.integer], seed: int) -> tuple[float, float]:
+def _best_weights(embedded: EmbeddedHierarchy, links: NDArray[np.integer]) -> tuple[float, float]:
     """Return the weights by which parents of links, and children, rank best (mean reciprocal rank) among random entities."""
     c, count = embedded.c, len(embedded.items)
-    drawn = np.sort(embedded.order[np.random.default_rng(seed).permutation(count)[:CANDIDATES]])
+    drawn = np.sort(embedded.order[np.random.default_rng(0).permutation(count)[:CANDIDATES]])
     others = embedded.points(drawn)
     ends = [embedded.points(links[:, side]) for side in (0, 1)]
     right, norms = distance_of(ends[0], ends[1], c)[:, None], norm(others, c)

@@ -39,7 +39,7 @@ LEAST_SLOPE = 1e-6
 """Steepness of the curve of probability where the score by itself tells nothing."""
 
 
-def fit_kin_to_graph(hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vectors, seed: int = 0) -> dict[str, KinRule]:
+def fit_kin_to_graph(hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vectors) -> dict[str, KinRule]:
     """Fit how much entities of like text count, by the likelihood of direct parents, and children, among all entities.
 
     What is farther above, or below, counts as wrong there: otherwise the roots, which are above all, would come first.
@@ -50,7 +50,6 @@ def fit_kin_to_graph(hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vector
         hit: The encoder, with the rule that :func:`with_rule` fitted.
         embedded: The asserted hierarchy as the encoder embeds it, if it is large enough (:func:`hierarchy_to_fit`).
         texts: Vectors of the entities' texts, to tell which are alike.
-        seed: Seed of the draws.
 
     Returns:
         The weights, and the curve of probabilities of the sums, for ``"parents"`` and ``"children"``; nothing, if there is
@@ -62,7 +61,7 @@ def fit_kin_to_graph(hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vector
     links = embedded.hierarchy.links if links is None else links
     kin, order, found = Kin(embedded.hierarchy, Likeness(texts)), embedded.order, {}
     for question in SCORES:
-        random = np.random.default_rng(seed)
+        random = np.random.default_rng(0)
         asked = embedded.some_asked(question, links, random)
         drawn = order[random.permutation(len(order))[:CANDIDATES]]
         scored, of = list(kin.scores(question, _no_texts(asked), asked)), asked

@@ -20,7 +20,7 @@ DIMENSIONS = 64
 """Most dimensions of a vector of ranges."""
 
 
-def range_basis(triples: NDArray[np.integer], n_entities: int, n_relations: int, *, seed: int = 0) -> Floats:
+def range_basis(triples: NDArray[np.integer], n_entities: int, n_relations: int) -> Floats:
     """Return a vector for each relation, such that its product with an entity's tells whether that is a known tail of it.
 
     Exact for up to 32 relations; of more, the leading directions of all entities' ranges are kept.
@@ -29,7 +29,6 @@ def range_basis(triples: NDArray[np.integer], n_entities: int, n_relations: int,
         triples: What is known, of shape (n, 3).
         n_entities: Number of entities.
         n_relations: Number of relations R.
-        seed: Seed of the randomised decomposition.
 
     Returns:
         ``float32`` of shape (2R, min(2R, 64)), inverses from R on.
@@ -45,7 +44,7 @@ def range_basis(triples: NDArray[np.integer], n_entities: int, n_relations: int,
     from sklearn.utils.extmath import randomized_svd
 
     members = _members(triples, n_entities, n_relations)
-    _, _, directions = randomized_svd(members, min(DIMENSIONS, *members.shape), random_state=seed)
+    _, _, directions = randomized_svd(members, min(DIMENSIONS, *members.shape), random_state=0)
     basis = np.zeros((2 * n_relations, DIMENSIONS), dtype=np.float32)
     basis[:, : len(directions)] = directions.T
     return basis
