@@ -198,7 +198,7 @@ def test_a_graph_without_triples_cannot_be_learnt(tmp_path, encoder):
     ("name", "value"),
     [
         ("tune", "half"), ("projection", "other"), ("steps", -1), ("steps", 1.5), ("queries", 0), ("entities", 0),
-        ("negatives", -1), ("start", -1), ("rank", -1), ("rank", None), ("condition", -1), ("width", -1), ("max_tokens", 2),
+        ("negatives", -1), ("start", -1), ("rank", -1), ("rank", 0.5), ("condition", -1), ("width", -1), ("max_tokens", 2),
         ("save_every", 0), ("seed", -1), ("temperature", 0), ("temperature", float("nan")), ("temperature", "warm"),
         ("architecture", "x"), ("towers", 3), ("rate", 0), ("encoder_rate", -1e-4), ("margin", -0.1),
     ],
