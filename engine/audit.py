@@ -32,21 +32,26 @@ PAIRS = 8192
 
 
 class _Pairs(NamedTuple):
-    """Pairs of a child and a parent: their rows, subsumption scores and probabilities, each of shape (pairs,)."""
+    """Pairs of a child and a parent, each column of shape (pairs,).
+
+    They are their rows, subsumption scores, probabilities, and leads: how far a score is above the best of the child's
+    other asserted parents, and that of an asserted parent above the best of the missing ones too; 0 if there are none.
+    """
 
     children: Rows
     parents: Rows
     scores: NDArray[np.float64]
     chances: NDArray[np.float64]
+    leads: NDArray[np.float64]
 
     @classmethod
     def none(cls) -> _Pairs:
         """Return no pair."""
-        return cls(no_rows(), no_rows(), np.zeros(0), np.zeros(0))
+        return cls(no_rows(), no_rows(), np.zeros(0), np.zeros(0), np.zeros(0))
 
     def at(self, places: Rows) -> _Pairs:
         """Return those at some places, in that order."""
-        return _Pairs(self.children[places], self.parents[places], self.scores[places], self.chances[places])
+        return _Pairs(*(column[places] for column in self))
 
 
 def audit(subsumptions: Subsumptions, k: int) -> Audit:
@@ -63,32 +68,52 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
         added = subsumptions.added("parents", subsumptions.read([graph.ids[row] for row in batch.tolist()]))
         related = [places[_related(subsumptions, child)] for child in batch.tolist()]
         related = [rows[rows >= 0] for rows in related]
-        found = searcher.top(points, min(k, FEW), related, [_among(places, more) for more in added])
+        found = searcher.top(points, FEW, related, [_among(places, more) for more in added])
         for child, point, more, (best, scores) in zip(batch.tolist(), points, added, found, strict=True):
             parents = subsumptions.hierarchy.parents(child).astype(np.int64)
             known = subsumptions.above.among(point, parents, len(parents), more.bonus)
-            for pairs, scored in ((asserted, known), (others, (members[best], scores))):
+            own, rest = known[1].tolist(), scores.tolist()
+            leads = [_lead(one, [*own[:at], *own[at + 1 :], *rest]) for at, one in enumerate(own)]
+            for pairs, scored, ahead in (
+                (asserted, known, leads),
+                (others, (members[best], scores), [_lead(one, own) for one in rest]),
+            ):
                 chances = subsumptions.chances("parents", scored, more)
-                pairs.append(_Pairs(np.full(len(chances), child), *scored, chances))
+                pairs.append(_Pairs(np.full(len(chances), child), *scored, chances, np.array(ahead, dtype=np.float64)))
     rows = [
         AuditRow(graph.ids[child], graph.labels[child], graph.ids[parent], graph.labels[parent], chance, score, verdict)
         for verdict, pairs in (("doubtful", _doubtful(_joined(asserted), k)), ("missing", _missing(_joined(others), k)))
-        for child, parent, score, chance in zip(*(column.tolist() for column in pairs), strict=True)
+        for child, parent, score, chance, _ in zip(*(column.tolist() for column in pairs), strict=True)
     ]
     return Audit(tuple(rows), subsumptions.methods["parents"], milliseconds(start, 1), graph)
 
 
 def _doubtful(asserted: _Pairs, k: int) -> _Pairs:
-    """Return at most k asserted links, of the lowest probabilities, that are no likelier than not, the lowest first."""
-    worst = np.lexsort((asserted.parents, asserted.children, asserted.scores, asserted.chances))[:k]
-    return asserted.at(worst[asserted.chances[worst] <= 0.5])
+    """Return at most k asserted links that are no likelier than not, the most doubtful first.
+
+    Most doubtful is what comes first in two orders taken together: by probability, and by lead. Right links too are
+    unlikely, if their child's name tells little of what is above it; but then all its other parents are as unlikely.
+    """
+    places = _places(asserted.chances) + _places(asserted.leads)
+    worst = np.lexsort((asserted.parents, asserted.children, asserted.scores, asserted.chances, places))
+    return asserted.at(worst[asserted.chances[worst] <= 0.5][:k])
 
 
 def _missing(others: _Pairs, k: int) -> _Pairs:
-    """Return at most k pairs of the highest scores, highest first, of two that are alike one way round."""
-    best = np.lexsort((others.parents, others.children, -others.scores))
+    """Return at most k pairs, the best first: by score and by lead, taken together; one of two alike one way round."""
+    places = _places(others.scores) + _places(others.leads)
+    best = np.lexsort((others.parents, others.children, -others.scores, -places))
     ends = np.sort(np.stack([others.children, others.parents], axis=1)[best], axis=1)
     return others.at(best[np.sort(np.unique(ends, axis=0, return_index=True)[1])][:k])
+
+
+def _places(values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return how many values are below each."""
+    return np.searchsorted(np.sort(values), values)
+
+
+def _lead(score: float, others: Sequence[float]) -> float:
+    return score - max(others, default=score)
 
 
 def _joined(pairs: Sequence[_Pairs]) -> _Pairs:

@@ -38,7 +38,7 @@ class AuditRow:
         probability: How likely the model holds the link to be.
         score: Its subsumption score.
         verdict: ``"doubtful"`` for an asserted link that is no likelier than not, ``"missing"`` for one of the
-            best scores that the hierarchy lacks.
+            best that the hierarchy lacks.
     """
 
     subject_id: str
@@ -52,9 +52,11 @@ class AuditRow:
 
 @dataclass(frozen=True, eq=False)
 class Audit(Sequence[AuditRow]):
-    """A sequence of :class:`AuditRow` that prints as a table: doubtful links, the least likely first, then missing ones.
+    """A sequence of :class:`AuditRow` that prints as a table: doubtful links, the most doubtful first, then missing ones.
 
-    Missing links are those of the highest scores, however likely: their probabilities say.
+    Both are in the order of what each is by itself (its probability if doubtful, its score if missing) and of how its score
+    compares with the child's other parents, taken together. Missing links are the best, however likely: their probabilities
+    say.
 
     Attributes:
         rows: The links.

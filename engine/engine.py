@@ -235,9 +235,11 @@ class Engine:
     def audit(self, k: int = 20) -> Audit:
         """Find the links on which hierarchy and model disagree: those asserted and doubtful, and those missing.
 
-        Scores and chances are those of :meth:`parents`. Doubtful is an asserted link with a chance up to a half, missing
-        are the pairs of the highest scores, however likely, of members of the hierarchy of which neither is asserted above
-        the other, that share no asserted parent, and that bear different labels; at most five of one child are named.
+        Scores and chances are those of :meth:`parents`. Doubtful is an asserted link with a chance up to a half; missing
+        are the best pairs, however likely, of members of the hierarchy of which neither is asserted above the other, that
+        share no asserted parent, and that bear different labels; at most five of one child are named. Two orders, taken
+        together, say what comes first: by chance if doubtful or score if missing, and by how the score compares with those
+        of the child's other parents.
         Every member is asked for its parents: some minutes for a hundred thousand on one processor core.
 
         Args:
