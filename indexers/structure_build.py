@@ -22,7 +22,7 @@ from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.precedents import Precedents
 from ontodex.indexers.ranges import range_basis, range_vectors
 from ontodex.indexers.rules import Rules, mine_rules
-from ontodex.indexers.structure import Structure
+from ontodex.indexers.structure import RANGE, Structure
 from ontodex.indexers.structure_weights import fit_weights, gather
 from ontodex.indexers.vectors import Vectors
 
@@ -128,6 +128,7 @@ def carried(index: Index, graph: KnowledgeGraph) -> Structure | None:
     relations = np.zeros((2 * count, old.relations.shape[1]), dtype=np.float32)
     ranges = np.zeros((2 * count, old.ranges.shape[1]), dtype=np.float32)
     weights = np.repeat(old.weights[-1:], 2 * count + 1, axis=0)
+    weights[:, RANGE] = 0.0  # a new relation has no place among the ranges
     numbers = np.full(2 * before, -1)
     new, there = _rows(index.graph.relation_ids, graph.relation_ids)
     for shift, shift_before in ((0, 0), (count, before)):
@@ -136,10 +137,21 @@ def carried(index: Index, graph: KnowledgeGraph) -> Structure | None:
         weights[new + shift] = old.weights[there + shift_before]
         numbers[there + shift_before] = new + shift
     entities = np.zeros((graph.n_entities, old.entities.dim), dtype=np.float32)
-    new, there = _rows(index.graph.ids, graph.ids)
+    new, there = _rows(_ids_now(index.graph, graph), graph.ids)
     entities[new] = old.entities[there]
     entities[:, relations.shape[1] :] = range_vectors(graph.triples, graph.n_entities, ranges)
     return Structure(Vectors([entities]), relations, ranges, old.rules.renumbered(numbers), weights)
+
+
+def _ids_now(before: KnowledgeGraph, graph: KnowledgeGraph) -> list[str]:
+    """Return the ids of a graph that has changed, as they are now: what was only a name may have got an id since."""
+    old, ids = set(before.ids), set(graph.ids)
+    renamed = {}
+    for name in old - ids if ids - old else ():
+        rows, _ = graph.find_all(name) or ([], None)
+        if len(rows) == 1 and graph.ids[rows[0]] not in old:
+            renamed[name] = graph.ids[rows[0]]
+    return [renamed.get(name, name) for name in before.ids]
 
 
 def _rows(before: Sequence[str], after: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

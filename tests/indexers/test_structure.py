@@ -188,10 +188,30 @@ def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: 
         assert not structure.entities[np.array([row])][:, 24:].any()  # new relations have no place among the ranges
         new = engine.graph.find_relation("before")[0]  # type: ignore[index]
         assert np.array_equal(structure.weights[new], structure.weights[-1])
+        for head, relation, tail in (("a0", new, "n5"), ("n5", new + engine.graph.n_relations, "a0")):
+            row, other = (np.array([engine.graph.find(name)[0]]) for name in (head, tail))  # type: ignore[index]
+            text = engine.index.vectors("link")[row]
+            [(reached, bonus)] = structure.bonuses(engine.index.precedents, text, row, np.array([relation]))
+            assert not bonus[reached == other].any()  # and so none to be taken back from
         assert named_rules(engine) == rules != {}
     assert set(before) ^ set(after) == {"n7", "a0"}
     changed = {name for name in set(before) & set(after) if after[name] != pytest.approx(before[name], abs=1e-4)}
     assert changed == {"n14"}  # which n7 was linked to
+
+
+def test_an_entity_that_gets_an_id_keeps_its_structure(hybrid_index: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copytree(hybrid_index, tmp_path / "numbers.odx"))
+    more = GraphBuilder("more")
+    for number in range(60):
+        more.entity(f"ex:{number}", f"n{number}")
+    with ontodex.open(path, device="cpu") as engine:
+        assert engine.index.structure is not None
+        before = dict(zip(engine.graph.ids, engine.index.structure.entities[np.arange(90)], strict=True))
+    with ontodex.add(more.build(), path, device="cpu", quiet=True) as engine:
+        assert engine.index.structure is not None
+        after = dict(zip(engine.graph.labels, engine.index.structure.entities[np.arange(90)], strict=True))
+        assert set(engine.graph.ids) == {f"ex:{n}" for n in range(60)} | {f"n{n}" for n in range(60, 90)}
+    assert all(np.array_equal(after[name], before[name]) for name in before)
 
 
 def named_rules(engine: ontodex.Engine) -> dict[tuple[str, ...], float]:
