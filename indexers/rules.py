@@ -46,6 +46,9 @@ FAN = 512
 BLOCK = 16
 """Questions that are answered at once."""
 
+FOLLOWED = 128
+"""Rules that are followed at once, each from one entity."""
+
 
 @dataclass(frozen=True, eq=False)
 class Rules:
@@ -80,7 +83,7 @@ class Rules:
             starts = np.searchsorted(self.bodies[:, 0], kinds)
             counts = np.searchsorted(self.bodies[:, 0], kinds, side="right") - starts
             questions, rules = runs(starts, counts)
-            pairs, tails = _ends(links, asked[questions], self.bodies[rules])
+            pairs, tails = map(np.concatenate, zip(*_ends(links, asked[questions], self.bodies[rules]), strict=True))
             found, places = np.unique(questions[pairs] * links.n_entities + tails, return_inverse=True)
             scores = -np.expm1(-np.bincount(places, doubts[rules[pairs]], len(found)))
             parts = np.searchsorted(found, np.arange(1, len(asked)) * links.n_entities)
@@ -133,10 +136,12 @@ def mine_rules(links: KnownLinks, *, seed: int = 0) -> Rules:
         tried = _frequent(links, relation, links.triples[random.permutation(rows)[:EXAMPLES]])
         heads = random.permutation(np.unique(links.triples[rows, 0]))[:HEADS]
         asked, rules = np.repeat(heads, len(tried)), np.tile(np.arange(len(tried)), len(heads))
-        pairs, tails = _ends(links, asked, tried[rules])
-        right = links.known(asked[pairs], np.full(len(pairs), relation), tails)
-        hits = np.bincount(rules[pairs], right, len(tried))
-        confidence = hits / (np.bincount(rules[pairs], minlength=len(tried)) + DOUBT)
+        hits, found = np.zeros(len(tried)), np.zeros(len(tried))
+        for pairs, tails in _ends(links, asked, tried[rules]):
+            right = links.known(asked[pairs], np.full(len(pairs), relation), tails)
+            hits += np.bincount(rules[pairs], right, len(tried))
+            found += np.bincount(rules[pairs], minlength=len(tried))
+        confidence = hits / (found + DOUBT)
         kept = (hits >= HITS) & (confidence >= LEAST)
         bodies.append(tried[kept])
         confidences.append(confidence[kept])
@@ -166,12 +171,17 @@ def _frequent(links: KnownLinks, relation: int, examples: Rows) -> Rows:
     return np.concatenate([np.full((len(bodies), 1), relation), bodies], axis=1)
 
 
-def _ends(links: KnownLinks, entities: Rows, bodies: NDArray[np.integer]) -> tuple[Rows, Rows]:
-    """Return where rules lead: the pair of an entity and a rule, and the tail found, each once, not the entity itself."""
-    pairs, ends = links.follow(entities, bodies[:, 1], FAN)
-    on = bodies[pairs, 2] >= 0
-    steps, tails = links.follow(ends[on], bodies[pairs[on], 2], FAN)
-    keys = np.concatenate([pairs[~on] * links.n_entities + ends[~on], pairs[on][steps] * links.n_entities + tails])
-    pairs, tails = np.divmod(distinct(keys), links.n_entities)
-    other = tails != entities[pairs]
-    return pairs[other], tails[other]
+def _ends(links: KnownLinks, entities: Rows, bodies: NDArray[np.integer]) -> Iterator[tuple[Rows, Rows]]:
+    """Yield where rules lead, some rules at a time: the pair of an entity and a rule, and the tail found, each once.
+
+    The entity itself is no tail.
+    """
+    for start in range(0, max(1, len(entities)), FOLLOWED):
+        pairs, ends = links.follow(entities[start : start + FOLLOWED], bodies[start : start + FOLLOWED, 1], FAN)
+        pairs += start
+        on = bodies[pairs, 2] >= 0
+        steps, tails = links.follow(ends[on], bodies[pairs[on], 2], FAN)
+        keys = np.concatenate([pairs[~on] * links.n_entities + ends[~on], pairs[on][steps] * links.n_entities + tails])
+        pairs, tails = np.divmod(distinct(keys), links.n_entities)
+        other = tails != entities[pairs]
+        yield pairs[other], tails[other]

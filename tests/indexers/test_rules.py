@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -122,3 +124,15 @@ def test_a_graph_without_triples_has_no_rules() -> None:
     links = KnownLinks(np.zeros((0, 3), dtype=np.int64), 3, 2)
     assert len(mine_rules(links).bodies) == 0
     assert not links.known(np.array([0]), np.array([0]), np.array([1])).any()
+
+
+def test_memory_does_not_grow_with_the_rules_that_are_tried() -> None:
+    triples = [[head, number, (head + step) % 80] for head in range(80) for step in range(40) for number in range(2)]
+    links = KnownLinks(np.array(triples), 80, 2)
+    tracemalloc.start()
+    try:
+        rules = mine_rules(links)
+        assert len(rules.bodies) > 60
+        assert tracemalloc.get_traced_memory()[1] < 30e6  # 80 million, were all followed at once
+    finally:
+        tracemalloc.stop()
