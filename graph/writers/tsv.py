@@ -24,7 +24,8 @@ def write_tsv(graph: KnowledgeGraph, path: str | Path) -> None:
     A path with a suffix becomes one file of the known triples under the header head, relation, tail. A path without
     one, or of a folder, becomes a folder: ``train.tsv``, ``valid.tsv`` and ``test.tsv`` (where there are such),
     ``entity_text.tsv`` (id, label, synonyms and former ids parted by ``|``, definition) and ``relation2text.txt``. White
-    space in a cell becomes one space, and ``|`` in a synonym or former id becomes ``/``.
+    space in a cell becomes one space, and ``|`` in a synonym or former id becomes ``/``. In triples, an id that is in quotes
+    itself is quoted once more.
 
     Args:
         graph: What to write.
@@ -52,7 +53,7 @@ def write_tsv(graph: KnowledgeGraph, path: str | Path) -> None:
     def rows(triples: NDArray[np.int32]) -> Iterable[tuple[str, ...]]:
         yield HEADER
         for head, relation, tail in triples.tolist():
-            yield entities[head], relations[relation], entities[tail]
+            yield _quoted(entities[head]), _quoted(relations[relation]), _quoted(entities[tail])
 
     if path.suffix and not path.is_dir():
         _write(path, rows(graph.triples))
@@ -91,6 +92,11 @@ def _list(names: Iterable[str]) -> str:
 
 def _cell(text: str) -> str:
     return " ".join(text.replace("\0", " ").split())
+
+
+def _quoted(name: str) -> str:
+    """Return a cell of a triple; from one in quotes they would be taken when it is read."""
+    return '"' + name.replace('"', '""') + '"' if name.startswith('"') and name.endswith('"') else name
 
 
 def _write(path: Path, rows: Iterable[Iterable[str]]) -> None:

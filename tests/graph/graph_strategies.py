@@ -9,7 +9,10 @@ from ontodex.graph import GraphBuilder, KnowledgeGraph
 WORDS = st.text(
     st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp", "Zs"), exclude_characters="|"), min_size=1, max_size=8
 )
-IDS = st.one_of(WORDS, st.integers(0, 99).map(lambda n: f"HP:{n:07d}"), st.integers(0, 9).map(lambda n: f"ex:a{n}"))
+IDS = st.one_of(
+    *(WORDS, WORDS.map(lambda word: f'"{word}"')),
+    *(st.integers(0, 99).map(lambda n: f"HP:{n:07d}"), st.integers(0, 9).map(lambda n: f"ex:a{n}")),
+)
 
 
 def says(graph: KnowledgeGraph) -> dict[str, object]:
