@@ -14,10 +14,10 @@ from ontodex.graph.names import normalise
 __all__ = ["ID", "EntityColumns", "add_entities", "add_entity", "entity_columns"]
 
 ID = ("id", "identifier", "mid", "entity", "entity id", "curie", "iri", "uri", "code", "notation", "class id")
-LABEL = (
-    *("label", "name", "title", "preferred label", "preflabel", "term", "concept", "class", "category", "child"),
-    "wikidata label",
-)
+LABEL = ("label", "name", "preferred label", "preflabel", "wikidata label")
+LABEL_ALONE = ("title", "term", "concept", "class", "category", "child")
+"""Names of a column of labels where there is no better one."""
+
 SYNONYMS = (
     *("synonyms", "synonym", "lemmas", "aliases", "alias", "alternative labels", "alternative label", "altlabel"),
     *("altlabels", "alt label", "alt labels", "exact synonyms", "exact synonym"),
@@ -50,7 +50,7 @@ class EntityColumns:
     Attributes:
         width: Number of columns.
         id: Identifiers; where there are none, labels identify.
-        label: Labels; all but the first are synonyms.
+        label: Labels; all but the first are synonyms, and so are other ones of an id that is repeated.
         synonyms: Synonyms, parted by ``|`` or ``;``.
         definition: Definitions.
         former: Former ids, parted likewise.
@@ -73,8 +73,9 @@ class EntityColumns:
         plain = [normalise(str(name).replace("_", " ")) for name in names]
         ids, labels, synonyms, definitions, former, parents = (
             tuple(place for name in known for place, other in enumerate(plain) if other == name)
-            for known in (ID, LABEL, SYNONYMS, DEFINITION, FORMER, PARENT)
+            for known in (ID, (*LABEL, *LABEL_ALONE), SYNONYMS, DEFINITION, FORMER, PARENT)
         )
+        labels = tuple(at for at in labels if plain[at] not in LABEL_ALONE or plain[at] == plain[labels[0]])
         taken = {*ids, *labels, *synonyms, *definitions, *former, *parents}
         others = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
         return cls(len(names), ids, labels, synonyms, definitions, former, parents, others)
@@ -97,7 +98,7 @@ def entity_columns(names: Sequence[str]) -> EntityColumns | None:
     >>> entity_columns(["dog", "is_a", "animal"])
     """
     columns = EntityColumns.of(names)
-    told = columns.width - len(columns.others)
+    told = columns.width - sum(normalise(name) not in LABEL_ALONE for _, name in columns.others)
     return columns if (columns.id or columns.label) and told > 1 else None
 
 

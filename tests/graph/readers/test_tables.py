@@ -268,3 +268,17 @@ def test_lists_and_columns_of_one_name_in_a_frame() -> None:
 def test_headers_of_other_tools(write, header: str) -> None:
     graph = read(write("a.csv", f"{header}\nP1,dog,hound|pooch,It barks.\n"), on_error="raise")
     assert (list(graph.synonyms[0]), graph.definitions[0]) == (["hound", "pooch"], "It barks.")
+
+
+@pytest.mark.parametrize(
+    ("content", "known"),
+    [
+        ("id,name,category\n1,phone,goods\n2,case,goods\n", {("1", "category", "goods"), ("2", "category", "goods")}),
+        ("class,title,definition\npet,dog,barks\npet,cat,purrs\n", {("dog", "class", "pet"), ("cat", "class", "pet")}),
+        ("name,category\ndog,pet\ncat,pet\n", {("dog", "category", "pet"), ("cat", "category", "pet")}),
+    ],
+)
+def test_a_category_beside_a_label_is_no_synonym(write, content: str, known: set[tuple[str, str, str]]) -> None:
+    graph = read(write("a.csv", content), on_error="raise")
+    assert says(graph)["known"] == known
+    assert not any(graph.synonyms)
