@@ -22,7 +22,10 @@ from ontodex.graph.prefixes import contract, local_name
 __all__ = ["KnowledgeGraph", "both_directions", "no_triples"]
 
 HIERARCHY_NAMES = frozenset(
-    ("is a", "isa", "subclassof", "sub class of", "subclass of", "hypernym", "instance hypernym", "broader")
+    (
+        *("is a", "isa", "subclassof", "sub class of", "subclass of", "hypernym", "instance hypernym", "broader"),
+        *("kind of", "is a kind of", "broader concept", "broader term"),
+    )
 )
 
 

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.knowledge_graph import HIERARCHY_NAMES
-from ontodex.graph.names import normalise
+from ontodex.graph.names import normalise, spellings
 
-__all__ = ["ID", "EntityColumns", "add_entities", "add_entity", "entity_columns"]
+__all__ = ["ID", "EntityColumns", "add_entities", "add_entity", "entity_columns", "spelt"]
 
-ID = ("id", "identifier", "mid", "entity", "entity id", "curie", "iri", "uri", "code", "notation", "class id")
+ID = (
+    *("concept id", "concept uri", "id", "identifier", "mid", "entity", "entity id", "curie", "iri", "uri", "code"),
+    *("notation", "class id", "child id"),
+)
 LABEL = ("label", "name", "preferred label", "preflabel", "wikidata label")
 LABEL_ALONE = ("title", "term", "concept", "class", "category", "child")
 """Names of a column of labels where there is no better one."""
@@ -25,10 +28,12 @@ SYNONYMS = (
 DEFINITION = ("definition", "definitions", "gloss", "description", "first sentence", "comment", "wikidata description")
 FORMER = ("former ids", "former id", "alt ids", "alt id", "alternative ids", "alternative id", "replaces")
 PARENT = (
-    *("parent", "parents", "parent id", "parent ids", "parent label", "parent name", "parent class", "parent term"),
-    *("superclass", "super class", "broader concept", "broader term", "kind of", "is a kind of", "type of"),
-    *sorted(HIERARCHY_NAMES),
+    *("parent", "parents", "parent ids", *(f"parent {name}" for name in (*ID, *LABEL, *LABEL_ALONE))),
+    *("superclass", "super class", "broader uri", "type of", *sorted(HIERARCHY_NAMES)),
 )
+
+OF_A_PARENT = re.compile(r"parent (.+) (?:id|code|name|label)")
+"""A name that tells what the entities of a table are, and so what need not stand in the other names."""
 
 NO_VALUES = frozenset(("true", "false", "yes", "no", "y", "n"))
 """Cells that say whether something holds, and of what nothing is told by it."""
@@ -70,12 +75,12 @@ class EntityColumns:
     @classmethod
     def of(cls, names: Sequence[str]) -> EntityColumns:
         """Find the columns by the names of a header."""
-        plain = [normalise(str(name).replace("_", " ")) for name in names]
+        plain = spelt(names)
         ids, labels, synonyms, definitions, former, parents = (
-            tuple(place for name in known for place, other in enumerate(plain) if other == name)
+            tuple(place for name in known for place, other in enumerate(plain) if name in other)
             for known in (ID, (*LABEL, *LABEL_ALONE), SYNONYMS, DEFINITION, FORMER, PARENT)
         )
-        labels = tuple(at for at in labels if plain[at] not in LABEL_ALONE or plain[at] == plain[labels[0]])
+        labels = tuple(at for at in labels if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE})
         taken = {*ids, *labels, *synonyms, *definitions, *former, *parents}
         others = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
         return cls(len(names), ids, labels, synonyms, definitions, former, parents, others)
@@ -88,6 +93,17 @@ class EntityColumns:
         """Return the names in some columns of a row; ``exact``: parted by ``|`` alone, and no word stands for none."""
         parts = [part for at in places for part in _parts(cells[at], "|" if exact else "|;")]
         return [part for part in parts if exact or not _is_nothing(part)]
+
+
+def spelt(names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the spellings of the names in a header, without a mark of comments, and without what all are of.
+
+    >>> spelt(["#catId", "cat_name", "parent_cat_id"])
+    [('catid', 'id'), ('name',), ('parent id',)]
+    """
+    forms = [spellings(str(name).strip().lstrip("#")) for name in names]
+    of = next((found[1] for form in forms if (found := OF_A_PARENT.fullmatch(form[-1]))), " ")
+    return [tuple(name.replace(f"{of} ", "") for name in form) for form in forms]
 
 
 def entity_columns(names: Sequence[str]) -> EntityColumns | None:

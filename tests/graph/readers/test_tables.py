@@ -282,3 +282,24 @@ def test_a_category_beside_a_label_is_no_synonym(write, content: str, known: set
     graph = read(write("a.csv", content), on_error="raise")
     assert says(graph)["known"] == known
     assert not any(graph.synonyms)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "id,name,parentId,description",
+        "Code,Title,Parent Code,Comment",
+        "conceptUri,preferredLabel,broaderUri,description",
+        "#id,label,parent,definition",
+        "category_id,category_name,parent_category_id,description",
+    ],
+)
+def test_spellings_of_headers(write, header: str) -> None:
+    graph = read(write("a.csv", f"{header}\nx1,dog,x2,barks\nx2,pet,,\n"), on_error="raise")
+    assert says(graph)["known"] == {("x1", "is_a", "x2")}
+    assert says(graph)["entities"]["x1"] == ("dog", set(), "barks")
+
+
+def test_kinds_are_a_hierarchy_in_triples_too(write) -> None:
+    graph = read(write("a.tsv", "dog\tkind of\tpet\ncat\tis_a_kind_of\tpet\nmouse\tis_a_kind_of\tpet\n"))
+    assert len(graph.hierarchy().links) == 3
