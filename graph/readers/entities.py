@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.knowledge_graph import HIERARCHY_NAMES
 from ontodex.graph.names import normalise, spellings
+from ontodex.graph.prefixes import WELL_KNOWN
 
 __all__ = ["ID", "EntityColumns", "add_entities", "add_entity", "entity_columns", "spelt"]
 
@@ -41,6 +42,12 @@ NO_VALUES = frozenset(("true", "false", "yes", "no", "y", "n"))
 NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "-", "--", "–", "—", "?"))
 """Cells of names and links that say that there is none."""
 
+NO_PARENT = frozenset(("0", "0.0", "owl:thing", f"{WELL_KNOWN['owl']}Thing".casefold()))
+"""Cells of parents that say so too."""
+
+OBSOLETE = ("obsolete", "is obsolete", "deprecated", "is deprecated")
+TRUE = frozenset(("true", "yes", "y", "1"))
+
 SHARED = 2 / 3
 """A column is a relation if it has at most this many values for each filled cell: rows share them."""
 
@@ -60,6 +67,7 @@ class EntityColumns:
         definition: Definitions.
         former: Former ids, parted likewise.
         parents: What is more general, by id or label, parted likewise.
+        obsolete: Whether the entity is obsolete, and so left out.
         others: All other columns, and their names.
     """
 
@@ -70,20 +78,21 @@ class EntityColumns:
     definition: tuple[int, ...]
     former: tuple[int, ...]
     parents: tuple[int, ...]
+    obsolete: tuple[int, ...]
     others: tuple[tuple[int, str], ...]
 
     @classmethod
     def of(cls, names: Sequence[str]) -> EntityColumns:
         """Find the columns by the names of a header."""
         plain = spelt(names)
-        ids, labels, synonyms, definitions, former, parents = (
+        ids, labels, synonyms, definitions, former, parents, obsolete = (
             tuple(place for name in known for place, other in enumerate(plain) if name in other)
-            for known in (ID, (*LABEL, *LABEL_ALONE), SYNONYMS, DEFINITION, FORMER, PARENT)
+            for known in (ID, (*LABEL, *LABEL_ALONE), SYNONYMS, DEFINITION, FORMER, PARENT, OBSOLETE)
         )
         labels = tuple(at for at in labels if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE})
-        taken = {*ids, *labels, *synonyms, *definitions, *former, *parents}
+        taken = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete}
         others = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
-        return cls(len(names), ids, labels, synonyms, definitions, former, parents, others)
+        return cls(len(names), ids, labels, synonyms, definitions, former, parents, obsolete, others)
 
     def labels(self, cells: Sequence[str]) -> list[str]:
         """Return the labels in a row."""
@@ -92,7 +101,7 @@ class EntityColumns:
     def names(self, places: Sequence[int], cells: Sequence[str], *, exact: bool = False) -> list[str]:
         """Return the names in some columns of a row; ``exact``: parted by ``|`` alone, and no word stands for none."""
         parts = [part for at in places for part in _parts(cells[at], "|" if exact else "|;")]
-        return [part for part in parts if exact or not _is_nothing(part)]
+        return [part for part in parts if exact or part.casefold() not in NOTHING]
 
 
 def spelt(names: Sequence[str]) -> list[tuple[str, ...]]:
@@ -109,8 +118,9 @@ def spelt(names: Sequence[str]) -> list[tuple[str, ...]]:
 def entity_columns(names: Sequence[str]) -> EntityColumns | None:
     """Return what a header says, or ``None`` if it names no entities, or nothing of them.
 
-    >>> entity_columns(["ID", "Label", "Parent_ID", "food"])
-    EntityColumns(width=4, id=(0,), label=(1,), synonyms=(), definition=(), former=(), parents=(2,), others=((3, 'food'),))
+    >>> columns = entity_columns(["ID", "Label", "Parent_ID", "food"])
+    >>> columns.id, columns.label, columns.parents, columns.others
+    ((0,), (1,), (2,), ((3, 'food'),))
     >>> entity_columns(["dog", "is_a", "animal"])
     """
     columns = EntityColumns.of(names)
@@ -133,7 +143,7 @@ def add_entity(columns: EntityColumns, cells: Sequence[str], builder: GraphBuild
         builder.entity(
             identifier,
             label=next(iter(labels), ""),
-            synonyms=columns.names(columns.synonyms, cells, exact=exact) + labels[1:],
+            synonyms=columns.names(columns.synonyms, cells, exact=exact) + labels,
             definition=next((cells[at] for at in columns.definition if cells[at].strip()), ""),
         )
     return identifier
@@ -147,9 +157,9 @@ def add_entities(
 ) -> None:
     """Add the entities of a table, and their links.
 
-    A parent is an entity by its id, or by its label in any case; what names no row is an entity of this name. Any other
-    column is a relation if most of its cells name rows, or if rows share its values (``habitat``, say); numbers, dates and
-    remarks are left out.
+    A parent is an entity by its id, by its label, or by its label in any case; what names no row is an entity of this name,
+    but for 0 and ``owl:Thing``. Any other column is a relation if most of its cells name rows, or if rows share its values
+    (``habitat``, say); numbers, dates and remarks are left out, and so are rows that are marked as obsolete.
 
     Args:
         columns: What the header says.
@@ -159,13 +169,19 @@ def add_entities(
     """
     named: list[tuple[str, Sequence[str]]] = []
     by_label: dict[str, str] = {}
+    by_spelling: dict[str, str] = {}
     for number, cells in rows:
-        identifier = add_entity(columns, cells, builder) if len(cells) == columns.width else ""
+        fits = len(cells) == columns.width
+        if fits and any(cells[at].strip().casefold() in TRUE for at in columns.obsolete):
+            continue
+        identifier = add_entity(columns, cells, builder) if fits else ""
         if not identifier:
             found = f"{len(cells)}: {' | '.join(cells)[:60]!r}"
             report(f"expected {columns.width} columns and an id or label, found {found}", number)
             continue
-        by_label.setdefault(normalise(next(iter(columns.labels(cells)), identifier)), identifier)
+        label = next(iter(columns.labels(cells)), identifier)
+        by_label.setdefault(label.strip(), identifier)
+        by_spelling.setdefault(normalise(label), identifier)
         named.append((identifier, cells))
     ids = {identifier for identifier, _ in named}
     builder.replace({name: identifier for identifier, cells in named for name in columns.names(columns.former, cells)})
@@ -173,7 +189,8 @@ def add_entities(
     def entity(part: str) -> str | None:
         """Return the row that a part names; numbers of columns with gaps are written 1.0 for 1."""
         whole = part.removesuffix(".0")
-        return part if part in ids else by_label.get(normalise(part), whole if whole in ids else None)
+        named = part if part in ids else by_label.get(part) or by_spelling.get(normalise(part))
+        return named or (whole if whole in ids else None)
 
     def named_in(cell: str) -> list[str]:
         """Return the parts of a cell that names no row; commas part it only where every part is an entity of the table."""
@@ -186,7 +203,8 @@ def add_entities(
     parents, others = [(at, "is_a") for at in columns.parents], [(at, name) for at, name in columns.others if name]
     for at, relation in parents + others:
         links = [(identifier, part) for identifier, cells in named for part in named_in(cells[at])]
-        links = [(identifier, part) for identifier, part in links if entity(part) or not _is_nothing(part)]
+        nothing = NOTHING | NO_PARENT if at in columns.parents else NOTHING
+        links = [(identifier, part) for identifier, part in links if entity(part) or part.casefold() not in nothing]
         if at in columns.parents or _is_relation([part for _, part in links], entity):
             for identifier, part in links:
                 builder.triple(identifier, relation, entity(part) or part)
@@ -194,10 +212,6 @@ def add_entities(
 
 def _parts(cell: str, marks: str = "|;") -> list[str]:
     return [part.strip() for part in re.split(f"[{marks}]", cell) if part.strip()]
-
-
-def _is_nothing(part: str) -> bool:
-    return part.casefold() in NOTHING
 
 
 def _is_relation(cells: Sequence[str], entity: Callable[[str], str | None]) -> bool:

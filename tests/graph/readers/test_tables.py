@@ -303,3 +303,33 @@ def test_spellings_of_headers(write, header: str) -> None:
 def test_kinds_are_a_hierarchy_in_triples_too(write) -> None:
     graph = read(write("a.tsv", "dog\tkind of\tpet\ncat\tis_a_kind_of\tpet\nmouse\tis_a_kind_of\tpet\n"))
     assert len(graph.hierarchy().links) == 3
+
+
+def test_the_other_label_of_a_repeated_id_is_a_synonym(write) -> None:
+    graph = read(write("a.csv", "id,label,synonym\n1,car,auto\n1,car,wagon\n1,motor car,\n"), on_error="raise")
+    assert says(graph)["entities"] == {"1": ("car", {"auto", "wagon", "motor car"}, "")}
+
+
+def test_a_label_as_it_is_spelt_goes_before_others(write) -> None:
+    graph = read(write("a.csv", "id,label,parent\n1,Apple,\n2,apple,\n3,Granny,apple\n4,Mac,Apple\n5,Fuji,APPLE\n"))
+    assert says(graph)["known"] == {("3", "is_a", "2"), ("4", "is_a", "1"), ("5", "is_a", "1")}
+
+
+@pytest.mark.parametrize("root", ["0", "http://www.w3.org/2002/07/owl#Thing", "owl:Thing"])
+def test_roots_of_a_table_have_no_parent(write, root: str) -> None:
+    graph = read(write("a.csv", f"id,label,parent_id\n1,pet,{root}\n2,dog,1\n"), on_error="raise")
+    assert says(graph)["known"] == {("2", "is_a", "1")}
+    assert set(graph.ids) == {"1", "2"}
+    graph = read(write("b.csv", f"id,label,parent_id\n{root},thing,\n2,dog,{root}\n"), on_error="raise")
+    assert says(graph)["known"] == {("2", "is_a", root)}  # unless a row is one
+
+
+def test_obsolete_rows_of_a_table_are_left_out(write) -> None:
+    graph = read(write("a.csv", "Class ID,Preferred Label,Obsolete\n1,dog,FALSE\n2,hound,TRUE\n"), on_error="raise")
+    assert (list(graph.ids), graph.skipped) == (["1"], 0)
+
+
+def test_terms_of_a_concept_are_one_entity(write) -> None:
+    rows = "11\t1\t900\tChest pain\n12\t1\t900\tThoracic pain\n"
+    graph = read(write("a.tsv", f"id\tactive\tconceptId\tterm\n{rows}"), on_error="raise")
+    assert says(graph)["entities"] == {"900": ("Chest pain", {"Thoracic pain"}, "")}
