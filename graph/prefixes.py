@@ -20,6 +20,7 @@ WELL_KNOWN: Mapping[str, str] = {
 _OBO_IRI = re.compile(re.escape(OBO) + r"([A-Za-z][A-Za-z0-9]*)_([A-Za-z0-9]+)$")
 _OBO_CURIE = re.compile(r"([A-Za-z][A-Za-z0-9]*):([A-Za-z0-9]+)$")
 _NAMESPACED = re.compile(r"/|[a-z][a-z0-9+.-]*://|(?:[A-Za-z_][\w.-]*)?:\S+$")
+_CONCEPT = re.compile(r"/c/[a-z]{2,3}/([^/]+)")
 _IDENTIFIER = re.compile(r"(?:[a-z][a-z0-9+.-]*://\S+|[A-Za-z_][\w.-]*:[\w./#-]+)$")
 
 
@@ -65,11 +66,15 @@ def local_name(identifier: str) -> str:
 
     >>> local_name("schema:worksFor"), local_name("http://x.org/onto#hasPart"), local_name("/people/person/gender")
     ('worksFor', 'hasPart', 'gender')
+    >>> local_name("/c/en/cat/n/wn/animal")  # ConceptNet's: what comes after the word is its sense
+    'cat'
     >>> local_name(":BigDog"), local_name(":-)")
     ('BigDog', '-)')
     >>> local_name("AC/DC"), local_name("C#"), local_name("Blade Runner: 2049"), local_name("dbr:Mercury_(planet)")
     ('AC/DC', 'C#', 'Blade Runner: 2049', 'Mercury_(planet)')
     """
+    if concept := _CONCEPT.match(identifier):
+        return concept[1]
     if not _NAMESPACED.match(identifier):
         return identifier
     return identifier.rstrip("/#").rsplit("#", 1)[-1].rsplit("/", 1)[-1].rsplit(":", 1)[-1]

@@ -63,7 +63,7 @@ class EntityColumns:
         width: Number of columns.
         id: Identifiers; where there are none, labels identify.
         label: Labels; all but the first are synonyms, and so are other ones of an id that is repeated.
-        synonyms: Synonyms, parted by ``|`` or ``;``.
+        synonyms: Synonyms, parted by ``|``, ``;`` or new lines.
         definition: Definitions.
         former: Former ids, parted likewise.
         parents: What is more general, by id or label, parted likewise.
@@ -100,7 +100,7 @@ class EntityColumns:
 
     def names(self, places: Sequence[int], cells: Sequence[str], *, exact: bool = False) -> list[str]:
         """Return the names in some columns of a row; ``exact``: parted by ``|`` alone, and no word stands for none."""
-        parts = [part for at in places for part in _parts(cells[at], "|" if exact else "|;")]
+        parts = [part for at in places for part in _parts(cells[at], "|" if exact else "|;\n")]
         return [part for part in parts if exact or part.casefold() not in NOTHING]
 
 
@@ -137,7 +137,7 @@ def add_entity(columns: EntityColumns, cells: Sequence[str], builder: GraphBuild
         builder: Takes the entity.
         exact: How synonyms are read, see :meth:`EntityColumns.names`.
     """
-    identifier = next((cells[at].strip() for at in columns.id or columns.label if cells[at].strip()), "")
+    identifier = next((cells[at].strip() for at in columns.id or columns.label if cells[at].strip()), "").replace("\n", " ")
     if identifier:
         labels = columns.labels(cells)
         builder.entity(
@@ -189,8 +189,8 @@ def add_entities(
     def entity(part: str) -> str | None:
         """Return the row that a part names; numbers of columns with gaps are written 1.0 for 1."""
         whole = part.removesuffix(".0")
-        named = part if part in ids else by_label.get(part) or by_spelling.get(normalise(part))
-        return named or (whole if whole in ids else None)
+        row = part if part in ids else by_label.get(part) or by_spelling.get(normalise(part))
+        return row or (whole if whole in ids else None)
 
     def named_in(cell: str) -> list[str]:
         """Return the parts of a cell that names no row; commas part it only where every part is an entity of the table."""
@@ -210,7 +210,7 @@ def add_entities(
                 builder.triple(identifier, relation, entity(part) or part)
 
 
-def _parts(cell: str, marks: str = "|;") -> list[str]:
+def _parts(cell: str, marks: str = "|;\n") -> list[str]:
     return [part.strip() for part in re.split(f"[{marks}]", cell) if part.strip()]
 
 

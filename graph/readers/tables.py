@@ -35,7 +35,13 @@ RELATION = (
     "predicate_id",
 )
 LOOKED_AT = 20
-"""Lines that tell what parts the cells of a table, and over which a quoted cell may run."""
+"""Lines that tell what parts the cells of a table."""
+
+LONGEST_CELL = 1000
+"""Lines over which a quoted cell may run, beside its first."""
+
+CONCEPTNET = "/r/"
+"""How relations of ConceptNet begin, whose last part says it all; other paths are Freebase's."""
 
 MARKS = ("\t", ",", ";")
 """What may part cells; of marks that as many lines have, the first."""
@@ -80,8 +86,8 @@ def freebase_words(relation: str) -> str:
 def rows_of(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, cells) of every line that is not blank, parted by tabs, commas or semicolons.
 
-    The mark that most of the first lines have is the one; cells within quotes may hold it where it is no tab. Quotes around
-    a cell are no part of it.
+    The mark that most of the first lines have is the one; cells within quotes may hold it where it is no tab, and
+    new lines. Quotes around a cell are no part of it.
     """
     filled = ((number, line) for number, line in lines_of(path, problems) if line and not line.isspace())
     first = list(islice(filled, LOOKED_AT))
@@ -111,18 +117,20 @@ def _quoted(
 ) -> tuple[list[str] | csv.Error, list[tuple[int, str]]]:
     """Return the cells of a line, or why there are none, and the lines that were read ahead and are still to be read.
 
-    A quoted cell may go on in the next lines, ``again`` before ``lines``; its parts are joined by spaces.
+    A quoted cell may go on in the next lines, ``again`` before ``lines``.
     """
-    for count in range(LOOKED_AT):
-        again.extend(islice(lines, max(0, count - len(again))))
-        try:
-            whole = " ".join([line, *(more for _, more in again[:count])])
-            return next(csv.reader([whole], delimiter=mark, strict=True)), again[count:]
-        except csv.Error as error:
-            fault = error
-            if "end of data" not in str(error) or count > len(again):
-                break
-    return fault, again
+    taken: list[tuple[int, str]] = []
+
+    def text() -> Iterator[str]:
+        yield f"{line}\n"
+        for found in islice(chain(again, lines), LONGEST_CELL):
+            taken.append(found)
+            yield f"{found[1]}\n"
+
+    try:
+        return next(csv.reader(text(), delimiter=mark, strict=True)), again[len(taken) :]
+    except csv.Error as error:
+        return error, taken + again[len(taken) :]
 
 
 def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str = "train") -> None:
@@ -159,11 +167,11 @@ def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str
         begun = True
         if columns:
             cells = [cells[at] for at in columns]
-        head, relation, tail = cells[0].strip(), cells[1].strip(), cells[2].strip()
+        head, relation, tail = (cell.strip().replace("\n", " ") for cell in cells)
         if head and relation and tail:
             builder.triple(head, relation, tail, split)
         else:
             problems.report("expected head, relation and tail, found an empty cell", number, str(path))
     for identifier in builder.relation_ids():
-        if identifier.startswith("/"):
+        if identifier.startswith("/") and not identifier.startswith(CONCEPTNET):
             builder.relation(identifier, freebase_words(identifier))

@@ -333,3 +333,17 @@ def test_terms_of_a_concept_are_one_entity(write) -> None:
     rows = "11\t1\t900\tChest pain\n12\t1\t900\tThoracic pain\n"
     graph = read(write("a.tsv", f"id\tactive\tconceptId\tterm\n{rows}"), on_error="raise")
     assert says(graph)["entities"] == {"900": ("Chest pain", {"Thoracic pain"}, "")}
+
+
+def test_concepts_and_relations_of_conceptnet_are_put_in_words(write) -> None:
+    graph = read(write("a.tsv", "/c/en/cat/n\t/r/UsedFor\t/c/en/animal/n/wn/animal\n/c/en/a_cat\t/r/IsA\t/c/en/cat/n\n"))
+    assert list(graph.labels) == ["cat", "animal", "a cat"]
+    assert list(graph.relation_labels) == ["Used for", "Is a"]
+    assert len(graph.hierarchy().links) == 1
+
+
+def test_a_quoted_cell_of_many_lines_parts_synonyms(write) -> None:
+    names = [f"name {n}" for n in range(60)]
+    content = "id,label,synonyms,definition\n1,dog,\"" + "\n".join(names) + '","it\nbarks"\n2,"a\ncat",,\n'
+    graph = read(write("a.csv", content), on_error="raise")
+    assert says(graph)["entities"] == {"1": ("dog", set(names), "it barks"), "2": ("a cat", set(), "")}
