@@ -137,7 +137,9 @@ def add_entity(columns: EntityColumns, cells: Sequence[str], builder: GraphBuild
         builder: Takes the entity.
         exact: How synonyms are read, see :meth:`EntityColumns.names`.
     """
-    identifier = next((cells[at].strip() for at in columns.id or columns.label if cells[at].strip()), "").replace("\n", " ")
+    identifier = next((cells[at].strip() for at in columns.id or columns.label if cells[at].strip()), "").replace(
+        "\n", " "
+    )
     if identifier:
         labels = columns.labels(cells)
         builder.entity(

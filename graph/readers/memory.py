@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Any
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.entities import add_entities, entity_columns
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.tables import triple_columns
+from ontodex.graph.readers.tables import TripleColumns, names_ends, no_relation, triple_columns
 
 __all__ = ["read_frame", "read_networkx"]
 
@@ -45,29 +46,33 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems) -> None:
     """Read the head, relation and tail columns of a pandas or polars frame, its entities, or its first three columns.
 
     Raises:
-        ReadError: If there are fewer than three columns, and they name no entities.
+        ReadError: If there are fewer than three columns, and they name no entities, or if they name heads and tails
+            and no relation.
     """
     names = [str(name) for name in frame.columns]
     chosen = triple_columns(names)
     entities = None if chosen else entity_columns(names)
+    if not chosen and not entities and names_ends(names):
+        raise ReadError(no_relation(names), builder.source)
     if len(names) < 3 and not entities:
         raise ReadError(
             f"expected columns head, relation and tail, or id, label and parent, found {', '.join(names)}",
             builder.source,
         )
-    places = range(len(names)) if entities else chosen or (0, 1, 2)
+    triples = chosen or TripleColumns()
+    read = set(range(len(names))) if entities else {*triples[:3], *triples.labels, triples.modifier}
     columns = [
-        map(_cell, (frame.iloc[:, at] if hasattr(frame, "iloc") else frame.to_series(at)).to_list()) for at in places
+        map(_cell, (frame.iloc[:, at] if hasattr(frame, "iloc") else frame.to_series(at)).to_list())
+        if at in read
+        else repeat("", len(frame))
+        for at in range(len(names))
     ]
     rows = enumerate(zip(*columns, strict=True))
     if entities:
         add_entities(entities, rows, builder, lambda what, row: problems.report(f"{what} in row {row}"))
         return
     for row, cells in rows:
-        head, relation, tail = (cell.strip() for cell in cells)
-        if head and relation and tail:
-            builder.triple(head, relation, tail)
-        else:
+        if not triples.add(cells, builder):
             problems.report(f"expected head, relation and tail, found an empty cell in row {row}")
 
 

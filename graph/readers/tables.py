@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
+from typing import NamedTuple
 
+from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.entities import add_entities, entity_columns
+from ontodex.graph.readers.entities import add_entities, entity_columns, spelt
 from ontodex.graph.readers.files import lines_of
 from ontodex.graph.readers.problems import Problems
 
-__all__ = ["freebase_words", "read_table", "rows_of", "triple_columns"]
+__all__ = ["TripleColumns", "freebase_words", "names_ends", "no_relation", "read_table", "rows_of", "triple_columns"]
 
-ENDS = (
+Rows = Iterator[tuple[int, list[str]]]
+"""Cells of the lines of a table, and their numbers."""
+
+STEMS = (
     *(("head", "tail"), ("h", "t"), ("subject", "object"), ("subj", "obj"), ("s", "o"), ("source", "target")),
-    *(("start", "end"), ("from", "to"), ("child", "parent"), ("head_id", "tail_id"), ("subject_id", "object_id")),
-    *(("entity1", "entity2"), ("node1", "node2")),
+    *(("start", "end"), ("from", "to"), ("child", "parent"), ("entity1", "entity2"), ("node1", "node2")),
+)
+ENDS = (
+    *STEMS,
+    *((f"{head} id", f"{tail} id") for head, tail in (*STEMS, (":start", ":end"))),
+    *((f"x {name}", f"y {name}") for name in ("index", "id", "name")),
 )
 """Names of the columns of heads and of tails."""
+
 RELATION = (
-    "relation",
-    "r",
-    "predicate",
-    "pred",
-    "p",
-    "rel",
-    "edge",
-    "relationship",
-    "property",
-    "type",
-    "relation_id",
-    "predicate_id",
+    *("relation", "r", "predicate", "pred", "p", "rel", "edge", "relationship", "property", "type", "relation id"),
+    *("predicate id", "relation type", "edge type", "metaedge", "interaction", ":type"),
 )
+ABOVE = 1000
+"""Lines that may stand above a header."""
+
 LOOKED_AT = 20
 """Lines that tell what parts the cells of a table."""
 
@@ -43,28 +47,85 @@ LONGEST_CELL = 1000
 CONCEPTNET = "/r/"
 """How relations of ConceptNet begin, whose last part says it all; other paths are Freebase's."""
 
+UNNAMED = (
+    "name head, relation and tail in a header, or id, label and parent, or read lines that are sentences by --format "
+    "sentences, or "
+)
 MARKS = ("\t", ",", ";")
 """What may part cells; of marks that as many lines have, the first."""
 
 
-def triple_columns(names: Sequence[str]) -> tuple[int, int, int] | None:
+class TripleColumns(NamedTuple):
+    """Where head, relation and tail stand in a table, their labels, and what negates a triple (SSSOM's)."""
+
+    head: int = 0
+    relation: int = 1
+    tail: int = 2
+    labels: tuple[int | None, int | None, int | None] = (None, None, None)
+    modifier: int | None = None
+
+    def add(self, cells: Sequence[str], builder: GraphBuilder, split: str = "train") -> bool:
+        """Add the triple of a row and its labels, but for one that is said not to hold; return whether no cell is empty."""
+        head, relation, tail = (cells[at].strip().replace("\n", " ") for at in self[:3])
+        if not (head and relation and tail):
+            return False
+        if self.modifier is None or cells[self.modifier].strip().casefold() != "not":
+            builder.triple(head, relation, tail, split)
+            for identifier, at in zip((head, tail), self.labels[::2], strict=True):
+                if at is not None:
+                    builder.entity(identifier, label=cells[at], synonyms=[cells[at]])
+            if self.labels[1] is not None:
+                builder.relation(relation, label=cells[self.labels[1]])
+        return True
+
+
+def triple_columns(names: Sequence[str]) -> TripleColumns | None:
     """Return where head, relation and tail stand in a header, or ``None`` if it is no header.
 
     A header that names an id and a label too is one of triples only if head and tail are named alike; something that has a
     label, a start and an end is an entity.
 
-    >>> triple_columns(["id", "subject", "predicate", "object"]), triple_columns(["ex:dog", "is_a", "ex:animal"])
+    >>> triple_columns(["id", "subject", "predicate", "object"])[:3], triple_columns(["ex:dog", "is_a", "ex:animal"])
     ((1, 2, 3), None)
     """
-    folded = [str(name).strip().casefold() for name in names]
+    places = _places(names)
     entities = entity_columns(names)
     is_entity = entities is not None and bool(entities.id and (entities.label or entities.definition))
-    pairs = [pair for pair in ENDS if {*pair} <= {*folded} and not (is_entity and pair == ("start", "end"))]
+    pairs = [pair for pair in ENDS if {*pair} <= {*places} and not (is_entity and pair == ("start", "end"))]
     if not pairs and not is_entity:
-        heads, tails = ([name for name in known if name in folded] for known in zip(*ENDS, strict=True))
+        heads, tails = ([name for name in known if name in places] for known in zip(*ENDS, strict=True))
         pairs = list(zip(heads[:1], tails[:1], strict=False))
-    relation = next((folded.index(name) for name in RELATION if name in folded), None)
-    return None if relation is None or not pairs else (folded.index(pairs[0][0]), relation, folded.index(pairs[0][1]))
+    relation = next((name for name in RELATION if name in places), None)
+    if relation is None or not pairs:
+        return None
+    found = (pairs[0][0], relation, pairs[0][1])
+    head, middle, tail = (places[name] for name in found)
+    labels = [next((places[label] for label in _labels_of(name) if label in places), None) for name in found]
+    return TripleColumns(head, middle, tail, (labels[0], labels[1], labels[2]), places.get("predicate modifier"))
+
+
+def names_ends(names: Sequence[str]) -> bool:
+    """Tell whether a header names heads and tails."""
+    return any({*pair} <= {*_places(names)} for pair in ENDS)
+
+
+def no_relation(names: Sequence[str]) -> str:
+    """Return what is said of a header that names heads and tails alone."""
+    return (
+        f"expected a relation beside both ends, found {', '.join(map(str, names))[:80]}; add a column named relation, which "
+        "may say the same in every row, or name the columns child and parent"
+    )
+
+
+def _places(names: Sequence[str]) -> dict[str, int]:
+    """Return the first column of each name, as a header spells it, without a group of ids in brackets (Neo4j's)."""
+    forms = spelt([str(name).partition("(")[0] for name in names])
+    return {name: at for at, form in reversed([*enumerate(forms)]) for name in form}
+
+
+def _labels_of(name: str) -> list[str]:
+    stem = re.sub(" (?:id|index)$", "", name)
+    return [label for label in (f"{stem} label", f"{stem} name") if label != name]
 
 
 def freebase_words(relation: str) -> str:
@@ -83,7 +144,7 @@ def freebase_words(relation: str) -> str:
     return " ".join(token for at, token in enumerate(kept) if not at or token != kept[at - 1])
 
 
-def rows_of(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+def rows_of(path: Path, problems: Problems) -> Rows:
     """Yield (line number, cells) of every line that is not blank, parted by tabs, commas or semicolons.
 
     The mark that most of the first lines have is the one; cells within quotes may hold it where it is no tab, and
@@ -133,44 +194,63 @@ def _quoted(
         return error, taken + again[len(taken) :]
 
 
+def _header_of(rows: Rows) -> tuple[list[str], Rows, Rows]:
+    """Return the header of a table, the rows above it and those below; without a header, no names and no rows above."""
+    above: list[tuple[int, list[str]]] = []
+    for number, cells in rows:
+        if triple_columns(cells):
+            return cells, iter(above), rows
+        if entity_columns(cells) or names_ends(cells):
+            below = [*islice(rows, 1)]
+            rows = chain(below, rows)
+            pairs = [pair for _, others in below for pair in zip(cells, others, strict=False)]
+            if not any(cell == other and cell.strip() for cell, other in pairs):
+                return cells, iter(above), rows
+        above.append((number, cells))
+        if len(above) > ABOVE or (len(cells) == 3 and not cells[0].startswith("#")):
+            break
+    return [], iter(()), chain(above, rows)
+
+
 def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str = "train") -> None:
     """Read head, relation and tail of every line; a header is known by its names, without one there are 3 columns.
 
     Where the header names entities instead (``id``, ``label``, ``parent``, …), each line is one of them; see
-    :func:`ontodex.graph.readers.entities.add_entities`.
+    :func:`ontodex.graph.readers.entities.add_entities`. Lines above the table that start with # are comments.
 
     Args:
         path: A TSV or CSV file.
         builder: Takes the triples, or the entities and their links.
         problems: Takes lines that hold none.
         split: What the triples are for.
+
+    Raises:
+        ReadError: If the header names heads and tails and no relation.
     """
-    columns: tuple[int, int, int] | None = None
+    names, above, rows = _header_of(rows_of(path, problems))
+    columns, entities = triple_columns(names), entity_columns(names)
     width, begun = 3, False
-    rows, again = rows_of(path, problems), list[tuple[int, list[str]]]()
-    while found := again.pop() if again else next(rows, None):
-        number, cells = found
-        if not begun and (columns := triple_columns(cells)):
-            width, begun = len(cells), True
-            continue
-        if not begun and (named := entity_columns(cells)):
-            again = list(islice(rows, 1))
-            below = again[0][1] if again else []
-            if not any(cell == other and cell.strip() for cell, other in zip(cells, below, strict=False)):
-                add_entities(named, chain(again, rows), builder, lambda what, at: problems.report(what, at, str(path)))
-                return
+
+    def misfit(number: int, cells: Sequence[str]) -> None:
+        if begun or not cells[0].startswith("#"):
+            found = f"expected {width} columns, found {len(cells)}: {' | '.join(cells)[:80]!r}"
+            problems.report(f"{found}; {'' if begun else UNNAMED}mend or delete the line", number, str(path))
+
+    for number, cells in above:
+        misfit(number, cells)
+    if names and not columns:
+        if not entities:
+            raise ReadError(no_relation(names), str(path))
+        add_entities(entities, rows, builder, lambda what, at: problems.report(what, at, str(path)))
+        return
+    columns = columns or TripleColumns()
+    width, begun = len(names) or width, bool(names)
+    for number, cells in rows:
         if len(cells) != width:
-            remedy = "" if begun else "name head, relation and tail in a header, or id, label and parent, or "
-            message = f"expected {width} columns, found {len(cells)}: {' | '.join(cells)[:80]!r}"
-            problems.report(f"{message}; {remedy}mend or delete the line", number, str(path))
+            misfit(number, cells)
             continue
         begun = True
-        if columns:
-            cells = [cells[at] for at in columns]
-        head, relation, tail = (cell.strip().replace("\n", " ") for cell in cells)
-        if head and relation and tail:
-            builder.triple(head, relation, tail, split)
-        else:
+        if not columns.add(cells, builder, split):
             problems.report("expected head, relation and tail, found an empty cell", number, str(path))
     for identifier in builder.relation_ids():
         if identifier.startswith("/") and not identifier.startswith(CONCEPTNET):

@@ -33,6 +33,10 @@ KNOWN = {("ex:dog", "is_a", "ex:animal")}
         ("a.csv", "From,To,type,why\nex:dog,ex:animal,is_a,it barks; a dog does\n"),
         ("a.csv", 'head,relation,tail\n"ex:dog","is_a","ex:animal"\n'),
         ("a.tsv", '"head"\t"relation"\t"tail"\n"ex:dog"\t"is_a"\t"ex:animal"\n'),
+        ("a.csv", ":START_ID(Pet-ID),role,:END_ID(Pet-ID),:TYPE\nex:dog,x,ex:animal,is_a\n"),
+        ("a.csv", "sourceId,targetId,relationType\nex:dog,ex:animal,is_a\n"),
+        ("a.sif", "source\tmetaedge\ttarget\nex:dog\tis_a\tex:animal\n"),
+        ("a.csv", "relation,x_name,y_name\nis_a,ex:dog,ex:animal\n"),
         ("a.csv", "id,label,source,target,type\n1,an edge,ex:dog,ex:animal,is_a\n"),
         ("a.tsv", "\ufeffex:dog\tis_a\tex:animal\r\n\r\n"),
         ("a.tsv", "subject_id\tpredicate_id\tobject_id\nex:dog\tis_a\tex:animal\n"),
@@ -102,11 +106,22 @@ def test_many_triples_in_little_memory(write) -> None:
     assert peak < 80e6
 
 
-def test_a_comment_before_the_table_costs_one_line(write) -> None:
-    for content in ("# pets\nex:dog\tis_a\tex:animal\n", "# pets\nhead\trelation\ttail\nex:dog\tis_a\tex:animal\n"):
-        graph = read(write("a.tsv", content), on_error="skip")
-        assert says(graph)["known"] == KNOWN
-        assert graph.skipped == 1
+def test_comments_before_a_table_cost_nothing(write) -> None:
+    rows = "ex:dog\tis_a\tex:animal\n"
+    notes = "#pets:\n# of\tmine\n"
+    for content in (
+        notes + rows,
+        f"{notes}#a\tb\tc\nhead\trelation\ttail\n{rows}",
+        f"{notes}#head\trelation\ttail\n{rows}",
+    ):
+        assert says(read(write("a.tsv", content), on_error="raise"))["known"] == KNOWN
+    graph = read(write("a.tsv", f"#a\tr\tb\n{rows}"))  # a comment does not have three columns
+    assert says(graph)["known"] == {("#a", "r", "b"), *KNOWN}
+
+
+def test_a_title_before_a_table_costs_a_line(write) -> None:
+    graph = read(write("a.tsv", "My pets\nhead\trelation\ttail\nex:dog\tis_a\tex:animal\n"), on_error="skip")
+    assert (says(graph)["known"], graph.skipped) == (KNOWN, 1)
 
 
 def test_a_tab_in_a_cell_of_a_csv_is_a_part_of_it(write) -> None:
@@ -336,7 +351,9 @@ def test_terms_of_a_concept_are_one_entity(write) -> None:
 
 
 def test_concepts_and_relations_of_conceptnet_are_put_in_words(write) -> None:
-    graph = read(write("a.tsv", "/c/en/cat/n\t/r/UsedFor\t/c/en/animal/n/wn/animal\n/c/en/a_cat\t/r/IsA\t/c/en/cat/n\n"))
+    graph = read(
+        write("a.tsv", "/c/en/cat/n\t/r/UsedFor\t/c/en/animal/n/wn/animal\n/c/en/a_cat\t/r/IsA\t/c/en/cat/n\n")
+    )
     assert list(graph.labels) == ["cat", "animal", "a cat"]
     assert list(graph.relation_labels) == ["Used for", "Is a"]
     assert len(graph.hierarchy().links) == 1
@@ -344,6 +361,46 @@ def test_concepts_and_relations_of_conceptnet_are_put_in_words(write) -> None:
 
 def test_a_quoted_cell_of_many_lines_parts_synonyms(write) -> None:
     names = [f"name {n}" for n in range(60)]
-    content = "id,label,synonyms,definition\n1,dog,\"" + "\n".join(names) + '","it\nbarks"\n2,"a\ncat",,\n'
+    content = 'id,label,synonyms,definition\n1,dog,"' + "\n".join(names) + '","it\nbarks"\n2,"a\ncat",,\n'
     graph = read(write("a.csv", content), on_error="raise")
     assert says(graph)["entities"] == {"1": ("dog", set(names), "it barks"), "2": ("a cat", set(), "")}
+
+
+@pytest.mark.parametrize("header", ["source,target", "source,target,weight", "start,x,end", "head_id,tail_id,x,y"])
+def test_ends_without_a_relation_are_refused(write, header: str) -> None:
+    names = header.split(",")
+    row = ",".join(f"c{at}" for at in range(len(names)))
+    with pytest.raises(ReadError, match=r"expected a relation beside both ends, found .*; add a column named relation"):
+        read(write("a.csv", f"{header}\n{row}\n"), on_error="skip")
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ReadError, match="expected a relation beside both ends"):
+        read(pandas.DataFrame({name: ["a"] for name in names}))
+
+
+LABELLED = {"Q1": ("dog", set(), ""), "Q2": ("animal", set(), ""), "Q3": ("cat", {"puss"}, "")}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "head,head_label,relation,relation_label,tail,tail_label",
+        "subject_id,subject_label,predicate_id,predicate_label,object_id,object_label",
+        "x_id,x_name,relation,relation_name,y_id,y_name",
+        "sourceId,sourceName,type,typeName,targetId,targetName",
+    ],
+)
+def test_labels_beside_the_ends(write, header: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    rows = ["Q1,dog,P279,is a,Q2,animal", "Q3,cat,P279,is a,Q2,animal", "Q3,puss,P279,,Q1,"]
+    cells = [row.split(",") for row in rows]
+    frame = pandas.DataFrame(cells, columns=header.split(","))
+    for source in (write("a.csv", "\n".join([header, *rows])), frame):
+        said = says(read(source, on_error="raise"))
+        assert (said["entities"], said["relations"]) == (LABELLED, {"P279": "is a"})
+        assert said["known"] == {("Q1", "P279", "Q2"), ("Q3", "P279", "Q2"), ("Q3", "P279", "Q1")}
+
+
+def test_mappings_that_do_not_hold_are_left_out(write) -> None:
+    header = "#curie_map:\n#  A: http://a/\nsubject_id\tpredicate_id\tpredicate_modifier\tobject_id\n"
+    graph = read(write("a.sssom.tsv", header + "A:1\tr\t\tA:2\nA:1\tr\tNot\tA:3\n"), on_error="raise")
+    assert (says(graph)["known"], list(graph.ids)) == ({("A:1", "r", "A:2")}, ["A:1", "A:2"])
