@@ -14,7 +14,7 @@ from ontodex.graph.readers.statements import Statements
 __all__ = ["Ontology"]
 
 Triples = list[tuple[int, int, int]]
-VOCABULARY = (rdf.OWL, rdf.RDF, rdf.RDFS)
+VOCABULARY = (rdf.OWL, rdf.RDF, rdf.RDFS, rdf.XSD)
 NO_LINKS = (*VOCABULARY, rdf.OBO_IN_OWL)
 
 
@@ -60,10 +60,14 @@ class Ontology:
 
     @cached_property
     def classes(self) -> set[int]:
-        """Named classes; the ends of a subclass link count if any class is declared."""
+        """Named classes; if any class is declared, also what axioms name where only a class can be."""
         declared = self._typed(rdf.CLASSES)
-        linked = {end for pair in self._pairs(rdf.SUBCLASS) for end in pair if self._is_named(end)}
-        return declared | linked if declared else set()
+        if not declared:
+            return set()
+        used = {end for pair in self._pairs(rdf.SUBCLASS) for end in pair}
+        used |= {subject for subject, _ in self._pairs(rdf.EQUIVALENT)} | set(self._parts["someValuesFrom"].values())
+        used.update(*map(self._members, self._parts["intersectionOf"].values()))
+        return declared | set(filter(self._is_named, used)) - self._typed((rdf.DATATYPE, *rdf.PROPERTIES))
 
     @cached_property
     def _properties(self) -> set[int]:

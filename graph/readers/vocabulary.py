@@ -11,6 +11,7 @@ OWL, RDF, RDFS, SKOS = (WELL_KNOWN[prefix] for prefix in ("owl", "rdf", "rdfs", 
 OBO_IN_OWL = "http://www.geneontology.org/formats/oboInOwl#"
 SKOS_XL = "http://www.w3.org/2008/05/skos-xl#"
 DCT = "http://purl.org/dc/terms/"
+XSD = "http://www.w3.org/2001/XMLSchema#"
 SHACL = "http://www.w3.org/ns/shacl#"
 SCHEMA = ("https://schema.org/", "http://schema.org/")
 OURS = "urn:ontodex:"
@@ -45,6 +46,7 @@ TEXT_OF = (SKOS_XL + "literalForm", RDF + "value")
 """What a label or definition that is a resource reads (SKOS Reference, appendix B; SKOS Primer, section 4.2)."""
 SCHEME_LINKS = tuple(SKOS + name for name in ("inScheme", "topConceptOf", "hasTopConcept"))
 """Links between concepts and the scheme that they are of, which is no entity."""
+DATATYPE = RDFS + "Datatype"
 CLASSES = (OWL + "Class", RDFS + "Class")
 PROPERTIES = (
     RDF + "Property",

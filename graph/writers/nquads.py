@@ -21,7 +21,7 @@ __all__ = ["predictions_as_nquads", "write_nquads"]
 Prediction = tuple[str, str, str, float]
 IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\x00-\x20<>\"{}|^`\\]+$")
 PLACE = ox.NamedNode(rdf.OURS + "predictions")
-XSD_DOUBLE = ox.NamedNode("http://www.w3.org/2001/XMLSchema#double")
+XSD_DOUBLE = ox.NamedNode(rdf.XSD + "double")
 
 
 def write_nquads(graph: KnowledgeGraph, path: str | Path) -> None:

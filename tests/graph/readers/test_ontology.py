@@ -123,3 +123,23 @@ def test_individuals_and_concepts_beside_classes_stay(write) -> None:
     alone = says(read(write("b.ttl", PREFIXES + data), on_error="raise"))
     assert says(graph)["known"] == alone["known"] | {("ex:Guide", "rdfs:subClassOf", "ex:Dog")}
     assert alone["entities"].items() <= says(graph)["entities"].items()
+
+
+def test_classes_that_only_axioms_name_count(write) -> None:
+    more = (
+        "ex:Child a owl:Class ; rdfs:subClassOf [ owl:onProperty ex:hasPart ; owl:someValuesFrom obo:X_1 ] ,\n"
+        "  [ owl:onProperty ex:age ; owl:someValuesFrom xsd:int ] ,\n"
+        "  [ owl:onProperty ex:age ; owl:someValuesFrom ex:Years ] .\n"
+        "ex:Years a rdfs:Datatype ; owl:equivalentClass [ a rdfs:Datatype ; owl:onDatatype xsd:int ] .\n"
+        "ex:age owl:equivalentClass ex:Tail .\n"
+        "ex:Owner owl:equivalentClass [ owl:intersectionOf ( obo:X_2\n"
+        "  [ owl:onProperty ex:hasPart ; owl:someValuesFrom ex:Old ]\n"
+        "  [ owl:onProperty ex:hasPart ; owl:someValuesFrom ex:Tail ] ) ] .\n"
+    )
+    pets, graph = read(write("pets.ttl", PETS)), read(write("more.ttl", PETS + more), on_error="raise")
+    assert says(graph)["known"] - says(pets)["known"] == {
+        ("ex:Child", "ex:hasPart", "X:1"),
+        ("ex:Owner", "rdfs:subClassOf", "X:2"),
+        ("ex:Owner", "ex:hasPart", "ex:Tail"),
+    }
+    assert set(graph.ids) - set(pets.ids) == {"ex:Child", "ex:Owner", "X:1", "X:2"}
