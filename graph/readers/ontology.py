@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ontodex.graph.readers import vocabulary as rdf
 from ontodex.graph.readers.statements import Statements
@@ -15,7 +16,7 @@ __all__ = ["Ontology"]
 
 Triples = list[tuple[int, int, int]]
 VOCABULARY = (rdf.OWL, rdf.RDF, rdf.RDFS, rdf.XSD)
-NO_LINKS = (*VOCABULARY, rdf.OBO_IN_OWL)
+NO_LINKS = (*VOCABULARY, rdf.OBO_IN_OWL, rdf.SHACL)
 
 
 class Ontology:
@@ -26,7 +27,8 @@ class Ontology:
       the other named parts of such an intersection are the parents of a class that has none;
     * two named classes that are the same: (class, ``owl:equivalentClass``, class), which is no link of the hierarchy;
     * domain and range of a property: (domain, property, range);
-    * an individual's type, and any other link between classes, individuals and concepts.
+    * an individual's type, and any other link between classes, individuals, concepts and what else has a label;
+    * any link of an individual by a property that no class, property or ontology has, and that is declared no annotation.
 
     Args:
         statements: What the file says.
@@ -71,14 +73,17 @@ class Ontology:
 
     @cached_property
     def _properties(self) -> set[int]:
-        return self._typed(rdf.PROPERTIES) - self.classes
+        used = set(self._links[:, 1].tolist()) | set(self._parts["onProperty"].values())
+        return (self._typed(rdf.PROPERTIES) | used) - self.classes
 
     @cached_property
     def entities(self) -> set[int]:
-        """Classes, individuals and concepts: what has a type that is no vocabulary's own, and that type."""
+        """Classes, individuals and concepts: what has a label, or a type that is no vocabulary's own, and that type."""
         kinds = self._pairs(rdf.TYPE)
         individuals = {end for pair in kinds if all(map(self._is_said, pair)) for end in pair}
         others = self._typed((rdf.OWL + "NamedIndividual", rdf.SKOS + "Concept"))
+        labelled = {number for number in self._statements.named if self._statements.label(number)}
+        others |= set(filter(self._is_said, labelled)) - self._typed(rdf.NO_ENTITIES)
         return (self.classes | individuals | others) - self._properties
 
     def _is_said(self, number: int) -> bool:
@@ -153,16 +158,27 @@ class Ontology:
                 for domain in self._named_ends(node):
                     yield from ((domain, relation, target) for target in ranges[relation])
 
+    def _of_individuals(self) -> NDArray[np.bool_]:
+        """Tell which links are of individuals: by a property that nothing else has, and between no parts of a vocabulary."""
+        heads, relations = self._links[:, 0], self._links[:, 1]
+        others = self._properties | self._typed(rdf.NO_ENTITIES)
+        described = relations[np.isin(heads, list(self.classes | others))]
+        annotations = self._typed([rdf.OWL + "AnnotationProperty"])
+        fits: NDArray[np.bool_] = ~np.isin(relations, [*described, *annotations, *self._out])
+        fits &= ~np.isin(self._links[:, [0, 2]], list(self._out | others)).any(axis=1)
+        return fits
+
     def _others(self) -> Iterator[tuple[int, int, int]]:
         narrower = self._statements.numbers([rdf.SKOS + "narrower"])
         ignored = {
             number
             for number in set(self._links[:, 1].tolist())
-            if number != self._type and self._statements.terms[number].startswith((*NO_LINKS, *rdf.SCHEME_LINKS))
+            if number != self._type
+            and self._statements.terms[number].startswith((*NO_LINKS, *rdf.SCHEME_LINKS, *rdf.SAME))
         }
         ends = list(self.entities)
         within = np.isin(self._links[:, 0], ends) & np.isin(self._links[:, 2], ends)
-        for head, relation, tail in self._links[within].tolist():
+        for head, relation, tail in self._links[within | self._of_individuals()].tolist():
             if relation in narrower:
                 yield tail, self._broader, head
             elif relation not in ignored:

@@ -47,12 +47,15 @@ TEXT_OF = (SKOS_XL + "literalForm", RDF + "value")
 SCHEME_LINKS = tuple(SKOS + name for name in ("inScheme", "topConceptOf", "hasTopConcept"))
 """Links between concepts and the scheme that they are of, which is no entity."""
 DATATYPE = RDFS + "Datatype"
+SAME = tuple(space + "sameAs" for space in SCHEMA)
 CLASSES = (OWL + "Class", RDFS + "Class")
 PROPERTIES = (
     RDF + "Property",
     *(OWL + kind for kind in ("ObjectProperty", "DatatypeProperty", "AnnotationProperty", "TransitiveProperty")),
     *(OWL + kind for kind in ("SymmetricProperty", "FunctionalProperty", "OntologyProperty")),
 )
+NO_ENTITIES = (OWL + "Ontology", DATATYPE, SKOS + "ConceptScheme")
+"""Types of what is neither an entity nor a property."""
 DOMAINS = (RDFS + "domain", *(space + "domainIncludes" for space in SCHEMA))
 RANGES = (RDFS + "range", *(space + "rangeIncludes" for space in SCHEMA))
 

@@ -143,3 +143,23 @@ def test_classes_that_only_axioms_name_count(write) -> None:
         ("ex:Owner", "ex:hasPart", "ex:Tail"),
     }
     assert set(graph.ids) - set(pets.ids) == {"ex:Child", "ex:Owner", "X:1", "X:2"}
+
+
+def test_data_beside_classes_stays_and_annotations_do_not(write) -> None:
+    facts = (
+        'ex:ann a ex:Person ; ex:worksFor ex:acme ; ex:livesIn <http://far.org/Berlin> . ex:acme rdfs:label "Acme" .\n'
+        'ex:acme ex:locatedIn ex:berlin . ex:berlin rdfs:label "Berlin" .\n'
+    )
+    ontology = (
+        'ex: a owl:Ontology ; rdfs:label "of persons" ; ex:madeBy ex:ann . ex:worksFor rdfs:label "works for" .\n'
+        "ex:Person a owl:Class ; rdfs:subClassOf ex:Being ; ex:seen <http://far.org/Person> .\n"
+        "ex:hint a owl:AnnotationProperty .\n"
+        "ex:ann ex:seen <http://far.org/ann> ; ex:hint <http://far.org/hint> ; rdfs:seeAlso <http://far.org/more> ;\n"
+        "  owl:sameAs <http://far.org/me> ; schema:sameAs <http://far.org/me> ; ex:madeBy [] ; ex:uses ex:worksFor .\n"
+        'ex:Years a rdfs:Datatype ; rdfs:label "years" . ex:parts a owl:ObjectProperty ; rdfs:label "parts" .\n'
+    )
+    said = says(read(write("a.ttl", PREFIXES + facts + ontology), on_error="raise"))
+    alone = says(read(write("b.ttl", PREFIXES + facts), on_error="raise"))
+    assert said["known"] == alone["known"] | {("ex:Person", "rdfs:subClassOf", "ex:Being")}
+    assert said["entities"].keys() == alone["entities"].keys() | {"ex:Being"}
+    assert said["entities"]["ex:acme"] == ("Acme", set(), "")
