@@ -47,8 +47,11 @@ def interpret(statements: Statements, builder: GraphBuilder, problems: Problems)
     former = {contract(name, prefixes): names[number] for name, number in statements.former.items()}
     former |= {names[old]: names[new] for old, new in statements.present().items()}
     builder.replace(former)
+    links = statements.links
+    naming = links[np.isin(links[:, 1], list(statements.numbers([rdf.NAMED_BY])))].tolist()
+    named_by = {relation: one for one, _, relation in naming if not statements.label(relation)}
     for number in sorted({relation for _, relation, _ in triples}):
-        builder.relation(names[number], _relation_label(statements, number, is_ontology))
+        builder.relation(names[number], _relation_label(statements, named_by.get(number, number), is_ontology))
     for head, relation, tail in triples:
         builder.triple(names[head], names[relation], names[tail])
 
@@ -62,21 +65,27 @@ def _relation_label(statements: Statements, number: int, is_ontology: bool) -> s
 
 
 def _data(statements: Statements) -> tuple[list[tuple[int, int, int]], set[int]]:
-    """Return (triples, further entities) of plain data: every link between IRIs that is no declaration."""
+    """Return (triples, further entities) of plain data: every link between IRIs that is no declaration.
+
+    Of Wikibase (Wikidata) that is the direct claims: documents about entities, and statements as nodes, are left out.
+    """
     links = statements.links
     terms = statements.terms
     blank = np.array([term.startswith("_:") for term in terms])
-    skip = list(statements.deprecated)
-    kept = links[~(blank[links[:, 0]] | blank[links[:, 2]] | np.isin(links[:, [0, 2]], skip).any(axis=1))]
-    kept = kept[~np.isin(kept[:, 1], list(statements.numbers(NO_FACTS)))]
     vocabulary = np.array([term.startswith(CHECKED) for term in terms])
+    wikibase = np.array([term.startswith(rdf.WIKIBASE) for term in terms])
     kinds = list(statements.numbers([rdf.TYPE]))
-    declares = np.isin(kept[:, 1], kinds) & vocabulary[kept[:, 2]]
 
     def typed(*names: str) -> set[int]:
         typing = np.isin(links[:, 1], kinds) & np.isin(links[:, 2], list(statements.numbers(names)))
         return set(links[typing, 0].tolist())
 
+    items = links[np.isin(links[:, 1], kinds) & wikibase[links[:, 2]], 0]
+    about = np.isin(links[:, 1], list(statements.numbers(rdf.ABOUT))) & np.isin(links[:, 2], items)
+    skip = [*statements.deprecated, *links[about, 0].tolist(), *typed(*rdf.NOTES)]
+    kept = links[~(blank[links[:, 0]] | blank[links[:, 2]] | np.isin(links[:, [0, 2]], skip).any(axis=1))]
+    kept = kept[~(np.isin(kept[:, 1], list(statements.numbers(NO_FACTS))) | wikibase[kept].any(axis=1))]
+    declares = np.isin(kept[:, 1], kinds) & vocabulary[kept[:, 2]]
     declared = typed(*rdf.PROPERTIES, rdf.SKOS + "ConceptScheme")
     facts = kept[~declares]
     narrower = np.isin(facts[:, 1], list(statements.numbers([rdf.SKOS + "narrower"])))

@@ -13,6 +13,7 @@ SKOS_XL = "http://www.w3.org/2008/05/skos-xl#"
 DCT = "http://purl.org/dc/terms/"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 SHACL = "http://www.w3.org/ns/shacl#"
+WIKIBASE = "http://wikiba.se/ontology#"
 SCHEMA = ("https://schema.org/", "http://schema.org/")
 OURS = "urn:ontodex:"
 """Where ids that are no IRI live in RDF, percent-encoded."""
@@ -47,15 +48,23 @@ TEXT_OF = (SKOS_XL + "literalForm", RDF + "value")
 SCHEME_LINKS = tuple(SKOS + name for name in ("inScheme", "topConceptOf", "hasTopConcept"))
 """Links between concepts and the scheme that they are of, which is no entity."""
 DATATYPE = RDFS + "Datatype"
+ABOUT = tuple(space + "about" for space in SCHEMA)
 SAME = tuple(space + "sameAs" for space in SCHEMA)
 CLASSES = (OWL + "Class", RDFS + "Class")
 PROPERTIES = (
     RDF + "Property",
     *(OWL + kind for kind in ("ObjectProperty", "DatatypeProperty", "AnnotationProperty", "TransitiveProperty")),
     *(OWL + kind for kind in ("SymmetricProperty", "FunctionalProperty", "OntologyProperty")),
+    WIKIBASE + "Property",
 )
 NO_ENTITIES = (OWL + "Ontology", DATATYPE, SKOS + "ConceptScheme")
 """Types of what is neither an entity nor a property."""
+NAMED_BY = WIKIBASE + "directClaim"
+"""What leads from an entity that stands for a property to the property."""
+NOTES = tuple(
+    WIKIBASE + kind for kind in ("Statement", "Reference", "TimeValue", "QuantityValue", "GlobecoordinateValue")
+)
+"""Types of what Wikibase says more of a link with."""
 DOMAINS = (RDFS + "domain", *(space + "domainIncludes" for space in SCHEMA))
 RANGES = (RDFS + "range", *(space + "rangeIncludes" for space in SCHEMA))
 

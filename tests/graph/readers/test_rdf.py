@@ -250,3 +250,31 @@ def test_any_file_name_will_do(write, name: str) -> None:
     ids = list(read(write(name, "<#a> <http://x.org/r> <#b> ."), on_error="raise").ids)
     assert all(identifier.startswith("file:///") for identifier in ids)
     assert len({identifier.rpartition("#")[0] for identifier in ids}) == 1
+
+
+WIKIBASE = """@prefix wd: <http://www.wikidata.org/entity/> .
+@prefix wdt: <http://www.wikidata.org/prop/direct/> .
+@prefix p: <http://www.wikidata.org/prop/> .
+@prefix wikibase: <http://wikiba.se/ontology#> .
+@prefix schema: <http://schema.org/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix data: <https://www.wikidata.org/wiki/Special:EntityData/> .
+data:Q1 a schema:Dataset ; schema:about wd:Q1 ; schema:license <http://cc.org/0> .
+<https://en.wikipedia.org/W> schema:about wd:Q1 ; schema:name "Writer" ; schema:isPartOf <https://en.wikipedia.org/> .
+wd:Q1 a wikibase:Item ; rdfs:label "writer"@en ; wdt:P279 wd:Q2 ; p:P279 <http://www.wikidata.org/entity/statement/Q1-1> .
+<http://www.wikidata.org/entity/statement/Q1-1> a wikibase:Statement ; wikibase:rank wikibase:NormalRank ;
+  <http://www.wikidata.org/prop/statement/P279> wd:Q2 .
+wd:Q2 a wikibase:Item ; rdfs:label "author"@en . wd:Q3 a schema:Book ; schema:about wd:Q4 .
+wd:P279 a wikibase:Property ; rdfs:label "subclass of"@en ; wikibase:directClaim wdt:P279 ; wikibase:claim p:P279 ;
+  wikibase:propertyType wikibase:WikibaseItem . wdt:P279 a owl:ObjectProperty .
+"""
+
+
+def test_wikidata_is_its_direct_claims_under_the_names_of_the_properties(write) -> None:
+    graph = read(write("a.ttl", WIKIBASE), on_error="raise")
+    of_books = {("wd:Q3", "schema:about", "wd:Q4"), ("wd:Q3", "rdf:type", "schema:Book")}
+    assert says(graph)["known"] == {("wd:Q1", "wdt:P279", "wd:Q2"), *of_books}
+    assert set(graph.ids) == {"wd:Q1", "wd:Q2", "wd:Q3", "wd:Q4", "schema:Book"}
+    assert says(graph)["relations"]["wdt:P279"] == "subclass of"
+    assert len(graph.hierarchy().links) == 1
