@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +32,14 @@ def readable(identifier: str) -> str:
 
     >>> readable("http://x.org/onto#hasPart"), readable("_derivationally_related_form"), readable("schema:worksFor")
     ('has part', 'derivationally related form', 'works for')
+    >>> readable("dbr:S%C3%A3o_Paulo"), readable("100%25 cotton")
+    ('São Paulo', '100%25 cotton')
     >>> readable("HP:0001166")
     'HP:0001166'
     """
     local = local_name(identifier)
+    if local != identifier:
+        local = unquote(local)
     if not any(c.isalpha() for c in local):
         return identifier
     words = "".join(f" {c.lower()}" if c.isupper() and p.islower() else c for p, c in zip(" " + local, local))  # noqa: B905

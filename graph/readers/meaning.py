@@ -86,7 +86,7 @@ def _data(statements: Statements) -> tuple[list[tuple[int, int, int]], set[int]]
     kept = links[~(blank[links[:, 0]] | blank[links[:, 2]] | np.isin(links[:, [0, 2]], skip).any(axis=1))]
     kept = kept[~(np.isin(kept[:, 1], list(statements.numbers(NO_FACTS))) | wikibase[kept].any(axis=1))]
     declares = np.isin(kept[:, 1], kinds) & vocabulary[kept[:, 2]]
-    declared = typed(*rdf.PROPERTIES, rdf.SKOS + "ConceptScheme")
+    declared = typed(*rdf.PROPERTIES, *rdf.NO_ENTITIES)
     facts = kept[~declares]
     narrower = np.isin(facts[:, 1], list(statements.numbers([rdf.SKOS + "narrower"])))
     if narrower.any():

@@ -30,7 +30,12 @@ REPLACED_BY = (OBO + "IAO_0100001", DCT + "isReplacedBy")
 PREDICTIONS = OURS + "Predictions"
 """Class of the named graphs that hold predictions, which are never read as known."""
 
-LABELS = (RDFS + "label", SKOS + "prefLabel", SKOS_XL + "prefLabel", *(space + "name" for space in SCHEMA))
+LABELS = (
+    *(RDFS + "label", SKOS + "prefLabel", SKOS_XL + "prefLabel"),
+    *(space + "name" for space in SCHEMA),
+    *("http://xmlns.com/foaf/0.1/name", "http://www.geonames.org/ontology#name"),
+    *(DCT + "title", "http://purl.org/dc/elements/1.1/title"),
+)
 SYNONYMS = (
     *(space + name for space in (SKOS, SKOS_XL) for name in ("altLabel", "hiddenLabel")),
     *(f"{OBO_IN_OWL}has{scope}Synonym" for scope in ("Exact", "Related", "Broad", "Narrow")),

@@ -278,3 +278,15 @@ def test_wikidata_is_its_direct_claims_under_the_names_of_the_properties(write) 
     assert set(graph.ids) == {"wd:Q1", "wd:Q2", "wd:Q3", "wd:Q4", "schema:Book"}
     assert says(graph)["relations"]["wdt:P279"] == "subclass of"
     assert len(graph.hierarchy().links) == 1
+
+
+def test_titles_and_names_of_other_vocabularies_are_labels_where_there_is_no_other(write) -> None:
+    content = """@prefix ex: <http://x.org/> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
+    @prefix dc: <http://purl.org/dc/elements/1.1/> . @prefix dct: <http://purl.org/dc/terms/> .
+    @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+    ex:b1 dc:title "War and Peace" ; ex:by ex:p1 . ex:b2 dct:title "Anna Karenina" . ex:p1 foaf:name "Leo Tolstoy" .
+    ex:g1 <http://www.geonames.org/ontology#name> "Paris" . ex: a owl:Ontology ; dct:title "Books" .
+    ex:p2 dct:title "no" ; foaf:name "Leo" ; rdfs:label "Leo Perutz" . ex:S%C3%A3o_Paulo ex:in ex:Brazil ."""
+    said = says(read(write("a.ttl", content), on_error="raise"))["entities"]
+    labels = ("War and Peace", "Anna Karenina", "Leo Tolstoy", "Paris", "Leo Perutz", "São Paulo", "Brazil")
+    assert {entry[0] for entry in said.values()} == set(labels)
