@@ -47,10 +47,13 @@ LONGEST_CELL = 1000
 CONCEPTNET = "/r/"
 """How relations of ConceptNet begin, whose last part says it all; other paths are Freebase's."""
 
-UNNAMED = (
-    "name head, relation and tail in a header, or id, label and parent, or read lines that are sentences by --format "
-    "sentences, or "
-)
+HEADER = "name head, relation and tail in a header, or id, label and parent"
+UNNAMED = f"{HEADER}, or read lines that are sentences by --format sentences, or "
+IF_OTHERWISE = f"if the first line is a header or the columns are something else, {HEADER}"
+
+FEW = 3
+"""Triples from which on they tell whether the first line is one of them."""
+
 MARKS = ("\t", ",", ";")
 """What may part cells; of marks that as many lines have, the first."""
 
@@ -212,9 +215,33 @@ def _header_of(rows: Rows) -> tuple[list[str], Rows, Rows]:
     return [], iter(()), chain(above, rows)
 
 
+class _Unnamed:
+    """Triples without a header, and what speaks against them."""
+
+    def __init__(self) -> None:
+        self._first: list[str] = []
+        self._is_alone = True
+        self._count = 0
+        self._relations: set[str] = set()
+
+    def take(self, cells: list[str]) -> None:
+        self._is_alone = self._is_alone and not {*cells} & {*self._first}
+        self._first = self._first or cells
+        self._count += 1
+        self._relations.add(cells[1])
+
+    def warn(self, problems: Problems) -> None:
+        if self._count > FEW and len(self._relations) >= 3 / 4 * self._count:
+            problems.remark(f"found {len(self._relations)} relations in {self._count} triples; {IF_OTHERWISE}")
+        elif self._count >= FEW and self._is_alone:
+            found = " | ".join(self._first)[:80]
+            problems.remark(f"the first line, {found!r}, has nothing in common with the others; {IF_OTHERWISE}")
+
+
 def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str = "train") -> None:
     """Read head, relation and tail of every line; a header is known by its names, without one there are 3 columns.
 
+    Without one, a first line that shares nothing with the others, or nearly as many relations as lines, make a warning.
     Where the header names entities instead (``id``, ``label``, ``parent``, …), each line is one of them; see
     :func:`ontodex.graph.readers.entities.add_entities`. Lines above the table that start with # are comments.
 
@@ -245,6 +272,7 @@ def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str
         return
     columns = columns or TripleColumns()
     width, begun = len(names) or width, bool(names)
+    unnamed = _Unnamed()
     for number, cells in rows:
         if len(cells) != width:
             misfit(number, cells)
@@ -252,6 +280,9 @@ def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str
         begun = True
         if not columns.add(cells, builder, split):
             problems.report("expected head, relation and tail, found an empty cell", number, str(path))
+        elif not names and split == "train":
+            unnamed.take(cells)
+    unnamed.warn(problems)
     for identifier in builder.relation_ids():
         if identifier.startswith("/") and not identifier.startswith(CONCEPTNET):
             builder.relation(identifier, freebase_words(identifier))

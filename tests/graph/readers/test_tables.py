@@ -404,3 +404,23 @@ def test_mappings_that_do_not_hold_are_left_out(write) -> None:
     header = "#curie_map:\n#  A: http://a/\nsubject_id\tpredicate_id\tpredicate_modifier\tobject_id\n"
     graph = read(write("a.sssom.tsv", header + "A:1\tr\t\tA:2\nA:1\tr\tNot\tA:3\n"), on_error="raise")
     assert (says(graph)["known"], list(graph.ids)) == ({("A:1", "r", "A:2")}, ["A:1", "A:2"])
+
+
+@pytest.mark.parametrize(
+    ("content", "warning"),
+    [
+        (
+            "drug,effect,gene\nA,inhibits,B\nA,inhibits,C\n",
+            r"the first line, 'drug \| effect \| gene', has nothing in common",
+        ),
+        ("country,city,in\nA,B,C\nD,E,C\nF,G,C\n", "found 4 relations in 4 triples; if the first line is a header"),
+    ],
+)
+def test_a_header_that_is_not_known_is_told_of(write, content: str, warning: str) -> None:
+    with pytest.warns(ReadWarning, match=warning):
+        read(write("a.csv", content))
+
+
+def test_lines_of_sentences_are_told_of_their_format(write) -> None:
+    with pytest.raises(ReadError, match="read lines that are sentences by --format sentences"):
+        read(write("a.txt", "A man plays guitar.\nA dog runs.\n"))
