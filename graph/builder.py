@@ -168,6 +168,11 @@ class GraphBuilder:
             head_row, number, tail_row = self.entity(head), self.relation(relation), self.entity(tail)
         self._triples[split].extend((head_row, number, tail_row))
 
+    def count_shared(self, split: str, other: str) -> int:
+        """Return how many triples are in two splits."""
+        one, two = self._sorted(split), self._sorted(other)
+        return len(one) + len(two) - len(unique_triples(np.concatenate([one, two])))
+
     def build(self, *, skipped: int = 0) -> KnowledgeGraph:
         """Make the graph: triples sorted and unique, names in place of missing labels.
 

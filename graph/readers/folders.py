@@ -39,7 +39,8 @@ def read_splits(folder: Path, builder: GraphBuilder, problems: Problems) -> None
     """Read train, valid and test, and the names, definitions and relation texts beside them.
 
     ``entity_text.tsv`` and ``relation2text.txt`` declare what they name, in their order; the text files of SimKGC and
-    KG-BERT, which often cover more than one set, only describe what the triples name.
+    KG-BERT, which often cover more than one set, only describe what the triples name. Triples that are held out and in the
+    training split too make a warning.
 
     Raises:
         ReadError: If there is no training split.
@@ -59,6 +60,11 @@ def read_splits(folder: Path, builder: GraphBuilder, problems: Problems) -> None
     for split in ("train", "valid", "test"):
         if split in files:
             read_table(files[split], builder, problems, split)
+    for split in ("valid", "test"):
+        if shared := builder.count_shared("train", split):
+            problems.remark(
+                f"{shared:,} triples of {split} are in train too, where a model sees them; take them out of one"
+            )
     for name, describe in DESCRIPTIONS.items():
         if name in texts:
             describe(texts[name], builder, problems)

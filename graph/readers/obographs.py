@@ -28,6 +28,13 @@ def read_obographs(path: Path, builder: GraphBuilder, problems: Problems) -> Non
             document = json.load(stream)
         except (ValueError, RecursionError) as error:
             line = getattr(error, "lineno", None)
+            if str(error).startswith("Extra data"):
+                raise ReadError(
+                    "expected one JSON document, found more behind it (JSON lines?); write the links into a table of head, "
+                    "relation and tail, or read the lines into a pandas data frame and give that",
+                    str(path),
+                    line,
+                ) from None
             raise ReadError(f"expected JSON, found a fault ({error}); nothing was read", str(path), line) from None
     if not isinstance(document, dict) or not isinstance(document.get("graphs"), list):
         raise ReadError(

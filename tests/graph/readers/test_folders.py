@@ -6,7 +6,7 @@ import pytest
 from graph_strategies import says
 
 from ontodex.errors import ReadError
-from ontodex.graph import read
+from ontodex.graph import ReadWarning, read
 
 
 def test_wn18rr_as_simkgc_has_it(write) -> None:
@@ -77,7 +77,7 @@ def test_entity_text_by_its_header(write) -> None:
 def test_entity_text_needs_an_id_column(write) -> None:
     root = write("set/train.tsv", "m1\tr\tm2\n").parent
     write("set/entity_text.tsv", "m1\tone\n")
-    with pytest.raises(ReadError, match="expected a header with one of id"):
+    with pytest.raises(ReadError, match=r"expected a header with one of .*, id,"):
         read(root, on_error="raise")
 
 
@@ -120,3 +120,10 @@ def test_a_wordnet_database(write) -> None:
     assert says(graph)["relations"]["derivationally_related_form"] == "derivationally related form"
     assert graph.skipped == 2
     assert len(graph.hierarchy().links) == 1
+
+
+def test_held_out_triples_that_are_known_are_counted(write) -> None:
+    write("kg/train.txt", "a\tr\tb\nb\tr\tc\nc\tr\td\n")
+    folder = write("kg/test.txt", "a\tr\tb\na\tr\tb\nd\tr\ta\n").parent
+    with pytest.warns(ReadWarning, match="1 triples of test are in train too"):
+        assert len(read(folder).test) == 2
