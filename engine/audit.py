@@ -51,7 +51,7 @@ class _Pairs(NamedTuple):
 
     def at(self, places: Rows) -> _Pairs:
         """Return those at some places, in that order."""
-        return _Pairs(*(column[places] for column in self))
+        return _Pairs._make(column[places] for column in self)
 
 
 def audit(subsumptions: Subsumptions, k: int) -> Audit:

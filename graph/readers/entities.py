@@ -15,8 +15,8 @@ from ontodex.graph.prefixes import WELL_KNOWN
 __all__ = ["ID", "EntityColumns", "add_entities", "add_entity", "entity_columns", "spelt"]
 
 ID = (
-    *("concept id", "concept uri", "id", "identifier", "mid", "entity", "entity id", "curie", "iri", "uri", "code"),
-    *("notation", "class id", "child id"),
+    *("id", "identifier", "mid", "entity", "entity id", "curie", "iri", "uri", "code", "notation", "class id"),
+    *("concept id", "concept uri", "child id"),
 )
 LABEL = ("label", "name", "preferred label", "preflabel", "wikidata label")
 LABEL_ALONE = ("title", "term", "concept", "class", "category", "child")

@@ -77,7 +77,7 @@ def test_entity_text_by_its_header(write) -> None:
 def test_entity_text_needs_an_id_column(write) -> None:
     root = write("set/train.tsv", "m1\tr\tm2\n").parent
     write("set/entity_text.tsv", "m1\tone\n")
-    with pytest.raises(ReadError, match=r"expected a header with one of .*, id,"):
+    with pytest.raises(ReadError, match="expected a header with one of id"):
         read(root, on_error="raise")
 
 

@@ -344,12 +344,6 @@ def test_obsolete_rows_of_a_table_are_left_out(write) -> None:
     assert (list(graph.ids), graph.skipped) == (["1"], 0)
 
 
-def test_terms_of_a_concept_are_one_entity(write) -> None:
-    rows = "11\t1\t900\tChest pain\n12\t1\t900\tThoracic pain\n"
-    graph = read(write("a.tsv", f"id\tactive\tconceptId\tterm\n{rows}"), on_error="raise")
-    assert says(graph)["entities"] == {"900": ("Chest pain", {"Thoracic pain"}, "")}
-
-
 def test_concepts_and_relations_of_conceptnet_are_put_in_words(write) -> None:
     graph = read(
         write("a.tsv", "/c/en/cat/n\t/r/UsedFor\t/c/en/animal/n/wn/animal\n/c/en/a_cat\t/r/IsA\t/c/en/cat/n\n")
