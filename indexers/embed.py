@@ -65,13 +65,14 @@ def embed(
     journal = file.with_suffix(".json")
     rows, places = _known_rows(texts, known[0]) if known else (np.zeros(0, dtype=np.int64),) * 2
     missing = np.setdiff1d(np.arange(len(texts)), rows)
-    done = _done(journal, file, len(missing))
+    job = hashlib.blake2b(text_keys(texts).tobytes() + missing.tobytes(), digest_size=16).hexdigest()
+    done = _done(journal, file, job)
     vectors = map_file(file, (len(texts), width or encoder.dim), new=done is None, dtype=dtype)
     if done is None and known:
         for start in range(0, len(rows), 16384):
             vectors[rows[start : start + 16384]] = known[1][places[start : start + 16384]]
     done = done or 0
-    _note(journal, vectors, done, len(missing))
+    _note(journal, vectors, done, job)
     wanted = [texts[row] for row in missing.tolist()]
     chunks = encoder.stream(wanted, done=done)
     with tqdm(total=len(wanted), desc="encoding", unit="text", file=sys.stderr, disable=quiet or not wanted) as bar:
@@ -80,7 +81,7 @@ def embed(
                 made = (found if finish is None else finish(found)).astype(dtype)
             expect_storable(geometry, made, [wanted[position] for position in positions.tolist()])
             vectors[missing[positions]] = made
-            _note(journal, vectors, number, len(missing))
+            _note(journal, vectors, number, job)
             bar.update(len(positions))
         bar.update(len(wanted) - bar.n)
     return vectors
@@ -122,20 +123,20 @@ def _known_rows(texts: Sequence[str], keys: NDArray[np.bytes_]) -> tuple[NDArray
     return rows, places[rows]
 
 
-def _done(journal: Path, file: Path, texts: int) -> int | None:
-    """Return how many chunks of so many texts an interrupted call has done; ``None`` if there was none."""
+def _done(journal: Path, file: Path, job: str) -> int | None:
+    """Return how many chunks an interrupted call for the same texts has done; ``None`` if there was none."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         left = json.loads(journal.read_text())
-        if left["texts"] == texts and file.exists():
+        if left["job"] == job and file.exists():
             return int(left["chunks"])
     return None
 
 
-def _note(journal: Path, vectors: Embeddings, chunks: int, texts: int) -> None:
+def _note(journal: Path, vectors: Embeddings, chunks: int, job: str) -> None:
     """Say that so many chunks are on the disk, once they are."""
     assert isinstance(vectors, np.memmap)
     vectors.flush()
     release(vectors)
     flag = journal.with_suffix(".tmp")
-    flag.write_text(json.dumps({"chunks": chunks, "texts": texts}))
+    flag.write_text(json.dumps({"chunks": chunks, "job": job}))
     os.replace(flag, journal)

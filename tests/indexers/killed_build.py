@@ -23,8 +23,8 @@ text_encoder.CHUNK = 8
 def killed_after_chunks(chunks: int, graph: KnowledgeGraph, index: Path, encoder: Path) -> None:
     note = embed._note
 
-    def noted(journal: Path, vectors: Any, done: int, texts: int) -> None:
-        note(journal, vectors, done, texts)
+    def noted(journal: Path, vectors: Any, done: int, job: str) -> None:
+        note(journal, vectors, done, job)
         if done == chunks:
             os.kill(os.getpid(), signal.SIGKILL)
 

@@ -18,6 +18,7 @@ from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import GraphBuilder, KnowledgeGraph, read, write_tsv
 from ontodex.indexers.build import build_index
+from ontodex.indexers.embed import embed
 from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.index import Index
 from tests.plain import build_plain
@@ -79,7 +80,7 @@ def test_an_interrupted_build_of_something_else_is_begun_anew(
     (tmp_path / "a.odx" / "LOCK").touch()
     for content in ('{"job": "another"}', "{", "[]", ""):
         (left / "job.json").write_text(content)
-        (left / "text.json").write_text('{"chunks": 1, "texts": 60}')
+        (left / "text.json").write_text('{"chunks": 1, "job": "another"}')
         (left / "junk").write_text("x")
         interrupted(build_plain, small_graph, tmp_path / "a.odx", tiny_encoder)
         assert len(encoded) == 60
@@ -87,7 +88,7 @@ def test_an_interrupted_build_of_something_else_is_begun_anew(
         encoded.clear()
 
 
-@pytest.mark.parametrize("journal", ["", "{", "[]", '{"chunks": 1}', '{"chunks": 1, "texts": 59}'])
+@pytest.mark.parametrize("journal", ["", "{", "[]", '{"chunks": 1}', '{"chunks": 1, "job": "another"}'])
 def test_a_journal_that_says_nothing_or_of_other_texts_is_not_believed(
     tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, encoded: list[str], journal: str
 ) -> None:
@@ -97,6 +98,13 @@ def test_a_journal_that_says_nothing_or_of_other_texts_is_not_believed(
     encoded.clear()
     build_plain(small_graph, index, tiny_encoder).close()
     assert len(encoded) == 60
+
+
+def test_vectors_of_other_texts_are_not_taken_up(tmp_path: Path, tiny_encoder: Path) -> None:
+    encoder, file = TextEncoder(tiny_encoder, "cpu"), tmp_path / "text.vectors"
+    embed(["dog", "cat"], encoder, file, quiet=True)
+    again = embed(["dog", "a cat"], encoder, file, quiet=True)
+    np.testing.assert_allclose(again, encoder.encode(["dog", "a cat"]), atol=1e-6)
 
 
 def test_a_trained_encoder_with_a_text_encoder_of_its_own_is_taken_up_whole(
