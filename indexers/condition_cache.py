@@ -6,6 +6,7 @@ import hashlib
 import os
 import struct
 import threading
+import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -28,7 +29,7 @@ LARGEST = 1 << 28
 """Bytes of a factor at most: the file may come from anywhere, and a few bytes may stand for very many."""
 
 _USE = struct.Struct(">QQ")
-"""When a factor was last used, counted in uses of any, and its bytes."""
+"""When a factor was last used, in nanoseconds since 1970, and its bytes."""
 
 Factor = NDArray[np.float16] | NDArray[np.float32]
 T = TypeVar("T")
@@ -73,9 +74,10 @@ class ConditionCache:
             return {condition: factor for condition, factor in values.items() if factor is not None}
 
         def note(transaction: Any, factors: Any, uses: Any) -> None:
-            room = _Room(transaction, factors, uses)
             for condition in found:
-                room.used(keys[condition])
+                use = transaction.get(keys[condition], db=uses)
+                if use is not None:  # another process may have evicted it meanwhile
+                    _note(transaction, uses, keys[condition], _USE.unpack(use)[1])
 
         found = self._do(read) or {}
         if found:
@@ -92,10 +94,20 @@ class ConditionCache:
         packed = {_key(encoder, condition): _packed(factor) for condition, factor in factors.items()}
 
         def write(transaction: Any, factors: Any, uses: Any) -> None:
-            room = _Room(transaction, factors, uses)
-            for key, value in packed.items():
-                if len(value) <= self.budget:
-                    room.put(key, value, self.budget)
+            kept = {key: value for key, value in packed.items() if len(value) <= self.budget}
+            of = {bytes(key): _USE.unpack(use) for key, use in transaction.cursor(uses)}
+            sizes = {key: of[key][1] for key in sorted(of, key=of.__getitem__)}
+            total = sum(sizes.values())
+            for key, value in kept.items():
+                total += len(value) - sizes.pop(key, 0)
+                while total > self.budget:
+                    oldest = next(iter(sizes))
+                    total -= sizes.pop(oldest)
+                    transaction.delete(oldest, db=factors)
+                    transaction.delete(oldest, db=uses)
+                sizes[key] = len(value)
+                transaction.put(key, value, db=factors)
+                _note(transaction, uses, key, len(value))
 
         self._do(write, write=True)
 
@@ -122,10 +134,10 @@ class ConditionCache:
             return None
         for _ in range(2):
             try:
-                with environment.lmdb.begin(write=write) as transaction:
+                with environment.lock, environment.lmdb.begin(write=write) as transaction:
                     return what(transaction, environment.factors, environment.uses)
             except lmdb.MapResizedError:  # another process keeps more; so does this one from now on
-                environment.lmdb.set_mapsize(0)
+                environment.set_size(0)
             except lmdb.MapFullError:  # no room in one piece is left
                 if what is _clear:
                     break
@@ -133,44 +145,6 @@ class ConditionCache:
             except lmdb.Error:
                 break
         return None
-
-
-class _Room:
-    """A transaction that changes the cache.
-
-    Args:
-        transaction: A transaction of LMDB.
-        factors: Database of the factors.
-        uses: Database of their uses.
-    """
-
-    def __init__(self, transaction: Any, factors: Any, uses: Any) -> None:
-        self._transaction, self._factors, self._uses = transaction, factors, uses
-        self._of = {bytes(key): _USE.unpack(value) for key, value in transaction.cursor(uses)}
-        self._clock = max((when for when, _ in self._of.values()), default=0)
-
-    def used(self, key: bytes) -> None:
-        """Note that a factor is used now; nothing if another process has evicted it meanwhile."""
-        if key in self._of:
-            self._note(key, self._of[key][1])
-
-    def put(self, key: bytes, value: bytes, budget: int) -> None:
-        """Keep a value; those used the longest ago make room for it."""
-        self._of.pop(key, None)
-        total = sum(size for _, size in self._of.values())
-        for oldest in sorted(self._of, key=lambda one: self._of[one][0]):
-            if total + len(value) <= budget:
-                break
-            total -= self._of.pop(oldest)[1]
-            self._transaction.delete(oldest, db=self._factors)
-            self._transaction.delete(oldest, db=self._uses)
-        self._transaction.put(key, value, db=self._factors)
-        self._note(key, len(value))
-
-    def _note(self, key: bytes, size: int) -> None:
-        self._clock += 1
-        self._of[key] = (self._clock, size)
-        self._transaction.put(key, _USE.pack(self._clock, size), db=self._uses)
 
 
 class _Environment:
@@ -185,6 +159,12 @@ class _Environment:
         self.factors = self.lmdb.open_db(b"factors")
         self.uses = self.lmdb.open_db(b"uses")
         self.process = os.getpid()
+        self.lock = threading.Lock()
+
+    def set_size(self, size: int) -> None:
+        """Map so many bytes of the file, 0 for those that there are; no transaction must be open meanwhile."""
+        with self.lock:
+            self.lmdb.set_mapsize(size)
 
 
 _environments: WeakValueDictionary[tuple[int, int], _Environment] = WeakValueDictionary()
@@ -204,6 +184,8 @@ def _shared(path: Path, size: int) -> _Environment | None:
                     status = path.stat()
                     known = _environments.get((status.st_dev, status.st_ino))
                     if known is not None:
+                        if known.process == os.getpid() and known.lmdb.info()["map_size"] < size:
+                            known.set_size(size)
                         return known
                 made = _Environment(path, size)
             except _DAMAGE:
@@ -218,6 +200,10 @@ def _shared(path: Path, size: int) -> _Environment | None:
             _environments[(status.st_dev, status.st_ino)] = made
             return made
     return None
+
+
+def _note(transaction: Any, uses: Any, key: bytes, size: int) -> None:
+    transaction.put(key, _USE.pack(time.time_ns(), size), db=uses)
 
 
 def _clear(transaction: Any, factors: Any, uses: Any) -> None:

@@ -129,6 +129,26 @@ def test_caches_of_one_folder_share_the_file(tmp_path: Path) -> None:
     assert list(first.get("encoder", ["a", "d"])) == ["a", "d"]
 
 
+def test_a_cache_has_its_budget_beside_a_smaller_one(tmp_path: Path) -> None:
+    small, large = filled(tmp_path, 1 << 20), ConditionCache(tmp_path, 64 << 20)
+    noise = np.random.default_rng(0).integers(1 << 16, size=(48, 1 << 19), dtype=np.uint16).view(np.float16)
+    for number, factor in enumerate(noise):
+        large.put("encoder", {str(number): factor})
+    assert len(large) == 3 + 48
+    assert list(small.get("encoder", ["a", "7"])) == ["a", "7"]
+
+
+def test_keeping_many_takes_no_longer_for_each(tmp_path: Path) -> None:
+    cache = ConditionCache(tmp_path, 64 << 20)
+    factors = {str(number): np.full(4, number, dtype=np.float16) for number in range(4200)}
+    seconds = []
+    for first, last in ((0, 200), (200, 4200)):
+        start = time.perf_counter()
+        cache.put("encoder", {str(number): factors[str(number)] for number in range(first, last)})
+        seconds.append(time.perf_counter() - start)
+    assert seconds[1] < 100 * seconds[0] + 1  # twenty times as many
+
+
 WRITER = """
 import sys
 from pathlib import Path
