@@ -6,6 +6,7 @@ import argparse
 import importlib
 import json
 import os
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -39,6 +40,9 @@ BENCHMARKS = {
 }
 NEED_NO_DATA = ("retrieval", "encode", "small-graphs", "hierarchy-search", "entailment-search", "conditional-search")
 
+PLACES = ("--data", "--make", "--model", "--pairs", "--train")
+"""Options that name a folder."""
+
 
 def parser_of(name: str | None) -> argparse.ArgumentParser:
     """Return the command line of a benchmark, or the one that lists them all."""
@@ -47,6 +51,7 @@ def parser_of(name: str | None) -> argparse.ArgumentParser:
         prog=f"python -m benchmarks {name or '[NAME]'}",
         description=BENCHMARKS[name] if name else f"names:\n{listing}\n\nWithout a name: all that need no data.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     if name is None:
         parser.add_argument("name", nargs="?", choices=list(BENCHMARKS), metavar="NAME", help="one of the above")
@@ -78,11 +83,12 @@ def main(arguments: Sequence[str]) -> int:
 def without_places(arguments: Sequence[str]) -> list[str]:
     """Return arguments with DIR for folders of this machine, which say nothing to anybody else.
 
-    >>> without_places(["--data", "/home/me/data", "--seed", "1"])
-    ['--data', 'DIR', '--seed', '1']
+    >>> without_places(["--data", "/home/me/data", "--model=/home/me/model", "--seed", "1"])
+    ['--data', 'DIR', '--model=DIR', '--seed', '1']
     """
+    within = re.compile(f"({'|'.join(PLACES)})=.*", re.DOTALL)
     return [
-        "DIR" if before in ("--data", "--make", "--model", "--pairs", "--train") else one
+        "DIR" if before in PLACES else within.sub(r"\1=DIR", one)
         for before, one in zip(["", *arguments], arguments, strict=False)
     ]
 

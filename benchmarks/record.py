@@ -134,11 +134,19 @@ def make_record(measured: Measured, command: str, code: Mapping[str, Any] | None
 
 
 def write_record(record: Mapping[str, Any], folder: Path = RESULTS) -> Path:
-    """Write a record to ``NAME.json``; return its path."""
+    """Write a record to ``NAME.json``, or ``NAME-part.json`` where the one there has rows that it lacks; return the path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{record['name']}.json"
+    if path.exists() and _rows(json.loads(path.read_text(encoding="utf-8"))) - _rows(record):
+        record = {**record, "name": f"{record['name']}-part"}
+        path = folder / f"{record['name']}.json"
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
+
+
+def _rows(record: Mapping[str, Any]) -> set[str]:
+    """Return the groups of a record's figures."""
+    return {name for name, value in record["figures"].items() if isinstance(value, Mapping)}
 
 
 def _git(*arguments: str) -> str:

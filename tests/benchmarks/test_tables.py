@@ -55,6 +55,20 @@ def test_a_record_becomes_a_section(tmp_path) -> None:
     assert "`python -m benchmarks made-up`" in text
 
 
+def test_a_record_of_some_rows_does_not_replace_one_of_all(tmp_path) -> None:
+    def write(*rows: str) -> str:
+        figures = {"share": 0.5, **{row: {"mrr": 0.5} for row in rows}}
+        return write_record(make_record(Measured("made-up", "Made up", figures=figures), "…"), tmp_path).name
+
+    assert [write("hyper"), write("hyper", "concat")] == ["made-up.json"] * 2
+    assert write("concat") == "made-up-part.json"
+    assert [(record["name"], len(record["figures"])) for record in read_records(tmp_path)] == [
+        ("made-up-part", 2),
+        ("made-up", 3),
+    ]
+    assert write("concat", "hyper") == "made-up.json"
+
+
 def test_a_goal_of_nothing_is_refused() -> None:
     with pytest.raises(KeyError, match="recall"):
         make_record(Measured(name="x", title="X", goals={"recall": Goal(at_least=1)}), "python -m benchmarks x")
