@@ -51,6 +51,7 @@ class Statements:
         self._numbers: dict[str, int] = {}
         self._graphs: dict[str, array[int]] = {"": array("i")}
         self._labels: dict[int, tuple[int, str, int, str]] = {}
+        self._other_labels: dict[int, dict[str, None]] = {}
         self._definitions: dict[int, tuple[int, str, int, str]] = {}
         self._found_language = False
         self._named_by: dict[str, list[tuple[str, str]]] = {}
@@ -100,8 +101,14 @@ class Statements:
             else:
                 store = self._labels if kind == "label" else self._definitions
                 order = worth, "" if language in (self.language, "en") else language, rank
-                if number not in store or order < store[number][:-1]:
-                    store[number] = (*order, value)
+                best = store.get(number, (*order, value))
+                store[number] = better = min(best, (*order, value), key=lambda name: name[:-1])
+                if kind == "label" and better[:2] < best[:2]:
+                    self._other_labels.pop(number, None)
+                elif kind == "label" and order[:2] == best[:2] and value != best[-1]:
+                    others = self._other_labels.setdefault(number, {})
+                    others[value if better is best else best[-1]] = None
+                    expect_synonyms(len(others), subject)
         elif predicate in rdf.TEXT_OF:
             self._texts.setdefault(subject, []).append((value, language))
         elif predicate == rdf.FORMER:
@@ -203,10 +210,13 @@ class Statements:
         return self._definitions[number][-1] if number in self._definitions else ""
 
     def synonyms(self, number: int) -> list[str]:
-        """Return the synonyms of a resource: in the wanted language and without one, else in English, else all."""
+        """Return the synonyms of a resource: in the wanted language and without one, else in English, else all.
+
+        Further labels in the language of its label are synonyms.
+        """
         known = self._synonyms.get(number, {})
         best = max(1, min(known.values(), default=1))
-        return [name for name, worth in known.items() if worth <= best]
+        return [*self._other_labels.get(number, ()), *(name for name, worth in known.items() if worth <= best)]
 
     def all_prefixes(self) -> dict[str, str]:
         """Return the prefixes of the source, those declared in SHACL, and the well-known ones."""

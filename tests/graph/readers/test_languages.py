@@ -93,3 +93,20 @@ def test_the_tag_asked_for_goes_before_narrower_ones_and_none_before_others(
         write("a.ttl", f"{head}{said} ; skos:definition ''@de, 'a thing'@en ."), language=language, on_error="skip"
     )
     assert (list(graph.labels), list(graph.definitions)) == ([label], ["a thing"])
+
+
+@pytest.mark.parametrize("german_first", [False, True])
+def test_further_labels_in_the_language_of_the_label_are_synonyms(write, german_first: bool) -> None:
+    german, english = 'skos:prefLabel "Hund"@de, "Köter"@de', 'skos:prefLabel "dog"@en, "hound"@en, "dog"'
+    labels = f"{german} ; {english}" if german_first else f"{english} ; {german}"
+    content = THESAURUS.replace('skos:prefLabel "dog"@en, "Hund"@de', labels)
+    path = write(
+        "pets.ttl", content.replace('skos:altLabel "hound"@en', 'rdfs:label "doggy"@en ; skos:altLabel "whelp"@en')
+    )
+    path.write_text("@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ." + path.read_text())
+    graph = read(path)
+    row = graph.ids.index("ex:dog")
+    assert graph.labels[row] == "doggy"
+    assert set(graph.synonyms[row]) == {"dog", "hound", "whelp", "Canis lupus familiaris"}
+    graph = read(path, language="de")
+    assert (graph.labels[row], set(graph.synonyms[row])) == ("Hund", {"Köter", "Canis lupus familiaris"})
