@@ -20,6 +20,8 @@ __all__ = ["read_obographs"]
 def read_obographs(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read classes, individuals, edges and existential restrictions; deprecated nodes and their edges are left out.
 
+    The genus of a logical definition is taken as parent of a class that has none.
+
     Raises:
         ReadError: If the file is no JSON, or JSON of another kind.
     """
@@ -90,15 +92,22 @@ def _properties(meta: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _edges(graph: dict[str, Any], problems: Problems) -> Iterator[tuple[str, str, str]]:
+    with_parent: set[str] = set()
     for edge in _listed(graph, "edges", problems):
         try:
-            yield str(edge["sub"]), str(edge["pred"]), str(edge["obj"])
+            head, relation, tail = str(edge["sub"]), str(edge["pred"]), str(edge["obj"])
+            yield head, relation, tail
+            if relation == "is_a":
+                with_parent.add(head)
         except (KeyError, TypeError):
             problems.report(f"expected an edge with sub, pred and obj, found {str(edge)[:80]!r}")
     for axiom in _listed(graph, "logicalDefinitionAxioms", problems):
         try:
+            head = str(axiom["definedClassId"])
+            for genus in axiom.get("genusIds") or [] if head not in with_parent else []:
+                yield head, "is_a", str(genus)
             for restriction in axiom.get("restrictions") or []:
-                yield str(axiom["definedClassId"]), str(restriction["propertyId"]), str(restriction["fillerId"])
+                yield head, str(restriction["propertyId"]), str(restriction["fillerId"])
         except (KeyError, TypeError, AttributeError):
             problems.report(f"expected a logical definition, found {str(axiom)[:80]!r}")
 

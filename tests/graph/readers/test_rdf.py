@@ -202,12 +202,19 @@ def test_obographs(write) -> None:
       {"sub": "http://purl.obolibrary.org/obo/X_1", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_2"},
       {"sub": "http://purl.obolibrary.org/obo/X_3", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_2"},
       {"sub": "x"}],
-     "logicalDefinitionAxioms": [{"definedClassId": "http://purl.obolibrary.org/obo/X_1", "genusIds": [],
-      "restrictions": [{"propertyId": "http://purl.obolibrary.org/obo/BFO_0000050",
-                        "fillerId": "http://purl.obolibrary.org/obo/X_2"}]}]}]}"""
+     "logicalDefinitionAxioms": [
+      {"definedClassId": "http://purl.obolibrary.org/obo/X_1", "genusIds": ["http://purl.obolibrary.org/obo/X_4"],
+       "restrictions": [{"propertyId": "http://purl.obolibrary.org/obo/BFO_0000050",
+                         "fillerId": "http://purl.obolibrary.org/obo/X_2"}]},
+      {"definedClassId": "http://purl.obolibrary.org/obo/X_2", "genusIds": ["http://purl.obolibrary.org/obo/X_4"]}]}]}"""
     graph = read(write("a.json", content), on_error="skip")
-    assert says(graph)["entities"] == {"X:1": ("one", {"uno"}, "first"), "X:2": ("two", set(), "")}
-    assert says(graph)["known"] == {("X:1", "is_a", "X:2"), ("X:1", "BFO:0000050", "X:2")}
+    assert says(graph)["entities"] == {
+        "X:1": ("one", {"uno"}, "first"),
+        "X:2": ("two", set(), ""),
+        "X:4": ("X:4", set(), ""),
+    }
+    parents = {("X:1", "is_a", "X:2"), ("X:2", "is_a", "X:4")}
+    assert says(graph)["known"] == {*parents, ("X:1", "BFO:0000050", "X:2")}
     assert says(graph)["relations"]["BFO:0000050"] == "part of"
     assert graph.skipped == 2
 
