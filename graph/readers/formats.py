@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ontodex.errors import ReadError
 from ontodex.graph.readers.files import head_of, plain_name
+from ontodex.graph.readers.xml_guard import after_prolog
 
 __all__ = ["format_of"]
 
@@ -37,6 +38,12 @@ UNSUPPORTED = (
     (re.compile(rb"^\s*(?:Prefix\(|Ontology\()", re.MULTILINE), "OWL functional syntax"),
     (re.compile(rb"^\s*(?:Prefix:|Ontology:)\s", re.MULTILINE), "OWL Manchester syntax"),
 )
+NO_RDF = re.compile(rb"<(?:!doctype\s+)?(html|graphml|gexf)[\s>]", re.IGNORECASE)
+INSTEAD = {
+    "html": ("an HTML page", "a server's answer in place of the file: fetch the file itself"),
+    "graphml": ("GraphML", "read it with networkx (networkx.read_graphml) and give the graph to ontodex.read"),
+    "gexf": ("GEXF", "read it with networkx (networkx.read_gexf) and give the graph to ontodex.read"),
+}
 OWL_XML = re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s")
 
 
@@ -49,6 +56,9 @@ def format_of(path: Path) -> str:
     head = head_of(path)
     if not head.strip():
         raise ReadError("expected a graph or an ontology, found an empty file", str(path))
+    if match := NO_RDF.match(head, after_prolog(head)):
+        kind, instead = INSTEAD[match[1].decode().lower()]
+        raise ReadError(f"expected a graph or an ontology, found {kind}; {instead}", str(path))
     suffix = SUFFIXES.get(Path(plain_name(path)).suffix)
     body = b"\n".join(line for line in head.splitlines() if not line.lstrip().startswith((b"#", b"!")))
     for pattern, name in UNSUPPORTED:

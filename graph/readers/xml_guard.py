@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from ontodex.errors import ReadError
 
-__all__ = ["GuardedXml", "check_doctype"]
+__all__ = ["GuardedXml", "after_prolog", "check_doctype"]
 
 HEAD = 1 << 20
 LONGEST = 500
@@ -17,6 +17,15 @@ PROLOG = re.compile(rb"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*)*", re.DOTALL)
 ENTITY = re.compile(rb"<!ENTITY\s+(%\s+)?([^\s\"'>]+)\s+(?:\"([^\"]*)\"|'([^']*)'|([^>]*))\s*>")
 NAMESPACE = re.compile(rb"xmlns:([\w.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 LATE = (b"<!DOCTYPE", b"<!ENTITY")
+
+
+def after_prolog(head: bytes) -> int:
+    """Return where the first declaration or tag of a document starts, after comments and instructions.
+
+    >>> after_prolog(b'<?xml version="1.0"?> <r/>')
+    22
+    """
+    return PROLOG.match(head).end()  # type: ignore[union-attr]
 
 
 def check_doctype(head: bytes, source: str) -> tuple[int, dict[str, str]]:
@@ -35,7 +44,7 @@ def check_doctype(head: bytes, source: str) -> tuple[int, dict[str, str]]:
         >>> check_doctype(b'<!DOCTYPE r [<!ENTITY obo "http://o/">]><r/>', "x.owl")
         (40, {'obo': 'http://o/'})
     """
-    start = PROLOG.match(head).end()  # type: ignore[union-attr]
+    start = after_prolog(head)
     if not head.startswith(b"<!DOCTYPE", start):
         return start, {}
     opening = re.compile(rb"<!DOCTYPE[^\[>]*([\[>])").match(head, start)

@@ -74,6 +74,34 @@ def test_other_owl_syntaxes_are_named(write, name: str, content: str, syntax: st
         read(write(name, content))
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "a.ttl",
+            "<!DOCTYPE html>\n<html><head><title>404</title></head></html>",
+            "an HTML page; .* fetch the file itself",
+        ),
+        ("a.csv", "\n<HTML lang='en'><body>a,b,c</body></HTML>", "an HTML page"),
+        (
+            "a.owl",
+            '<?xml version="1.0"?><!-- 1 < 2 --><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML"><html/>',
+            "an HTML page",
+        ),
+        ("a.xml", '<?xml version="1.0"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns"/>', "read_graphml"),
+        ("a.graphml", "<graphml><graph/></graphml>", "found GraphML; .*read_graphml"),
+        ("a.gexf", '<gexf version="1.3"><graph/></gexf>', "read_gexf"),
+    ],
+)
+def test_what_is_no_rdf_is_named(write, name: str, content: str, message: str) -> None:
+    with pytest.raises(ReadError, match=message):
+        read(write(name, content))
+
+
+def test_a_cell_may_hold_a_tag(write) -> None:
+    assert "<html> tag" in read(write("a.csv", "id,label\n1,<html> tag\n")).labels
+
+
 def test_gzip_is_known_by_content(write) -> None:
     assert says(read(write("a.tsv", gzip.compress(TRIPLES.encode()))))["known"] == KNOWN
     assert says(read(write("b.tsv.gz", gzip.compress(TRIPLES.encode()))))["known"] == KNOWN
