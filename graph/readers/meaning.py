@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from ontodex.errors import ReadError
 from ontodex.graph.builder import LANGUAGE, GraphBuilder, readable
 from ontodex.graph.prefixes import contract
 from ontodex.graph.readers import vocabulary as rdf
@@ -23,7 +24,11 @@ CHECKED = (rdf.OWL, rdf.RDF, rdf.RDFS, rdf.SKOS)
 
 
 def interpret(statements: Statements, builder: GraphBuilder, problems: Problems) -> None:
-    """Add what the statements say to ``builder``: as an ontology if there are subclasses, else as plain data."""
+    """Add what the statements say to ``builder``: as an ontology if there are subclasses, else as plain data.
+
+    Raises:
+        ReadError: If all that is said is said of blank nodes.
+    """
     statements.read_resources()
     if statements.language != LANGUAGE and (taken := statements.other_languages):
         problems.remark(
@@ -40,14 +45,20 @@ def interpret(statements: Statements, builder: GraphBuilder, problems: Problems)
         triples, entities = _data(statements)
     names = statements.curies()
     used = {end for head, _, tail in triples for end in (head, tail)}
-    for number in sorted(used.union(entities)):
+    named = used.union(entities)
+    links = statements.links
+    if len(links) and not named and all(statements.terms[head].startswith("_:") for head in links[:, 0].tolist()):
+        raise ReadError(
+            "expected entities with an IRI, found only blank nodes; give each an IRI (in JSON-LD an @id)",
+            builder.source,
+        )
+    for number in sorted(named):
         builder.entity(
             names[number], statements.label(number), statements.synonyms(number), statements.definition(number)
         )
     former = {contract(name, prefixes): names[number] for name, number in statements.former.items()}
     former |= {names[old]: names[new] for old, new in statements.present().items()}
     builder.replace(former)
-    links = statements.links
     naming = links[np.isin(links[:, 1], list(statements.numbers([rdf.NAMED_BY])))].tolist()
     named_by = {relation: one for one, _, relation in naming if not statements.label(relation)}
     for number in sorted({relation for _, relation, _ in triples}):

@@ -191,6 +191,14 @@ def test_a_context_elsewhere_is_not_fetched_and_that_is_said(write) -> None:
         read(path)
 
 
+def test_nodes_without_a_name_are_the_cause_that_is_named(write) -> None:
+    node = (
+        '{"@context": {"@vocab": "http://schema.org/"}, "@type": "Person", "name": "A", "knows": {"@type": "Person"}}'
+    )
+    with pytest.raises(ReadError, match=r"only blank nodes; .*@id"):
+        read(write("a.jsonld", node))
+
+
 def test_obographs(write) -> None:
     content = """{"graphs": [{"nodes": [
       {"id": "http://purl.obolibrary.org/obo/X_1", "lbl": "one", "type": "CLASS",
