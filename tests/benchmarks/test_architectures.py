@@ -22,7 +22,7 @@ def test_test_pairs_are_split_by_what_train_links_either_way_round(small_graph):
 
 
 def test_every_row_is_trained_and_ranked(tmp_path, small_graph, monkeypatch, tiny_encoder):
-    write_tsv(dataclasses.replace(small_graph, test=small_graph.triples[:4]), tmp_path / "wn18rr")
+    write_tsv(dataclasses.replace(small_graph, test=small_graph.test[:4]), tmp_path / "wn18rr")
     parser = ArgumentParser()
     architectures.add_options(parser)
     options = Namespace(**vars(parser.parse_args(["--graph", "wn18rr"])), seed=0, quick=True, data=tmp_path)
