@@ -1,0 +1,75 @@
+"""Cells of the lines of a table in TSV or CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+
+from ontodex.graph.readers.files import lines_of
+from ontodex.graph.readers.problems import Problems
+
+__all__ = ["Rows", "rows_of"]
+
+Rows = Iterator[tuple[int, list[str]]]
+"""Cells of the lines of a table, and their numbers."""
+
+LOOKED_AT = 20
+"""Lines that tell what parts the cells of a table."""
+
+LONGEST_CELL = 1000
+"""Lines over which a quoted cell may run, beside its first."""
+
+MARKS = ("\t", ",", ";")
+"""What may part cells; of marks that as many lines have, the first."""
+
+
+def rows_of(path: Path, problems: Problems) -> Rows:
+    """Yield (line number, cells) of every line that is not blank, parted by tabs, commas or semicolons.
+
+    The mark that most of the first lines have is the one; cells within quotes may hold it where it is no tab, and
+    new lines. Quotes around a cell are no part of it.
+    """
+    filled = ((number, line) for number, line in lines_of(path, problems) if line and not line.isspace())
+    first = list(islice(filled, LOOKED_AT))
+    mark = max(MARKS, key=lambda mark: sum(mark in line for _, line in first))
+    lines, again = chain(first, filled), list[tuple[int, str]]()
+    while (found := again.pop(0) if again else next(lines, None)) is not None:
+        number, line = found
+        if mark != "\t" and '"' in line:
+            cells, again = _quoted(line, mark, again, lines)
+            if isinstance(cells, csv.Error):
+                problems.report(f"expected cells parted by {mark!r}, found {line[:60]!r} ({cells})", number, str(path))
+            else:
+                yield number, cells
+        else:
+            cells = line.split(mark)
+            yield number, [_unquoted(cell) for cell in cells] if '"' in line else cells
+
+
+def _unquoted(cell: str) -> str:
+    """Return what is in a quoted cell of a table with tabs; where quotes are part of a text, it stays."""
+    inner = cell.strip()[1:-1]
+    return inner.replace('""', '"') if cell.strip() == f'"{inner}"' and '"' not in inner.replace('""', "") else cell
+
+
+def _quoted(
+    line: str, mark: str, again: list[tuple[int, str]], lines: Iterator[tuple[int, str]]
+) -> tuple[list[str] | csv.Error, list[tuple[int, str]]]:
+    """Return the cells of a line, or why there are none, and the lines that were read ahead and are still to be read.
+
+    A quoted cell may go on in the next lines, ``again`` before ``lines``.
+    """
+    taken: list[tuple[int, str]] = []
+
+    def text() -> Iterator[str]:
+        yield f"{line}\n"
+        for found in islice(chain(again, lines), LONGEST_CELL):
+            taken.append(found)
+            yield f"{found[1]}\n"
+
+    try:
+        return next(csv.reader(text(), delimiter=mark, strict=True)), again[len(taken) :]
+    except csv.Error as error:
+        return error, taken + again[len(taken) :]

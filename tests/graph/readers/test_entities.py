@@ -1,0 +1,203 @@
+"""Tables of entities."""
+
+from __future__ import annotations
+
+import pytest
+from graph_strategies import says
+
+from ontodex.graph import ReadWarning, read
+
+PETS = """id,label,synonyms,definition,parent,habitat,weight kg,tame,note
+P1,dog,hound|domestic dog,an animal that barks,P2,house; yard,10,yes,old friend
+P2,canine,,,animal,,,no,a family
+P3,wolf,,"it howls, at night",Canine,forest,45,no,grey
+P4,cat,,,P5,house,4,yes,mouser
+P5,feline,,,animal,,,no,another family
+P6,"wolf dog, mixed",,,"P1,P3",forest,40,no,rare
+"""
+
+
+def test_a_table_of_entities(write) -> None:
+    graph = read(write("pets.csv", PETS), on_error="raise")
+    assert says(graph)["known"] == {
+        *(("P1", "is_a", "P2"), ("P2", "is_a", "animal"), ("P3", "is_a", "P2"), ("P4", "is_a", "P5")),
+        *(("P5", "is_a", "animal"), ("P6", "is_a", "P1"), ("P6", "is_a", "P3"), ("P1", "habitat", "house")),
+        *(("P1", "habitat", "yard"), ("P3", "habitat", "forest"), ("P4", "habitat", "house")),
+        ("P6", "habitat", "forest"),
+    }
+    dog = graph.ids.index("P1")
+    assert (graph.labels[dog], list(graph.synonyms[dog])) == ("dog", ["hound", "domestic dog"])
+    assert graph.definitions[graph.ids.index("P3")] == "it howls, at night"
+    assert graph.labels[graph.ids.index("P6")] == "wolf dog, mixed"
+    assert len(graph.hierarchy().links) == 7
+
+
+@pytest.mark.parametrize(
+    ("content", "known"),
+    [
+        ("child,parent\ndog,animal\ncat,animal\n", {("dog", "is_a", "animal"), ("cat", "is_a", "animal")}),
+        ("Concept\tBroader\nDog\tanimal\nAnimal\t\n", {("Dog", "is_a", "Animal")}),
+        ("Label\tDefinition\tLikes\ndog\tit barks\tcat\ncat\tit purrs\t\n", {("dog", "Likes", "cat")}),
+        ("category,is a,concept\ntopic,is a,concept\n", {(name, "is a", "concept") for name in ("category", "topic")}),
+        ("id,parent,parent\n1,2,3\n", {("1", "is_a", "2"), ("1", "is_a", "3")}),
+        ("name;kind of\ndog;animal\nanimal;n/a\n", {("dog", "is_a", "animal")}),
+        ("# pets\nid,label,parent\n1,dog,2\n2,animal,\n", {("1", "is_a", "2")}),
+    ],
+)
+def test_headers_of_entities(write, content: str, known: set[tuple[str, str, str]]) -> None:
+    assert says(read(write("a.csv", content), on_error="skip"))["known"] == known
+
+
+def test_a_frame_of_entities() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"id": [1, 2], "label": ["dog", "animal"], "parent": ["2", None]})
+    graph = read(frame, on_error="raise")
+    assert says(graph)["known"] == {("1", "is_a", "2")}
+    assert list(graph.labels) == ["dog", "animal"]
+
+
+def test_entities_parted_by_semicolons(write) -> None:
+    content = 'id;label;synonyms;parent\n1;tool;;\n2;saw;"hand saw; fretsaw, small";tool\n'
+    graph = read(write("a.csv", content))
+    assert says(graph)["known"] == {("2", "is_a", "1")}
+    assert graph.synonyms[graph.ids.index("2")] == ("hand saw", "fretsaw, small")
+
+
+def test_a_row_without_an_entity_is_left_out_and_named(write) -> None:
+    path = write("a.csv", "id,label,parent\n1,dog,2\n,stray\n,cat,2\n2,animal,\n")
+    with pytest.warns(ReadWarning, match="a.csv:3: expected 3 columns and an id or label, found 2"):
+        graph = read(path)
+    assert list(graph.ids) == ["1", "2"]
+    assert graph.skipped == 2
+
+
+def test_words_for_nothing_are_no_entities(write) -> None:
+    graph = read(write("a.csv", "label,parent,habitat\ndog,pet,n/a\npet,-,NA\ncat,pet,home\nmouse,pet,home\n"))
+    assert set(graph.ids) == {"dog", "pet", "cat", "mouse", "home"}
+    known = says(read(write("b.csv", "id,label,parent\nNA,Namibia,-\nX,Windhoek,NA\nY,none,\nZ,one,None\n")))["known"]
+    assert known == {("X", "is_a", "NA"), ("Z", "is_a", "Y")}  # unless a row is one
+
+
+def test_names_that_are_no_iris_stay_as_they_are(write) -> None:
+    names = ["AC/DC", "TCP/IP", "C#", "YouTube", "mRNA", "Blade Runner: 2049", "New_York", "ex:dogHouse"]
+    graph = read(write("a.tsv", "".join(f"{name}\tis in\tthe list\n" for name in names)))
+    labels = ["AC/DC", "TCP/IP", "C#", "YouTube", "mRNA", "Blade Runner: 2049", "New York", "dog house"]
+    assert [graph.labels[graph.find(name)[0]] for name in names] == labels
+
+
+def test_former_ids_in_a_table(write) -> None:
+    graph = read(write("a.csv", "id,label,parent,alt_ids\nX:1,dog,X:9,X:7|X:8\nX:2,pet,,X:9\n"), on_error="raise")
+    assert says(graph)["former"] == {"X:1": {"X:7", "X:8"}, "X:2": {"X:9"}}
+    assert says(graph)["known"] == {("X:1", "is_a", "X:2")}
+    table = "id,label,synonyms,former_ids\nA,new,n/a,B|NA\nB,other,,\n"  # a row is an entity
+    for content in (table, "\n".join([table.split("\n")[at] for at in (0, 2, 1)])):
+        graph = read(write("b.csv", content), on_error="raise")
+        assert says(graph)["entities"] == {"A": ("new", set(), ""), "B": ("other", set(), "")}
+        assert not says(graph)["former"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "id,label,definition,parent,type,source\nP1,dog,barks,P2,species,Wikipedia\nP2,canine,a family,,family,Wikipedia\n",
+        "id,label,parent,type,start,end\nP1,dog,P2,species,1914,1918\nP2,canine,,family,1900,\n",
+        "id,label,parent,\nP1,dog,P2,\nP2,canine,,\n",
+        'id\tlabel\tparent\n"P1"\t"dog"\t"P2"\n"P2"\t"canine"\t\n',
+    ],
+)
+def test_what_has_an_id_and_a_label_is_an_entity(write, content: str) -> None:
+    graph = read(write("a.csv", content), on_error="raise")
+    assert {"P1": "dog", "P2": "canine"}.items() <= dict(zip(graph.ids, graph.labels, strict=True)).items()
+    assert ("P1", "is_a", "P2") in says(graph)["known"]
+
+
+def test_a_cell_that_names_a_row_is_one_name(write) -> None:
+    graph = read(
+        write("a.csv", 'id,label,parent\n1,"Arthritis; rheumatoid",\n2,Felty syndrome,"Arthritis; rheumatoid"\n')
+    )
+    assert says(graph)["known"] == {("2", "is_a", "1")}
+
+
+@pytest.mark.parametrize("gaps", ["id,label,parent\n1,animal,\n2,dog,1.0\n", None])
+def test_whole_numbers_of_columns_with_gaps(write, gaps: str | None) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"id": [1, 2], "label": ["animal", "dog"], "parent": [None, 1]})
+    graph = read(write("a.csv", gaps) if gaps else frame, on_error="raise")
+    assert (says(graph)["known"], graph.n_entities) == ({("2", "is_a", "1")}, 2)
+
+
+def test_lists_and_columns_of_one_name_in_a_frame() -> None:
+    pandas = pytest.importorskip("pandas")
+    cells = {"id": ["P1", "P2"], "label": ["dog", "pet"], "synonyms": [["hound", "pooch"], []], "parent": [["P2"], []]}
+    frame = pandas.concat([pandas.DataFrame(cells), pandas.DataFrame({"label": ["Hund", "Tier"]})], axis=1)
+    graph = read(frame, on_error="raise")
+    assert says(graph)["known"] == {("P1", "is_a", "P2")}
+    assert [sorted(names) for names in graph.synonyms] == [["Hund", "hound", "pooch"], ["Tier"]]
+    assert read(pandas.DataFrame({"head": [1], "relation": ["r"], "tail": [2.0]})).ids[1] == "2"
+
+
+@pytest.mark.parametrize("header", ["Class ID,Preferred Label,Synonyms,Definitions", "id,label,Alt_Label,definition"])
+def test_headers_of_other_tools(write, header: str) -> None:
+    graph = read(write("a.csv", f"{header}\nP1,dog,hound|pooch,It barks.\n"), on_error="raise")
+    assert (list(graph.synonyms[0]), graph.definitions[0]) == (["hound", "pooch"], "It barks.")
+
+
+@pytest.mark.parametrize(
+    ("content", "known"),
+    [
+        ("id,name,category\n1,phone,goods\n2,case,goods\n", {("1", "category", "goods"), ("2", "category", "goods")}),
+        ("class,title,definition\npet,dog,barks\npet,cat,purrs\n", {("dog", "class", "pet"), ("cat", "class", "pet")}),
+        ("name,category\ndog,pet\ncat,pet\n", {("dog", "category", "pet"), ("cat", "category", "pet")}),
+    ],
+)
+def test_a_category_beside_a_label_is_no_synonym(write, content: str, known: set[tuple[str, str, str]]) -> None:
+    graph = read(write("a.csv", content), on_error="raise")
+    assert says(graph)["known"] == known
+    assert not any(graph.synonyms)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "id,name,parentId,description",
+        "Code,Title,Parent Code,Comment",
+        "conceptUri,preferredLabel,broaderUri,description",
+        "#id,label,parent,definition",
+        "category_id,category_name,parent_category_id,description",
+    ],
+)
+def test_spellings_of_headers(write, header: str) -> None:
+    graph = read(write("a.csv", f"{header}\nx1,dog,x2,barks\nx2,pet,,\n"), on_error="raise")
+    assert says(graph)["known"] == {("x1", "is_a", "x2")}
+    assert says(graph)["entities"]["x1"] == ("dog", set(), "barks")
+
+
+def test_the_other_label_of_a_repeated_id_is_a_synonym(write) -> None:
+    graph = read(write("a.csv", "id,label,synonym\n1,car,auto\n1,car,wagon\n1,motor car,\n"), on_error="raise")
+    assert says(graph)["entities"] == {"1": ("car", {"auto", "wagon", "motor car"}, "")}
+
+
+def test_a_label_as_it_is_spelt_goes_before_others(write) -> None:
+    graph = read(write("a.csv", "id,label,parent\n1,Apple,\n2,apple,\n3,Granny,apple\n4,Mac,Apple\n5,Fuji,APPLE\n"))
+    assert says(graph)["known"] == {("3", "is_a", "2"), ("4", "is_a", "1"), ("5", "is_a", "1")}
+
+
+@pytest.mark.parametrize("root", ["0", "http://www.w3.org/2002/07/owl#Thing", "owl:Thing"])
+def test_roots_of_a_table_have_no_parent(write, root: str) -> None:
+    graph = read(write("a.csv", f"id,label,parent_id\n1,pet,{root}\n2,dog,1\n"), on_error="raise")
+    assert says(graph)["known"] == {("2", "is_a", "1")}
+    assert set(graph.ids) == {"1", "2"}
+    graph = read(write("b.csv", f"id,label,parent_id\n{root},thing,\n2,dog,{root}\n"), on_error="raise")
+    assert says(graph)["known"] == {("2", "is_a", root)}  # unless a row is one
+
+
+def test_obsolete_rows_of_a_table_are_left_out(write) -> None:
+    graph = read(write("a.csv", "Class ID,Preferred Label,Obsolete\n1,dog,FALSE\n2,hound,TRUE\n"), on_error="raise")
+    assert (list(graph.ids), graph.skipped) == (["1"], 0)
+
+
+def test_a_quoted_cell_of_many_lines_parts_synonyms(write) -> None:
+    names = [f"name {n}" for n in range(60)]
+    content = 'id,label,synonyms,definition\n1,dog,"' + "\n".join(names) + '","it\nbarks"\n2,"a\ncat",,\n'
+    graph = read(write("a.csv", content), on_error="raise")
+    assert says(graph)["entities"] == {"1": ("dog", set(names), "it barks"), "2": ("a cat", set(), "")}

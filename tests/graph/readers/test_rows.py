@@ -1,0 +1,42 @@
+"""Cells of the lines of a table."""
+
+from __future__ import annotations
+
+from graph_strategies import says
+
+from ontodex.graph import read
+
+
+def test_quoted_commas(write) -> None:
+    assert says(read(write("a.csv", '"a, b",r,"say ""c"""\n')))["known"] == {("a, b", "r", 'say "c"')}
+
+
+def test_an_open_quote_in_csv_is_one_bad_line(write) -> None:
+    graph = read(write("a.csv", 'a,r,b\n"a,r,b\nb,r,c\n'), on_error="skip")
+    assert (graph.n_triples, graph.skipped) == (2, 1)
+
+
+def test_a_tab_in_a_cell_of_a_csv_is_a_part_of_it(write) -> None:
+    graph = read(write("a.csv", "ex:dog\tx,is_a,b\nc,is_a,d\ne,is_a,f\n"), on_error="raise")
+    assert graph.ids[0] == "ex:dog\tx"
+
+
+def test_a_quoted_cell_may_run_over_lines(write) -> None:
+    content = 'a,r,"two\nlines, and\nmore"\nb,r,"one ""quoted"""\nc,r,d\n'
+    graph = read(write("a.csv", content), on_error="raise")
+    assert list(graph.ids) == ["a", "two lines, and more", "b", 'one "quoted"', "c", "d"]
+
+
+def test_a_quote_that_is_never_closed_costs_one_line(write) -> None:
+    content = 'a,r,"open\n' + "".join(f"b{n},r,c{n}\n" for n in range(60)) + 'd,r,"two\nlines"\n'
+    graph = read(write("a.csv", content), on_error="skip")
+    assert graph.skipped == 1
+    assert graph.n_triples == 61
+    assert graph.find("two lines") is not None
+
+
+def test_quotes_in_a_table_with_tabs(write) -> None:
+    rows = '1\t"dog, tame"\t"the ""best"" friend"\n2\t"Weird Al" Yankovic\t"one" and "two"\n3\t"\t""\n'
+    graph = read(write("a.tsv", "id\tlabel\tdefinition\n" + rows))
+    assert list(graph.labels) == ["dog, tame", '"Weird Al" Yankovic', '"']
+    assert list(graph.definitions) == ['the "best" friend', '"one" and "two"', ""]
