@@ -63,9 +63,10 @@ def embed(
         EncoderError: If the encoder makes something of a text that the space cannot hold.
     """
     journal = file.with_suffix(".json")
-    rows, places = _known_rows(texts, known[0]) if known else (np.zeros(0, dtype=np.int64),) * 2
+    keys = text_keys(texts)
+    rows, places = _known_rows(keys, known[0]) if known else (np.zeros(0, dtype=np.int64),) * 2
     missing = np.setdiff1d(np.arange(len(texts)), rows)
-    job = hashlib.blake2b(text_keys(texts).tobytes() + missing.tobytes(), digest_size=16).hexdigest()
+    job = hashlib.blake2b(keys.tobytes() + missing.tobytes(), digest_size=16).hexdigest()
     done = _done(journal, file, job)
     vectors = map_file(file, (len(texts), width or encoder.dim), new=done is None, dtype=dtype)
     if done is None and known:
@@ -114,10 +115,9 @@ def map_file(file: Path, shape: tuple[int, ...], *, new: bool, dtype: type[np.fl
     return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
 
 
-def _known_rows(texts: Sequence[str], keys: NDArray[np.bytes_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows of texts that were encoded before, and where each of them is."""
+def _known_rows(wanted: NDArray[np.bytes_], keys: NDArray[np.bytes_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of texts, by their keys, that were encoded before, and where each of them is."""
     order = np.argsort(keys)
-    wanted = text_keys(texts)
     places = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
     rows = np.flatnonzero(keys[places] == wanted)
     return rows, places[rows]
