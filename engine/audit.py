@@ -73,13 +73,11 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
             parents = subsumptions.hierarchy.parents(child).astype(np.int64)
             known = subsumptions.above.among(point, parents, len(parents), more.bonus)
             own, rest = known[1].tolist(), scores.tolist()
-            leads = [_lead(one, [*own[:at], *own[at + 1 :], *rest]) for at, one in enumerate(own)]
-            for pairs, scored, ahead in (
-                (asserted, known, leads),
-                (others, (members[best], scores), [_lead(one, own) for one in rest]),
-            ):
+            of_own = [_lead(one, [*own[:at], *own[at + 1 :], *rest]) for at, one in enumerate(own)]
+            of_rest = [_lead(one, own) for one in rest]
+            for pairs, scored, leads in ((asserted, known, of_own), (others, (members[best], scores), of_rest)):
                 chances = subsumptions.chances("parents", scored, more)
-                pairs.append(_Pairs(np.full(len(chances), child), *scored, chances, np.array(ahead, dtype=np.float64)))
+                pairs.append(_Pairs(np.full(len(chances), child), *scored, chances, np.array(leads, dtype=np.float64)))
     rows = [
         AuditRow(graph.ids[child], graph.labels[child], graph.ids[parent], graph.labels[parent], chance, score, verdict)
         for verdict, pairs in (("doubtful", _doubtful(_joined(asserted), k)), ("missing", _missing(_joined(others), k)))

@@ -137,9 +137,8 @@ def add_entity(columns: EntityColumns, cells: Sequence[str], builder: GraphBuild
         builder: Takes the entity.
         exact: How synonyms are read, see :meth:`EntityColumns.names`.
     """
-    identifier = next((cells[at].strip() for at in columns.id or columns.label if cells[at].strip()), "").replace(
-        "\n", " "
-    )
+    named = (cells[at].strip().replace("\n", " ") for at in columns.id or columns.label)
+    identifier = next(filter(None, named), "")
     if identifier:
         labels = columns.labels(cells)
         builder.entity(

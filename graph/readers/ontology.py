@@ -162,9 +162,9 @@ class Ontology:
         """Tell which links are of individuals: by a property that nothing else has, and between no parts of a vocabulary."""
         heads, relations = self._links[:, 0], self._links[:, 1]
         others = self._properties | self._typed(rdf.NO_ENTITIES)
-        described = relations[np.isin(heads, list(self.classes | others))]
+        described = set(relations[np.isin(heads, list(self.classes | others))].tolist())
         annotations = self._typed([rdf.OWL + "AnnotationProperty"])
-        fits: NDArray[np.bool_] = ~np.isin(relations, [*described, *annotations, *self._out])
+        fits: NDArray[np.bool_] = ~np.isin(relations, list(described | annotations | self._out))
         fits &= ~np.isin(self._links[:, [0, 2]], list(self._out | others)).any(axis=1)
         return fits
 
