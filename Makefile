@@ -45,6 +45,7 @@ clean: ## Remove .venv, built files and caches
 # torch comes first, alone, at its pinned version: nothing that follows can bring in another build of it.
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "ontodex needs Python 3.10 or newer, $(PYTHON) is " + sys.version)'
+	@echo 'Installing ontodex and what it needs into $(VENV): some minutes, mostly the download of torch'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install -q -c constraints.txt 'pip>=22' setuptools torch
 	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[demo,dev]'

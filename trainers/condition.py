@@ -18,10 +18,9 @@ from ontodex.encoders.text import TextEncoder, load_tunable
 from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.graph import CstsRows
 from ontodex.graph.csts_rows import LABELS
-from ontodex.trainers.best_checkpoint import BestCheckpoint
+from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import (
     CHECKPOINTS,
-    clear_checkpoints,
     clear_model,
     data_hash,
     expect_own,
@@ -36,7 +35,6 @@ from ontodex.trainers.condition_models import (
     TunedBiEncoderModel,
     TunedConditionModel,
 )
-from ontodex.trainers.run import run_training
 
 __all__ = ["ConditionTraining", "train_condition"]
 
@@ -140,7 +138,8 @@ def train_condition(
     for name, rows in (("training", train), ("validation", valid)):
         _expect_labels(name, rows)
     _expect_pairs(train)
-    expect_own(folder, ConditionEncoder.is_at(folder), encoder.folder)
+    replaces = ConditionEncoder.is_at(folder)
+    expect_own(folder, replaces, encoder.folder)
     torch.manual_seed(settings.seed)
     network = ConditionNetwork(shape)
     frozen = settings.tune == "frozen"
@@ -160,10 +159,27 @@ def train_condition(
     best = BestCheckpoint(
         model, checkpoints, batches.per_epoch, lambda: _measure(model, both, len(train), encoder.device), quiet
     )
-    run_training(
-        model,
+
+    def write() -> ConditionEncoder:
+        clear_model(folder)
+        text = encoder
+        if isinstance(model, TunedConditionModel | TunedBiEncoderModel):
+            trained = model.tower.encoder
+            trained.max_seq_length = min(
+                settings.max_tokens, trained.max_seq_length or settings.max_tokens
+            )  # what it has not been trained on is not read later
+            trained.save(str(folder), create_model_card=False)
+            text = TextEncoder(folder, encoder.device)
+        made = ConditionEncoder(text, network, texts, train.conditions)
+        made.save(folder)
+        return made
+
+    return run_to_best(
+        best,
         batches,
-        checkpoints,
+        folder,
+        replaces=replaces,
+        write=write,
         groups=[
             {"params": list(network.parameters()), "lr": settings.rate},
             {
@@ -176,21 +192,7 @@ def train_condition(
         device=encoder.device,
         seed=settings.seed,
         quiet=quiet,
-        callbacks=[best],
     )
-    best.restore()
-    clear_model(folder)
-    if isinstance(model, TunedConditionModel | TunedBiEncoderModel):
-        trained = model.tower.encoder
-        trained.max_seq_length = min(
-            settings.max_tokens, trained.max_seq_length or settings.max_tokens
-        )  # what it has not been trained on is not read later
-        trained.save(str(folder), create_model_card=False)
-        encoder = TextEncoder(folder, encoder.device)
-    made = ConditionEncoder(encoder, network, texts, train.conditions)
-    made.save(folder)
-    clear_checkpoints(checkpoints)
-    return made
 
 
 def _expect_labels(name: str, rows: CstsRows) -> None:

@@ -193,12 +193,14 @@ def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str
     """
     names, above, rows = _header_of(rows_of(path, problems))
     columns, entities = triple_columns(names), entity_columns(names)
-    width, begun = 3, False
+    width, begun, hint = 3, False, UNNAMED
 
     def misfit(number: int, cells: Sequence[str]) -> None:
+        nonlocal hint
         if begun or not cells[0].startswith("#"):
             found = f"expected {width} columns, found {len(cells)}: {' | '.join(cells)[:80]!r}"
-            problems.report(f"{found}; {'' if begun else UNNAMED}mend or delete the line", number, str(path))
+            problems.report(f"{found}; {'' if begun else hint}mend or delete the line", number, str(path))
+            hint = ""
 
     for number, cells in above:
         misfit(number, cells)
