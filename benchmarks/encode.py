@@ -96,7 +96,7 @@ def labels(data: Path | None) -> tuple[str, list[str]]:
 
 
 def _compare(sample: Sequence[str], rounds: int) -> dict[str, Any]:
-    from ontodex.encoders.text import load_sentence_transformer
+    from ontodex.encoders.sentence_transformer import load_sentence_transformer
 
     ours = TextEncoder.load()
     theirs = load_sentence_transformer(ours.folder, ours.device)

@@ -17,7 +17,7 @@ from benchmarks.public_hit import PublicHiT
 from benchmarks.record import Goal, Measured, expect_data
 from ontodex.encoders.device import choose_device, has_bfloat16
 from ontodex.encoders.locate import DEFAULT_ENCODER, locate
-from ontodex.encoders.text import load_sentence_transformer
+from ontodex.encoders.sentence_transformer import load_sentence_transformer
 from ontodex.geometry.poincare import curvature, pairwise
 from ontodex.graph import draw_negatives, with_root
 from ontodex.hierarchy_evaluation import hierarchy_task

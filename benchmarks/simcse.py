@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ontodex.encoders.text import TextEncoder, load_sentence_transformer
+from ontodex.encoders.sentence_transformer import load_sentence_transformer
+from ontodex.encoders.text import TextEncoder
 from ontodex.graph import EntailmentPairs
 from ontodex.trainers.entailment_batches import EntailmentBatch, EntailmentBatches
 from ontodex.trainers.entailment_evaluation import Judged

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ontodex.errors import EncoderError
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = ["ADAPTER_FILES", "add_adapter"]
 
@@ -26,13 +30,13 @@ _STARTS = (True, False, None, "gaussian", "eva", "orthogonal")
 """First weights of adapters that leave the model's own as they were."""
 
 
-def add_adapter(model: Any, folder: Path) -> None:
+def add_adapter(weights: Mapping[str, torch.Tensor], folder: Path) -> None:
     """Add the weights of a LoRA adapter to those of a model: W + (alpha / r) B A (Hu et al. 2021, section 4.1).
 
     The model is as fast as before, and ``peft``, which takes seconds to import, is needed for training alone.
 
     Args:
-        model: A transformers model, in float32.
+        weights: Those of a transformers model by their names, in float32; they are changed where they are.
         folder: Where ``adapter_config.json`` and ``adapter_model.safetensors`` are.
 
     Raises:
@@ -48,7 +52,6 @@ def add_adapter(model: Any, folder: Path) -> None:
         _expect_plain(config)
         tensors = load_file(folder / ADAPTER_FILES[1])
         scale = config["lora_alpha"] / config["r"]
-        modules = dict(model.named_modules())
         pairs: dict[str, dict[str, torch.Tensor]] = {}
         for name, tensor in tensors.items():
             module, _, part = name.removeprefix(_PREFIX).removesuffix(".weight").rpartition(".lora_")
@@ -57,7 +60,7 @@ def add_adapter(model: Any, folder: Path) -> None:
             for module, two in pairs.items():
                 if set(two) != {"A", "B"}:
                     raise ValueError(f"{module}: more or less than the A and B of plain LoRA: {', '.join(sorted(two))}")
-                change, weight = scale * (two["B"] @ two["A"]), modules[module].weight
+                change, weight = scale * (two["B"] @ two["A"]), weights[f"{module}.weight"]
                 if change.shape != weight.shape or not torch.isfinite(change).all():
                     raise ValueError(f"{module}: numbers that are not finite, or not {tuple(weight.shape)} of them")
                 weight += change.to(weight.device)

@@ -11,7 +11,8 @@ from sentence_transformers import SentenceTransformer
 from torch import nn
 
 from ontodex.encoders.adapter import ADAPTER_FILES
-from ontodex.encoders.text import TextEncoder, load_tunable
+from ontodex.encoders.sentence_transformer import load_tunable
+from ontodex.encoders.text import TextEncoder
 from ontodex.encoders.weights import save_weights
 from ontodex.trainers.checkpoints import clear_model
 

@@ -14,7 +14,8 @@ from torch import nn
 from ontodex.encoders.condition import ConditionEncoder
 from ontodex.encoders.condition_network import ConditionNetwork, ConditionNetworkSettings
 from ontodex.encoders.device import has_bfloat16
-from ontodex.encoders.text import TextEncoder, load_tunable
+from ontodex.encoders.sentence_transformer import load_tunable
+from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.graph import CstsRows
 from ontodex.graph.csts_rows import LABELS

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 
 from ontodex.encoders.gauss_cse import ACTIVATIONS, GaussCSE, GaussianHeads
 from ontodex.encoders.locate import DEFAULT_ENCODER, GAUSSIAN
-from ontodex.encoders.text import TextEncoder, load_tunable
+from ontodex.encoders.sentence_transformer import load_tunable
+from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.geometry.entailment import Entailment, area_under_precision_recall, fit_entailment
 from ontodex.geometry.gaussian import SIMILARITIES, similarity, typical

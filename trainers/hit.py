@@ -15,7 +15,8 @@ from torch import Tensor, nn
 
 from ontodex.encoders.hit import HiT, Learnt
 from ontodex.encoders.locate import DEFAULT_ENCODER, HIERARCHY
-from ontodex.encoders.text import TextEncoder, load_tunable
+from ontodex.encoders.sentence_transformer import load_tunable
+from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.geometry.poincare import clip, curvature
 from ontodex.graph.negatives import Pairs, draw_negatives, homonym_rate

@@ -17,7 +17,8 @@ from ontodex.encoders.compositions import make_network
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import ARCHITECTURES, LinkNetwork, LinkNetworkSettings
 from ontodex.encoders.link_encoder import LinkEncoder
-from ontodex.encoders.text import TextEncoder, load_tunable
+from ontodex.encoders.sentence_transformer import load_tunable
+from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, expect_choice, expect_number, expect_whole
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.trainers.checkpoints import (

@@ -11,7 +11,8 @@ from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 
 from ontodex.encoders.device import has_bfloat16
-from ontodex.encoders.text import Text, forward_tokens
+from ontodex.encoders.sentence_transformer import forward_tokens
+from ontodex.encoders.text import Text
 
 __all__ = ["TextTower", "tokenise"]
 

@@ -74,7 +74,7 @@ def tiny(tiny_encoder: Path) -> TextEncoder:
 def forwarded(tiny: TextEncoder) -> Iterator[list[int]]:
     """Rows of each forward pass."""
     rows: list[int] = []
-    hook = tiny._model[0].register_forward_pre_hook(lambda _, given: rows.append(len(given[0]["input_ids"])))
+    hook = tiny._reader.register_forward_pre_hook(lambda _, given: rows.append(len(given[0]["input_ids"])))
     yield rows
     hook.remove()
 

@@ -13,7 +13,8 @@ from safetensors.torch import load_file
 from ontodex.encoders.adapter import add_adapter
 from ontodex.encoders.hit import HiT, Learnt
 from ontodex.encoders.locate import files_of, fingerprint
-from ontodex.encoders.text import TextEncoder, load_tunable
+from ontodex.encoders.sentence_transformer import load_tunable
+from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry import poincare, subsumption
 from ontodex.graph import Hierarchy, links_fingerprint, make_task
@@ -104,7 +105,7 @@ def test_strength_is_the_share_of_the_change_that_is_kept(tree, tmp_path, encode
         made = trained(tree, folder, encoder, replace(settings, strength=strength))
         model = load_tunable(folder if made.adapter is None else encoder.folder, "cpu").transformers_model
         if made.adapter is not None:
-            add_adapter(model, made.adapter)
+            add_adapter(dict(model.named_parameters()), made.adapter)
         return {name: weight - before[name] for name, weight in model.state_dict().items()}, made
 
     before = load_tunable(encoder.folder, "cpu").transformers_model.state_dict()
@@ -293,7 +294,7 @@ def test_what_is_not_learnt_of_a_long_text_is_not_read(tree, tmp_path, encoder, 
 
 def test_points_are_computed_without_gradients_as_in_training(tree, encoder):
     from ontodex.encoders.device import has_bfloat16
-    from ontodex.encoders.text import load_sentence_transformer
+    from ontodex.encoders.sentence_transformer import load_sentence_transformer
 
     names = tree[1]
     loss = HierarchyLoss(1 / 32, 5.0, 0.1, smooth=True)
@@ -360,7 +361,7 @@ def test_empty_and_endless_names_are_learnt_like_others(tree, tmp_path, encoder)
     odd = ["", "wild dog " * 10_000, *names[2:]]
     made = trained((task, odd), tmp_path / "m", encoder, replace(FULL, max_tokens=1000))
     assert np.isfinite(made.items(odd[:2])).all()
-    assert made.text._model.max_seq_length == 64  # what the encoder reads, though more was asked for
+    assert made.text._reader.longest == 64  # what the encoder reads, though more was asked for
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from ontodex import evaluation
 from ontodex.encoders.bi_encoder import query_folder
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.link_encoder import load_link_encoder
-from ontodex.encoders.text import TextEncoder, load_sentence_transformer
+from ontodex.encoders.sentence_transformer import load_sentence_transformer
+from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.graph import GraphBuilder, both_directions, entity_texts, relation_texts

@@ -13,7 +13,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
 from transformers import DistilBertConfig, DistilBertModel
 
-from ontodex.encoders.text import load_sentence_transformer
+from ontodex.encoders.sentence_transformer import load_sentence_transformer
 from ontodex.trainers.text_tower import ROW, TextTower, _rows, tokenise
 
 MIXED = [*range(1, 61), 3, 3, 3, 60, 1]

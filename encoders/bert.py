@@ -1,0 +1,279 @@
+"""BERT as an encoder of texts, without the library that trains it: importing that takes longer than most questions do."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from ontodex.encoders.adapter import add_adapter
+from ontodex.encoders.locate import CROSS
+from ontodex.encoders.text import Text
+from ontodex.errors import EncoderError
+
+__all__ = ["Bert"]
+
+WEIGHTS = "model.safetensors"
+
+EMBEDDINGS = {
+    "words": "embeddings.word_embeddings",
+    "positions": "embeddings.position_embeddings",
+    "kinds": "embeddings.token_type_embeddings",
+    "norm": "embeddings.LayerNorm",
+}
+"""Names here, and in a folder."""
+
+LAYER = {
+    "out": "attention.output.dense",
+    "norm": "attention.output.LayerNorm",
+    "wide": "intermediate.dense",
+    "narrow": "output.dense",
+    "last_norm": "output.LayerNorm",
+}
+
+ATTENTION = ("query", "key", "value")
+"""Parts of a layer that are one matrix here."""
+
+SIZES = {
+    *("hidden_size", "intermediate_size", "layer_norm_eps", "max_position_embeddings", "num_attention_heads"),
+    *("num_hidden_layers", "type_vocab_size", "vocab_size"),
+}
+"""What a model's settings have to say."""
+
+
+class Layer(nn.Module):
+    """A layer of BERT: attention, and two linear maps of each token.
+
+    Matrices are multiplied in the precision of their weights; what runs from layer to layer, the norms and the softmax are
+    ``float32``. With weights in bfloat16 that is as fast as to have all in it, and a third to a quarter as far off.
+    """
+
+    def __init__(self, dim: int, heads: int, width: int, eps: float) -> None:
+        super().__init__()
+        if dim % heads:
+            raise ValueError(f"expected heads of one size, found {heads} of {dim} numbers")
+        self.heads = heads
+        self.attention, self.out = nn.Linear(dim, 3 * dim), nn.Linear(dim, dim)
+        self.wide, self.narrow = nn.Linear(dim, width), nn.Linear(width, dim)
+        self.norm, self.last_norm = nn.LayerNorm(dim, eps), nn.LayerNorm(dim, eps)
+
+    def forward(self, states: Tensor, padding: Tensor) -> Tensor:
+        """Map states of shape (texts, tokens, dim); ``padding`` (texts, tokens) says which are none."""
+        multiplied = self.attention.weight.dtype
+        query, key, value = (
+            self.attention(states.to(multiplied)).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4).unbind()
+        )
+        scores = ((query * query.shape[-1] ** -0.5) @ key.mT).float()
+        weights = scores.masked_fill_(padding[:, None, None], -torch.inf).softmax(dim=-1).to(multiplied)
+        states = self.norm(states + self.out((weights @ value).transpose(1, 2).flatten(2)))
+        states = self.last_norm(states + self.narrow(nn.functional.gelu(self.wide(states.to(multiplied)))))
+        return states
+
+
+class Bert(nn.Module):
+    """BERT (Devlin et al. 2019) and the mean of its tokens' states, or the state of the first.
+
+    Only folders that sentence-transformers reads as just this are read; which they are, :meth:`is_at` says. For inference
+    alone.
+
+    Args:
+        folder: A sentence-transformers or Hugging Face folder.
+        unit: Scale the vectors to length 1.
+        adapter: A folder with a LoRA adapter in the layout of ``peft``, whose weights are added to the model's.
+        max_tokens: Texts are cut to this many tokens, if the model's own limit is not lower.
+
+    Attributes:
+        dim: Length of a vector.
+        longest: Tokens that are read of a text, the two that frame it counted.
+
+    Raises:
+        EncoderError: If the folder or the adapter is damaged.
+    """
+
+    reads_tokens = True
+    trees = None
+
+    def __init__(
+        self, folder: Path, *, unit: bool = True, adapter: Path | None = None, max_tokens: int | None = None
+    ) -> None:
+        super().__init__()
+        self._unit, self._vocabulary = unit, folder / "tokenizer.json"
+        try:
+            self._first = _pooling(folder) == "cls"
+            config = _read(folder / "config.json")
+            self.dim: int = config["hidden_size"]
+            self.longest = min(_longest(folder, config), max_tokens or config["max_position_embeddings"])
+            self._tokenizer = self._load_tokenizer()
+            self._tokenizer.enable_truncation(self.longest)
+            with torch.device("meta"):
+                self._make_layers(config)
+            weights = {name: tensor.float() for name, tensor in load_file(folder / WEIGHTS).items()}
+            if adapter is not None:
+                add_adapter(weights, adapter)
+            parts = _sources(config["num_hidden_layers"])
+            found = {here: torch.cat([weights[name] for name in names]) for here, names in parts.items()}
+            self.load_state_dict(found, assign=True)
+        except EncoderError:
+            raise
+        except Exception as error:
+            raise EncoderError(
+                f"{folder}: expected a BERT with model.safetensors, found one that does not load "
+                f"({type(error).__name__}: {error})"
+            ) from error
+        self.eval().requires_grad_(False)
+
+    def _make_layers(self, config: Mapping[str, Any]) -> None:
+        norm = config["layer_norm_eps"]
+        self.words = nn.Embedding(config["vocab_size"], self.dim)
+        self.positions = nn.Embedding(config["max_position_embeddings"], self.dim)
+        self.kinds = nn.Embedding(config["type_vocab_size"], self.dim)
+        self.norm = nn.LayerNorm(self.dim, norm)
+        sizes = (self.dim, config["num_attention_heads"], config["intermediate_size"], norm)
+        self.layers = nn.ModuleList(Layer(*sizes) for _ in range(config["num_hidden_layers"]))
+
+    @staticmethod
+    def is_at(folder: Path) -> bool:
+        """Tell whether a folder holds such an encoder and nothing that would change its vectors."""
+        try:
+            config = _read(folder / "config.json")
+            with safe_open(folder / WEIGHTS, "pt") as file:
+                names = set(file.keys())
+            return bool(
+                not (folder / CROSS).is_dir()
+                and _is_plain(config)
+                and _pooling(folder) in ("mean", "cls")
+                and _reads_as_told(folder)
+                and config["num_hidden_layers"] < len(names)
+                and names.issuperset(itertools.chain(*_sources(config["num_hidden_layers"]).values()))
+            )
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, SafetensorError):
+            return False
+
+    def to_bfloat16(self) -> None:
+        """Multiply matrices in bfloat16."""
+        for module in self.layers.modules():
+            if isinstance(module, nn.Linear):
+                module.to(torch.bfloat16)
+
+    def tokenise(self, texts: Sequence[Text]) -> dict[str, list[list[int]]]:
+        """Return columns ``input_ids`` and ``token_type_ids`` with a row for each text, cut to what is read of it."""
+        read = self._tokenizer.encode_batch(list(texts))
+        return {"input_ids": [one.ids for one in read], "token_type_ids": [one.type_ids for one in read]}
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text, not cut."""
+        return [len(one.ids) for one in self._whole_tokenizer.encode_batch(list(texts))]
+
+    def forward(self, columns: Mapping[str, Sequence[Sequence[int]]]) -> Tensor:
+        """Embed rows of what :meth:`tokenise` returned.
+
+        Returns:
+            Vectors of shape (rows, dim), ``float32``.
+        """
+        device = self.words.weight.device
+        lengths = torch.tensor([len(row) for row in columns["input_ids"]])
+        words, kinds = (
+            pad_sequence([torch.tensor(row) for row in columns[name]], batch_first=True).to(device)
+            for name in ("input_ids", "token_type_ids")
+        )
+        padding = (torch.arange(words.shape[1]) >= lengths[:, None]).to(device)
+        states = self.norm(self.words(words) + self.kinds(kinds) + self.positions.weight[: words.shape[1]])
+        for layer in self.layers:
+            states = layer(states, padding)
+        if self._first:
+            vectors = states[:, 0]
+        else:
+            vectors = states.masked_fill(padding[..., None], 0).sum(1) / lengths.clamp(min=1).to(device)[:, None]
+        return nn.functional.normalize(vectors, dim=-1) if self._unit else vectors
+
+    @cached_property
+    def _whole_tokenizer(self) -> Tokenizer:
+        return self._load_tokenizer()
+
+    def _load_tokenizer(self) -> Tokenizer:
+        tokenizer = Tokenizer.from_file(str(self._vocabulary))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _read_limits(folder: Path) -> dict[str, Any]:
+    """Return what sentence-transformers keeps of how texts are read, if it has written the folder."""
+    path = folder / "sentence_bert_config.json"
+    return _read(path) if path.exists() else {}
+
+
+def _is_plain(config: Mapping[str, Any]) -> bool:
+    """Tell whether a model is BERT as it was published."""
+    return (
+        config.keys() >= SIZES
+        and config["model_type"] == "bert"
+        and config["hidden_act"] == "gelu"
+        and config.get("position_embedding_type", "absolute") == "absolute"
+        and not any(config.get(name) for name in ("is_decoder", "add_cross_attention", "quantization_config"))
+    )
+
+
+def _pooling(folder: Path) -> str | None:
+    """Return how a folder's vectors are pooled; ``None`` if it has modules that are not known here."""
+    if not (folder / "modules.json").exists():
+        return "mean"  # a folder of transformers' own
+    modules = _read(folder / "modules.json")
+    kinds = [module["type"].rpartition(".")[2] for module in modules]
+    if kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]) or modules[0]["path"]:
+        return None
+    config = _read(folder / modules[1]["path"] / "config.json")
+    if "pooling_mode" in config:
+        return str(config["pooling_mode"])
+    chosen = [name for name, on in config.items() if on is True and name.startswith("pooling_mode_")]
+    return {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}.get("".join(chosen))
+
+
+def _reads_as_told(folder: Path) -> bool:
+    """Tell whether ``tokenizer.json`` alone says how texts are cut into tokens: other files may change what it says."""
+    rules = _read(folder / "tokenizer.json")["normalizer"] or {}
+    told = _read(folder / "tokenizer_config.json")
+    same = {
+        "do_lower_case": "lowercase",
+        "strip_accents": "strip_accents",
+        "tokenize_chinese_chars": "handle_chinese_chars",
+    }
+    return (
+        not _read_limits(folder).get("do_lower_case")
+        and all(told[name] == rules.get(rule) for name, rule in same.items() if name in told)
+        and told.get("padding_side", "right") == told.get("truncation_side", "right") == "right"
+        and not (folder / "added_tokens.json").exists()
+    )
+
+
+def _longest(folder: Path, config: Mapping[str, Any]) -> int:
+    """Return the most tokens that are read of a text."""
+    most = config["max_position_embeddings"]
+    given = _read_limits(folder).get("max_seq_length")
+    return int(min(given or _read(folder / "tokenizer_config.json").get("model_max_length", most), most))
+
+
+def _sources(layers: int) -> dict[str, list[str]]:
+    """Return, by the name of each weight here, the names of those in a folder that it is put together from."""
+    found = {f"{here}.weight": [f"{there}.weight"] for here, there in EMBEDDINGS.items()}
+    for part in ("weight", "bias"):
+        found[f"norm.{part}"] = [f"{EMBEDDINGS['norm']}.{part}"]
+        for number in range(layers):
+            here, there = f"layers.{number}", f"encoder.layer.{number}"
+            found |= {f"{here}.{one}.{part}": [f"{there}.{other}.{part}"] for one, other in LAYER.items()}
+            found[f"{here}.attention.{part}"] = [f"{there}.attention.self.{one}.{part}" for one in ATTENTION]
+    return found
