@@ -21,15 +21,20 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
     assert not hasattr(ontodex, "frobnicate")
 
 
+SPINS, SHAPES, WAITING = "GOMP_SPINCOUNT", "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "OMP_WAIT_POLICY"
+
+
 @pytest.mark.parametrize(
-    ("own", "spins"),
-    [({}, "1000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "active"}, "None")],
+    ("own", "said"),
+    [({}, ("1000", "128")), ({SPINS: "7", SHAPES: "9"}, ("7", "9")), ({WAITING: "active"}, ("None", "128"))],
 )
-def test_threads_wait_briefly_unless_the_user_says_how(own: dict[str, str], spins: str) -> None:
-    bare = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
-    code = "import ontodex, os; print(os.environ.get('GOMP_SPINCOUNT'))"
-    said = subprocess.run([sys.executable, "-c", code], env=bare | own, capture_output=True, text=True, check=True)
-    assert said.stdout.split() == [spins]
+def test_threads_wait_briefly_and_few_shapes_are_kept_unless_the_user_says_how(
+    own: dict[str, str], said: tuple[str, str]
+) -> None:
+    bare = {name: value for name, value in os.environ.items() if name not in (SPINS, SHAPES, WAITING)}
+    code = f"import ontodex, os; print(os.environ.get('{SPINS}'), os.environ.get('{SHAPES}'))"
+    done = subprocess.run([sys.executable, "-c", code], env=bare | own, capture_output=True, text=True, check=True)
+    assert tuple(done.stdout.split()) == said
 
 
 def test_a_lone_name_serves_where_a_list_may_stand(own_index, tiny_encoder, small_graph, tmp_path):
