@@ -57,7 +57,7 @@ if "OMP_WAIT_POLICY" not in os.environ:
     # the thread that is waited for: training on a small graph took 20 times as long. GCC's OpenMP reads this with torch.
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
-# Torch keeps code that oneDNN made for 1,024 shapes of bfloat16 matrices: a hundred megabytes more in a long run, and no faster.
+# oneDNN keeps code for 1,024 shapes of bfloat16 matrices, a hundred megabytes more in a long run, and is no faster for it.
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "128")
 
 __all__ = [

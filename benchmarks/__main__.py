@@ -24,6 +24,7 @@ BENCHMARKS = {
     "architectures": "link prediction from texts alone: every architecture at one budget (needs --data)",
     "zero-shot": "link prediction before any training: the network in the box (needs --data)",
     "conditional": "similarity under a condition, made from WN18RR and FB15k-237: every architecture (needs --data)",
+    "conditional-ranking": "what shares tails of a relation, ranked by similarity under it (needs --data)",
     "hierarchy": "held-out subsumptions of a hierarchy, ancestors by distance, baselines (needs --data)",
     "new-concepts": "parents, children and places of concepts taken out of a hierarchy, before any training (needs --data)",
     "audit": "wrong links put into a hierarchy, and right ones taken out of it, that an audit finds (needs --data)",
@@ -46,7 +47,7 @@ PLACES = ("--data", "--make", "--model", "--pairs", "--train")
 
 def parser_of(name: str | None) -> argparse.ArgumentParser:
     """Return the command line of a benchmark, or the one that lists them all."""
-    listing = "\n".join(f"  {key:<16} {what}" for key, what in BENCHMARKS.items())
+    listing = "\n".join(f"  {key:<19} {what}" for key, what in BENCHMARKS.items())
     parser = argparse.ArgumentParser(
         prog=f"python -m benchmarks {name or '[NAME]'}",
         description=BENCHMARKS[name] if name else f"names:\n{listing}\n\nWithout a name: all that need no data.",

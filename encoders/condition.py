@@ -18,7 +18,7 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError, settings_from
 from ontodex.geometry.conditioned import under_condition
 
-__all__ = ["ConditionEncoder", "read_together"]
+__all__ = ["ConditionEncoder", "expect_readable", "read_together"]
 
 BLOCK = 128
 """Conditions whose factors are in memory at a time."""
@@ -48,6 +48,27 @@ def read_together(text: str, condition: str) -> str:
     'located in: Paris'
     """
     return f"{condition}: {text}"
+
+
+def expect_readable(text: TextEncoder, conditions: Sequence[str], most: int | None = None) -> None:
+    """Refuse a condition that says nothing, or whose end the encoder would not read.
+
+    Args:
+        text: The text encoder that reads them.
+        conditions: The conditions.
+        most: Tokens that will be read of each, where that is fewer than the text encoder reads now.
+
+    Raises:
+        SettingsError: If a condition is empty, or has more tokens than the text encoder reads; it is named.
+    """
+    for condition in conditions:
+        if not condition.strip():
+            raise SettingsError(f"condition: expected a text such as 'genre', found {condition!r}")
+    for position, length in text.cut(conditions, most):
+        raise SettingsError(
+            f"condition: expected at most as many tokens as the encoder reads, found {length} in "
+            f"{conditions[position][:60]!r}…; say it in fewer words"
+        )
 
 
 class ConditionEncoder:
@@ -135,25 +156,6 @@ class ConditionEncoder:
         """Hash of the text encoder and the condition network, not of the texts they are given (hex, 128 bits)."""
         return network_fingerprint(self.text.fingerprint, asdict(self.network.settings), self.network.state_dict())
 
-    def expect_readable(self, conditions: Sequence[str], most: int | None = None) -> None:
-        """Refuse a condition that says nothing, or whose end the encoder would not read.
-
-        Args:
-            conditions: The conditions.
-            most: Tokens that will be read of each, where that is fewer than the text encoder reads now.
-
-        Raises:
-            SettingsError: If a condition is empty, or has more tokens than the text encoder reads; it is named.
-        """
-        for condition in conditions:
-            if not condition.strip():
-                raise SettingsError(f"condition: expected a text such as 'genre', found {condition!r}")
-        for position, length in self.text.cut(conditions, most):
-            raise SettingsError(
-                f"condition: expected at most as many tokens as the encoder reads, found {length} in "
-                f"{conditions[position][:60]!r}…; say it in fewer words"
-            )
-
     @torch.inference_mode()
     def factors(self, conditions: Sequence[str]) -> NDArray[np.float32]:
         """Make the factors of conditions, seen in training or not, from their texts.
@@ -166,7 +168,7 @@ class ConditionEncoder:
         """
         if self.architecture == "bi-encoder":
             raise SettingsError("expected a condition encoder with factors, found a bi-encoder; see its encode()")
-        self.expect_readable(conditions)
+        expect_readable(self.text, conditions)
         return self.network(torch.from_numpy(self.text.encode(conditions))).numpy()  # type: ignore[no-any-return]
 
     def project(self, vectors: NDArray[np.floating], factor: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -207,7 +209,7 @@ class ConditionEncoder:
             SettingsError: If a condition is empty or too long.
         """
         if self.architecture == "bi-encoder":
-            self.expect_readable(conditions)
+            expect_readable(self.text, conditions)
             return self.text.encode(
                 [read_together(text, conditions[at]) for text, at in zip(texts, which.tolist(), strict=True)]
             )

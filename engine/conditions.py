@@ -10,18 +10,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ontodex.engine.answers import Answer, Scored, answered, checked, hits_of, no_rows, own_row
+from ontodex.engine.condition_ways import ByEncoder, ByProjections, Condition, ConditionWay, Transform
 from ontodex.engine.hits import Hits, Reading
-from ontodex.engine.projector import vectors_of
+from ontodex.engine.linked_tails import LinkedTails
+from ontodex.engine.projector import Projector, vectors_of
+from ontodex.engine.raised import no_bonus
 from ontodex.engine.resolve import Resolved, resolve_entities, resolve_relation
 from ontodex.engine.topk import Searcher
 from ontodex.errors import SettingsError
-from ontodex.geometry.conditioned import compact, expanded, under_condition
 from ontodex.graph import inverse_text, relation_texts
-from ontodex.indexers.condition_cache import ConditionCache, Factor
 from ontodex.indexers.index import Index
+from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["DISK", "MEMORY", "Conditions"]
@@ -32,48 +33,49 @@ MEMORY = 1 << 30
 DISK = 256 << 20
 """Bytes of disk, by default, for factors of conditions."""
 
-CONDITIONS = 64
-"""Conditions whose factors are made at once."""
-
 ROWS = 4096
 """Entities that are projected at once: their float64 copies stay in the processor's cache."""
 
-SPACE = "condition"
-METHOD = "similarity under the condition (cosine)"
+SHARED = 1.0
+"""What the cosine of the tails counts beside that under the condition."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Projected:
-    """All entities under one condition."""
+    """All entities under one condition, and what they are linked to by it, if it is a relation of the graph."""
 
-    factor: Factor
+    transform: Transform
     searcher: Searcher
+    tails: LinkedTails | None
 
 
 class Conditions:
     """Answers what is similar under a condition; see :meth:`~ontodex.engine.engine.Engine.similar`.
 
-    A condition costs most the first time: its text is encoded to a factor, which is kept on the disk, and all entities are
-    projected by it, which are kept in memory until others need the room.
+    A condition costs most the first time: all entities are projected by it, by the condition encoder of the index or by the
+    projections of relations, and kept in memory until others need the room.
+
+    Where the condition is a relation of the graph, what both are linked to by it counts too: the cosine of the sums of
+    their tails' vectors. What has no tails is compared by those that its projection predicts.
 
     Args:
         index: An opened index.
         memory: Bytes for projected entities.
-        disk: Bytes for factors in the index's folder; 0 for none.
+        disk: Bytes for factors of a condition encoder in the index's folder; 0 for none.
 
     Raises:
-        IndexMismatch: If the index has no condition encoder.
+        IndexMismatch: If the index has neither a condition encoder nor projections.
         SettingsError: If a budget is too small for the entities under one condition, or for one factor.
     """
 
     def __init__(self, index: Index, memory: int = MEMORY, disk: int = DISK) -> None:
         self._index = index
         self._graph = index.graph
-        self._about = index.condition
-        self._vectors = index.vectors(SPACE)
-        self._shown = self._expect_room(memory, disk)
-        self._cache = ConditionCache(index.path, disk)
-        self._projected: OrderedDict[str, _Projected] = OrderedDict()
+        self._projector = Projector(index)
+        by_projections = "condition" not in index.manifest.encoders and self._projector.projects
+        self._way: ConditionWay = ByProjections(index, self._projector) if by_projections else ByEncoder(index, disk)
+        self._room = self._expect_room(memory)
+        self._projected: OrderedDict[Condition, _Projected] = OrderedDict()
         self._lock = threading.Lock()
 
     def similar(self, texts: Sequence[str], condition: str | Sequence[str], k: int) -> list[Hits]:
@@ -89,101 +91,104 @@ class Conditions:
             raise SettingsError(f"condition: expected one, or one for each of {len(texts)} texts, found {len(named)}")
         read = resolve_entities(self._graph, texts)
         under = [self._resolved(one) for one in named]
-        groups: dict[str, list[int]] = {}
-        for position, (text, _) in enumerate(under):
-            groups.setdefault(text, []).append(position)
-        vectors = vectors_of(
-            self._vectors, read, lambda texts: np.asarray(self._index.condition_encoder.text.encode(texts))
-        )
+        groups: dict[Condition, list[int]] = {}
+        for position, one in enumerate(under):
+            groups.setdefault(one, []).append(position)
+        vectors = vectors_of(self._way.vectors, read, self._way.encode)
         found: list[Scored] = [(no_rows(), np.zeros(0))] * len(texts)
-        for text, projected in self._under(list(groups)):
-            positions = groups[text]
-            queries = self._transformed(vectors[positions], projected.factor)
-            answers = projected.searcher.top(queries, k, [own_row(read[position]) for position in positions])
+        for one, projected in self._under(list(groups)):
+            positions = groups[one]
+            asked = [read[position] for position in positions]
+            queries = projected.transform(vectors[positions])
+            bonuses = None if projected.tails is None else self._bonuses(asked, one, projected.tails)
+            answers = projected.searcher.top(queries, k, [own_row(entity) for entity in asked], bonuses)
             for position, answer in zip(positions, answers, strict=True):
                 found[position] = answer
         hits: list[Answer] = [
-            (hits_of(self._graph, scored, no_rows()), {"text": one.reading, "condition": reading}, METHOD)
-            for scored, one, (_, reading) in zip(found, read, under, strict=True)
+            (
+                hits_of(self._graph, scored, no_rows()),
+                {"text": entity.reading, "condition": one.relation.reading},
+                self._way.method + ", plus that of what both are linked to by it" * (one.row is not None),
+            )
+            for scored, entity, one in zip(found, read, under, strict=True)
         ]
         return answered(self._graph, "similar", hits, start)
 
-    def _resolved(self, condition: str) -> tuple[str, Reading]:
-        """Return the text that stands for a condition: a relation's, that of a relation's inverse, or any other."""
+    def _resolved(self, condition: str) -> Condition:
+        """Read a relation, "inverse " and a relation, or any other text."""
         if not isinstance(condition, str) or not condition.strip():
             raise SettingsError(f"condition: expected a relation or a text such as 'genre', found {condition!r}")
         prefix = inverse_text("")
-        whole, backward = resolve_relation(self._graph, condition), False
-        if whole.row is None and condition.startswith(prefix) and condition[len(prefix) :].strip():
+        relation, backward = resolve_relation(self._graph, condition), False
+        if relation.row is None and condition.startswith(prefix) and condition[len(prefix) :].strip():
             inverted = resolve_relation(self._graph, condition[len(prefix) :])
             if inverted.row is not None:
-                reading = inverted.reading
-                whole, backward = (
-                    Resolved(inverted.row, Reading(condition, reading.kind, reading.id, inverse_text(reading.label))),
-                    True,
-                )
-        if whole.row is None:
-            return condition, whole.reading
-        return self._relation_texts[whole.row + self._graph.n_relations * backward], whole.reading
+                known = inverted.reading
+                reading = Reading(condition, known.kind, known.id, inverse_text(known.label))
+                relation, backward = Resolved(inverted.row, reading), True
+        row = relation.row
+        text = condition if row is None else self._relation_texts[row + self._graph.n_relations * backward]
+        return Condition(text, row, backward, relation)
 
-    def _under(self, conditions: Sequence[str]) -> Iterator[tuple[str, _Projected]]:
+    def _under(self, conditions: Sequence[Condition]) -> Iterator[tuple[Condition, _Projected]]:
         """Yield the entities under each condition, those that are at hand first."""
         with self._lock:
-            ready = {text: self._projected[text] for text in conditions if text in self._projected}
-            for text in ready:
-                self._projected.move_to_end(text)
+            ready = {one: self._projected[one] for one in conditions if one in self._projected}
+            for one in ready:
+                self._projected.move_to_end(one)
         yield from ready.items()
-        missing = [text for text in conditions if text not in ready]
+        missing = [one for one in conditions if one not in ready]
         ready.clear()
-        for start in range(0, len(missing), CONDITIONS):
-            for text, kept in self._factors(missing[start : start + CONDITIONS]).items():
-                factor = expanded(kept, self._vectors.dim, int(self._about["width"]))
-                projected = _Projected(factor, self._searcher(factor))
-                with self._lock:
-                    self._projected[text] = projected
-                    while len(self._projected) > self._shown:
-                        self._projected.popitem(last=False)
-                yield text, projected
+        for one, transform in self._way.transforms(missing):
+            projected = _Projected(transform, self._searcher(transform), self._tails(one))
+            with self._lock:
+                self._projected[one] = projected
+                while len(self._projected) > self._room:
+                    self._projected.popitem(last=False)
+            yield one, projected
 
-    def _factors(self, conditions: Sequence[str]) -> dict[str, Factor]:
-        """Return compact factors of conditions, from the disk or from their texts: the same to the last bit."""
-        encoder = str(self._about["network"])
-        factors = self._cache.get(encoder, conditions)
-        missing = [text for text in conditions if text not in factors]
-        if missing:
-            made = dict(zip(missing, map(compact, self._index.condition_encoder.factors(missing)), strict=True))
-            self._cache.put(encoder, made)
-            factors.update(made)
-        return {text: factors[text] for text in conditions}
-
-    def _searcher(self, factor: Factor) -> Searcher:
-        whole = np.empty((len(self._vectors), int(self._about["width"])), dtype=np.float32)
-        for first, block in self._vectors.blocks():
+    def _searcher(self, transform: Transform) -> Searcher:
+        whole = np.empty((len(self._way.vectors), self._way.width), dtype=np.float32)
+        for first, block in self._way.vectors.blocks():
             for start in range(0, len(block), ROWS):
                 piece = block[start : start + ROWS]
-                whole[first + start : first + start + len(piece)] = self._transformed(piece, factor)
+                whole[first + start : first + start + len(piece)] = transform(piece)
         return Searcher(Vectors([whole]), self._index.device)
 
-    def _transformed(self, vectors: NDArray[np.float32], factor: Factor) -> NDArray[np.float32]:
-        return under_condition(vectors, factor, self._index.condition_mix)
+    def _tails(self, condition: Condition) -> LinkedTails | None:
+        """Return what entities are linked to by a condition that is a relation."""
+        if condition.row is None:
+            return None
+        links = np.flatnonzero(self._graph.relations == condition.row)
+        heads, tails = self._graph.heads[links], self._graph.tails[links]
+        if condition.backward:
+            heads, tails = tails, heads
+        return LinkedTails(heads, tails, self._projector.entities)
 
-    def _expect_room(self, memory: int, disk: int) -> int:
+    def _bonuses(self, asked: Sequence[Resolved], condition: Condition, tails: LinkedTails) -> list[Bonus]:
+        """Return what tails add to the score of each entity that has some."""
+        directions = [tails.of(entity.row) for entity in asked]
+        without = [position for position, direction in enumerate(directions) if direction is None]
+        if without and self._projector.projects:
+            vectors = self._projector.vectors([asked[position] for position in without])
+            projections, number = self._projector.projections(condition.relation, backward=condition.backward)
+            for position, direction in zip(without, projections.project(vectors, number), strict=True):
+                directions[position] = direction
+        found = (no_bonus() if direction is None else tails.alike(direction) for direction in directions)
+        return [(rows, SHARED * cosines) for rows, cosines in found]
+
+    def _expect_room(self, memory: int) -> int:
         """Return how many conditions the memory has room for.
 
         Raises:
-            SettingsError: If it has none, or the disk has none for a factor.
+            SettingsError: If it has none.
         """
-        rows, width, dim = len(self._vectors), int(self._about["width"]), self._vectors.dim
-        one, factor = rows * width * 4, dim * (width if self._about["architecture"] == "hyper" else 1) * 4 + 1024
+        rows, width = len(self._way.vectors), self._way.width
+        one = rows * width * 4
         if memory < one:
             raise SettingsError(
                 f"condition_memory: expected at least {one:,} bytes, for {rows:,} entities under one condition "
                 f"({width} numbers each), found {memory:,}"
-            )
-        if disk != 0 and disk < factor:
-            raise SettingsError(
-                f"condition_disk: expected at least {factor:,} bytes, for the projection of one condition, or 0 for none, "
-                f"found {disk:,}"
             )
         return memory // max(1, one)
 

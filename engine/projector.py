@@ -45,6 +45,11 @@ class Projector:
         self._reads_pairs = about.get("architecture") == BI_ENCODER
 
     @property
+    def projects(self) -> bool:
+        """Whether relations have projections."""
+        return self._trained and not self._reads_pairs
+
+    @property
     def space(self) -> str:
         """The space that the queries are searched in."""
         return HYBRID if HYBRID in self._index.manifest.spaces else self._texts_space
@@ -81,12 +86,13 @@ class Projector:
         return "head and tail together, against the relation's label (cosine; the index has no projections)"
 
     @property
-    def _vectors(self) -> Vectors:
+    def entities(self) -> Vectors:
+        """Text vectors of the entities, of the link space if there is one."""
         return self._index.vectors(self._texts_space)
 
     @cached_property
     def _labels(self) -> Floats:
-        return self._encode(list(self._index.graph.relation_labels))
+        return self.encode(list(self._index.graph.relation_labels))
 
     def asked(
         self, entities: Sequence[Resolved], relations: Sequence[Resolved], *, backward: bool = False
@@ -126,7 +132,7 @@ class Projector:
         """Return queries of the link space, made of the vectors of entities, or without one of the text space."""
         pairs = list(zip(entities, relations, strict=True))
         if vectors is None:
-            return self._encode(
+            return self.encode(
                 [
                     question_text(in_words(one.reading.label), in_words(two.reading.label), backward=backward)
                     for one, two in pairs
@@ -140,7 +146,7 @@ class Projector:
         for position, relation in enumerate(relations):
             groups.setdefault(relation, []).append(position)
         for relation, positions in groups.items():
-            projections, number = self._projections(relation, backward)
+            projections, number = self.projections(relation, backward=backward)
             queries[positions] = projections.project(vectors[positions], number)
         return queries
 
@@ -156,10 +162,10 @@ class Projector:
             ``float32`` of shape (pairs, dim).
         """
         if self._reads_pairs:
-            ask = asking(self._index.link_encoder, self._vectors, self._texts, self._relation_texts)
+            ask = asking(self._index.link_encoder, self.entities, self._texts, self._relation_texts)
             queries = ask(rows, relations)
         else:
-            queries = self._index.projections.queries(self._vectors[rows], relations)
+            queries = self._index.projections.queries(self.entities[rows], relations)
         structure = None if text_alone else self._index.structure
         return queries if structure is None else structure.queries(queries, rows, relations)
 
@@ -173,14 +179,27 @@ class Projector:
         """
         structure, precedents = self._index.structure, self._index.precedents
         if structure is not None and precedents is not None:
-            bonuses = structure.bonuses(precedents, self._vectors[rows], rows, relations)
+            bonuses = structure.bonuses(precedents, self.entities[rows], rows, relations)
             for own, (reached, values) in zip(scores, bonuses, strict=True):
                 own[reached] += values.astype(np.float32)
         return scores
 
     def vectors(self, entities: Sequence[Resolved]) -> Floats:
         """Return the text vectors of entities, of the link space if there is one: from the store, or encoded."""
-        return vectors_of(self._vectors, entities, self._encode)
+        return vectors_of(self.entities, entities, self.encode)
+
+    def encode(self, texts: list[str]) -> Floats:
+        """Return vectors of texts, of the link space if there is one."""
+        if not self._trained:
+            return np.asarray(self._index.text_encoder.encode(texts))
+        encoder = self._index.link_encoder
+        return np.asarray(encoder.entities(encoder.text.encode(texts)))
+
+    def projections(self, relation: Resolved, *, backward: bool = False) -> tuple[Projections, int]:
+        """Return where the projection of a relation is: among those of the graph, or alone."""
+        if relation.row is not None:
+            return self._index.projections, relation.row + self._index.graph.n_relations * backward
+        return self._index.link_encoder.projections([self._relation_text(relation, backward)]), 0
 
     def relation_scores(self, pairs: Sequence[tuple[Resolved, Resolved]]) -> Iterator[NDArray[np.float64]]:
         """Score every relation of the graph for each pair: the mean cosine of predicting the tail, and inversely the head.
@@ -209,18 +228,6 @@ class Projector:
                     queries = self._index.projections.by_each(here, numbers)
                 both += score_pairs(there[None], queries[None])[0]
             yield both / 2
-
-    def _encode(self, texts: list[str]) -> Floats:
-        if not self._trained:
-            return np.asarray(self._index.text_encoder.encode(texts))
-        encoder = self._index.link_encoder
-        return np.asarray(encoder.entities(encoder.text.encode(texts)))
-
-    def _projections(self, relation: Resolved, backward: bool) -> tuple[Projections, int]:
-        """Return where the projection of a relation is: among those of the graph, or alone."""
-        if relation.row is not None:
-            return self._index.projections, relation.row + self._index.graph.n_relations * backward
-        return self._index.link_encoder.projections([self._relation_text(relation, backward)]), 0
 
     def _text(self, entity: Resolved) -> str:
         return self._texts[entity.row] if entity.row is not None else entity.words

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from ontodex.encoders.condition import ConditionEncoder
+from ontodex.encoders.condition import ConditionEncoder, expect_readable
 from ontodex.encoders.condition_network import ConditionNetwork, ConditionNetworkSettings
 from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.sentence_transformer import load_tunable
@@ -144,9 +144,7 @@ def train_condition(
     torch.manual_seed(settings.seed)
     network = ConditionNetwork(shape)
     frozen = settings.tune == "frozen"
-    ConditionEncoder(encoder, network).expect_readable(
-        train.conditions + valid.conditions, None if frozen else settings.max_tokens
-    )
+    expect_readable(encoder, train.conditions + valid.conditions, None if frozen else settings.max_tokens)
     pairs = settings.pairs or (256 if frozen else 64)
     passes = settings.epochs or (min(50, max(5, 1000 * 2 * pairs // len(train))) if frozen else 3)
     batches = ConditionBatches(train, pairs, passes, settings.seed)

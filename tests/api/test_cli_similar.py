@@ -7,6 +7,7 @@ import pytest
 
 from ontodex.cli import similar
 from ontodex.engine.conditions import DISK, MEMORY
+from tests.plain import build_plain
 
 
 def test_answers_under_a_relation_and_any_text(shell, condition_index):
@@ -42,9 +43,15 @@ def test_says_what_is_wrong_with_a_condition(shell, condition_index, condition, 
     assert says in err
 
 
-def test_an_index_without_conditions_says_how_to_get_them(shell, small_index):
-    status, _, err = shell("similar", small_index, "dog", "--condition", "eats", "--device", "cpu")
+def test_an_index_with_nothing_trained_says_how_to_get_conditions(shell, small_graph, tiny_encoder, tmp_path):
+    build_plain(small_graph, tmp_path / "farm.odx", tiny_encoder).close()
+    status, _, err = shell("similar", tmp_path / "farm.odx", "dog", "--condition", "eats", "--device", "cpu")
     assert (status, "ontodex train condition" in err) == (1, True)
+
+
+def test_projections_of_relations_serve_as_conditions(shell, small_index):
+    status, out, _ = shell("similar", small_index, "dog", "--condition", "eats", "--device", "cpu")
+    assert (status, "what the relation's projection makes of both" in out) == (0, True)
 
 
 @pytest.mark.parametrize("budget", ["--condition-memory", "--condition-disk"])

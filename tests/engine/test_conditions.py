@@ -25,6 +25,19 @@ def opened(condition_index: Path) -> ontodex.Engine:
     return ontodex.open(condition_index, device="cpu")
 
 
+def shared(engine: ontodex.Engine, space: str, condition: str, predicted: np.ndarray | None, row: int) -> np.ndarray:
+    """Return cosines of the sums of tails, ``predicted`` in place of one's own where there are none, in float64."""
+    graph = engine.graph
+    number = graph.relation_labels.index(condition.removeprefix("inverse "))
+    links = graph.triples[graph.triples[:, 1] == number][:, [2, 1, 0] if condition.startswith("inverse") else [0, 1, 2]]
+    vectors = engine.index.vectors(space)[np.arange(graph.n_entities)].astype(np.float64)
+    sums = np.zeros_like(vectors)
+    np.add.at(sums, links[:, 0], vectors[links[:, 2]])
+    sums /= np.maximum(np.linalg.norm(sums, axis=1), 1e-30)[:, None]
+    own = sums[row] if row >= 0 else np.zeros(vectors.shape[1])
+    return sums @ (own if own.any() or predicted is None else predicted)
+
+
 def by_hand(engine: ontodex.Engine, text: str, condition: str) -> list[tuple[str, float]]:
     """Rank all entities in float64, ties in entity order."""
     encoder = engine.index.condition_encoder
@@ -35,6 +48,8 @@ def by_hand(engine: ontodex.Engine, text: str, condition: str) -> list[tuple[str
     found = engine.graph.find(text)
     asked = stored[found[0]][None] if found else encoder.text.encode([text])
     scores = entities @ under_condition(asked, factor)[0].astype(np.float64)
+    if condition.removeprefix("inverse ") in engine.graph.relation_labels:
+        scores += shared(engine, "text", condition, None, found[0] if found else -1)
     order = np.lexsort((np.arange(len(scores)), -scores))
     return [(engine.graph.ids[row], scores[row]) for row in order.tolist() if not found or row != found[0]]
 
@@ -45,8 +60,47 @@ def test_equals_a_float64_pass_over_all_entities(opened: ontodex.Engine, text: s
     hits = opened.similar(text, k=60, condition=condition)
     wanted = by_hand(opened, text, condition)
     assert [hit.id for hit in hits] == [name for name, _ in wanted[:60]]
-    np.testing.assert_allclose([hit.score for hit in hits], [score for _, score in wanted[:60]], atol=1e-12)
+    np.testing.assert_allclose([hit.score for hit in hits], [score for _, score in wanted[:60]], atol=1e-6)
     assert "condition" in hits.method
+    assert ("linked to" in hits.method) == (condition == "lives in")
+
+
+def by_projections(engine: ontodex.Engine, text: str, condition: str) -> list[tuple[str, float]]:
+    """Rank all entities by the relation's projection of both and by their tails, in float64, ties in entity order."""
+    encoder, labels = engine.index.link_encoder, list(engine.graph.labels)
+    stored = engine.index.vectors("link")[np.arange(engine.graph.n_entities)]
+    row = labels.index(text) if text in labels else -1
+    asked = stored[row][None] if row >= 0 else encoder.entities(encoder.text.encode([text]))
+    made = encoder.projections([condition]).project(np.concatenate([asked, stored]), 0).astype(np.float64)
+    scores = made[1:] @ made[0]
+    if condition.removeprefix("inverse ") in engine.graph.relation_labels:
+        scores += shared(engine, "link", condition, made[0], row)
+    order = np.lexsort((np.arange(len(scores)), -scores))
+    return [(engine.graph.ids[row], scores[row]) for row in order.tolist() if labels[row] != text]
+
+
+@pytest.mark.parametrize("text", ["dog", "river", "a wild thing in the sea"])
+@pytest.mark.parametrize("condition", ["lives in", "inverse lives in", "what colour it has"])
+def test_without_a_condition_encoder_projections_of_relations_serve(
+    small_index: Path, text: str, condition: str
+) -> None:
+    with ontodex.open(small_index, device="cpu") as engine:
+        hits = engine.similar(text, k=60, condition=condition)
+        wanted = by_projections(engine, text, condition)
+        assert [hit.id for hit in hits] == [name for name, _ in wanted]
+        np.testing.assert_allclose([hit.score for hit in hits], [score for _, score in wanted], atol=1e-5)
+        assert "projection" in hits.method
+        assert ("linked to" in hits.method) == (condition != "what colour it has")
+
+
+def test_one_condition_by_two_names_is_projected_once(small_index: Path) -> None:
+    with ontodex.open(small_index, device="cpu") as engine:
+        by_id, by_label = engine.similar_batch(["dog", "dog"], condition=["ex:livesIn", "lives in"])
+        assert list(by_id) == list(by_label)
+        assert [hits.readings["condition"].text for hits in (by_id, by_label)] == ["ex:livesIn", "lives in"]
+        assert len(engine._conditions._projected) == 1
+        with pytest.raises(SettingsError, match="as many tokens"):
+            engine.similar("dog", condition="wild " * 100)
 
 
 def test_conditions_change_the_answer(opened: ontodex.Engine) -> None:
@@ -88,9 +142,9 @@ def test_serves_every_architecture(
     engine = build_plain(small_graph, tmp_path / "farm.odx", [tiny_encoder, model])
     encoder = ConditionEncoder.load(model, device="cpu")
     texts = entity_texts(small_graph)
-    wanted = encoder.encode(texts, "lives in")
+    wanted = encoder.encode(texts, "where it lives")
     dog = small_graph.labels.index("dog")
-    hits = engine.similar("dog", k=3, condition="lives in")
+    hits = engine.similar("dog", k=3, condition="where it lives")
     scores = wanted @ wanted[dog]
     scores[dog] = -2
     best = np.sort(scores)[::-1][:3]
@@ -137,8 +191,9 @@ def test_stays_with_the_index_when_it_grows(tmp_path: Path, condition_index: Pat
         assert engine.index.manifest.spaces["condition"].rows == engine.graph.n_entities
 
 
-def test_says_how_to_get_a_condition_encoder(small_index: Path) -> None:
-    with ontodex.open(small_index, device="cpu") as engine, pytest.raises(IndexMismatch, match="train condition"):
+def test_says_what_is_needed_for_conditions(tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path) -> None:
+    engine = build_plain(small_graph, tmp_path / "farm.odx", tiny_encoder)
+    with engine, pytest.raises(IndexMismatch, match="train condition"):
         engine.similar("dog", condition="eats")
 
 
@@ -207,7 +262,7 @@ def test_keeps_no_more_than_the_budget_in_memory(condition_index: Path, small_gr
     engine = ontodex.open(condition_index, device="cpu", condition_memory=2 * small_graph.n_entities * RANK * 4)
     for condition in ("one", "two", "one", "three"):
         engine.similar("dog", condition=condition)
-    assert list(engine._conditions._projected) == ["one", "three"]
+    assert [one.text for one in engine._conditions._projected] == ["one", "three"]
     answers = engine.similar_batch(["dog"] * 5, condition=["a", "b", "c", "one", "d"])
     assert [hits.readings["condition"].text for hits in answers] == ["a", "b", "c", "one", "d"]
     assert len(engine._conditions._projected) == 2
@@ -236,7 +291,7 @@ def test_answers_without_a_cache_as_with_one(
     monkeypatch.setattr(lmdb, "open", read_only)
     monkeypatch.setattr("ontodex.indexers.condition_cache._environments", {})
     engine = ontodex.open(condition_index, device="cpu", condition_disk=1 << 20)
-    engine._conditions._cache = ConditionCache(Path("nowhere"), 1 << 20)
+    engine._conditions._way._cache = ConditionCache(Path("nowhere"), 1 << 20)
     assert list(engine.similar("dog", condition="weight")) == with_cache
 
 

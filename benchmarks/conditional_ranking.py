@@ -1,0 +1,175 @@
+"""Ranking by similarity under a relation: what shares tails of it comes first, also for one whose links are unknown."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+import ontodex
+from benchmarks.kgc import GRAPHS
+from benchmarks.record import Measured, expect_data
+from ontodex.graph import KnowledgeGraph
+
+__all__ = ["add_options", "run"]
+
+K = 20
+LEAST_TRIPLES, LEAST_HEADS = 100, 50
+"""Of a relation that is asked for."""
+
+HIDDEN = 0.2
+"""Share of the entities whose links are taken out."""
+
+KINDS = ("links unknown", "links known")
+
+Questions = list[tuple[int, str, csr_matrix]]
+"""An entity, a condition, and the tails of all entities by it."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be set."""
+    parser.add_argument("--graph", choices=list(GRAPHS), action="append", help="default: both")
+    parser.add_argument("--relations", type=int, default=50, help="most that are asked for (default %(default)s)")
+    parser.add_argument("--entities", type=int, default=15, help="of each kind, a relation (default %(default)s)")
+
+
+def run(options: argparse.Namespace) -> list[Measured]:
+    """Measure, and return what came out."""
+    expect_data(options, "conditional-ranking")
+    if options.quick:
+        options.relations, options.entities = 3, 3
+    return [_measured(options, name) for name in options.graph or list(GRAPHS)]
+
+
+def _measured(options: argparse.Namespace, name: str) -> Measured:
+    whole = dataclasses.replace(ontodex.read(options.data / name), source=name)
+    rng = np.random.default_rng(options.seed)
+    hidden = rng.random(whole.n_entities) < HIDDEN
+    kept = ~(hidden[whole.heads] | hidden[whole.tails])
+    ends = {side: getattr(whole, side)[kept] for side in ("heads", "relations", "tails")}
+    graph = dataclasses.replace(whole, **ends, valid=whole.valid[:0], test=whole.test[:0])
+    questions = _questions(whole, hidden, options, rng)
+    print(f"{graph!r}: {len(questions):,} questions …", file=sys.stderr)
+    training, conditions = (
+        (ontodex.HyperCLTraining(steps=5), ontodex.ConditionTraining(epochs=1)) if options.quick else (None, None)
+    )
+    settings = {"structure": False, "hierarchy": False, "entailment": False, "quiet": True, "training": training}
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        with ontodex.build(graph, folder / "box.odx", train=False, **settings) as engine:
+            figures["similarity of texts"] = _figures(
+                whole, hidden, questions, lambda few, _: engine.similar_batch(few, K)
+            )
+            figures["by the network in the box"] = _figures(whole, hidden, questions, _under(engine))
+        with ontodex.build(graph, folder / "trained.odx", **settings) as engine:
+            figures["by projections trained on the graph"] = _figures(whole, hidden, questions, _under(engine))
+        ontodex.train_condition(graph, folder / "model", training=conditions, quiet=True)
+        with ontodex.build(graph, folder / "conditions.odx", encoders=folder / "model", **settings) as engine:
+            figures["by a condition encoder and trained projections"] = _figures(
+                whole, hidden, questions, _under(engine)
+            )
+            alone = engine.index.condition_encoder
+            texts = engine.index.vectors("condition")[np.arange(whole.n_entities)]
+        figures["by a condition encoder alone"] = _figures(
+            whole, hidden, questions, lambda few, condition: _by_encoder(whole, alone, texts, few, condition)
+        )
+    return Measured(
+        name=f"conditional-ranking-{name}",
+        title=f"Ranking by similarity under a relation, {GRAPHS[name]}",
+        seed=options.seed,
+        settings={"graph": repr(graph), "questions": len(questions)},
+        figures=figures,
+        notes=[
+            f"nDCG@{K}, the mean over relations and their inverses (of those with {LEAST_TRIPLES} triples and {LEAST_HEADS} "
+            f"heads, at most {options.relations} drawn); what an answer is worth is the share of tails, |A ∩ B| / |A ∪ B|, "
+            "in the whole training graph.",
+            f"links unknown: the entity asked about is one of the {HIDDEN:.0%} whose links were all taken out before "
+            "anything was trained or indexed, as a new one; answers may be such too. links known: one of the others.",
+            "similarity of texts: without the condition. A condition encoder alone: without what entities are linked to. "
+            "The others are what ontodex answers, by what the index has. All-MiniLM-L6-v2, frozen.",
+            "ms for a question: the first of each condition, which projects all entities, among them.",
+        ],
+    )
+
+
+def _questions(
+    graph: KnowledgeGraph, hidden: NDArray[np.bool_], options: argparse.Namespace, rng: np.random.Generator
+) -> Questions:
+    found: Questions = []
+    heads, relations, tails = graph.triples.T
+    both = [(number, backward) for number in range(graph.n_relations) for backward in (False, True)]
+    asked = 0
+    for at in rng.permutation(len(both)).tolist():
+        number, backward = both[at]
+        here = relations == number
+        ends = (tails[here], heads[here]) if backward else (heads[here], tails[here])
+        shape = graph.n_entities, graph.n_entities
+        links = csr_matrix((np.ones(len(ends[0])), ends), shape=shape)
+        with_tails = np.flatnonzero(np.diff(links.indptr))
+        if len(ends[0]) < LEAST_TRIPLES or len(with_tails) < LEAST_HEADS or asked == options.relations:
+            continue
+        asked += 1
+        condition = "inverse " * backward + graph.relation_ids[number]
+        for kind in (with_tails[hidden[with_tails]], with_tails[~hidden[with_tails]]):
+            chosen = rng.permutation(kind)[: options.entities].tolist()
+            found += [(row, condition, links) for row in chosen if _worth(links, row).any()]
+    return found
+
+
+def _worth(links: csr_matrix, row: int) -> NDArray[np.float64]:
+    """Return the share of tails that each entity has in common with one; none with itself."""
+    common = (links @ links[row].T).toarray().ravel()
+    counts = np.diff(links.indptr)
+    worth: NDArray[np.float64] = common / np.maximum(counts + counts[row] - common, 1)
+    worth[row] = 0
+    return worth
+
+
+def _under(engine: ontodex.Engine) -> Callable[[list[str], str], list[Any]]:
+    return lambda few, condition: engine.similar_batch(few, K, condition=condition)
+
+
+def _by_encoder(graph: KnowledgeGraph, encoder: Any, texts: Any, few: list[str], condition: str) -> list[list[str]]:
+    backward = condition.startswith("inverse ")
+    label = graph.relation_labels[graph.relation_ids.index(condition.removeprefix("inverse "))]
+    (factor,) = encoder.factors(["inverse " * backward + label])
+    entities = encoder.project(texts, factor)
+    rows = [graph.ids.index(name) for name in few]
+    scores = entities[rows] @ entities.T
+    scores[np.arange(len(rows)), rows] = -np.inf
+    return [[graph.ids[row] for row in order.tolist()] for order in np.argsort(-scores, kind="stable")[:, :K]]
+
+
+def _figures(
+    graph: KnowledgeGraph,
+    hidden: NDArray[np.bool_],
+    questions: Questions,
+    ask: Callable[[list[str], str], list[Any]],
+) -> dict[str, float]:
+    discount = 1 / np.log2(np.arange(K) + 2)
+    rows_of = {name: row for row, name in enumerate(graph.ids)}
+    gains: dict[str, dict[str, list[float]]] = {kind: {} for kind in KINDS}
+    seconds = 0.0
+    for condition in dict.fromkeys(condition for _, condition, _ in questions):
+        asked = [(row, links) for row, of, links in questions if of == condition]
+        start = time.perf_counter()
+        answers = ask([graph.ids[row] for row, _ in asked], condition)
+        seconds += time.perf_counter() - start
+        for (row, links), hits in zip(asked, answers, strict=True):
+            worth = _worth(links, row)
+            found = worth[[rows_of[getattr(hit, "id", hit)] for hit in hits]]
+            best = np.sort(worth)[::-1][:K]
+            gain = float((found * discount[: len(found)]).sum() / (best * discount[: len(best)]).sum())
+            gains[KINDS[0 if hidden[row] else 1]].setdefault(condition, []).append(gain)
+    means = {kind: float(np.mean([np.mean(some) for some in of.values()])) for kind, of in gains.items()}
+    return means | {"ms for a question": 1000 * seconds / len(questions)}
