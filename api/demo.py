@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +19,24 @@ __all__ = ["DEMOS", "run_demo"]
 
 @dataclass(frozen=True)
 class Question:
-    """A question, why somebody asks it, and its arguments to the method of that name."""
+    """A question, why somebody asks it, and its arguments to the method of that name, some of them by name."""
 
     why: str
     method: str
     arguments: tuple[str, ...]
     k: int = 5
+    named: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def python(self) -> str:
         """The line of Python that asks it."""
-        return f"engine.{self.method}({', '.join(map(repr, self.arguments))}, k={self.k})"
+        named = "".join(f", {name}={value!r}" for name, value in self.named.items())
+        return f"engine.{self.method}({', '.join(map(repr, self.arguments))}, k={self.k}{named})"
 
     def shell(self, index: Path) -> str:
         """Return the line of shell that asks it."""
-        return f"ontodex {self.method.replace('_', '-')} {shlex.join([str(index), *self.arguments])} -k {self.k}"
+        named = "".join(f" --{name} {shlex.quote(value)}" for name, value in self.named.items())
+        return f"ontodex {self.method.replace('_', '-')} {shlex.join([str(index), *self.arguments])} -k {self.k}{named}"
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ DEMOS = {
             Question("Which links does the vocabulary lack?", "tails", ("MusicGroup", "member")),
             Question("What has opening hours?", "heads", ("opening hours", "Text")),
             Question("How may a person and an organization be linked?", "relations", ("Person", "Organization")),
+            Question("What is like a movie in who directs it?", "similar", ("Movie",), named={"condition": "director"}),
             Question("What is a new class a kind of?", "parents", ("a shop that repairs bicycles",)),
             Question("Where does it belong, then?", "place", ("a shop that repairs bicycles",), 3),
             Question("What is below an asserted class?", "children", ("FoodEstablishment",)),
@@ -74,6 +78,12 @@ DEMOS = {
             Question("Which phenotypes do the annotations lack?", "tails", ("Marfan syndrome", "has phenotype"), 10),
             Question("Which diseases may show this?", "heads", ("has phenotype", "Arachnodactyly")),
             Question("Which diseases may this gene be linked to?", "tails", ("FBN1", "associated with disease")),
+            Question(
+                "Which diseases show like phenotypes?",
+                "similar",
+                ("Marfan syndrome",),
+                named={"condition": "has phenotype"},
+            ),
             Question("What is a phrase a kind of that is no term?", "parents", ("sleeping badly because of pain",)),
             Question("Where does it belong, then?", "place", ("sleeping badly because of pain",), 3),
             Question("What is below an asserted term?", "children", ("Insomnia",)),
@@ -115,7 +125,7 @@ def run_demo(name: str, folder: Path, *, device: str = "auto", quiet: bool = Fal
     with engine:
         for question in demo.questions:
             _print(f"# {question.why}\n>>> {question.python}\n  $ {question.shell(index)}")
-            _print(f"{getattr(engine, question.method)(*question.arguments, k=question.k)}\n")
+            _print(f"{getattr(engine, question.method)(*question.arguments, k=question.k, **question.named)}\n")
     _print(f"Done in {time.perf_counter() - start:.0f} s. The index stays in {index}: ask it more.")
 
 

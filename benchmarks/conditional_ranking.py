@@ -171,5 +171,5 @@ def _figures(
             best = np.sort(worth)[::-1][:K]
             gain = float((found * discount[: len(found)]).sum() / (best * discount[: len(best)]).sum())
             gains[KINDS[0 if hidden[row] else 1]].setdefault(condition, []).append(gain)
-    means = {kind: float(np.mean([np.mean(some) for some in of.values()])) for kind, of in gains.items()}
+    means = {kind: float(np.mean([np.mean(some) for some in of.values()])) for kind, of in gains.items() if of}
     return means | {"ms for a question": 1000 * seconds / len(questions)}

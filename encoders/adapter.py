@@ -64,9 +64,16 @@ def add_adapter(weights: Mapping[str, torch.Tensor], folder: Path) -> None:
                 if change.shape != weight.shape or not torch.isfinite(change).all():
                     raise ValueError(f"{module}: numbers that are not finite, or not {tuple(weight.shape)} of them")
                 weight += change.to(weight.device)
-    except (OSError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError, RuntimeError) as error:
-        raise EncoderError(_unfit(folder, error)) from error
-    except SafetensorError as error:
+    except (
+        OSError,
+        ArithmeticError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RuntimeError,
+        SafetensorError,
+    ) as error:
         raise EncoderError(_unfit(folder, error)) from error
 
 

@@ -2,53 +2,35 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from ontodex.encoders.adapter import add_adapter
-from ontodex.encoders.locate import CROSS
+from ontodex.encoders.bert_files import (
+    TOKENIZER,
+    WEIGHTS,
+    is_plain_bert,
+    longest_text,
+    model_settings,
+    pooling,
+    sources_of_weights,
+)
 from ontodex.encoders.text import Text
 from ontodex.errors import EncoderError
 
 __all__ = ["Bert"]
 
-WEIGHTS = "model.safetensors"
 
-EMBEDDINGS = {
-    "words": "embeddings.word_embeddings",
-    "positions": "embeddings.position_embeddings",
-    "kinds": "embeddings.token_type_embeddings",
-    "norm": "embeddings.LayerNorm",
-}
-"""Names here, and in a folder."""
-
-LAYER = {
-    "out": "attention.output.dense",
-    "norm": "attention.output.LayerNorm",
-    "wide": "intermediate.dense",
-    "narrow": "output.dense",
-    "last_norm": "output.LayerNorm",
-}
-
-ATTENTION = ("query", "key", "value")
-"""Parts of a layer that are one matrix here."""
-
-SIZES = {
-    *("hidden_size", "intermediate_size", "layer_norm_eps", "max_position_embeddings", "num_attention_heads"),
-    *("num_hidden_layers", "type_vocab_size", "vocab_size"),
-}
-"""What a model's settings have to say."""
+ATTENDED = 128
+"""Tokens of a text up to which torch's own attention is slower than its products, which take memory by the square."""
 
 
 class Layer(nn.Module):
@@ -73,9 +55,13 @@ class Layer(nn.Module):
         query, key, value = (
             self.attention(states.to(multiplied)).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4).unbind()
         )
-        scores = ((query * query.shape[-1] ** -0.5) @ key.mT).float()
-        weights = scores.masked_fill_(padding[:, None, None], -torch.inf).softmax(dim=-1).to(multiplied)
-        states = self.norm(states + self.out((weights @ value).transpose(1, 2).flatten(2)))
+        read = ~padding[:, None, None]
+        if padding.shape[1] > ATTENDED:
+            attended = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=read)
+        else:
+            scores = ((query * query.shape[-1] ** -0.5) @ key.mT).float()
+            attended = scores.masked_fill_(~read, -torch.inf).softmax(dim=-1).to(multiplied) @ value
+        states = self.norm(states + self.out(attended.transpose(1, 2).flatten(2)))
         states = self.last_norm(states + self.narrow(nn.functional.gelu(self.wide(states.to(multiplied)))))
         return states
 
@@ -107,12 +93,12 @@ class Bert(nn.Module):
         self, folder: Path, *, unit: bool = True, adapter: Path | None = None, max_tokens: int | None = None
     ) -> None:
         super().__init__()
-        self._unit, self._vocabulary = unit, folder / "tokenizer.json"
+        self._unit, self._vocabulary = unit, folder / TOKENIZER
         try:
-            self._first = _pooling(folder) == "cls"
-            config = _read(folder / "config.json")
+            self._first = pooling(folder) == "cls"
+            config = model_settings(folder)
             self.dim: int = config["hidden_size"]
-            self.longest = min(_longest(folder, config), max_tokens or config["max_position_embeddings"])
+            self.longest = min(longest_text(folder), max_tokens or config["max_position_embeddings"])
             self._tokenizer = self._load_tokenizer()
             self._tokenizer.enable_truncation(self.longest)
             with torch.device("meta"):
@@ -120,7 +106,7 @@ class Bert(nn.Module):
             weights = {name: tensor.float() for name, tensor in load_file(folder / WEIGHTS).items()}
             if adapter is not None:
                 add_adapter(weights, adapter)
-            parts = _sources(config["num_hidden_layers"])
+            parts = sources_of_weights(config["num_hidden_layers"])
             found = {here: torch.cat([weights[name] for name in names]) for here, names in parts.items()}
             self.load_state_dict(found, assign=True)
         except EncoderError:
@@ -144,20 +130,7 @@ class Bert(nn.Module):
     @staticmethod
     def is_at(folder: Path) -> bool:
         """Tell whether a folder holds such an encoder and nothing that would change its vectors."""
-        try:
-            config = _read(folder / "config.json")
-            with safe_open(folder / WEIGHTS, "pt") as file:
-                names = set(file.keys())
-            return bool(
-                not (folder / CROSS).is_dir()
-                and _is_plain(config)
-                and _pooling(folder) in ("mean", "cls")
-                and _reads_as_told(folder)
-                and config["num_hidden_layers"] < len(names)
-                and names.issuperset(itertools.chain(*_sources(config["num_hidden_layers"]).values()))
-            )
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, SafetensorError):
-            return False
+        return is_plain_bert(folder)
 
     def to_bfloat16(self) -> None:
         """Multiply matrices in bfloat16."""
@@ -183,7 +156,7 @@ class Bert(nn.Module):
         device = self.words.weight.device
         lengths = torch.tensor([len(row) for row in columns["input_ids"]])
         words, kinds = (
-            pad_sequence([torch.tensor(row) for row in columns[name]], batch_first=True).to(device)
+            pad_sequence([torch.tensor(row, dtype=torch.long) for row in columns[name]], batch_first=True).to(device)
             for name in ("input_ids", "token_type_ids")
         )
         padding = (torch.arange(words.shape[1]) >= lengths[:, None]).to(device)
@@ -205,75 +178,3 @@ class Bert(nn.Module):
         tokenizer.no_padding()
         tokenizer.no_truncation()
         return tokenizer
-
-
-def _read(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def _read_limits(folder: Path) -> dict[str, Any]:
-    """Return what sentence-transformers keeps of how texts are read, if it has written the folder."""
-    path = folder / "sentence_bert_config.json"
-    return _read(path) if path.exists() else {}
-
-
-def _is_plain(config: Mapping[str, Any]) -> bool:
-    """Tell whether a model is BERT as it was published."""
-    return (
-        config.keys() >= SIZES
-        and config["model_type"] == "bert"
-        and config["hidden_act"] == "gelu"
-        and config.get("position_embedding_type", "absolute") == "absolute"
-        and not any(config.get(name) for name in ("is_decoder", "add_cross_attention", "quantization_config"))
-    )
-
-
-def _pooling(folder: Path) -> str | None:
-    """Return how a folder's vectors are pooled; ``None`` if it has modules that are not known here."""
-    if not (folder / "modules.json").exists():
-        return "mean"  # a folder of transformers' own
-    modules = _read(folder / "modules.json")
-    kinds = [module["type"].rpartition(".")[2] for module in modules]
-    if kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]) or modules[0]["path"]:
-        return None
-    config = _read(folder / modules[1]["path"] / "config.json")
-    if "pooling_mode" in config:
-        return str(config["pooling_mode"])
-    chosen = [name for name, on in config.items() if on is True and name.startswith("pooling_mode_")]
-    return {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}.get("".join(chosen))
-
-
-def _reads_as_told(folder: Path) -> bool:
-    """Tell whether ``tokenizer.json`` alone says how texts are cut into tokens: other files may change what it says."""
-    rules = _read(folder / "tokenizer.json")["normalizer"] or {}
-    told = _read(folder / "tokenizer_config.json")
-    same = {
-        "do_lower_case": "lowercase",
-        "strip_accents": "strip_accents",
-        "tokenize_chinese_chars": "handle_chinese_chars",
-    }
-    return (
-        not _read_limits(folder).get("do_lower_case")
-        and all(told[name] == rules.get(rule) for name, rule in same.items() if name in told)
-        and told.get("padding_side", "right") == told.get("truncation_side", "right") == "right"
-        and not (folder / "added_tokens.json").exists()
-    )
-
-
-def _longest(folder: Path, config: Mapping[str, Any]) -> int:
-    """Return the most tokens that are read of a text."""
-    most = config["max_position_embeddings"]
-    given = _read_limits(folder).get("max_seq_length")
-    return int(min(given or _read(folder / "tokenizer_config.json").get("model_max_length", most), most))
-
-
-def _sources(layers: int) -> dict[str, list[str]]:
-    """Return, by the name of each weight here, the names of those in a folder that it is put together from."""
-    found = {f"{here}.weight": [f"{there}.weight"] for here, there in EMBEDDINGS.items()}
-    for part in ("weight", "bias"):
-        found[f"norm.{part}"] = [f"{EMBEDDINGS['norm']}.{part}"]
-        for number in range(layers):
-            here, there = f"layers.{number}", f"encoder.layer.{number}"
-            found |= {f"{here}.{one}.{part}": [f"{there}.{other}.{part}"] for one, other in LAYER.items()}
-            found[f"{here}.attention.{part}"] = [f"{there}.attention.self.{one}.{part}" for one in ATTENTION]
-    return found

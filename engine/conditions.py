@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ontodex.engine.answers import Answer, Scored, answered, checked, hits_of, no_rows, own_row
+from ontodex.engine.answers import Answer, answered, checked, hits_of, no_rows, own_row
 from ontodex.engine.condition_ways import ByEncoder, ByProjections, Condition, ConditionWay, Transform
 from ontodex.engine.hits import Hits, Reading
 from ontodex.engine.linked_tails import LinkedTails
@@ -36,8 +36,10 @@ DISK = 256 << 20
 ROWS = 4096
 """Entities that are projected at once: their float64 copies stay in the processor's cache."""
 
-SHARED = 1.0
-"""What the cosine of the tails counts beside that under the condition."""
+BONUSES = 1 << 22
+"""Cosines of tails, of all entities with all that are asked about, that are in memory at once."""
+
+LINKED = ", plus that of what both are linked to by it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,12 @@ class _Projected:
     searcher: Searcher
     tails: LinkedTails | None
 
+    def parts(self, positions: list[int]) -> Iterator[list[int]]:
+        """Part what is asked about into as many at once as there is room for."""
+        step = len(positions) if self.tails is None else max(1, BONUSES // max(1, self.tails.count))
+        for start in range(0, len(positions), step):
+            yield positions[start : start + step]
+
 
 class Conditions:
     """Answers what is similar under a condition; see :meth:`~ontodex.engine.engine.Engine.similar`.
@@ -55,8 +63,9 @@ class Conditions:
     A condition costs most the first time: all entities are projected by it, by the condition encoder of the index or by the
     projections of relations, and kept in memory until others need the room.
 
-    Where the condition is a relation of the graph, what both are linked to by it counts too: the cosine of the sums of
-    their tails' vectors. What has no tails is compared by those that its projection predicts.
+    Where the condition is a relation of the graph, what both are linked to by it counts as much: the cosine of the sums of
+    their tails' vectors. What is asked about and has none is compared by where the projections, if the index has some,
+    look for them.
 
     Args:
         index: An opened index.
@@ -95,23 +104,17 @@ class Conditions:
         for position, one in enumerate(under):
             groups.setdefault(one, []).append(position)
         vectors = vectors_of(self._way.vectors, read, self._way.encode)
-        found: list[Scored] = [(no_rows(), np.zeros(0))] * len(texts)
+        hits: list[Answer] = [((), {}, "")] * len(texts)
         for one, projected in self._under(list(groups)):
-            positions = groups[one]
-            asked = [read[position] for position in positions]
-            queries = projected.transform(vectors[positions])
-            bonuses = None if projected.tails is None else self._bonuses(asked, one, projected.tails)
-            answers = projected.searcher.top(queries, k, [own_row(entity) for entity in asked], bonuses)
-            for position, answer in zip(positions, answers, strict=True):
-                found[position] = answer
-        hits: list[Answer] = [
-            (
-                hits_of(self._graph, scored, no_rows()),
-                {"text": entity.reading, "condition": one.relation.reading},
-                self._way.method + ", plus that of what both are linked to by it" * (one.row is not None),
-            )
-            for scored, entity, one in zip(found, read, under, strict=True)
-        ]
+            for positions in projected.parts(groups[one]):
+                asked = [read[position] for position in positions]
+                queries = projected.transform(vectors[positions])
+                bonuses = self._bonuses(asked, one, projected.tails)
+                answers = projected.searcher.top(queries, k, [own_row(entity) for entity in asked], bonuses)
+                for position, entity, scored, (raised, _) in zip(positions, asked, answers, bonuses, strict=True):
+                    readings = {"text": entity.reading, "condition": under[position].relation.reading}
+                    method = self._way.method + LINKED * (len(raised) > 0)
+                    hits[position] = hits_of(self._graph, scored, no_rows()), readings, method
         return answered(self._graph, "similar", hits, start)
 
     def _resolved(self, condition: str) -> Condition:
@@ -127,7 +130,7 @@ class Conditions:
                 reading = Reading(condition, known.kind, known.id, inverse_text(known.label))
                 relation, backward = Resolved(inverted.row, reading), True
         row = relation.row
-        text = condition if row is None else self._relation_texts[row + self._graph.n_relations * backward]
+        text = relation.words if row is None else self._relation_texts[row + self._graph.n_relations * backward]
         return Condition(text, row, backward, relation)
 
     def _under(self, conditions: Sequence[Condition]) -> Iterator[tuple[Condition, _Projected]]:
@@ -165,17 +168,22 @@ class Conditions:
             heads, tails = tails, heads
         return LinkedTails(heads, tails, self._projector.entities)
 
-    def _bonuses(self, asked: Sequence[Resolved], condition: Condition, tails: LinkedTails) -> list[Bonus]:
-        """Return what tails add to the score of each entity that has some."""
-        directions = [tails.of(entity.row) for entity in asked]
-        without = [position for position, direction in enumerate(directions) if direction is None]
+    def _bonuses(self, asked: Sequence[Resolved], condition: Condition, tails: LinkedTails | None) -> list[Bonus]:
+        """Return what tails add to the score of each entity that has some, for each that is asked about."""
+        bonuses = [no_bonus()] * len(asked)
+        if tails is None:
+            return bonuses
+        directions = {position: tails.of(entity.row) for position, entity in enumerate(asked)}
+        without = [position for position, direction in directions.items() if direction is None]
         if without and self._projector.projects:
             vectors = self._projector.vectors([asked[position] for position in without])
             projections, number = self._projector.projections(condition.relation, backward=condition.backward)
-            for position, direction in zip(without, projections.project(vectors, number), strict=True):
-                directions[position] = direction
-        found = (no_bonus() if direction is None else tails.alike(direction) for direction in directions)
-        return [(rows, SHARED * cosines) for rows, cosines in found]
+            directions.update(zip(without, projections.project(vectors, number), strict=True))
+        known = {position: direction for position, direction in directions.items() if direction is not None}
+        if known:
+            for position, bonus in zip(known, tails.alike(np.stack(list(known.values()))), strict=True):
+                bonuses[position] = bonus
+        return bonuses
 
     def _expect_room(self, memory: int) -> int:
         """Return how many conditions the memory has room for.

@@ -140,7 +140,10 @@ class Engine:
     def similar(self, text: str, k: int = 10, *, condition: str | None = None) -> Hits:
         """Rank the other entities by how alike they are to an entity, or to any text; under a condition, if one is given.
 
-        Under a condition all entities are projected by it, which takes a while the first time, and ranked exactly.
+        Under a condition all entities are projected by it, which takes a while the first time, and ranked exactly: by the
+        condition encoder of the index, or without one by the projections of relations, where tails are to be looked for.
+        If the condition is a relation of the graph, what both are linked to by it is added: the cosine of the sums of their
+        tails' vectors, and of those that its projection predicts for an entity or text that has none.
 
         Args:
             text: An entity or any text.
@@ -152,7 +155,7 @@ class Engine:
             UnknownRelation: Likewise, of the condition.
             SettingsError: If ``k`` is below 1, or a text empty, or the condition longer than its encoder reads, or the
                 budget of memory or disk too small for one condition.
-            IndexMismatch: If there is a condition, and the index was built without an encoder of conditions.
+            IndexMismatch: If there is a condition, and the index has neither an encoder of conditions nor projections.
         """
         return self.similar_batch([text], k, condition=condition)[0]
 

@@ -284,8 +284,8 @@ class Index:
         """
         if "condition" not in self.manifest.encoders:
             raise IndexMismatch(
-                f"{self.path}: the index has neither projections of relations nor an encoder of conditions; build it with "
-                "training, or train an encoder (`ontodex train condition`) and build the index with it (--encoder)"
+                f"{self.path}: the index has neither projections of relations (a bi-encoder makes none) nor an encoder of "
+                "conditions; build it with one of them (`ontodex train hyper-cl`, `ontodex train condition`, and --encoder)"
             )
         return self.manifest.encoders["condition"]
 

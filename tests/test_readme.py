@@ -105,13 +105,15 @@ def run_shell(lines, folder, more):
 
 @pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
 def test_the_python_answers(asked):
-    tails, heads, relations, search, similar, parents, children, place, entailed, batch = asked
+    tails, heads, relations, search, similar, under, parents, children, place, entailed, batch = asked
     assert len(tails) == 10
     assert not any(hit.known for hit in tails)
     assert heads.readings["tail"].label == "Arachnodactyly"
     assert len(relations) == 4
     assert any("nsomnia" in hit.label or "leep" in hit.label for hit in search[:3])
     assert similar.readings["text"].label == "Insomnia"
+    assert under.readings["condition"].label == "has phenotype"
+    assert "linked to" in under.method
     assert parents.readings["text"].kind == "synonym"
     assert any(hit.known for hit in parents)
     assert any(hit.known for hit in children)
@@ -149,7 +151,7 @@ def test_the_shell_of_hierarchies(asked, folder):
         assert engine.index.hit_encoder.base == "sentence-transformers/all-MiniLM-L6-v2"
 
 
-def test_the_shell_of_conditions(folder):
+def test_the_shell_of_conditions(asked, folder):
     run_shell(CONDITION_SHELL, folder, {"train": ["--epochs", "1"], "build": ["--no-train"]})
     assert (folder / "hp-conditions" / "condition" / "config.json").exists()
     assert (

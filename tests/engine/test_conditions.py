@@ -62,7 +62,7 @@ def test_equals_a_float64_pass_over_all_entities(opened: ontodex.Engine, text: s
     assert [hit.id for hit in hits] == [name for name, _ in wanted[:60]]
     np.testing.assert_allclose([hit.score for hit in hits], [score for _, score in wanted[:60]], atol=1e-6)
     assert "condition" in hits.method
-    assert ("linked to" in hits.method) == (condition == "lives in")
+    assert ("linked to" in hits.method) == ((text, condition) == ("dog", "lives in"))
 
 
 def by_projections(engine: ontodex.Engine, text: str, condition: str) -> list[tuple[str, float]]:
@@ -101,6 +101,34 @@ def test_one_condition_by_two_names_is_projected_once(small_index: Path) -> None
         assert len(engine._conditions._projected) == 1
         with pytest.raises(SettingsError, match="as many tokens"):
             engine.similar("dog", condition="wild " * 100)
+
+
+@pytest.mark.parametrize("index", ["small_index", "condition_index"])
+def test_a_condition_in_camel_case_is_read_in_words(index: str, request: pytest.FixtureRequest) -> None:
+    with ontodex.open(request.getfixturevalue(index), device="cpu") as engine:
+        joined, apart = engine.similar_batch(["dog", "dog"], condition=["whereItEats", "where it eats"])
+        assert list(joined) == list(apart)
+        with pytest.raises(SettingsError, match="as many tokens"):
+            engine.similar("dog", condition="wildDog" * 100)
+
+
+def test_a_bi_encoder_has_no_projections(tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path) -> None:
+    training = ontodex.HyperCLTraining(architecture="bi-encoder", tune="full", towers=1, steps=1, queries=8)
+    model = tmp_path / "model"
+    ontodex.train_hyper_cl(small_graph, model, encoder=tiny_encoder, training=training, device="cpu", quiet=True)
+    engine = build_plain(small_graph, tmp_path / "farm.odx", model)
+    with engine, pytest.raises(IndexMismatch, match="a bi-encoder makes none"):
+        engine.similar("dog", condition="eats")
+
+
+def test_a_batch_is_parted_where_many_have_tails(small_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["dog", "whale", "a river", "cat", "river"]
+    with ontodex.open(small_index, device="cpu") as engine:
+        together = engine.similar_batch(names, condition="lives in")
+        monkeypatch.setattr("ontodex.engine.conditions.BONUSES", 1)
+        assert [list(hits) for hits in engine.similar_batch(names, condition="lives in")] == [
+            list(hits) for hits in together
+        ]
 
 
 def test_conditions_change_the_answer(opened: ontodex.Engine) -> None:
