@@ -110,10 +110,11 @@ class Conditions:
                 asked = [read[position] for position in positions]
                 queries = projected.transform(vectors[positions])
                 bonuses = self._bonuses(asked, one, projected.tails)
-                answers = projected.searcher.top(queries, k, [own_row(entity) for entity in asked], bonuses)
-                for position, entity, scored, (raised, _) in zip(positions, asked, answers, bonuses, strict=True):
+                raised = None if projected.tails is None else bonuses
+                answers = projected.searcher.top(queries, k, [own_row(entity) for entity in asked], raised)
+                for position, entity, scored, (linked, _) in zip(positions, asked, answers, bonuses, strict=True):
                     readings = {"text": entity.reading, "condition": under[position].relation.reading}
-                    method = self._way.method + LINKED * (len(raised) > 0)
+                    method = self._way.method + LINKED * (len(linked) > 0)
                     hits[position] = hits_of(self._graph, scored, no_rows()), readings, method
         return answered(self._graph, "similar", hits, start)
 
