@@ -36,7 +36,7 @@ ATTENDED = 128
 class Layer(nn.Module):
     """A layer of BERT: attention, and two linear maps of each token.
 
-    Matrices are multiplied in the precision of their weights; what runs from layer to layer, the norms and the softmax are
+    Matrices are precision in the precision of their weights; what runs from layer to layer, the norms and the softmax are
     ``float32``. With weights in bfloat16 that is as fast as to have all in it, and a third to a quarter as far off.
     """
 
@@ -51,18 +51,18 @@ class Layer(nn.Module):
 
     def forward(self, states: Tensor, padding: Tensor) -> Tensor:
         """Map states of shape (texts, tokens, dim); ``padding`` (texts, tokens) says which are none."""
-        multiplied = self.attention.weight.dtype
+        precision = self.attention.weight.dtype
         query, key, value = (
-            self.attention(states.to(multiplied)).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4).unbind()
+            self.attention(states.to(precision)).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4).unbind()
         )
         read = ~padding[:, None, None]
         if padding.shape[1] > ATTENDED:
             attended = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=read)
         else:
             scores = ((query * query.shape[-1] ** -0.5) @ key.mT).float()
-            attended = scores.masked_fill_(~read, -torch.inf).softmax(dim=-1).to(multiplied) @ value
+            attended = scores.masked_fill_(~read, -torch.inf).softmax(dim=-1).to(precision) @ value
         states = self.norm(states + self.out(attended.transpose(1, 2).flatten(2)))
-        states = self.last_norm(states + self.narrow(nn.functional.gelu(self.wide(states.to(multiplied)))))
+        states = self.last_norm(states + self.narrow(nn.functional.gelu(self.wide(states.to(precision)))))
         return states
 
 
