@@ -22,9 +22,10 @@ from ontodex.encoders.condition import ConditionEncoder
 from ontodex.encoders.condition_network import ConditionNetwork, ConditionNetworkSettings
 from ontodex.encoders.locate import DEFAULT_ENCODER, locate
 from ontodex.encoders.text import TextEncoder
+from ontodex.engine.conditions import DISK
 from ontodex.geometry.conditioned import compact, expanded, under_condition
 from ontodex.indexers.build import build_index
-from ontodex.indexers.condition_cache import FILE
+from ontodex.indexers.condition_cache import FILE, ConditionCache
 from ontodex.indexers.encoder_files import Encoders
 
 __all__ = ["add_options", "run"]
@@ -104,7 +105,7 @@ def _measured(options: argparse.Namespace, path: Path) -> Measured:
         figures["warm, single questions"] = _single(engine, peer, conditions, rows, which, options.single)
         figures[f"warm, batch {options.batch} of mixed conditions"] = _batched(engine, peer, conditions, rows, which)
         figures.update(_equality(engine, peer, conditions, rows, which))
-    cache = engine._conditions._cache
+    cache = ConditionCache(path, DISK)
     figures["bytes on the disk per condition"] = cache.bytes / len(cache)
     figures["of the paper's two float32 factors"] = cache.bytes / len(cache) / (2 * DIM * RANK * 4)
     figures["size of the cache's file, MB"] = (path / FILE).stat().st_size / 1e6
