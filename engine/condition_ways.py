@@ -9,7 +9,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.encoders.condition import expect_readable
 from ontodex.engine.projector import Projector
 from ontodex.engine.resolve import Resolved
 from ontodex.errors import SettingsError
@@ -146,6 +145,8 @@ class ByProjections:
         """See :class:`ConditionWay`."""
         unknown = [one.text for one in conditions if one.row is None]
         if unknown:
+            from ontodex.encoders.condition import expect_readable  # and torch with it, as the encoder has
+
             expect_readable(self._index.link_encoder.text, unknown)
         for one in conditions:
             yield one, self._by(one)

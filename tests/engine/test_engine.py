@@ -1,5 +1,8 @@
 """The engine against brute force over the index it answers from."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -238,3 +241,9 @@ def test_camel_case_is_read_in_words_as_in_the_texts_of_entities(small_index):
             for question in (engine.search, engine.similar, lambda text: engine.tails(text, "eats")):
                 assert question(camel).hits == question(words).hits
             assert engine.heads(camel, "dog").hits == engine.heads(words, "dog").hits
+
+
+def test_importing_the_engine_does_not_import_torch() -> None:
+    code = "import sys, ontodex.engine.engine; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
