@@ -161,18 +161,16 @@ def _sums(evidence: Evidence, groups: Ints, weights: Floats, power: float) -> tu
     for start in range(0, len(groups), BLOCK):
         part = slice(start, start + BLOCK)
         group, own = groups[part], evidence.own[part]
-        scores = evidence.others[:, part]
-        logits = np.einsum("qs,sqc->qc", weights[group].astype(np.float32), scores) + evidence.offsets[part]
+        scores = evidence.others[:, part].transpose(1, 0, 2)
+        logits = (weights[group, None].astype(np.float32) @ scores)[:, 0] + evidence.offsets[part]
         mine = np.einsum("qi,qi->q", weights[group], own)
         top = np.maximum(logits.max(axis=1), mine)
         chances = np.exp(logits - top[:, None].astype(np.float32))
         own_chance = np.exp(mine - top)
         total = chances.sum(axis=1, dtype=np.float64) + own_chance
-        mean = np.stack([np.einsum("qc,qc->q", chances, score) for score in scores], axis=1) + own_chance[:, None] * own
-        mean /= total[:, None]
-        square = own_chance[:, None, None] * own[:, :, None] * own[:, None, :]
-        for left, score in enumerate(scores):
-            square[:, left] += np.einsum("qc,sqc->qs", chances * score, scores)
+        weighed = chances[:, None] * scores
+        mean = (weighed.sum(axis=2) + own_chance[:, None] * own) / total[:, None]
+        square = weighed @ scores.transpose(0, 2, 1) + own_chance[:, None, None] * own[:, :, None] * own[:, None, :]
         square = square / total[:, None, None] - mean[:, :, None] * mean[:, None, :]
         surprise = np.log(total) + top - mine
         counts = np.exp(-power * surprise)
