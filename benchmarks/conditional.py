@@ -41,7 +41,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tune", choices=("frozen", "full"), default="frozen", help="default %(default)s")
     parser.add_argument("--row", choices=list(ROWS), action="append", help="default: all that --tune allows")
     parser.add_argument("--pairs", type=int, default=40_000, help="pairs of rows to train on (default %(default)s)")
-    parser.add_argument("--epochs", type=int, default=3, help="passes over them (default %(default)s)")
+    parser.add_argument(
+        "--epochs", type=int, nargs="+", default=[3], help="passes over them, of all rows or of each (default 3)"
+    )
     parser.add_argument("--loss", default="both", help="both, mse or contrastive (default %(default)s)")
 
 
@@ -49,7 +51,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
     """Measure, and return what came out."""
     expect_data(options, "conditional")
     if options.quick:
-        options.pairs, options.epochs = 200, 1
+        options.pairs, options.epochs = 200, [1]
     return [_measured(options, name) for name in options.graph or list(GRAPHS)]
 
 
@@ -60,10 +62,10 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
     )
     pairs = ontodex.conditional_pairs(graph, settings=settings)
     figures = {"no training": _untrained(pairs)}
-    rows = options.row or [row for row in ROWS if options.tune == "full" or row != "bi-encoder"]
-    for row in rows:
+    passes = _passes(options)
+    for row, epochs in passes.items():
         print(f"{graph!r}: {row} …", file=sys.stderr)
-        figures[row] = _figures(options, pairs, row)
+        figures[row] = _figures(_training(options, row, epochs), pairs)
     goals = _goals(figures)
     if goals:
         figures["goals"] = goals
@@ -77,13 +79,13 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
             "graph": repr(graph),
             "rows": {part: len(getattr(pairs, part)) for part in ("train", "valid", "test")},
             "data": dataclasses.asdict(settings),
-            "training": dataclasses.asdict(_training(options, rows[0])),
+            "training": dataclasses.asdict(_training(options, *next(iter(passes.items())))),
         },
         figures=figures,
         goals={key: goal for key, goal in wanted.items() if key.removeprefix("goals · ") in goals},
         notes=[
-            f"Encoder all-MiniLM-L6-v2 (23 M parameters); every row read {len(pairs.train) // 2:,} pairs of rows, "
-            f"{options.epochs} times; the best epoch on validation is measured.",
+            f"Encoder all-MiniLM-L6-v2 (23 M parameters), trained on {len(pairs.train) // 2:,} pairs of rows, "
+            f"{_in_words(passes)}; the best epoch on validation is measured.",
             "seen: test rows of seen entities and seen conditions. unseen conditions: rows under relations that no training "
             "row is under, other entities seen. unseen entities: both entities in no training row, conditions seen.",
             "no training: the plain cosine, which is the same under both conditions of a pair; and the mean training label "
@@ -94,16 +96,35 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
     )
 
 
-def _training(options: argparse.Namespace, row: str) -> ontodex.ConditionTraining:
+def _passes(options: argparse.Namespace) -> dict[str, int]:
+    """Return how many passes each row makes over the pairs."""
+    rows = options.row or [row for row in ROWS if options.tune == "full" or row != "bi-encoder"]
+    epochs = options.epochs * len(rows) if len(options.epochs) == 1 else options.epochs
+    if len(epochs) != len(rows):
+        sys.exit(
+            f"python -m benchmarks conditional: --epochs: expected one number, or one for each of {len(rows)} rows, "
+            f"found {len(epochs)}"
+        )
+    return dict(zip(rows, epochs, strict=True))
+
+
+def _in_words(passes: dict[str, int]) -> str:
+    """Say how often each row read the pairs."""
+    if len(set(passes.values())) == 1:
+        return f"each row {next(iter(passes.values()))} times"
+    return ", ".join(f"{row} {epochs} times" for row, epochs in passes.items())
+
+
+def _training(options: argparse.Namespace, row: str, epochs: int) -> ontodex.ConditionTraining:
     return ontodex.ConditionTraining(
-        **ROWS[row], tune=options.tune, epochs=options.epochs, loss=options.loss, seed=options.seed
+        **ROWS[row], tune=options.tune, epochs=epochs, loss=options.loss, seed=options.seed
     )
 
 
-def _figures(options: argparse.Namespace, pairs: ConditionalPairs, row: str) -> dict[str, float]:
+def _figures(training: ontodex.ConditionTraining, pairs: ConditionalPairs) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
-        model = ontodex.train_condition(pairs, Path(folder) / "model", training=_training(options, row), quiet=True)
+        model = ontodex.train_condition(pairs, Path(folder) / "model", training=training, quiet=True)
         took = time.perf_counter() - start
         size = sum(one.stat().st_size for one in (Path(folder) / "model" / "condition").iterdir())
         test = ontodex.evaluate_csts(Path(folder) / "model", pairs.test)
