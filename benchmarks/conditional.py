@@ -52,17 +52,17 @@ def run(options: argparse.Namespace) -> list[Measured]:
     expect_data(options, "conditional")
     if options.quick:
         options.pairs, options.epochs = 200, [1]
-    return [_measured(options, name) for name in options.graph or list(GRAPHS)]
+    passes = _passes(options)
+    return [_measured(options, name, passes) for name in options.graph or list(GRAPHS)]
 
 
-def _measured(options: argparse.Namespace, name: str) -> Measured:
+def _measured(options: argparse.Namespace, name: str, passes: dict[str, int]) -> Measured:
     graph = dataclasses.replace(ontodex.read(options.data / name), source=name)
     settings = ontodex.ConditionalPairsSettings(
         pairs=options.pairs, held_out=30 if options.quick else 1000, seed=options.seed
     )
     pairs = ontodex.conditional_pairs(graph, settings=settings)
     figures = {"no training": _untrained(pairs)}
-    passes = _passes(options)
     for row, epochs in passes.items():
         print(f"{graph!r}: {row} …", file=sys.stderr)
         figures[row] = _figures(_training(options, row, epochs), pairs)

@@ -28,7 +28,6 @@ from ontodex.errors import EncoderError
 
 __all__ = ["Bert"]
 
-
 ATTENDED = 128
 """Tokens of a text up to which torch's own attention is slower than its products, which take memory by the square."""
 
@@ -36,7 +35,7 @@ ATTENDED = 128
 class Layer(nn.Module):
     """A layer of BERT: attention, and two linear maps of each token.
 
-    Matrices are precision in the precision of their weights; what runs from layer to layer, the norms and the softmax are
+    Matrices are multiplied in the precision of their weights; what runs from layer to layer, the norms and the softmax are
     ``float32``. With weights in bfloat16 that is as fast as to have all in it, and a third to a quarter as far off.
     """
 
