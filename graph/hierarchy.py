@@ -163,7 +163,7 @@ class Hierarchy:
         seen: set[int] = set()
         front = [entity]
         while front:
-            front = [row for at in front for row in step(at).tolist() if row not in seen]
+            front = list(dict.fromkeys(row for at in front for row in step(at).tolist() if row not in seen))
             seen.update(front)
         seen.discard(entity)
         return np.array(sorted(seen), dtype=np.int32)

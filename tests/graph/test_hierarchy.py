@@ -126,3 +126,12 @@ def test_a_long_chain_is_closed() -> None:
     hierarchy = Hierarchy(links + 1, links, ids=[str(row) for row in range(501)])
     assert len(hierarchy.subsumption_keys) == 501 * 500 // 2
     assert np.array_equal(hierarchy.subsumption_keys, np.unique(hierarchy.subsumption_keys))
+
+
+def test_many_ways_up_are_walked_once() -> None:
+    depth = 60
+    child = np.array([2 * level + one for level in range(depth) for one in (0, 1) for _ in (0, 1)])
+    parent = np.array([2 * (level + 1) + other for level in range(depth) for _ in (0, 1) for other in (0, 1)])
+    hierarchy = Hierarchy(child, parent, ids=[f"e{row}" for row in range(2 * depth + 2)])
+    assert hierarchy.ancestors(0).tolist() == list(range(2, 2 * depth + 2))
+    assert hierarchy.descendants(2 * depth).tolist() == list(range(2 * depth))
