@@ -12,7 +12,7 @@ from ontodex.graph.prefixes import contract
 from ontodex.graph.readers import vocabulary as rdf
 from ontodex.graph.readers.ontology import Ontology
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.statements import Statements
+from ontodex.graph.readers.statements import RdfStatements
 
 __all__ = ["interpret"]
 
@@ -23,7 +23,7 @@ NO_FACTS = (
 CHECKED = (rdf.OWL, rdf.RDF, rdf.RDFS, rdf.SKOS)
 
 
-def interpret(statements: Statements, builder: GraphBuilder, problems: Problems) -> None:
+def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Problems) -> None:
     """Add what the statements say to ``builder``: as an ontology if there are subclasses, else as plain data.
 
     Raises:
@@ -67,7 +67,7 @@ def interpret(statements: Statements, builder: GraphBuilder, problems: Problems)
         builder.triple(names[head], names[relation], names[tail])
 
 
-def _relation_label(statements: Statements, number: int, is_ontology: bool) -> str:
+def _relation_label(statements: RdfStatements, number: int, is_ontology: bool) -> str:
     """Return the label of a property; ontologies such as Schema.org label it by its camel-case name."""
     label = statements.label(number)
     if not label and statements.terms[number] == rdf.SUBCLASS:
@@ -75,7 +75,7 @@ def _relation_label(statements: Statements, number: int, is_ontology: bool) -> s
     return readable(label) if is_ontology and re.fullmatch(r"\w+", label) else label
 
 
-def _data(statements: Statements) -> tuple[list[tuple[int, int, int]], set[int]]:
+def _data(statements: RdfStatements) -> tuple[list[tuple[int, int, int]], set[int]]:
     """Return (triples, further entities) of plain data: every link between IRIs that is no declaration.
 
     Of Wikibase (Wikidata) that is the direct claims: documents about entities, and statements as nodes, are left out.

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.graph.readers import vocabulary as rdf
-from ontodex.graph.readers.statements import Statements
+from ontodex.graph.readers.statements import RdfStatements, expect_in_proportion, most_facts
 
 __all__ = ["Ontology"]
 
@@ -34,7 +35,7 @@ class Ontology:
         statements: What the file says.
     """
 
-    def __init__(self, statements: Statements) -> None:
+    def __init__(self, statements: RdfStatements) -> None:
         self._statements = statements
         self._links = statements.links
         self._subclass = statements.number(rdf.SUBCLASS)
@@ -103,22 +104,33 @@ class Ontology:
             yield self._parts["first"][start]
             start = self._parts["rest"].get(start, start)
 
-    def _conjuncts(self, node: int, depth: int = 0) -> Iterator[tuple[int, int]]:
+    def _conjuncts(self, node: int) -> Iterator[tuple[int, int]]:
         """Yield (relation, class) of everything that a class expression says of its members."""
-        parts = self._parts
-        if node in self.classes:
-            yield self._subclass, node
-        elif node in parts["onProperty"]:
-            relation, filler = parts["onProperty"][node], parts["someValuesFrom"].get(node, -1)
-            if filler in self.classes and self._is_named(relation):
-                yield relation, filler
-        elif node in parts["intersectionOf"] and depth < 20:
-            for member in self._members(parts["intersectionOf"][node]):
-                yield from self._conjuncts(member, depth + 1)
+        parts, waiting, seen = self._parts, [node], set[int]()
+        while waiting:
+            node = waiting.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if node in self.classes:
+                yield self._subclass, node
+            elif node in parts["onProperty"]:
+                relation, filler = parts["onProperty"][node], parts["someValuesFrom"].get(node, -1)
+                if filler in self.classes and self._is_named(relation):
+                    yield relation, filler
+            elif node in parts["intersectionOf"]:
+                waiting.extend(reversed(list(self._members(parts["intersectionOf"][node]))))
 
     def triples(self) -> Triples:
-        """Return (head, relation, tail), as numbers of the statements."""
-        return [*self._subsumptions(), *self._equivalences(), *self._expressions(), *self._schema(), *self._others()]
+        """Return (head, relation, tail), as numbers of the statements.
+
+        Raises:
+            ReadError: If they are out of all proportion to the statements.
+        """
+        kinds = (self._subsumptions, self._equivalences, self._expressions, self._schema, self._others)
+        found = list(islice(chain.from_iterable(kind() for kind in kinds), most_facts(len(self._links)) + 1))
+        expect_in_proportion(len(found), len(self._links), self._statements.source)
+        return found
 
     def _subsumptions(self) -> Iterator[tuple[int, int, int]]:
         for child, parent in self._pairs(rdf.SUBCLASS):

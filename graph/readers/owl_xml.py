@@ -18,7 +18,7 @@ from ontodex.graph.readers import vocabulary as rdf
 from ontodex.graph.readers.files import opened
 from ontodex.graph.readers.meaning import interpret
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.statements import Statements
+from ontodex.graph.readers.statements import RdfStatements
 from ontodex.graph.readers.xml_guard import GuardedXml
 
 __all__ = ["read_owl_xml"]
@@ -41,7 +41,7 @@ def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     Raises:
         ReadError: If it is no XML, or declares entities that look hostile.
     """
-    axioms = _Axioms(builder.language)
+    axioms = _Axioms(builder.source, builder.language)
     with opened(path) as stream:
         root: Element | None = None
         depth = 0
@@ -64,8 +64,8 @@ def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
 class _Axioms:
     """Statements of axioms, added one after the other."""
 
-    def __init__(self, language: str) -> None:
-        self.statements = Statements(language)
+    def __init__(self, source: str, language: str) -> None:
+        self.statements = RdfStatements(source, language)
         self.base = ""
         self._prefixes = ChainMap(self.statements.prefixes, dict(WELL_KNOWN))
         self._blanks = 0

@@ -75,7 +75,7 @@ class Quarantine:
             *(sys.executable, "-I", str(PROGRAM), _NAMES[format], base, str(self._seconds), str(self._memory)),
             *filter(None, sys.path),
         ]
-        self._refusal: ReadError | None = None
+        self._failure: BaseException | None = None
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the quads.
@@ -111,15 +111,17 @@ class Quarantine:
             try:
                 while chunk := self._stream.read(SLICE):
                     process.stdin.write(chunk)
-            except ReadError as error:
-                self._refusal = error
+            except BrokenPipeError:
+                raise
+            except BaseException as error:  # of any kind: what came so far must not pass for a whole document
+                self._failure = error
                 process.kill()
             finally:
                 process.stdin.close()
 
     def _judge(self, code: int, said: bytes) -> None:
-        if self._refusal is not None:
-            raise self._refusal
+        if self._failure is not None:
+            raise self._failure
         if code:
             raise ReadError(f"{self._cause(code)}; refused: mend the file, or leave it", self.source)
         found = json.loads(said)

@@ -16,7 +16,7 @@ from ontodex.graph.readers.files import bounded_lines, opened, size_of
 from ontodex.graph.readers.meaning import interpret
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.quarantine import Fault, Quarantine
-from ontodex.graph.readers.statements import Statements
+from ontodex.graph.readers.statements import RdfStatements
 from ontodex.graph.readers.xml_guard import GuardedXml
 
 __all__ = ["RDF_FORMATS", "read_rdf", "read_rdflib"]
@@ -51,7 +51,7 @@ def read_rdf(path: Path, format: str, builder: GraphBuilder, problems: Problems)
     Raises:
         ReadError: At a fault that cannot be read past, or an entity declaration that looks hostile.
     """
-    statements = Statements(builder.language)
+    statements = RdfStatements(builder.source, builder.language)
     with opened(path) as stream:
         if format in ("ntriples", "nquads"):
             _read_lines(stream, statements, problems, path)
@@ -62,7 +62,7 @@ def read_rdf(path: Path, format: str, builder: GraphBuilder, problems: Problems)
 
 def read_rdflib(graph: Any, builder: GraphBuilder, problems: Problems) -> None:
     """Read an rdflib Graph, ConjunctiveGraph or Dataset."""
-    statements = Statements(builder.language)
+    statements = RdfStatements(builder.source, builder.language)
     statements.prefixes = {str(prefix): str(space) for prefix, space in graph.namespaces()}
     for subject, predicate, target, *context in graph:
         if hasattr(target, "language"):
@@ -77,7 +77,7 @@ def _rdflib_name(node: Any) -> str:
     return f"_:{node}" if type(node).__name__ == "BNode" else str(node)
 
 
-def _add(quads: Iterable[Any], statements: Statements) -> None:
+def _add(quads: Iterable[Any], statements: RdfStatements) -> None:
     named, blank, literal = ox.NamedNode, ox.BlankNode, ox.Literal
     for quad in quads:
         subject, target = quad.subject, quad.object
@@ -95,7 +95,7 @@ def _add(quads: Iterable[Any], statements: Statements) -> None:
             statements.link(name, quad.predicate.value, end, graph.value if isinstance(graph, named | blank) else "")
 
 
-def _read_document(stream: BinaryIO, path: Path, format: ox.RdfFormat, statements: Statements) -> None:
+def _read_document(stream: BinaryIO, path: Path, format: ox.RdfFormat, statements: RdfStatements) -> None:
     source: Any = GuardedXml(stream, path) if format == ox.RdfFormat.RDF_XML else stream
     base = f"file:///{quote(path.name)}"
     document = Quarantine(source, size_of(path), format, base, str(path))
@@ -115,7 +115,7 @@ def _read_document(stream: BinaryIO, path: Path, format: ox.RdfFormat, statement
         statements.prefixes.update(source.prefixes)
 
 
-def _read_lines(stream: BinaryIO, statements: Statements, problems: Problems, path: Path) -> None:
+def _read_lines(stream: BinaryIO, statements: RdfStatements, problems: Problems, path: Path) -> None:
     """Read N-Triples or N-Quads in blocks of lines; a block with a fault is read line by line."""
     start, size, block = 1, 0, list[bytes]()
     for line in bounded_lines(stream, path):
@@ -127,7 +127,7 @@ def _read_lines(stream: BinaryIO, statements: Statements, problems: Problems, pa
     _read_block(block, start, statements, problems, str(path))
 
 
-def _read_block(block: list[bytes], start: int, statements: Statements, problems: Problems, source: str) -> None:
+def _read_block(block: list[bytes], start: int, statements: RdfStatements, problems: Problems, source: str) -> None:
     try:
         _add(_parsed(b"".join(block)), statements)
         return

@@ -9,11 +9,12 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.errors import ReadError
 from ontodex.graph.builder import LANGUAGE, expect_synonyms
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand, local_name, looks_like_identifier
 from ontodex.graph.readers import vocabulary as rdf
 
-__all__ = ["Statements"]
+__all__ = ["RdfStatements", "expect_in_proportion", "most_facts"]
 
 
 def _is(language: str, wanted: str) -> bool:
@@ -25,16 +26,45 @@ UNTAGGED = ("mul", "und", "zxx")
 """Tags that name no language: several, unknown, none."""
 
 
-class Statements:
+MOST_TIMES, FREE = 20, 100_000
+"""How many facts may follow from a statement, and from any document."""
+
+
+def most_facts(read: int) -> int:
+    """Return how many facts may follow from so many statements."""
+    return FREE + MOST_TIMES * read
+
+
+def expect_in_proportion(made: int, read: int, source: str) -> None:
+    """Refuse a document from whose statements so many facts follow that it may have been written to fill the memory.
+
+    Args:
+        made: Facts that follow.
+        read: Statements that they follow from.
+        source: What is read.
+
+    Raises:
+        ReadError: If they are too many.
+    """
+    if made > most_facts(read):
+        raise ReadError(
+            f"expected at most {MOST_TIMES} facts to follow from a statement, found {made:,} or more from {read:,}; labels, "
+            "blank nodes, domains and ranges that are shared by so many multiply: state them of each",
+            source,
+        )
+
+
+class RdfStatements:
     """Links between resources as integers, and the names and definitions among the literals.
 
     A resource is an IRI, or a blank node written ``_:x``. Other literals are ignored.
 
     Args:
+        source: What is read, for messages.
         language: Tag of the language that names and definitions are wanted in.
 
     Example:
-        >>> statements = Statements()
+        >>> statements = RdfStatements()
         >>> statements.link("http://x.org/dog", "http://x.org/chases", "http://x.org/cat")
         >>> statements.literal("http://x.org/dog", rdf.RDFS + "label", "Hund", "de")
         >>> statements.literal("http://x.org/dog", rdf.RDFS + "label", "dog", "en")
@@ -42,7 +72,8 @@ class Statements:
         ('dog', 1)
     """
 
-    def __init__(self, language: str = LANGUAGE) -> None:
+    def __init__(self, source: str = "", language: str = LANGUAGE) -> None:
+        self.source = source
         self.language = language.lower()
         self.prefixes: dict[str, str] = {}
         self.terms: list[str] = []
@@ -124,10 +155,16 @@ class Statements:
         """Add what labels and definitions that are resources say (SKOS-XL), once all statements are there.
 
         Raises:
-            ReadError: If it is one synonym too many.
+            ReadError: If it is one synonym too many, or they are out of all proportion to the statements.
         """
-        for resource, uses in self._named_by.items():
-            for value, language in self._texts.get(resource, ()):
+        named_by, texts = self._named_by, self._texts
+        expect_in_proportion(
+            sum(len(uses) * len(texts.get(resource, ())) for resource, uses in named_by.items()),
+            sum(map(len, named_by.values())) + sum(map(len, texts.values())),
+            self.source,
+        )
+        for resource, uses in named_by.items():
+            for value, language in texts.get(resource, ()):
                 for subject, predicate in uses:
                     self.literal(subject, predicate, value, language)
 

@@ -87,6 +87,25 @@ def _elements() -> tuple[str, str, str, str, str]:
     return f"<rdf:RDF {RDF}>", opening, "x", closing, "</rdf:RDF>"
 
 
+def products() -> Iterator[Hostile]:
+    """Little that is shared by much: what follows would fill the memory, or take for ever."""
+    prefixes = "".join(
+        f"@prefix {name}: <http://www.w3.org/{place}#> .\n"
+        for name, place in (("owl", "2002/07/owl"), ("rdfs", "2000/01/rdf-schema"), ("xl", "2008/05/skos-xl"))
+    )
+    shared = "".join(f"_:n{at} owl:intersectionOf (_:n{at + 1} _:n{at + 1} _:n{at + 1}) .\n" for at in range(30))
+    classes = f"<a:a> a owl:Class ; rdfs:subClassOf _:n0 .\n{shared}_:n30 owl:intersectionOf (<a:b> <a:c>) .\n"
+    listed = ", ".join(f'"n{at}"' for at in range(5000))
+    forms = f"<a:l> xl:literalForm {listed} .\n"
+    labelled = "".join(f"<a:c{at}> xl:altLabel <a:l> .\n" for at in range(5000))
+    ends = "".join(
+        f"<a:p> rdfs:domain <a:c{at}> ; rdfs:range <a:c{at}> .\n<a:c{at}> a owl:Class .\n" for at in range(5000)
+    )
+    yield "intersections.ttl", lambda: (prefixes + classes).encode(), "read: "
+    yield "forms.ttl", lambda: (prefixes + forms + labelled).encode(), "facts to follow from a statement"
+    yield "ends.ttl", lambda: (prefixes + "<a:c1> rdfs:subClassOf <a:c0> .\n" + ends).encode(), "facts to follow from a"
+
+
 def bombs() -> Iterator[Hostile]:
     beyond = "at most 100 times its size"
     yield "lines.tsv.gz", lambda: bomb(b"aa\tr\tb\n"), beyond
@@ -136,5 +155,5 @@ def others() -> Iterator[Hostile]:
 
 def hostile_files() -> Iterator[Hostile]:
     """Yield (name, content, what the outcome must say)."""
-    for family in (literals, synonyms, nestings, bombs, entities, remote, others):
+    for family in (literals, synonyms, nestings, products, bombs, entities, remote, others):
         yield from family()

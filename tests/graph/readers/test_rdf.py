@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import socket
 
 import pyoxigraph
@@ -305,3 +306,12 @@ def test_titles_and_names_of_other_vocabularies_are_labels_where_there_is_no_oth
     said = says(read(write("a.ttl", content), on_error="raise"))["entities"]
     labels = ("War and Peace", "Anna Karenina", "Leo Tolstoy", "Paris", "Leo Perutz", "São Paulo", "Brazil")
     assert {entry[0] for entry in said.values()} == set(labels)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
+def test_a_gzip_file_that_was_cut_off_is_no_smaller_graph(write, share: float) -> None:
+    triples = "".join(f"<http://x.org/e{at:05}> <http://x.org/r> <http://x.org/f{at:05}> .\n" for at in range(20_000))
+    whole = gzip.compress(triples.encode())
+    path = write("cut.ttl.gz", whole[: int(share * len(whole))])
+    with pytest.raises(ReadError, match="a damaged one"):
+        read(path, on_error="skip")
