@@ -95,16 +95,16 @@ class Conditions:
         """
         k = checked(k)
         start = time.perf_counter()
-        named = [condition] * len(texts) if isinstance(condition, str) else list(condition)
-        if len(named) != len(texts):
-            raise SettingsError(f"condition: expected one, or one for each of {len(texts)} texts, found {len(named)}")
         read = resolve_entities(self._graph, texts)
+        named = [condition] * len(read) if isinstance(condition, str) else list(condition)
+        if len(named) != len(read):
+            raise SettingsError(f"condition: expected one, or one for each of {len(read)} texts, found {len(named)}")
         under = [self._resolved(one) for one in named]
         groups: dict[Condition, list[int]] = {}
         for position, one in enumerate(under):
             groups.setdefault(one, []).append(position)
         vectors = vectors_of(self._way.vectors, read, self._way.encode)
-        hits: list[Answer] = [((), {}, "")] * len(texts)
+        hits: list[Answer] = [((), {}, "")] * len(read)
         for one, projected in self._under(list(groups)):
             for positions in projected.parts(groups[one]):
                 asked = [read[position] for position in positions]

@@ -47,7 +47,7 @@ def place(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Plac
                 for hit, some in zip(hits, moving, strict=True)
             )
         )
-    took = milliseconds(start, len(texts))
+    took = milliseconds(start, len(read))
     return [
         Placements(of_one, {"text": one.reading}, subsumptions.methods["parents"], took)
         for of_one, one in zip(positions, read, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 
 from ontodex.engine.hits import Reading
@@ -87,7 +87,7 @@ def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
     return Resolved(None, Reading(text, "free text", None, text, nearest(text, graph.relation_labels, n=1)))
 
 
-def expect_pairs(questions: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+def expect_pairs(questions: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return questions of two texts each.
 
     Raises:
@@ -95,10 +95,11 @@ def expect_pairs(questions: Sequence[tuple[str, str]]) -> Sequence[tuple[str, st
     """
     if isinstance(questions, str):
         raise SettingsError(f"questions: expected a list of pairs of texts, found one text, {questions!r}")
-    for question in questions:
-        if isinstance(question, str) or len(question) != 2:
-            raise SettingsError(f"questions: expected pairs of texts, found {question!r}")
-    return questions
+    pairs = list(questions)
+    for pair in pairs:
+        if not isinstance(pair, Sized) or isinstance(pair, str) or len(pair) != 2:
+            raise SettingsError(f"questions: expected pairs of texts, found {pair!r}")
+    return pairs
 
 
 def _is_identifier(text: str, prefixes: Mapping[str, str], ids: Iterable[str]) -> bool:

@@ -82,7 +82,20 @@ def test_batches_equal_single_questions(engine):
         assert [hit.id for hit in hits] == [hit.id for hit in engine.tails(head, relation, k=4)]
 
 
-@pytest.mark.parametrize("question", ["ab", "dog", ("dog",), ("dog", "eats", "cat")])
+def test_questions_may_be_given_one_after_the_other(engine):
+    heads, relations = ["dog", "cat"], ["eats", "lives in"]
+    for ask in (engine.tails_batch, engine.relations_batch):
+        assert ids(ask(zip(heads, relations, strict=True))) == ids(ask(list(zip(heads, relations, strict=True))))
+    for ask in (engine.search_batch, engine.similar_batch):
+        assert ids(ask(iter(heads))) == ids(ask(heads))
+
+
+def ids(answers):
+    assert answers
+    return [[hit.id for hit in hits] for hits in answers]
+
+
+@pytest.mark.parametrize("question", ["ab", "dog", None, ("dog",), ("dog", "eats", "cat")])
 def test_questions_that_are_no_pairs_are_named(engine, question):
     for ask in (engine.tails_batch, engine.heads_batch, engine.relations_batch):
         with pytest.raises(SettingsError, match="questions: expected pairs of texts, found"):
