@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,7 @@ class LibraryEncoder:
     ) -> None:
         self.model = load_sentence_transformer(folder, device, unit=unit)
         self._device, self._unit = device, unit
+        self._tokenizing = Lock()  # a tokenizer of the library keeps from one call to the next whether it cuts
         if adapter is not None:
             add_adapter(dict(self.model.transformers_model.named_parameters()), adapter)  # type: ignore[union-attr]
         if max_tokens is not None:
@@ -136,13 +138,17 @@ class LibraryEncoder:
 
     def tokenise(self, texts: Sequence[Text]) -> Mapping[str, list[list[int]]]:
         """Return ``input_ids``, and further columns where the tokenizer makes them, cut to what is read of a text."""
-        return self.model.tokenizer(  # type: ignore[no-any-return]
-            list(texts), truncation=True, max_length=self.model.max_seq_length or MAX_TOKENS
-        )
+        with self._tokenizing:
+            return self.model.tokenizer(  # type: ignore[no-any-return]
+                list(texts), truncation=True, max_length=self.model.max_seq_length or MAX_TOKENS
+            )
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, not cut."""
-        return [len(ids) for ids in self.model.tokenizer(list(texts), verbose=False)["input_ids"]] if texts else []
+        if not texts:
+            return []
+        with self._tokenizing:
+            return [len(ids) for ids in self.model.tokenizer(list(texts), verbose=False)["input_ids"]]
 
     def __call__(self, columns: Mapping[str, Sequence[Sequence[int]]]) -> Tensor:
         """Embed rows of what :meth:`tokenise` returned.

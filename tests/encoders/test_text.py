@@ -4,6 +4,7 @@ import json
 import shutil
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ontodex.encoders import text as module
+from ontodex.encoders.sentence_transformer import LibraryEncoder
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError
 
@@ -193,3 +195,17 @@ def test_no_vector_without_pooling(tiny_encoder: Path, tmp_path: Path) -> None:
     (folder / "modules.json").write_text(json.dumps(modules[:1]))
     with pytest.raises(EncoderError, match="one vector per text"):
         TextEncoder(folder, "cpu").encode(["dog"])
+
+
+def test_the_length_of_a_text_may_be_asked_while_others_are_read(tiny_encoder: Path) -> None:
+    encoder, text = LibraryEncoder(tiny_encoder, "cpu"), "dog " * 2000
+    whole, cut = encoder.lengths([text])[0], len(encoder.tokenise([text])["input_ids"][0])
+    assert whole > 2000 > cut
+
+    def ask(turn: int) -> int:
+        return encoder.lengths([text])[0] if turn % 2 else len(encoder.tokenise([text])["input_ids"][0])
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(ask, range(400)))
+    assert set(found[1::2]) == {whole}
+    assert set(found[::2]) == {cut}
