@@ -45,7 +45,7 @@ from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
 from ontodex.indexers.index import Index
 from ontodex.indexers.kin_rule import fit_kin_to_graph
 from ontodex.indexers.manifest import FORMAT, FileInfo, Manifest, file_info
-from ontodex.indexers.phrases import phrases
+from ontodex.indexers.phrases import expect_trees, phrases
 from ontodex.indexers.space_names import BUFFERS, CONDITION, GAUSS, GEOMETRIES, HIT, HYBRID, LINK, SPAN, TEXT
 from ontodex.indexers.store import write_store
 from ontodex.indexers.structure import Structure
@@ -191,6 +191,8 @@ class _Build:
     ) -> None:
         """Write everything."""
         given, folder = self.encoders, self.folder
+        if self.settings.get("spans"):
+            expect_trees(given.text)
         learnt = for_fitting(self.graph) if callable(structure) else None
         found: Structure | None = None
         hierarchy = hierarchy_to_fit(self.graph, given.hit) if given.hit is not None and self.fits_rule else None
@@ -260,7 +262,8 @@ class _Build:
         self, earlier: Index | None, space: str, encoder: str, fingerprint: str
     ) -> tuple[NDArray[np.bytes_], Vectors] | None:
         """Return the keys and vectors that the same encoder has made for an earlier generation, if they are whole."""
-        if earlier is None or earlier.manifest.encoders.get(space, {}).get(encoder) != fingerprint:
+        told = TEXT if space == SPAN else space
+        if earlier is None or earlier.manifest.encoders.get(told, {}).get(encoder) != fingerprint:
             return None
         with suppress(IndexFailure):
             stored = f"{earlier.manifest.spaces[space].vectors}/vectors/"

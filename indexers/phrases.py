@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError
 from ontodex.graph import Statements
 
-__all__ = ["phrases"]
+if TYPE_CHECKING:
+    from ontodex.encoders.self_strae import SelfStrAE
+
+__all__ = ["expect_trees", "phrases"]
 
 CHUNK = 4096
 """Sentences whose trees are held at once."""
+
+
+def expect_trees(encoder: TextEncoder) -> SelfStrAE:
+    """Return what finds the trees of texts.
+
+    Raises:
+        EncoderError: If nothing does.
+    """
+    if encoder.structured is None:
+        raise EncoderError(
+            f"{encoder.folder}: expected a Self-StrAE encoder, which takes texts apart into phrases, found another; train "
+            "one (ontodex train self-strae), or build without spans"
+        )
+    return encoder.structured
 
 
 def phrases(said: Statements, encoder: TextEncoder) -> Statements:
@@ -24,17 +43,13 @@ def phrases(said: Statements, encoder: TextEncoder) -> Statements:
     Raises:
         EncoderError: If it finds none.
     """
-    if encoder.structured is None:
-        raise EncoderError(
-            f"{encoder.folder}: expected a Self-StrAE encoder, which takes texts apart into phrases, found another; train "
-            "one (ontodex train self-strae), or build without spans"
-        )
+    finder = expect_trees(encoder)
     texts: list[str] = []
     owners: list[int] = []
     own: dict[str, None] = {}
     for start in range(0, len(said), CHUNK):
         rows = said.owners[start : start + CHUNK].tolist()
-        found = encoder.structured.trees(said.texts[start : start + CHUNK])
+        found = finder.trees(said.texts[start : start + CHUNK])
         for row, tree in zip(rows, found, strict=True):
             if not owners or row != owners[-1]:
                 own = {}

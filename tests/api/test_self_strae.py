@@ -67,13 +67,17 @@ def test_more_answers_than_entities_are_all(engine):
     assert [len(hits) for hits in engine.search_batch(["barn", "dog"], k=2, spans=True)] == [2, 2]
 
 
-def test_an_added_entity_has_phrases_too(model, tmp_path):
+def test_an_added_entity_has_phrases_too_and_no_others_are_encoded(model, tmp_path, monkeypatch):
     path = tmp_path / "farm.odx"
     build_plain(farm(), path, model, spans=True).close()
     builder = GraphBuilder("more")
     builder.entity("ex:hen", "hen", [], "A hen runs.")
+    encoded, encode = [], TextEncoder._encode_unique
+    monkeypatch.setattr(TextEncoder, "_encode_unique", lambda self, texts: encoded.extend(texts) or encode(self, texts))
     with ontodex.add(builder.build(), path, quiet=True) as engine:
         assert engine.search("A hen runs.", k=1, spans=True)[0].id == "ex:hen"
+    assert "A hen runs." in encoded
+    assert not [text for text in encoded if "hen" not in text and "A" not in text.split()]
 
 
 def test_an_index_without_phrases_says_so(small_index_path_of_another_encoder):
