@@ -190,14 +190,16 @@ def eval_kgc(
         int,
         typer.Option(help="Give entities within so many hops of the one asked about a bonus, as SimKGC does.", min=0),
     ] = 0,
+    format: Format = None,
     language: Language = "en",
+    on_error: OnError = "warn",
     device: Device = "auto",
 ) -> None:
     """Rank the tails and heads of held-out triples among all entities (filtered; ties at their mean rank)."""
     texts = None if neighbours is None else ontodex.TextSettings(neighbours=neighbours)
     found = ontodex.evaluate_kgc(
         model,
-        ontodex.read(*data, language=language),
+        ontodex.read(*data, format=format, on_error=on_error, language=language),
         split=split,
         score=score,
         texts=texts,
@@ -232,7 +234,9 @@ def eval_hierarchy(
         list[str] | None,
         typer.Option(help="Measure one too: probe, classifier or static; may be given more than once."),
     ] = None,
+    format: Format = None,
     language: Language = "en",
+    on_error: OnError = "warn",
     device: Device = "auto",
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -240,7 +244,7 @@ def eval_hierarchy(
     """Tell held-out subsumptions from random and hard negatives, and rank ancestors among all entities."""
     found = ontodex.evaluate_hierarchy(
         model,
-        ontodex.read(*data, language=language),
+        ontodex.read(*data, format=format, on_error=on_error, language=language),
         task=task,
         relation=relation,
         seed=seed,

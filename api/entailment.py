@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ontodex.encoders.locate import DEFAULT_ENCODER, findable
 from ontodex.errors import SettingsError
-from ontodex.graph import EntailmentPairs, entailment_pairs, read, read_nli
+from ontodex.graph import EntailmentPairs, entailment_pairs, read_nli
 from ontodex.indexing import load_entailment_encoder
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def train_gauss_cse(
     from ontodex.trainers import gauss_cse
 
     settings = training or gauss_cse.GaussCSETraining()
-    train = source if isinstance(source, EntailmentPairs) else entailment_pairs(read(source), seed=settings.seed)
+    train = source if isinstance(source, EntailmentPairs) else entailment_pairs(source, seed=settings.seed)
     if valid is None:
         train, valid = train.split(HELD_OUT, settings.seed)
     return gauss_cse.train_gauss_cse(

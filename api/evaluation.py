@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from ontodex.engine.projector import Projector
 from ontodex.engine.ranking import Adjust, evaluate_links
 from ontodex.engine.rerank import COSINE, TOP, Reranker, neighbourhood_bonus
 from ontodex.errors import IndexMismatch, SettingsError, expect_choice, settings_from
-from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
+from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, read, relation_texts
 from ontodex.indexers.asking import Ask, asking
 
 __all__ = ["evaluate_kgc"]
@@ -22,13 +23,13 @@ SCORES = ("all", "text", "structure", "precedents")
 
 
 def evaluate_kgc(
-    model: Path,
-    graph: KnowledgeGraph,
+    model: str | Path,
+    source: Any,
     *,
     split: str = "test",
     score: str = "all",
     texts: TextSettings | None = None,
-    rerank: Path | None = None,
+    rerank: str | Path | None = None,
     top: int | None = None,
     hops: int = 0,
     device: str = "auto",
@@ -37,7 +38,7 @@ def evaluate_kgc(
 
     Args:
         model: An index of the graph, or an encoder of links.
-        graph: A graph with held-out triples.
+        source: A graph with held-out triples, or what :func:`ontodex.read` reads.
         split: ``"test"`` or ``"valid"``.
         score: What ranks, where ``model`` is an index with structural vectors: ``"all"`` as in the index's answers, or
             ``"text"``, ``"structure"`` (ComplEx) or ``"precedents"`` (analogies and rules) for one alone.
@@ -60,7 +61,8 @@ def evaluate_kgc(
     expect_choice("score", score, SCORES)
     if top is not None and rerank is None:
         raise SettingsError("top: expected a cross-encoder that reads the best candidates again (rerank), found none")
-    better = _Better(graph, rerank, top or TOP, hops, device)
+    model, graph = Path(model), read(source)
+    better = _Better(graph, None if rerank is None else Path(rerank), top or TOP, hops, device)
     if (model / "CURRENT").exists():
         if texts is not None:
             raise SettingsError(

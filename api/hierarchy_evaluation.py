@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,17 +20,13 @@ from ontodex.graph import (
     Hierarchy,
     HierarchyTask,
     KnowledgeGraph,
-    TaskSettings,
     entity_texts,
+    hierarchy_task,
     hierarchy_texts,
     homonym_rate,
     links_fingerprint,
-    make_task,
-    read_settings,
-    read_task,
-    write_task,
+    read,
 )
-from ontodex.graph.subsumptions import TASKS
 from ontodex.indexing import load_hierarchy_encoder
 
 if TYPE_CHECKING:
@@ -39,90 +35,22 @@ if TYPE_CHECKING:
     from ontodex.trainers.pair_classifier import PairClassifierTraining
     from ontodex.trainers.static_poincare import StaticPoincareTraining
 
-__all__ = ["BASELINES", "evaluate_baselines", "evaluate_hierarchy", "hierarchy_task"]
+__all__ = ["BASELINES", "evaluate_baselines", "evaluate_hierarchy"]
 
 BASELINES = ("probe", "classifier", "static")
 """What a hierarchy encoder is compared with."""
 
-LEAST_INDIRECT = 100
-"""Indirect subsumptions below which too few would be held out of them alone."""
-
-
-def hierarchy_task(
-    graph: KnowledgeGraph,
-    task: str | None = None,
-    *,
-    relation: str | None = None,
-    seed: int = 0,
-    negatives: int = 10,
-    homonyms: bool = True,
-    pairs: Path | None = None,
-) -> HierarchyTask:
-    """Return a task on the hierarchy of a graph, its pairs drawn by seed, or read from a folder.
-
-    Args:
-        graph: A graph with a hierarchy.
-        task: ``"multi-hop"`` holds out a tenth of what follows from the links, ``"mixed-hop"`` a tenth of the links as
-            well; ``"transfer"`` has all subsumptions, and no training links. By default multi-hop, but mixed-hop, with a
-            warning, for a flat hierarchy: one from whose links fewer than a hundred subsumptions follow.
-        relation: The relation from child to parent; by default every relation named like one.
-        seed: Seed of split and negatives.
-        negatives: Negatives of each kind for each pair.
-        homonyms: Whether an entity with the label of the child or of an ancestor may be a negative, as in the paper.
-        pairs: A folder of pairs; read if there are any, else written.
-
-    Raises:
-        GraphError: If the graph has no hierarchy, or one too small for the task.
-        SettingsError: If there is no such task, or the folder holds another, or one of another hierarchy.
-    """
-    if task is not None:
-        expect_choice("task", task, TASKS)
-    if pairs is not None and pairs.is_dir() and any(pairs.iterdir()):
-        kept = read_settings(pairs)
-        if kept is not None:
-            wanted = TaskSettings(task or kept.task, seed, negatives, kept.held_out, homonyms, relation, kept.links)
-            if kept != wanted:
-                raise SettingsError(f"{pairs}: expected pairs of {wanted}, found {kept}; name another folder")
-            links = graph.hierarchy(relation, on_cycle="drop").links
-            if kept.links not in (None, links_fingerprint(links, graph.ids)):
-                raise SettingsError(
-                    f"{pairs}: expected pairs of the hierarchy of {graph.source}, found those of another, or of another "
-                    "state of it: its links differ; name another folder"
-                )
-        return read_task(pairs, graph.ids)
-    hierarchy, names = graph.hierarchy(relation, on_cycle="drop"), list(graph.labels)
-    task = task or _usual_task(hierarchy, graph.source)
-    made = make_task(hierarchy, task, seed=seed, negatives=negatives, names=None if homonyms else names)
-    if made.settings is not None:
-        fingerprint = links_fingerprint(hierarchy.links, graph.ids)
-        made = replace(made, settings=replace(made.settings, relation=relation, links=fingerprint))
-    if pairs is not None:
-        write_task(made, graph.ids, pairs, names)
-    return made
-
-
-def _usual_task(hierarchy: Hierarchy, source: str) -> str:
-    indirect = len(hierarchy.subsumption_keys) - len(hierarchy.links)
-    if indirect >= LEAST_INDIRECT or not len(hierarchy.links):
-        return "multi-hop"
-    warnings.warn(
-        f"{source}: a flat hierarchy, {indirect} subsumptions follow from its {len(hierarchy.links)} links; a tenth of "
-        "the links is held out too (mixed-hop)",
-        stacklevel=3,
-    )
-    return "mixed-hop"
-
 
 def evaluate_hierarchy(
     model: str | Path,
-    graph: KnowledgeGraph,
+    source: Any,
     *,
     task: str | HierarchyTask | None = None,
     relation: str | None = None,
     seed: int = 0,
     negatives: int = 10,
     homonyms: bool = True,
-    pairs: Path | None = None,
+    pairs: str | Path | None = None,
     queries: int = 2000,
     baselines: Sequence[str] = (),
     base: str = DEFAULT_ENCODER,
@@ -137,9 +65,10 @@ def evaluate_hierarchy(
     Args:
         model: A HiT encoder (folder or name; ``"hit-wordnet"`` is the one that ontodex brings), or an index of the graph
             with its points.
-        graph: A graph with a hierarchy.
-        task: ``"multi-hop"``, ``"mixed-hop"`` or ``"transfer"``, see :func:`hierarchy_task`; or a task that it made.
-        relation: See :func:`hierarchy_task`, as are ``negatives``, ``homonyms`` and ``pairs``.
+        source: A graph with a hierarchy, or what :func:`ontodex.read` reads.
+        task: ``"multi-hop"``, ``"mixed-hop"`` or ``"transfer"``, see :func:`~ontodex.graph.hierarchy_task`; or a task that
+            it made. By default what the encoder was trained on, where that is this hierarchy.
+        relation: See :func:`~ontodex.graph.hierarchy_task`, as are ``negatives``, ``homonyms`` and ``pairs``.
         seed: Seed of the split, of the negatives and of the sample of ``queries``.
         negatives: Negatives of each kind for each pair.
         homonyms: Whether negatives may be named like the child or an ancestor.
@@ -174,13 +103,20 @@ def evaluate_hierarchy(
     )
 
     _check_baselines(baselines)
+    graph = read(source)
+    embedded = _embedded(model, graph, device)
+    points, c = embedded.points, embedded.c
     if not isinstance(task, HierarchyTask):
+        if (
+            task is None
+            and pairs is None
+            and (learnt := embedded.learnt_from(graph.hierarchy(relation, on_cycle="drop")))
+        ):
+            task = learnt.task
         task = hierarchy_task(
             graph, task, relation=relation, seed=seed, negatives=negatives, homonyms=homonyms, pairs=pairs
         )
     _check_static(task, baselines)
-    embedded = _embedded(model, graph, device)
-    points, c = embedded.points, embedded.c
     _check_split(task, embedded, str(model))
     found = evaluate_points(task, points, c)
     weights = {"": found["random.weight"], "distance_only.": 0.0}
@@ -215,7 +151,7 @@ def evaluate_baselines(
     """Classify the pairs of a task by what a hierarchy encoder is compared with, thresholds chosen on validation.
 
     Args:
-        task: Made by :func:`hierarchy_task`.
+        task: Made by :func:`~ontodex.graph.hierarchy_task`.
         graph: Where its entities are; they are read by their labels, as a hierarchy encoder reads them.
         baselines: ``"probe"``, a pretrained encoder's cosine; ``"classifier"``, the same encoder fine-tuned on pairs;
             ``"static"``, Poincaré embeddings without texts, for multi-hop alone: they know what they were trained on.
@@ -308,11 +244,17 @@ class _Embedded:
     learnt: Learnt | None
     rule: Subsumption | None = None
 
+    def learnt_from(self, hierarchy: Hierarchy) -> Learnt | None:
+        """Return what the encoder was trained on, if it is the links of this hierarchy."""
+        if self.learnt is None or self.learnt.links != links_fingerprint(hierarchy.links, self.texts):
+            return None
+        return self.learnt
+
 
 def _check_split(task: HierarchyTask, embedded: _Embedded, model: str) -> None:
     """Warn if the encoder was trained on the links of the task, but by another split of them."""
-    learnt, settings = embedded.learnt, task.settings
-    if learnt is None or settings is None or learnt.links != links_fingerprint(task.known.links, embedded.texts):
+    learnt, settings = embedded.learnt_from(task.known), task.settings
+    if learnt is None or settings is None:
         return
     if (learnt.task, learnt.seed, learnt.held_out) != (settings.task, settings.seed, settings.held_out):
         warnings.warn(

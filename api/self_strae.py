@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontodex.encoders.locate import DEFAULT_ENCODER
-
 if TYPE_CHECKING:
     from ontodex.encoders.self_strae import SelfStrAE, Tree
     from ontodex.trainers.self_strae import SelfStrAETraining
@@ -78,8 +76,8 @@ def draw_tree(tree: Tree, path: str | Path) -> None:
 
 
 def evaluate_sts(
-    model: str | Path = DEFAULT_ENCODER,
-    data: str | Path | Sequence[str | Path] = (),
+    model: str | Path,
+    data: str | Path | Sequence[str | Path],
     *,
     on_error: str = "raise",
     device: str = "auto",

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ontodex.encoders.locate import DEFAULT_ENCODER, findable
 from ontodex.errors import GraphError, expect_choice
-from ontodex.graph import LABEL_ALONE, TextSettings, entity_texts, read
+from ontodex.graph import LABEL_ALONE, TextSettings, entity_texts, hierarchy_task, read
 from ontodex.graph.subsumptions import TASKS
-from ontodex.hierarchy_evaluation import hierarchy_task
 
 if TYPE_CHECKING:
     from ontodex.encoders.cross_encoder import CrossEncoder

@@ -16,9 +16,9 @@ from ontodex.encoders.hit import DEFAULT_HIT, HiT
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import settings_from
-from ontodex.graph import LABEL_ALONE, Hierarchy, HierarchyTask, KnowledgeGraph, entity_texts, with_root
+from ontodex.graph import LABEL_ALONE, Hierarchy, HierarchyTask, KnowledgeGraph, entity_texts, hierarchy_task, with_root
 from ontodex.graph.subsumptions import TASKS
-from ontodex.hierarchy_evaluation import BASELINES, evaluate_baselines, evaluate_hierarchy, hierarchy_task
+from ontodex.hierarchy_evaluation import BASELINES, evaluate_baselines, evaluate_hierarchy
 from ontodex.trainers.hit import train_hit
 from ontodex.trainers.pair_classifier import PairClassifierTraining
 from ontodex.trainers.static_poincare import StaticPoincareTraining

@@ -19,8 +19,7 @@ from ontodex.encoders.device import choose_device, has_bfloat16
 from ontodex.encoders.locate import DEFAULT_ENCODER, locate
 from ontodex.encoders.sentence_transformer import load_sentence_transformer
 from ontodex.geometry.poincare import curvature, pairwise
-from ontodex.graph import draw_negatives, with_root
-from ontodex.hierarchy_evaluation import hierarchy_task
+from ontodex.graph import draw_negatives, hierarchy_task, with_root
 from ontodex.trainers.hit import HiTModel, HiTTraining
 from ontodex.trainers.hit_batches import HierarchyBatch, HierarchyBatches, TextHierarchy, TripletBatches
 from ontodex.trainers.hit_loss import HierarchyLoss

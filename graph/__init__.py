@@ -8,6 +8,7 @@ from ontodex.graph.csts_rows import CstsRow, CstsRows
 from ontodex.graph.edit import merge, remove
 from ontodex.graph.entailment_pairs import EntailmentPairs, entailment_pairs
 from ontodex.graph.hierarchy import Hierarchy
+from ontodex.graph.hierarchy_task import hierarchy_task
 from ontodex.graph.knowledge_graph import KnowledgeGraph, both_directions
 from ontodex.graph.nli_files import read_nli
 from ontodex.graph.notices import ReadWarning
@@ -65,6 +66,7 @@ __all__ = [
     "entailment_pairs",
     "entity_texts",
     "expand",
+    "hierarchy_task",
     "hierarchy_texts",
     "homonym_rate",
     "inverse_text",

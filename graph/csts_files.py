@@ -26,7 +26,7 @@ CSTS_FILES = {
 """File of each part of a data set."""
 
 
-def read_csts(path: Path, *, paired: bool = True, on_error: str = "raise") -> CstsRows:
+def read_csts(path: str | Path, *, paired: bool = True, on_error: str = "raise") -> CstsRows:
     """Read a C-STS file.
 
     Args:
@@ -44,7 +44,7 @@ def read_csts(path: Path, *, paired: bool = True, on_error: str = "raise") -> Cs
     """
     problems = Problems(on_error, str(path))
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
             rows = _rows(csv.DictReader(file), problems)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ReadError(f"expected a CSV file, found none that can be read ({error})", str(path)) from None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import GraphError, SettingsError
 from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.readers import read
 from ontodex.graph.text import in_words
 
 __all__ = [
@@ -119,7 +121,7 @@ class EntailmentPairs:
         return replace(whole, two_way=whole.two_way | np.concatenate([pairs.two_way for pairs in sets]))
 
 
-def entailment_pairs(graph: KnowledgeGraph, *, relation: str | None = None, seed: int = 0) -> EntailmentPairs:
+def entailment_pairs(source: Any, *, relation: str | None = None, seed: int = 0) -> EntailmentPairs:
     """Make pairs of a hierarchy: what a child says entails what its ancestors say.
 
     Every entity says its label, and, if it has one, its definition after it; which of the two a pair takes is drawn. For
@@ -128,13 +130,14 @@ def entailment_pairs(graph: KnowledgeGraph, *, relation: str | None = None, seed
     Links that close a circle are left out.
 
     Args:
-        graph: A graph with a hierarchy.
+        source: A graph with a hierarchy, or what :func:`ontodex.read` reads.
         relation: The relation from child to parent; by default every relation named like one.
         seed: Seed of all draws.
 
     Raises:
         GraphError: If there is no hierarchy, or one of fewer than 20 links.
     """
+    graph = read(source)
     hierarchy = graph.hierarchy(relation, on_cycle="drop")
     if len(hierarchy.links) < LEAST_LINKS:
         raise GraphError(

@@ -10,8 +10,8 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import GraphError, IndexMismatch, SettingsError
 from ontodex.geometry import poincare
 from ontodex.geometry.subsumption import differences, metrics
-from ontodex.graph import GraphBuilder, links_fingerprint
-from ontodex.hierarchy_evaluation import evaluate_baselines, evaluate_hierarchy, hierarchy_task
+from ontodex.graph import GraphBuilder, hierarchy_task, links_fingerprint, write_tsv
+from ontodex.hierarchy_evaluation import evaluate_baselines, evaluate_hierarchy
 from ontodex.trainers.hierarchy_evaluation import evaluate_points
 from tests.plain import build_plain
 
@@ -34,6 +34,13 @@ def test_pairs_are_kept_as_files_and_read_again(placed, small_graph, tmp_path):
     assert evaluate_hierarchy("m", small_graph, seed=3) == first
     (folder / "test.jsonl").write_text("\n".join(changed) + "\n", encoding="utf-8")
     assert evaluate_hierarchy("m", small_graph, seed=3, pairs=folder) != first
+
+
+def test_a_graph_and_a_folder_may_be_given_by_their_paths(placed, small_graph, tmp_path):
+    write_tsv(small_graph, tmp_path / "graph")
+    folder = str(tmp_path / "pairs")
+    found = evaluate_hierarchy("m", small_graph, seed=3, pairs=folder)
+    assert evaluate_hierarchy("m", str(tmp_path / "graph"), seed=3, pairs=folder) == found
 
 
 @pytest.mark.parametrize("other", [{"seed": 1}, {"task": "mixed-hop"}, {"negatives": 5}, {"homonyms": False}])
@@ -72,7 +79,8 @@ def test_another_split_than_that_of_training_is_warned_about(small_graph, tiny_e
     links = links_fingerprint(small_graph.hierarchy().links, list(small_graph.labels))
     encoder = HiT(TextEncoder(tiny_encoder, "cpu", unit=False), None, {}, learnt=Learnt(links, "mixed-hop", 2, 0.1))
     encoder.save(tmp_path / "hit")
-    evaluate_hierarchy(tmp_path / "hit", small_graph, task="mixed-hop", seed=2, device="cpu")
+    found = evaluate_hierarchy(tmp_path / "hit", small_graph, task="mixed-hop", seed=2, device="cpu")
+    assert evaluate_hierarchy(tmp_path / "hit", small_graph, seed=2, device="cpu") == found
     for changed in ({"task": "multi-hop"}, {"seed": 3}, {"task": "transfer"}):
         with pytest.warns(UserWarning, match="trained on this hierarchy as mixed-hop with seed 2, evaluated as"):
             evaluate_hierarchy(

@@ -36,7 +36,7 @@ def test_metrics_of_given_ranks():
 
 
 def test_an_index_and_its_encoder_are_evaluated_alike(small_index, small_graph):
-    result = evaluate_kgc(small_index, small_graph, device="cpu")
+    result = evaluate_kgc(str(small_index), small_graph, device="cpu")
     assert set(result) == {
         side + name for side in ("", "tail.", "head.") for name in ("mrr", "mr", "hits@1", "hits@3", "hits@10")
     }

@@ -180,7 +180,7 @@ def test_rows_are_brought_together_by_their_sentences(tmp_path):
         "a dog,a cat,kind,3.5",
         header="\ufeffid_is_passed_over,sentence1,sentence2,condition,label\n".replace("id_is_passed_over,", ""),
     )
-    rows = read_csts(path)
+    rows = read_csts(str(path))
     assert rows.rows() == [
         ("Paris", "Rome, Italy", "kind", 5.0),
         ("Paris", "Rome, Italy", "country", 1.0),
