@@ -51,8 +51,8 @@ def build(
     encoders: str | Path | Sequence[str | Path] = (),
     train: bool = True,
     structure: bool | ComplExTraining = True,
-    hierarchy: bool | str | Path = True,
-    entailment: bool | str | Path = True,
+    hierarchy: bool | str | Path | None = True,
+    entailment: bool | str | Path | None = True,
     spans: bool = False,
     training: HyperCLTraining | None = None,
     texts: TextSettings | None = None,
@@ -79,9 +79,10 @@ def build(
             nothing is trained.
         hierarchy: What embeds the entities in the Poincaré ball, for parents, children and places: ``True`` for the
             HiT encoder that ontodex brings (if the graph has a hierarchy), the folder or name of another, which may be a
-            public checkpoint, or ``False`` for nothing.
+            public checkpoint, or ``False`` or ``None`` for nothing.
         entailment: What embeds the sentences of labels and definitions as Gaussians, for what entails what: ``True`` for the
-            GaussCSE encoder that ontodex brings, the folder of another, or ``False`` for nothing.
+            GaussCSE encoder that ontodex brings, the folder of another, or ``False`` or ``None`` for
+            nothing.
         spans: Embed every phrase of labels and definitions too, for ``engine.search(…, spans=True)``; the text encoder must
             find the trees of texts (:func:`ontodex.train_self_strae`).
         training: How to train.
@@ -105,10 +106,10 @@ def build(
     text, link, condition = _load([encoders] if isinstance(encoders, str | Path) else encoders, device)
     training = training or HyperCLTraining()
     hit = None
-    if not isinstance(hierarchy, bool) or (hierarchy and _has_links(graph)):
+    if hierarchy and (hierarchy is not True or _has_links(graph, on_cycle="ignore")):
         hit = load_hierarchy_encoder(HIERARCHY_IN_THE_BOX if hierarchy is True else str(hierarchy), device)
     gauss = None
-    if entailment is not False:
+    if entailment:
         gauss = load_entailment_encoder(ENTAILMENT_IN_THE_BOX if entailment is True else str(entailment), device)
     trains = train and link is None and graph.n_triples > 0
     learns_links = graph.n_triples > 0 and (train or link is not None)

@@ -346,11 +346,7 @@ class Engine:
     # How ----------------------------------------------------------------------------------------------------------
 
     def searcher(self, space: str) -> Searcher:
-        """Return the search of a space, set up on first use; ``"hit"`` ranks parents, ``"gauss"`` hypotheses."""
-        if space == "hit":
-            return self._subsumptions.above
-        if space == "gauss":
-            return self._entailments.hypotheses
+        """Return the search of a space that ranks by inner products, set up on first use."""
         if space not in self._searchers:
             device = self.index.device
             approximate = None if self._exact else self.index.candidates(space)

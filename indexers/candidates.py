@@ -22,6 +22,9 @@ EXACT_UP_TO = 200_000
 SAMPLE = 100_000
 PROBES = 48
 
+QUERIES, NEAREST, CANDIDATES = 200, 10, 100
+"""By so many of an index's own vectors recall is measured: which of their nearest are among the candidates."""
+
 
 def make_candidates(vectors: Vectors) -> Any:
     """Make an inverted file with 8-bit codes (IVF-SQ8), a quarter of the vectors' size.
@@ -49,21 +52,21 @@ def make_candidates(vectors: Vectors) -> Any:
     return index
 
 
-def measure_recall(index: Any, vectors: Vectors, k: int = 10, over: int = 10, queries: int = 200) -> float:
-    """Return the share of the exact ``k`` nearest that ``over * k`` candidates hold, on the index's own vectors."""
-    rows = np.linspace(0, len(vectors) - 1, min(queries, len(vectors))).astype(np.int64)
+def measure_recall(index: Any, vectors: Vectors) -> float:
+    """Return the share of the exact :data:`NEAREST` that :data:`CANDIDATES` hold, for some of the index's own vectors."""
+    rows = np.linspace(0, len(vectors) - 1, min(QUERIES, len(vectors))).astype(np.int64)
     sample = vectors[rows]
     best: list[NDArray[np.int64]] = []
     scores: list[NDArray[np.float32]] = []
     for start, block in vectors.blocks():
         found, ids = faiss.knn(
-            sample, np.ascontiguousarray(block), min(k, len(block)), metric=faiss.METRIC_INNER_PRODUCT
+            sample, np.ascontiguousarray(block), min(NEAREST, len(block)), metric=faiss.METRIC_INNER_PRODUCT
         )
         best.append(ids + start)
         scores.append(found)
     all_ids, all_scores = np.concatenate(best, axis=1), np.concatenate(scores, axis=1)
-    exact = np.take_along_axis(all_ids, np.argsort(-all_scores, axis=1, kind="stable")[:, :k], axis=1)
-    _, candidates = index.search(sample, over * k)
+    exact = np.take_along_axis(all_ids, np.argsort(-all_scores, axis=1, kind="stable")[:, :NEAREST], axis=1)
+    _, candidates = index.search(sample, CANDIDATES)
     return float(np.mean([np.isin(wanted, got).mean() for wanted, got in zip(exact, candidates, strict=True)]))
 
 

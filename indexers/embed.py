@@ -19,7 +19,10 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.indexers.storable import expect_storable
 from ontodex.indexers.vectors import Vectors, release
 
-__all__ = ["Embeddings", "embed", "map_blocks", "map_file", "text_keys"]
+__all__ = ["ROWS", "Embeddings", "embed", "map_blocks", "map_file", "text_keys"]
+
+ROWS = 16384
+"""Rows that are mapped from file to file at a time."""
 
 Embeddings = NDArray[np.float32]
 
@@ -88,13 +91,11 @@ def embed(
     return vectors
 
 
-def map_blocks(
-    source: Embeddings, file: Path, function: Callable[[Embeddings], Embeddings], rows: int = 16384
-) -> Embeddings:
+def map_blocks(source: Embeddings, file: Path, function: Callable[[Embeddings], Embeddings]) -> Embeddings:
     """Apply a function to blocks of rows, into another raw float32 file of the same shape."""
     made = map_file(file, source.shape, new=True)
-    for start in range(0, len(source), rows):
-        made[start : start + rows] = function(np.array(source[start : start + rows]))
+    for start in range(0, len(source), ROWS):
+        made[start : start + ROWS] = function(np.array(source[start : start + ROWS]))
         release(source)
     return made
 

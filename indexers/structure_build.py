@@ -17,7 +17,7 @@ from ontodex.graph import KnowledgeGraph, split
 from ontodex.graph.knowledge_graph import no_triples
 from ontodex.indexers.asking import Ask
 from ontodex.indexers.candidates import EXACT_UP_TO
-from ontodex.indexers.embed import Embeddings, map_file
+from ontodex.indexers.embed import ROWS, Embeddings, map_file
 from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.precedents import Precedents
 from ontodex.indexers.ranges import range_basis, range_vectors
@@ -94,22 +94,21 @@ def make_structure(
     return Structure(Vectors([entities]), made.relations, ranges, rules, weights)
 
 
-def join(text: Embeddings, structure: Structure, file: Path, rows: int = 16384) -> Embeddings:
+def join(text: Embeddings, structure: Structure, file: Path) -> Embeddings:
     """Write the vectors of the hybrid space into a raw float32 file.
 
     Args:
         text: Entity vectors of the link space, of shape (entities, dim).
         structure: The structural vectors.
         file: The file to make.
-        rows: How many are in memory at once.
 
     Returns:
         A map of the file, of shape (entities, dim + dim of the structural vectors).
     """
     dim = text.shape[1]
     made = map_file(file, (len(text), dim + structure.entities.dim), new=True)
-    for start in range(0, len(text), rows):
-        part = np.arange(start, min(start + rows, len(text)))
+    for start in range(0, len(text), ROWS):
+        part = np.arange(start, min(start + ROWS, len(text)))
         made[part, :dim], made[part, dim:] = text[part], structure.entities[part]
     return made
 

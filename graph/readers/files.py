@@ -18,6 +18,7 @@ __all__ = ["bounded_lines", "head_of", "lines_of", "opened", "plain_name", "size
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 GZIP = b"\x1f\x8b"
+HEAD = 1 << 16
 LONGEST_LINE = 1 << 22
 FREE = 1 << 20
 MOST_TIMES = 100
@@ -98,14 +99,14 @@ def bounded_lines(stream: BinaryIO, path: Path) -> Iterator[bytes]:
         yield line
 
 
-def head_of(path: Path, size: int = 1 << 16) -> bytes:
-    """Return the first ``size`` bytes of the file, unzipped.
+def head_of(path: Path) -> bytes:
+    """Return the first 64 KiB of the file, unzipped.
 
     Raises:
         ReadError: As :func:`opened`.
     """
     with opened(path) as stream:
-        return stream.read(size)
+        return stream.read(HEAD)
 
 
 def lines_of(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:

@@ -110,8 +110,9 @@ def test_circles_and_several_roots_are_no_hindrance(tiny_encoder, tiny_hit, tmp_
             quiet=True,
         )
     assert encoder.rule is not None
-    with pytest.warns(ReadWarning):
+    with pytest.warns(ReadWarning) as told:
         engine = build_plain(circular, tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_hit)
+    assert sum("left out 2 link(s)" in str(one.message) for one in told) == 1
     with engine, warnings.catch_warnings():
         warnings.simplefilter("error")  # building has said it
         children = engine.children("b", known="only")
