@@ -13,14 +13,14 @@ import numpy as np
 
 from ontodex.engine.answers import Answer, answered, checked, hits_of, no_rows, own_row
 from ontodex.engine.condition_ways import ByEncoder, ByProjections, Condition, ConditionWay, Transform
-from ontodex.engine.hits import Hits, Reading
+from ontodex.engine.hits import Hits
 from ontodex.engine.linked_tails import LinkedTails
 from ontodex.engine.projector import Projector, vectors_of
 from ontodex.engine.raised import no_bonus
 from ontodex.engine.resolve import Resolved, resolve_entities, resolve_relation
 from ontodex.engine.topk import Searcher
 from ontodex.errors import SettingsError
-from ontodex.graph import inverse_text, relation_texts
+from ontodex.graph import relation_texts
 from ontodex.indexers.index import Index
 from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors
@@ -122,15 +122,8 @@ class Conditions:
         """Read a relation, "inverse " and a relation, or any other text."""
         if not isinstance(condition, str) or not condition.strip():
             raise SettingsError(f"condition: expected a relation or a text such as 'genre', found {condition!r}")
-        prefix = inverse_text("")
-        relation, backward = resolve_relation(self._graph, condition), False
-        if relation.row is None and condition.startswith(prefix) and condition[len(prefix) :].strip():
-            inverted = resolve_relation(self._graph, condition[len(prefix) :])
-            if inverted.row is not None:
-                known = inverted.reading
-                reading = Reading(condition, known.kind, known.id, inverse_text(known.label))
-                relation, backward = Resolved(inverted.row, reading), True
-        row = relation.row
+        relation = resolve_relation(self._graph, condition)
+        row, backward = relation.row, relation.inverted
         text = relation.words if row is None else self._relation_texts[row + self._graph.n_relations * backward]
         return Condition(text, row, backward, relation)
 

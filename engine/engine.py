@@ -89,7 +89,7 @@ class Engine:
 
         Args:
             head: An entity or any text.
-            relation: A relation of the graph, or the text of one that it does not have.
+            relation: A relation of the graph, "inverse " and a relation, or the text of one that it does not have.
             k: How many.
             known: ``"exclude"`` leaves known tails out, ``"include"`` marks them, ``"only"`` ranks them alone.
 

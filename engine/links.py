@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_rows, own_row
+from ontodex.engine.answers import Answer, Rows, Scored, answered, checked, hits_of, no_rows, own_row
 from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import CHOICES, Known
 from ontodex.engine.projector import Projector
 from ontodex.engine.rerank import Reranker
-from ontodex.engine.resolve import resolve_entity, resolve_relation
+from ontodex.engine.resolve import Resolved, resolve_entity, resolve_relation
 from ontodex.engine.topk import Searcher
 from ontodex.errors import expect_choice
 from ontodex.graph import KnowledgeGraph
@@ -54,9 +54,24 @@ class Links:
         expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
-        backward = question == "heads"
         entities = [resolve_entity(self._graph, entity) for entity, _ in questions]
         relations = [resolve_relation(self._graph, relation) for _, relation in questions]
+        given = "tail" if question == "heads" else "head"
+        answers: list[Answer] = [((), {}, "")] * len(questions)
+        for backward in (False, True):
+            places = [at for at, one in enumerate(relations) if ((question == "heads") != one.inverted) == backward]
+            asked, by = [entities[at] for at in places], [relations[at] for at in places]
+            for at, (hits, method) in zip(places, self._one_way(asked, by, backward, k, known), strict=True):
+                readings = {given: entities[at].reading, "relation": relations[at].reading}
+                answers[at] = hits, readings, method
+        return answered(self._graph, question, answers, start)
+
+    def _one_way(
+        self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool, k: int, known: str
+    ) -> list[tuple[tuple[Hit, ...], str]]:
+        """Answer for the tails of each relation, or ``backward`` for the heads; return hits and method of each."""
+        if not entities:
+            return []
         true = [
             self._true(entity.row, relation.row, backward) for entity, relation in zip(entities, relations, strict=True)
         ]
@@ -76,12 +91,7 @@ class Links:
             read = self._reranker.questions(entities, relations, backward=backward)
             found = [(rows[:k], scores[:k]) for rows, scores in self._reranker.reordered(read, found)]
             method = f"{method}, plus the logit of a cross-encoder (the best {count} read again)"
-        answers = []
-        for entity, relation, rows_true, scored in zip(entities, relations, true, found, strict=True):
-            given = "tail" if backward else "head"
-            readings = {given: entity.reading, "relation": relation.reading}
-            answers.append((hits_of(self._graph, scored, rows_true), readings, method))
-        return answered(self._graph, question, answers, start)
+        return [(hits_of(self._graph, scored, rows), method) for rows, scored in zip(true, found, strict=True)]
 
     def between(self, questions: Sequence[tuple[str, str]], k: int, known: str) -> list[Hits]:
         """Answer (head, tail) questions for relations."""

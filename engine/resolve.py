@@ -9,17 +9,18 @@ from ontodex.engine.hits import Reading
 from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation, nearest
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.prefixes import looks_like_identifier
-from ontodex.graph.text import in_words
+from ontodex.graph.text import in_words, inverse_text
 
 __all__ = ["Resolved", "expect_pairs", "resolve_entities", "resolve_entity", "resolve_relation"]
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """What a name stands for: a row, or ``None`` for free text; and how it was read."""
+    """What a name stands for: a row, or ``None`` for free text; how it was read; and whether it is a relation's inverse."""
 
     row: int | None
     reading: Reading
+    inverted: bool = False
 
     @property
     def words(self) -> str:
@@ -66,7 +67,7 @@ def resolve_entities(graph: KnowledgeGraph, texts: Sequence[str], *, any_text: b
 
 
 def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
-    """Read the identifier or label of a relation, or the text of one that the graph does not have.
+    """Read the identifier or label of a relation, "inverse " and one, or the text of one that the graph does not have.
 
     Raises:
         UnknownRelation: If it is an IRI, or a CURIE with a prefix that relations use, and no relation has it.
@@ -79,6 +80,11 @@ def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
         label = graph.relation_labels[number]
         identifier = graph.relation_ids[number]
         return Resolved(number, Reading(text, str(kind), identifier, label))
+    prefix = inverse_text("")
+    if text.startswith(prefix) and (found := graph.find_relation(text[len(prefix) :])) is not None:
+        number, kind = found
+        label = inverse_text(graph.relation_labels[number])
+        return Resolved(number, Reading(text, str(kind), graph.relation_ids[number], label), inverted=True)
     if _is_identifier(text, graph.prefixes, graph.relation_ids):
         raise UnknownRelation(
             f"{graph.source}: no relation {text!r}{nearest(text, graph.relation_ids)}; "

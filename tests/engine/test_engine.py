@@ -41,6 +41,19 @@ def test_tails_equal_brute_force(engine, known):
     assert [hit.known for hit in hits] == [at in true for at in wanted]
 
 
+def test_the_inverse_of_a_relation_may_be_asked_for(engine):
+    for known in ("exclude", "include", "only"):
+        wanted, other = engine.heads("eats", "dog", k=5, known=known), engine.tails("cow", "lives in", k=5, known=known)
+        found = engine.tails_batch([("cow", "lives in"), ("dog", "inverse eats")], k=5, known=known)
+        assert ids([other, wanted]) == ids(found)
+        assert [hit.known for hit in found[1]] == [hit.known for hit in wanted]
+    assert found[1].readings["relation"].id == "ex:eats"
+    assert found[1].readings["relation"].label == "inverse eats"
+    turned = engine.heads("inverse lives in", "cow", k=5)
+    assert [hit.id for hit in turned] == [hit.id for hit in engine.tails("cow", "lives in", k=5)]
+    assert engine.tails("dog", "inverse of nothing").readings["relation"].kind == "free text"
+
+
 def test_heads_are_tails_of_the_inverse_relation(engine):
     graph = engine.graph
     row, relation = graph.find("farm")[0], graph.find_relation("lives in")[0]
