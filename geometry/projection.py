@@ -51,6 +51,19 @@ class Projections:
         named = {name: getattr(self, name) for name in PARTS}
         return {name: array for name, array in named.items() if array is not None}
 
+    def carrying(self, relations: NDArray[np.integer], other: Projections, others: NDArray[np.integer]) -> Projections:
+        """Return these, but for some relations, which have what they have in another set of the same parts.
+
+        Args:
+            relations: Which relations.
+            other: The other set.
+            others: Where each is in it.
+        """
+        parts = {name: array.copy() for name, array in self.parts().items()}
+        for name in parts.keys() - {"shared"}:
+            parts[name][relations] = getattr(other, name)[others]
+        return Projections(residual=self.residual, **parts)
+
     def project(self, vectors: NDArray[np.floating], relation: int) -> Floats:
         """Move vectors by one relation and scale them to length one.
 

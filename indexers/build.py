@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.adapted import Adapted
 from ontodex.encoders.condition import ConditionEncoder
+from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.link_encoder import LinkEncoder, load_link_encoder
 from ontodex.encoders.locate import fingerprint
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexFailure, IndexMismatch, settings_from
+from ontodex.geometry.projection import Projections
 from ontodex.graph import (
     KnowledgeGraph,
     Statements,
@@ -49,7 +51,7 @@ from ontodex.indexers.phrases import expect_trees, phrases
 from ontodex.indexers.space_names import BUFFERS, CONDITION, GAUSS, GEOMETRIES, HIT, HYBRID, LINK, SPAN, TEXT
 from ontodex.indexers.store import write_store
 from ontodex.indexers.structure import Structure
-from ontodex.indexers.structure_build import StructureTrainer, for_fitting, join, make_structure
+from ontodex.indexers.structure_build import StructureTrainer, common_rows, for_fitting, join, make_structure
 from ontodex.indexers.vectors import Vectors
 from ontodex.indexers.wholeness import STORE
 
@@ -111,16 +113,17 @@ def build_generation(
     texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
     quiet: bool = False,
-    fit_rule: bool = True,
+    kept: Index | None = None,
 ) -> int:
     """Do as :func:`build_index`, as the one writer of the index (:func:`ontodex.indexers.generations.writer`).
 
-    With ``fit_rule=False`` the hierarchy encoder keeps the rule that it has.
+    With ``kept``, an index of the graph as it was, nothing changes that was fitted or learnt: the hierarchy encoder has the
+    rule that it has, and relations the projections that they had, whatever they are called now.
     """
     texts = texts or TextSettings()
     number = generations.next_number(path)
     about = {"texts": dataclasses.asdict(texts), **(settings or {})}
-    made = _Build(path, number, graph, encoders, texts, about, quiet, fit_rule)
+    made = _Build(path, number, graph, encoders, texts, about, quiet, kept)
     try:
         with _live(path) as earlier:
             made.start(_job(graph, encoders, made.settings))
@@ -166,7 +169,7 @@ class _Build:
     texts: TextSettings
     settings: dict[str, Any]
     quiet: bool
-    fits_rule: bool
+    kept: Index | None
     job: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -195,7 +198,7 @@ class _Build:
             expect_trees(given.text)
         learnt = for_fitting(self.graph) if callable(structure) else None
         found: Structure | None = None
-        hierarchy = hierarchy_to_fit(self.graph, given.hit) if given.hit is not None and self.fits_rule else None
+        hierarchy = hierarchy_to_fit(self.graph, given.hit) if given.hit is not None and self.kept is None else None
         names: dict[str, Sequence[str]] = {TEXT: entity_texts(self.graph, self.texts)}
         with self._timed("encode"):
             known = self._known(earlier, TEXT, "text", given.text.fingerprint)
@@ -245,7 +248,7 @@ class _Build:
         with self._timed("store"):
             prefixes = {LINK: HYBRID} if HYBRID in vectors else {}
             self._spaces, self._blobs = write_store(
-                folder / STORE, self.graph, names, vectors, GEOMETRIES, prefixes, given.link, found, said
+                folder / STORE, self.graph, names, vectors, GEOMETRIES, prefixes, self._projections(), found, said
             )
         given.copy(self.path, folder / "encoders")
         with self._timed("candidates"):
@@ -319,6 +322,19 @@ class _Build:
             return vectors
         known = self._known(earlier, CONDITION, "text", condition.text.fingerprint)
         return embed(names[CONDITION], condition.text, self.folder / "condition.f32", known=known, quiet=self.quiet)
+
+    def _projections(self) -> Projections | None:
+        """Return the projections of all relations and their inverses, if the encoder makes some."""
+        link, kept = self.encoders.link, self.kept
+        if not isinstance(link, HyperCL):
+            return None
+        made = link.projections(relation_texts(self.graph))
+        if kept is None:
+            return made
+        new, old = common_rows(kept.graph.relation_ids, self.graph.relation_ids)
+        both = (0, 0), (self.graph.n_relations, kept.graph.n_relations)
+        rows, others = (np.concatenate([part + shift[at] for shift in both]) for at, part in enumerate((new, old)))
+        return made.carrying(rows, kept.projections, others)
 
     def _structured(
         self,

@@ -8,9 +8,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ontodex.encoders.hyper_cl import HyperCL
-from ontodex.encoders.link_encoder import LinkEncoder
-from ontodex.graph import KnowledgeGraph, Statements, relation_texts
+from ontodex.geometry.projection import Projections
+from ontodex.graph import KnowledgeGraph, Statements
 from ontodex.indexers.blobs import BlobInfo, BlobWriter
 from ontodex.indexers.embed import Embeddings, text_keys
 from ontodex.indexers.graph_blobs import graph_blobs, statement_blobs
@@ -28,7 +27,7 @@ def write_store(
     vectors: Mapping[str, Embeddings],
     geometries: Mapping[str, str],
     prefixes: Mapping[str, str],
-    link: LinkEncoder | None,
+    projections: Projections | None,
     structure: Structure | None,
     said: Mapping[str, Statements],
 ) -> tuple[dict[str, SpaceInfo], dict[str, BlobInfo]]:
@@ -41,7 +40,7 @@ def write_store(
         vectors: Vectors of every entity, by space; the same array in two spaces is stored once.
         geometries: Geometry of each space.
         prefixes: Spaces whose vectors are the first numbers of those of another space, and which.
-        link: Encoder of the link space; a tri-encoder's projections are stored.
+        projections: Those of all relations and their inverses, of a tri-encoder.
         structure: Structural vectors, whose relations and weights are stored.
         said: What the vectors are of, of spaces of sentences or phrases.
 
@@ -54,9 +53,8 @@ def write_store(
     arrays: dict[str, NDArray[Any]] = graph_blobs(graph)
     for space, texts in names.items():
         arrays[f"{space}/keys"] = text_keys(texts)
-    if isinstance(link, HyperCL):
-        parts = link.projections(relation_texts(graph)).parts()
-        arrays.update({f"link/{name}": part for name, part in parts.items()})
+    if projections is not None:
+        arrays.update({f"link/{name}": part for name, part in projections.parts().items()})
     if structure is not None:
         arrays.update(structure.arrays())
     for space, statements in said.items():

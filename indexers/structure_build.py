@@ -29,7 +29,7 @@ from ontodex.indexers.vectors import Vectors
 if TYPE_CHECKING:
     from ontodex.indexers.index import Index
 
-__all__ = ["StructureTrainer", "carried", "for_fitting", "join", "make_structure"]
+__all__ = ["StructureTrainer", "carried", "common_rows", "for_fitting", "join", "make_structure"]
 
 StructureTrainer = Callable[[KnowledgeGraph], ComplEx]
 """Trains structural vectors on the known triples of a graph."""
@@ -129,14 +129,14 @@ def carried(index: Index, graph: KnowledgeGraph) -> Structure | None:
     weights = np.repeat(old.weights[-1:], 2 * count + 1, axis=0)
     weights[:, RANGE] = 0.0  # a new relation has no place among the ranges
     numbers = np.full(2 * before, -1)
-    new, there = _rows(index.graph.relation_ids, graph.relation_ids)
+    new, there = common_rows(index.graph.relation_ids, graph.relation_ids)
     for shift, shift_before in ((0, 0), (count, before)):
         relations[new + shift] = old.relations[there + shift_before]
         ranges[new + shift] = old.ranges[there + shift_before]
         weights[new + shift] = old.weights[there + shift_before]
         numbers[there + shift_before] = new + shift
     entities = np.zeros((graph.n_entities, old.entities.dim), dtype=np.float32)
-    new, there = _rows(_ids_now(index.graph, graph), graph.ids)
+    new, there = common_rows(_ids_now(index.graph, graph), graph.ids)
     entities[new] = old.entities[there]
     entities[:, relations.shape[1] :] = range_vectors(graph.triples, graph.n_entities, ranges)
     return Structure(Vectors([entities]), relations, ranges, old.rules.renumbered(numbers), weights)
@@ -153,7 +153,7 @@ def _ids_now(before: KnowledgeGraph, graph: KnowledgeGraph) -> list[str]:
     return [renamed.get(name, name) for name in before.ids]
 
 
-def _rows(before: Sequence[str], after: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def common_rows(before: Sequence[str], after: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows of what is in both, as they are after and as they were before."""
     known: Mapping[str, int] = {name: row for row, name in enumerate(before)}
     pairs: list[Any] = [(row, known[name]) for row, name in enumerate(after) if name in known]

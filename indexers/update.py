@@ -67,7 +67,7 @@ def update_index(
                 texts=settings_from(TextSettings, index.manifest.settings["texts"], str(index.folder)),
                 settings={name: index.manifest.settings.get(name) for name in ("training", "structure", "spans")},
                 quiet=quiet,
-                fit_rule=False,  # a new one would change the scores of what has not changed
+                kept=index,  # a new rule, or new projections, would change the scores of what has not changed
             )
         finally:
             index.close()

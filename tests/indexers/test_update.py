@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ontodex
@@ -57,3 +58,24 @@ def test_former_ids_are_kept_and_what_is_added_finds_them(tiny_encoder: Path, tm
     ontodex.remove(["ex:9"], tmp_path / "pets.odx", device="cpu", quiet=True).close()
     with ontodex.open(tmp_path / "pets.odx", device="cpu") as engine:
         assert list(engine.graph.former_ids) == [("ex:8",), ()]
+
+
+def test_a_relation_that_is_called_otherwise_has_the_projection_that_it_had(own_index: Path) -> None:
+    with ontodex.open(own_index, device="cpu") as engine:
+        before = [[(hit.id, hit.score) for hit in engine.tails(name, "eats", k=5)] for name in ("ex:dog", "a wolf")]
+    more = GraphBuilder("more")
+    more.relation("ex:eats", "devours")
+    more.relation("ex:new", "is born in")
+    more.triple("ex:dog", "ex:new", "ex:farm")
+    more.triple("ex:cow", "ex:eats", "ex:dog")
+    with ontodex.add(more.build(), own_index, device="cpu", quiet=True) as engine:
+        assert engine.tails("ex:dog", "devours").readings["relation"].id == "ex:eats"
+        after = [[(hit.id, hit.score) for hit in engine.tails(name, "devours", k=5)] for name in ("ex:dog", "a wolf")]
+        projections, encoder = engine.index.projections, engine.index.link_encoder
+        row = engine.graph.relation_ids.index("ex:new")
+        made = encoder.projections(["is born in", "inverse is born in"])
+        for at, one in enumerate((row, row + engine.graph.n_relations)):
+            np.testing.assert_allclose(projections.left[one], made.left[at], atol=1e-5)
+    assert [[name for name, _ in hits] for hits in after] == [[name for name, _ in hits] for hits in before]
+    for hits, others in zip(after, before, strict=True):
+        np.testing.assert_allclose([score for _, score in hits], [score for _, score in others], atol=1e-4)
