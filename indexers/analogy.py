@@ -52,7 +52,11 @@ class Analogy:
         self._links, self._likeness = links, Likeness(vectors)
 
     def scores(
-        self, vectors: NDArray[np.float32], entities: NDArray[np.integer], relations: NDArray[np.integer]
+        self,
+        vectors: NDArray[np.float32],
+        entities: NDArray[np.integer],
+        relations: NDArray[np.integer],
+        apart: NDArray[np.integer] | None = None,
     ) -> Iterator[tuple[Rows, Floats]]:
         """Score the tails of questions.
 
@@ -60,21 +64,28 @@ class Analogy:
             vectors: Vector of each entity that is asked about, of shape (n, dim).
             entities: Its row, of shape (n,); -1 for one that the graph does not have.
             relations: Number of each relation, inverses from R on; -1 for one that the graph does not have.
+            apart: For what is no entity, the one that its vector is not to be compared with.
 
         Yields:
             For each question the rows of tails with a score, ascending, and their scores, ``float64`` of shape (2, rows).
         """
         for start in range(0, len(entities), BLOCK):
             part = slice(start, start + BLOCK)
-            yield from self._block(vectors[part], entities[part], relations[part])
+            yield from self._block(
+                vectors[part], entities[part], relations[part], None if apart is None else apart[part]
+            )
 
     def _block(
-        self, vectors: NDArray[np.float32], entities: NDArray[np.integer], relations: NDArray[np.integer]
+        self,
+        vectors: NDArray[np.float32],
+        entities: NDArray[np.integer],
+        relations: NDArray[np.integer],
+        apart: NDArray[np.integer] | None,
     ) -> Iterator[tuple[Rows, Floats]]:
         asked = np.where(relations < 0, -1, entities)  # nobody is linked to it
         owners, examples = self._examples(asked, relations)
         alike, values = self._likeness.of(examples)
-        near, likeness = self._likeness.of_all(vectors, entities)
+        near, likeness = self._likeness.of_all(vectors, entities, apart)
         width = near.shape[1]
         links, tails = self._links.follow(near.reshape(-1), np.repeat(relations, width))
         weights = likeness.reshape(-1)[links]

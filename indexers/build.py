@@ -36,8 +36,9 @@ from ontodex.graph import (
     relation_texts,
     statements,
 )
+from ontodex.graph.text import in_words
 from ontodex.indexers import generations
-from ontodex.indexers.asking import asking
+from ontodex.indexers.asking import Ask, asking
 from ontodex.indexers.blobs import layout
 from ontodex.indexers.candidates import EXACT_UP_TO, make_candidates, measure_recall
 from ontodex.indexers.embed import Embeddings, embed, map_blocks
@@ -348,9 +349,15 @@ class _Build:
             return structure
         if learnt is None:
             return None
-        whole = Vectors([vectors])
-        ask = asking(link, whole, names, relation_texts(self.graph))
-        return make_structure(structure, learnt, self.graph, whole, ask, self.folder)
+        whole, relations = Vectors([vectors]), relation_texts(self.graph)
+
+        def read_new(rows: NDArray[np.integer]) -> tuple[Vectors, Ask]:
+            words = [in_words(self.graph.labels[row]) for row in rows.tolist()]
+            made = Vectors([link.entities(link.text.encode(words))])
+            return made, asking(link, made, words, relations)
+
+        ask = asking(link, whole, names, relations)
+        return make_structure(structure, learnt, self.graph, whole, ask, read_new, self.folder)
 
     def _candidates(self, vectors: dict[str, Embeddings]) -> dict[str, float]:
         recall = {}

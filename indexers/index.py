@@ -192,7 +192,7 @@ class Index:
     @cached_property
     def precedents(self) -> Precedents | None:
         """Scores by the known triples; ``None`` if the index has no weights for them."""
-        if self.structure is None or not self.structure.weights[:, PRECEDENTS].any():
+        if self.structure is None or not self.structure.weights[..., PRECEDENTS].any():
             return None
         links = KnownLinks(self.graph.triples, self.graph.n_entities, self.graph.n_relations)
         return Precedents(links, self.vectors(LINK), self.structure.links_alone(), self.structure.rules)

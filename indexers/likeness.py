@@ -82,22 +82,25 @@ class Likeness:
             self._found[part] = True
         return self._near[rows], self._likeness[rows]
 
-    def of_all(self, vectors: NDArray[np.float32], rows: NDArray[np.integer]) -> Near:
+    def of_all(
+        self, vectors: NDArray[np.float32], rows: NDArray[np.integer], apart: NDArray[np.integer] | None = None
+    ) -> Near:
         """Return the neighbours of entities, and of vectors of what is no entity; see :meth:`of`.
 
         Args:
             vectors: Of shape (n, dim); those of entities are not looked at.
             rows: Entities, of shape (n,); -1 for what is none.
+            apart: For what is none, the entity that is not to be its neighbour.
         """
         near, likeness = self.of(np.maximum(rows, 0))
         unseen = np.flatnonzero(rows < 0)
         for start in range(0, len(unseen), BLOCK):
             part = unseen[start : start + BLOCK]
-            near[part], likeness[part] = self._nearest(vectors[part])
+            near[part], likeness[part] = self._nearest(vectors[part], None if apart is None else apart[part])
         return near, likeness
 
-    def _nearest(self, asked: NDArray[np.float32], own: Rows | None = None) -> Near:
-        """Return the nearest entities of vectors, which are those of the entities ``own``, and how like they are."""
+    def _nearest(self, asked: NDArray[np.float32], own: NDArray[np.integer] | None) -> Near:
+        """Return the nearest entities of vectors, but for one of each that is its ``own``, and how like they are."""
         near = self._near.shape[1]
         if not near:
             return np.zeros((len(asked), near), dtype=np.int32), np.zeros((len(asked), near), dtype=np.float32)

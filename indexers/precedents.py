@@ -35,7 +35,12 @@ class Precedents:
         self._structure = structure
 
     def scores(
-        self, texts: NDArray[np.float32], entities: NDArray[np.integer], relations: NDArray[np.integer]
+        self,
+        texts: NDArray[np.float32],
+        entities: NDArray[np.integer],
+        relations: NDArray[np.integer],
+        *,
+        as_new: bool = False,
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
         """Score the tails of questions.
 
@@ -43,6 +48,7 @@ class Precedents:
             texts: Vector of the text of each entity that is asked about, of shape (n, dim).
             entities: Its row, of shape (n,); -1 for one that the graph does not have.
             relations: Number of each relation, inverses from R on; -1 for one that the graph does not have.
+            as_new: Ask of each entity as if the graph did not have it.
 
         Yields:
             For each question the rows of tails with a score, ascending, and their scores, ``float64`` of shape (6, rows): by
@@ -50,10 +56,12 @@ class Precedents:
             (:class:`~ontodex.indexers.rules.Rules`), and 1 for tails that are known to be one of the relation by nothing but
             the triple asked about.
         """
+        apart = entities if as_new else None
+        entities = np.full_like(entities, -1) if as_new else entities
         structure = self._structure[np.maximum(entities, 0)]
         structure[entities < 0] = 0.0
         parts = zip(
-            self._by_text.scores(texts, entities, relations),
+            self._by_text.scores(texts, entities, relations, apart),
             self._by_links.scores(structure, entities, relations),
             self._rules.scores(self._links, entities, relations),
             self._alone(entities, relations),

@@ -41,9 +41,10 @@ class Structure:
         relations: ComplEx's vectors of the relations, inverses from R on, of shape (2R, 2 * rank).
         ranges: Vectors of the relations' ranges, of shape (2R, ranges).
         rules: Rules that the links follow.
-        weights: Weights of each relation, ``float32`` of shape (2R + 1, 8): of text, ComplEx, range, heads and tails of like
-            text, heads and tails of like links, and rules; those from R on are of inverses, the last is for a relation that
-            the graph does not have.
+        weights: Weights of each relation, ``float32`` of shape (2, 2R + 1, 8): first where the entity asked about has
+            structural vectors, then where it is new; of text, ComplEx, range, heads and tails of like text, heads and tails
+            of like links, and rules. Those from R on are of inverses, the last is for a relation that the graph does not
+            have.
     """
 
     entities: Vectors
@@ -57,8 +58,8 @@ class Structure:
     ) -> NDArray[np.float32]:
         """Return queries whose product with a vector of the hybrid space is the weighted sum of its scores.
 
-        An entity that the graph does not have is answered by its text and the relation's range, a relation that it does not
-        have by its text alone.
+        A new entity, which the graph does not have or had no links of as the vectors were trained, is answered by its text
+        and the relation's range, a relation that the graph does not have by its text alone.
 
         Args:
             text: Queries of the link space, of shape (n, dim).
@@ -68,7 +69,7 @@ class Structure:
         Returns:
             ``float32`` of shape (n, dim + 2 * rank + ranges).
         """
-        weights = self.weights[relations]  # -1 is the last
+        weights = self._weights(entities, relations)
         links = self.links(entities, relations) * weights[:, LINKS]
         ranges = self.ranges[relations] * weights[:, RANGE] * (relations >= 0)[:, None]
         return np.concatenate([text * weights[:, TEXT], links, ranges], axis=1)
@@ -97,9 +98,16 @@ class Structure:
             relations: Number of each relation, inverses from R on; -1 for one that the graph does not have.
         """
         found = precedents.scores(vectors, entities, relations)
-        weights = np.concatenate([self.weights[relations, PRECEDENTS], -self.weights[relations, RANGE]], axis=1)
+        weights = self._weights(entities, relations)
+        weights = np.concatenate([weights[:, PRECEDENTS], -weights[:, RANGE]], axis=1)
         for own, (rows, scores) in zip(weights, found, strict=True):
             yield rows, own @ scores
+
+    def _weights(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Return the weights of each question, of shape (n, 8)."""
+        learnt = self.entities[np.maximum(entities, 0)][:, : self.relations.shape[1]].any(axis=1)
+        new = (entities < 0) | ~learnt
+        return self.weights[new.astype(np.int64), relations]  # -1 is the last
 
     def links_alone(self) -> Vectors:
         """Return ComplEx's vectors of the entities, of shape (entities, 2 * rank), without a copy."""
@@ -125,11 +133,13 @@ class Structure:
         """
         relations, weights = arrays("structure/relations"), arrays("structure/weights")
         ranges, rules = np.zeros((len(relations), 0), dtype=np.float32), no_rules()
-        if weights.shape[1] > 2:  # up to format 4 there was no range, and no precedents
+        if weights.ndim == 2:  # up to format 8 the same for all entities
+            weights = np.stack([weights, weights])
+        if weights.shape[2] > 2:  # up to format 4 there was no range, and no precedents
             ranges = arrays("structure/ranges")
-        if weights.shape[1] == WEIGHTS:  # up to format 5 neither rules nor entities of like links
+        if weights.shape[2] == WEIGHTS:  # up to format 5 neither rules nor entities of like links
             rules = Rules(arrays("structure/rules"), arrays("structure/confidences"))
-        weights = np.pad(weights, ((0, 0), (0, WEIGHTS - weights.shape[1])))
+        weights = np.pad(weights, ((0, 0), (0, 0), (0, WEIGHTS - weights.shape[2])))
         dim = relations.shape[1] + ranges.shape[1]
         entities = Vectors([shard[:, hybrid.dim - dim :] for shard in hybrid.shards])
         return cls(entities, relations, ranges, rules, weights)

@@ -14,6 +14,7 @@ from safetensors.numpy import load_file, save_file
 
 from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph, split
+from ontodex.graph.hierarchy import distinct
 from ontodex.graph.knowledge_graph import no_triples
 from ontodex.indexers.asking import Ask
 from ontodex.indexers.candidates import EXACT_UP_TO
@@ -23,7 +24,7 @@ from ontodex.indexers.precedents import Precedents
 from ontodex.indexers.ranges import range_basis, range_vectors
 from ontodex.indexers.rules import Rules, mine_rules
 from ontodex.indexers.structure import RANGE, Structure
-from ontodex.indexers.structure_weights import fit_weights, gather
+from ontodex.indexers.structure_weights import Heads, fit_weights, gather, questions
 from ontodex.indexers.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ LEAST, MOST = 50, 5000
 
 SHARE, LARGEST_SHARE = 0.05, 0.2
 """Share of the known triples that is held out for that, and the largest, of a graph so small that it takes more for 50."""
+
+
+AS_NEW = 4096
+"""Questions that are asked once more as if their entities were new ones."""
 
 
 def for_fitting(graph: KnowledgeGraph) -> KnowledgeGraph | None:
@@ -59,7 +64,13 @@ def for_fitting(graph: KnowledgeGraph) -> KnowledgeGraph | None:
 
 
 def make_structure(
-    train: StructureTrainer, learnt: KnowledgeGraph, whole: KnowledgeGraph, vectors: Vectors, ask: Ask, folder: Path
+    train: StructureTrainer,
+    learnt: KnowledgeGraph,
+    whole: KnowledgeGraph,
+    vectors: Vectors,
+    ask: Ask,
+    read_new: Callable[[NDArray[np.integer]], tuple[Vectors, Ask]],
+    folder: Path,
 ) -> Structure:
     """Train structural vectors and fit the weights, or take them over from an interrupted build.
 
@@ -69,6 +80,8 @@ def make_structure(
         whole: The graph that it was asked about.
         vectors: Entity vectors of the link space.
         ask: Makes queries of it.
+        read_new: Reads entities as if they were new ones, by their labels alone; returns their vectors, and what makes
+            queries of them.
         folder: Where they are kept until the build is done.
     """
     file = folder / "structure.safetensors"
@@ -79,19 +92,40 @@ def make_structure(
     except (OSError, KeyError, SafetensorError):
         pass
     made = train(learnt)
+    made.entities[~_linked(learnt.triples, whole.n_entities)] = 0.0  # what nothing was learnt of
     ranges = range_basis(learnt.triples, whole.n_entities, whole.n_relations)
     links = KnownLinks(learnt.triples, whole.n_entities, whole.n_relations)
     rules = mine_rules(links)
     precedents = Precedents(links, vectors, Vectors([made.entities]), rules)
     known = range_vectors(learnt.triples, whole.n_entities, ranges)
-    evidence = gather(whole, vectors, ask, made, (known, ranges), precedents, learnt.valid)
-    weights = fit_weights(evidence, 2 * whole.n_relations)
+    random = np.random.default_rng(0)
+    asked = questions(learnt.valid, whole.n_relations, random)
+    heads = Heads(np.arange(whole.n_entities), vectors, ask)
+    as_new = asked[:AS_NEW]
+    rows = distinct(as_new[:, 0])
+    new_heads = Heads(rows, *read_new(rows), new=True)
+    weights = np.stack(
+        [
+            fit_weights(
+                gather(whole, vectors, some, these, made, (known, ranges), precedents, learnt.valid, random),
+                2 * whole.n_relations,
+            )
+            for these, some in ((heads, asked), (new_heads, as_new))
+        ]
+    )
     entities = np.concatenate([made.entities, range_vectors(whole.triples, whole.n_entities, ranges)], axis=1)
     partial = file.with_suffix(".part")
     arrays = {"entities": entities, "relations": made.relations, "ranges": ranges, "weights": weights}
     save_file({**arrays, "rules": rules.bodies, "confidences": rules.confidences}, partial)
     partial.replace(file)
     return Structure(Vectors([entities]), made.relations, ranges, rules, weights)
+
+
+def _linked(triples: NDArray[np.integer], size: int) -> NDArray[np.bool_]:
+    """Tell which of so many entities are in a triple."""
+    linked = np.zeros(size, dtype=bool)
+    linked[triples[:, [0, 2]]] = True
+    return linked
 
 
 def join(text: Embeddings, structure: Structure, file: Path) -> Embeddings:
@@ -126,14 +160,14 @@ def carried(index: Index, graph: KnowledgeGraph) -> Structure | None:
     count, before = graph.n_relations, index.graph.n_relations
     relations = np.zeros((2 * count, old.relations.shape[1]), dtype=np.float32)
     ranges = np.zeros((2 * count, old.ranges.shape[1]), dtype=np.float32)
-    weights = np.repeat(old.weights[-1:], 2 * count + 1, axis=0)
-    weights[:, RANGE] = 0.0  # a new relation has no place among the ranges
+    weights = np.repeat(old.weights[:, -1:], 2 * count + 1, axis=1)
+    weights[..., RANGE] = 0.0  # a new relation has no place among the ranges
     numbers = np.full(2 * before, -1)
     new, there = common_rows(index.graph.relation_ids, graph.relation_ids)
     for shift, shift_before in ((0, 0), (count, before)):
         relations[new + shift] = old.relations[there + shift_before]
         ranges[new + shift] = old.ranges[there + shift_before]
-        weights[new + shift] = old.weights[there + shift_before]
+        weights[:, new + shift] = old.weights[:, there + shift_before]
         numbers[there + shift_before] = new + shift
     entities = np.zeros((graph.n_entities, old.entities.dim), dtype=np.float32)
     new, there = common_rows(_ids_now(index.graph, graph), graph.ids)

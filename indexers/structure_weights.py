@@ -100,14 +100,17 @@ def fit_weights(evidence: Evidence, relations: int) -> NDArray[np.float32]:
 def _by_relation(evidence: Evidence, relations: int, start: Sequence[float], power: float) -> Floats:
     """Return the weights of each relation and, in the last row, those of all relations together.
 
-    A relation with few questions stays near the weights of all.
+    A relation with few questions stays near the weights of all in its direction: what is a tail of a relation is likely to
+    be one again, what is a head often is not.
     """
-    everyone = np.zeros_like(evidence.groups)
-    many = max(1, len(everyone))
+    everyone, many = np.zeros_like(evidence.groups), max(1, len(evidence.groups))
+    direction = (np.arange(relations) >= relations // 2).astype(np.int64)
     first = np.array([start])
-    shared = fit(evidence, everyone, first, _sums(evidence, everyone, first, power)[2][0] / many, power)
+    one = _sums(evidence, everyone, first, power)[2][0] / many
+    shared = fit(evidence, everyone, first, one, power)
+    of_directions = fit(evidence, direction[evidence.groups], np.repeat(first, 2, axis=0), one, power)
     precision = SHRINK * _sums(evidence, everyone, shared, power)[2][0] / many
-    each = fit(evidence, evidence.groups, np.repeat(shared, relations, axis=0), precision, power)
+    each = fit(evidence, evidence.groups, of_directions[direction], precision, power)
     return np.concatenate([each, shared])
 
 
@@ -180,58 +183,82 @@ def _sums(evidence: Evidence, groups: Ints, weights: Floats, power: float) -> tu
     return loss, slope, curve
 
 
+@dataclass(frozen=True, eq=False)
+class Heads:
+    """How entities that are asked about are read.
+
+    Attributes:
+        rows: The entities, ascending.
+        vectors: Vector of each in the link space.
+        ask: Makes queries of it, from places in ``rows``.
+        new: Whether they are asked about as if the graph did not have them, so that nothing is known of their links.
+    """
+
+    rows: NDArray[np.integer]
+    vectors: Vectors
+    ask: Ask
+    new: bool = False
+
+
+def questions(held_out: NDArray[np.integer], relations: int, random: np.random.Generator) -> Ints:
+    """Draw what is asked: held-out triples in either direction, at most so many of a relation, ``int64`` of shape (n, 3)."""
+    return _fair(random.permutation(both_directions(held_out, relations)))[:QUESTIONS]
+
+
 def gather(
     graph: KnowledgeGraph,
     vectors: Vectors,
-    ask: Ask,
+    asked: Ints,
+    heads: Heads,
     structure: ComplEx,
     ranges: tuple[NDArray[np.float32], NDArray[np.float32]],
     precedents: Precedents,
     held_out: NDArray[np.integer],
+    random: np.random.Generator,
 ) -> Evidence:
     """Score the answers of held-out triples, and candidates, by each of the scores.
 
     Args:
         graph: All of its triples, the given ones too, are true.
         vectors: Entity vectors of the link space.
-        ask: Makes queries of it.
+        asked: Questions, see :func:`questions`.
+        heads: The entities that they are about.
         structure: Vectors of ComplEx.
         ranges: Vectors of the ranges of entities and of relations.
         precedents: Scores by known triples.
         held_out: Triples that none of these knows, of shape (n, 3).
+        random: What candidates are drawn by.
     """
-    random = np.random.default_rng(0)
-    both = _fair(random.permutation(both_directions(held_out, graph.n_relations)))[:QUESTIONS]
-    spaces: Sequence[tuple[Vectors, Ask]] = (
-        (vectors, ask),
-        (Vectors([structure.entities]), structure.queries),
-        (Vectors([ranges[0]]), lambda _, kinds: ranges[1][kinds]),
-    )
+    items = vectors, Vectors([structure.entities]), Vectors([ranges[0]])
     true = KnownLinks(np.concatenate([graph.triples, held_out]), graph.n_entities, graph.n_relations)
-    drawn = min(CANDIDATES // max(1, len(both)) - LIKELY, graph.n_entities)
-    own = np.empty((len(both), len(START)))
-    others = np.empty((len(START), len(both), min(LIKELY, graph.n_entities) + drawn), dtype=np.float32)
+    drawn = min(CANDIDATES // max(1, len(asked)) - LIKELY, graph.n_entities)
+    own = np.empty((len(asked), len(START)))
+    others = np.empty((len(START), len(asked), min(LIKELY, graph.n_entities) + drawn), dtype=np.float32)
     offsets = np.empty(others.shape[1:], dtype=np.float32)
-    for start in range(0, len(both), ASKED):
-        block = both[start : start + ASKED]
+    for start in range(0, len(asked), ASKED):
+        block = asked[start : start + ASKED]
         part = slice(start, start + len(block))
         scores = np.zeros((len(START), len(block), graph.n_entities), dtype=np.float32)
-        for side, (items, queries) in enumerate(spaces):
-            asked = queries(block[:, 0], block[:, 1])
-            for first, rows in items.blocks():
-                scores[side, :, first : first + len(rows)] = asked @ rows.T
-        found = precedents.scores(vectors[block[:, 0]], block[:, 0], block[:, 1])
+        entities, relations = block[:, 0], block[:, 1]
+        read = np.searchsorted(heads.rows, entities)
+        queries = {0: heads.ask(read, relations), 2: ranges[1][relations]}
+        if not heads.new:
+            queries[1] = structure.queries(entities, relations)
+        for side, asking in queries.items():
+            for first, rows in items[side].blocks():
+                scores[side, :, first : first + len(rows)] = asking @ rows.T
+        found = precedents.scores(heads.vectors[read], entities, relations, as_new=heads.new)
         for row, (reached, values) in enumerate(found):
             scores[PRECEDENTS, row][:, reached] = values[:-1]
         rough = np.tensordot(np.array(START, dtype=np.float32), scores, axes=1)
-        for row, known in enumerate(true.tails(block[:, 0], block[:, 1])):
+        for row, known in enumerate(true.tails(entities, relations)):
             rough[row, known] = -np.inf
-        apart = ~np.isin(block[:, 1] % graph.n_relations, list(graph.reflexive))  # no answer to their own question
-        rough[apart, block[apart, 0]] = -np.inf
+        apart = ~np.isin(relations % graph.n_relations, list(graph.reflexive))  # no answer to their own question
+        rough[apart, entities[apart]] = -np.inf
         places, offsets[part] = _candidates(rough, drawn, random)
         own[part] = scores[:, np.arange(len(block)), block[:, 2]].T
         others[:, part] = np.take_along_axis(scores, places[None], axis=2)
-    return Evidence(own, others, offsets, both[:, 1])
+    return Evidence(own, others, offsets, asked[:, 1])
 
 
 def _fair(questions: Ints) -> Ints:

@@ -82,7 +82,7 @@ def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
             row = graph.find("n3")[0]  # type: ignore[index]
             text = index.projections.queries(index.vectors("link")[np.array([row])], np.array([relation]))
             query = compose(structure.entities[np.array([row])][:, :24], structure.relations[[relation]])
-            a, b, c, *by_precedent = structure.weights[relation]
+            a, b, c, *by_precedent = structure.weights[0, relation]
             assert relation in structure.rules.bodies[:, 0]
             said = by_hand(graph, index.vectors("link"), structure, row, relation)
             for hit in answers:
@@ -153,14 +153,15 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(hybri
             entity, kind = (
                 one(engine.graph, name) for one, name in ((resolve_entity, head), (resolve_relation, relation))
             )
-            weight = structure.weights[-1 if kind.row is None else kind.row, 0]
+            new = int(entity.row is None)
+            weight = structure.weights[new, -1 if kind.row is None else kind.row, 0]
             text = projector._text_queries([entity], [kind], False, projector.vectors([entity]))[0]
             [(reached, bonus)] = projector.asked([entity], [kind])[1]
             assert len(reached) == (0 if kind.row is None else 89)  # so many count as near
             more = np.zeros(90)
             more[reached] = bonus
             if kind.row is not None:
-                more += structure.weights[kind.row, 2] * (
+                more += structure.weights[new, kind.row, 2] * (
                     structure.entities[np.arange(90)][:, 24:] @ structure.ranges[kind.row]
                 )
             for hit in hits:
@@ -187,7 +188,7 @@ def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: 
         assert not structure.entities[np.array([row])][:, :24].any()
         assert not structure.entities[np.array([row])][:, 24:].any()  # new relations have no place among the ranges
         new = engine.graph.find_relation("before")[0]  # type: ignore[index]
-        assert np.array_equal(structure.weights[new], structure.weights[-1])
+        assert np.array_equal(structure.weights[:, new], structure.weights[:, -1])
         for head, relation, tail in (("a0", new, "n5"), ("n5", new + engine.graph.n_relations, "a0")):
             row, other = (np.array([engine.graph.find(name)[0]]) for name in (head, tail))  # type: ignore[index]
             text = engine.index.vectors("link")[row]
@@ -265,17 +266,17 @@ def test_an_older_format_answers_by_what_it_has(hybrid_index: Path, weights: int
         link = engine.index.vectors("link")
         vectors = structure.entities[np.arange(90)][:, : 24 + ranges]
         old = Vectors([np.concatenate([link[np.arange(90)], vectors], axis=1)])
-        blobs = {"structure/relations": structure.relations, "structure/weights": structure.weights[:, :weights]}
+        blobs = {"structure/relations": structure.relations, "structure/weights": structure.weights[0, :, :weights]}
         if ranges:
             blobs["structure/ranges"] = structure.ranges
         read = Structure.read(blobs.__getitem__, old)
         asked = np.array([3]), np.array([0])
         queries = read.queries(link[asked[0]], *asked)
-        a, b, c = structure.weights[0, :3]
+        a, b, c = structure.weights[0, 0, :3]
         parts = [a * link[asked[0]], b * structure.links(*asked), c * structure.ranges[:1, :ranges]]
         np.testing.assert_allclose(queries, np.concatenate(parts, axis=1), rtol=1e-5)
-        assert np.array_equal(read.weights[:, :weights], structure.weights[:, :weights])
-        assert not read.weights[:, weights:].any()
+        assert all(np.array_equal(part[:, :weights], structure.weights[0, :, :weights]) for part in read.weights)
+        assert not read.weights[..., weights:].any()
         assert not len(read.rules.bodies)
 
 

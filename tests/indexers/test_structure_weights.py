@@ -13,11 +13,11 @@ from ontodex.indexers import structure_weights
 from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.precedents import Precedents
 from ontodex.indexers.rules import mine_rules
-from ontodex.indexers.structure_weights import Evidence, fit, fit_weights, gather
+from ontodex.indexers.structure_weights import Evidence, Heads, fit, fit_weights, gather
 from ontodex.indexers.vectors import Vectors
 
 
-def evidence_of(*good: float, questions: int = 300, groups: int = 3, seed: int = 0) -> Evidence:
+def evidence_of(*good: float, questions: int = 300, groups: int = 4, seed: int = 0) -> Evidence:
     """Questions whose answers stand out by so much in the first scores: text, ComplEx, range, then precedents."""
     random = np.random.default_rng(seed)
     others = random.normal(size=(8, questions, 50)).astype(np.float32)
@@ -29,10 +29,10 @@ def evidence_of(*good: float, questions: int = 300, groups: int = 3, seed: int =
 @pytest.mark.parametrize("power", [0.0, 0.5])
 def test_finds_the_weights_that_scipy_finds(power: float) -> None:
     evidence = evidence_of(1.0, 0.5, 0.0, -0.3, 0.2)
-    prior = np.array([[0.3, 0.2, 0.0, 0.1, 0.1, 0.0, 0.2, -0.1]] * 3)
+    prior = np.array([[0.3, 0.2, 0.0, 0.1, 0.1, 0.0, 0.2, -0.1]] * 4)
     precision = np.eye(8) + 0.3
     found = fit(evidence, evidence.groups, prior, precision, power)
-    for group in range(3):
+    for group in range(4):
         chosen = evidence.groups == group
 
         def cost(weights: np.ndarray, chosen: np.ndarray = chosen) -> float:
@@ -48,39 +48,49 @@ def test_finds_the_weights_that_scipy_finds(power: float) -> None:
 
 
 def test_the_part_that_tells_more_counts_more() -> None:
-    text = fit_weights(evidence_of(2.0), 3)
-    structure = fit_weights(evidence_of(0.0, 2.0), 3)
+    text = fit_weights(evidence_of(2.0), 4)
+    structure = fit_weights(evidence_of(0.0, 2.0), 4)
     assert (text[:, 0] > 5 * text[:, 1]).all()
     assert (structure[:, 1] > 5 * structure[:, 0]).all()
-    assert (text.shape, text.dtype) == ((4, 8), np.float32)
+    assert (text.shape, text.dtype) == ((5, 8), np.float32)
 
 
 def test_hopeless_questions_weigh_little_in_proportions_but_not_in_size() -> None:
-    evidence = evidence_of(2.0, 1.0)
+    evidence = evidence_of(2.0, 1.0, questions=1200)
     hopeless = np.arange(len(evidence.own)) % 3 == 0
     own = evidence.own - 6.0 * hopeless[:, None] * np.eye(8)[0]
-    spoilt = fit_weights(Evidence(own, evidence.others, evidence.offsets, evidence.groups), 3)
-    kept = fit_weights(evidence, 3)
+    spoilt = fit_weights(Evidence(own, evidence.others, evidence.offsets, evidence.groups), 4)
+    kept = fit_weights(evidence, 4)
     assert (spoilt[:, 0] / spoilt[:, 1] > 0.5 * kept[:, 0] / kept[:, 1]).all()
     assert (spoilt[:, 0] < 0.5 * kept[:, 0]).all()
 
 
 def test_a_relation_without_questions_has_the_weights_of_all() -> None:
-    weights = fit_weights(evidence_of(1.0, 1.0), 5)
-    np.testing.assert_allclose(weights[3:5], weights[[5, 5]], rtol=1e-5)
-    assert not np.allclose(weights[0], weights[5], rtol=1e-3)
+    weights = fit_weights(evidence_of(1.0, 1.0, groups=2), 8)  # all of one direction
+    np.testing.assert_allclose(weights[2:4], weights[[8, 8]], rtol=1e-5)
+    assert not np.allclose(weights[0], weights[8], rtol=1e-3)
+
+
+def test_a_relation_with_few_questions_is_weighed_as_those_of_its_direction() -> None:
+    evidence = evidence_of(0.0, 0.0, 1.0, questions=2000)
+    own = evidence.own.copy()
+    own[evidence.groups >= 2, 2] -= 2.0  # heads are none again
+    few = evidence.groups % 2 == 0  # one relation has no questions at all
+    only = Evidence(own[few], evidence.others[:, few], evidence.offsets[few], evidence.groups[few])
+    weights = fit_weights(only, 4)[:, 2]
+    assert weights[1] > 0.5 > -0.5 > weights[3]
 
 
 def test_structure_never_counts_against_an_answer() -> None:
-    assert (fit_weights(evidence_of(1.0, -1.0), 3)[:, 1] == 0).all()
+    assert (fit_weights(evidence_of(1.0, -1.0), 4)[:, 1] == 0).all()
 
 
 def test_the_text_always_counts_for_what_the_graph_does_not_have() -> None:
-    assert (fit_weights(evidence_of(-1.0, 1.0), 3)[:, 0] == np.float32(0.1)).all()
+    assert (fit_weights(evidence_of(-1.0, 1.0), 4)[:, 0] == np.float32(0.1)).all()
 
 
 def test_range_and_precedents_may_count_against_an_answer() -> None:
-    assert (fit_weights(evidence_of(1.0, 0.0, *[-1.0] * 6), 3)[:, 2:] < 0).all()
+    assert (fit_weights(evidence_of(1.0, 0.0, *[-1.0] * 6), 4)[:, 2:] < 0).all()
 
 
 def test_structure_that_says_nothing_is_no_obstacle() -> None:
@@ -88,7 +98,7 @@ def test_structure_that_says_nothing_is_no_obstacle() -> None:
     text = np.eye(8)[0]
     others = evidence.others * text[:, None, None].astype(np.float32)
     silent = Evidence(evidence.own * text, others, evidence.offsets, evidence.groups)
-    assert np.isfinite(fit_weights(silent, 3)).all()
+    assert np.isfinite(fit_weights(silent, 4)).all()
 
 
 @pytest.mark.parametrize("candidates", [10, 1000])
@@ -110,9 +120,9 @@ def test_evidence_is_what_the_vectors_say(
     )
     links = KnownLinks(small_graph.triples, len(text), count)
     precedents = Precedents(links, vectors, Vectors([structure.entities]), mine_rules(links))
-    evidence = gather(
-        small_graph, vectors, lambda rows, kinds: text[rows] * moves[kinds], structure, ranges, precedents, held_out
-    )
+    asked = structure_weights.questions(held_out, count, random)
+    heads = Heads(np.arange(len(text)), vectors, lambda rows, kinds: text[rows] * moves[kinds])
+    evidence = gather(small_graph, vectors, asked, heads, structure, ranges, precedents, held_out, random)
     true = {tuple(triple) for triple in np.concatenate([small_graph.triples, held_out]).tolist()}
     expected, asked = [], []
     for head, relation, tail in held_out.tolist():
@@ -158,8 +168,39 @@ def test_no_relation_asks_more_than_its_share(small_graph: KnowledgeGraph, monke
     structure = ComplEx(vectors.shards[0], relations)
     links = KnownLinks(held_out, small_graph.n_entities, small_graph.n_relations)
     precedents = Precedents(links, vectors, vectors, mine_rules(links))
-    evidence = gather(
-        small_graph, vectors, structure.queries, structure, (vectors.shards[0], relations), precedents, held_out
-    )
+    random = np.random.default_rng(0)
+    asked = structure_weights.questions(held_out, small_graph.n_relations, random)
+    heads = Heads(np.arange(small_graph.n_entities), vectors, structure.queries)
+    ranges = vectors.shards[0], relations
+    evidence = gather(small_graph, vectors, asked, heads, structure, ranges, precedents, held_out, random)
     used = np.bincount(held_out[:, 1], minlength=small_graph.n_relations)
     assert np.bincount(evidence.groups).tolist() == np.minimum(np.tile(used, 2), 3).tolist()
+
+
+def test_new_heads_have_nothing_but_their_text(small_graph: KnowledgeGraph) -> None:
+    random = np.random.default_rng(0)
+    count, size = small_graph.n_relations, small_graph.n_entities
+    text, renamed = (random.normal(size=(size, 4)).astype(np.float32) for _ in range(2))
+    moves = random.normal(size=(2 * count, 4)).astype(np.float32)
+    structure = ComplEx(*(random.normal(size=(n, 6)).astype(np.float32) for n in (size, 2 * count)))
+    ranges = tuple(random.normal(size=(n, 3)).astype(np.float32) for n in (size, 2 * count))
+    links = KnownLinks(small_graph.triples, size, count)
+    vectors = Vectors([text])
+    precedents = Precedents(links, vectors, Vectors([structure.entities]), mine_rules(links))
+    asked = structure_weights.questions(small_graph.test, count, random)
+    rows = np.unique(asked[:, 0])
+    named = Vectors([renamed[rows]])
+    heads = Heads(rows, named, lambda places, kinds: renamed[rows[places]] * moves[kinds], new=True)
+    evidence = gather(small_graph, vectors, asked, heads, structure, ranges, precedents, small_graph.test, random)
+    head, kind, tail = asked.T
+    np.testing.assert_allclose(evidence.own[:, 0], ((renamed[head] * moves[kind]) * text[tail]).sum(axis=1), rtol=1e-5)
+    np.testing.assert_allclose(evidence.own[:, 2], (ranges[0][tail] * ranges[1][kind]).sum(axis=1), rtol=1e-5)
+    for silent in (1, 4, 5, 6, 7):  # ComplEx, its known tails, entities of like links, rules
+        assert not evidence.own[:, silent].any()
+        assert not evidence.others[silent].any()
+    for place, (entity, relation, answer) in enumerate(asked.tolist()):
+        apart = small_graph.triples[(small_graph.triples[:, [0, 2]] != entity).all(axis=1)]
+        without = Precedents(KnownLinks(apart, size, count), vectors, Vectors([structure.entities]), mine_rules(links))
+        [(reached, scores)] = without.scores(renamed[[entity]], np.array([-1]), np.array([relation]))
+        assert evidence.own[place, 3] == pytest.approx(scores[0, reached == answer].sum(), abs=1e-6)
+    assert evidence.own[:, 3].any()
