@@ -16,7 +16,7 @@ __all__ = ["ID", "EntityColumns", "add_entities", "add_entity", "entity_columns"
 
 ID = (
     *("id", "identifier", "mid", "entity", "entity id", "curie", "iri", "uri", "code", "notation", "class id"),
-    *("concept id", "concept uri", "child id"),
+    *("concept id", "concept uri", "child id", "sku"),
 )
 LABEL = ("label", "name", "preferred label", "preflabel", "wikidata label")
 LABEL_ALONE = ("title", "term", "concept", "class", "category", "child")
@@ -24,7 +24,7 @@ LABEL_ALONE = ("title", "term", "concept", "class", "category", "child")
 
 SYNONYMS = (
     *("synonyms", "synonym", "lemmas", "aliases", "alias", "alternative labels", "alternative label", "altlabel"),
-    *("altlabels", "alt label", "alt labels", "exact synonyms", "exact synonym"),
+    *("altlabels", "alt label", "alt labels", "also known as", "aka", "exact synonyms", "exact synonym"),
 )
 DEFINITION = ("definition", "definitions", "gloss", "description", "first sentence", "comment", "wikidata description")
 FORMER = ("former ids", "former id", "alt ids", "alt id", "alternative ids", "alternative id", "replaces")
@@ -44,6 +44,12 @@ NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "-", "--", "–"
 
 NO_PARENT = frozenset(("0", "0.0", "owl:thing", f"{WELL_KNOWN['owl']}Thing".casefold()))
 """Cells of parents that say so too."""
+
+HEADS = ("id", "identifier", "curie", "iri", "uri", "sku", "label", "name", "preferred label", "preflabel")
+"""Names that in the first column tell a header by themselves."""
+
+OF_ITS_KIND = re.compile(r"(.+) (?:id|code|number|name|label|title)")
+"""A name of a column of ids or labels that tells what the entities are: "Product Name"."""
 
 OBSOLETE = ("obsolete", "is obsolete", "deprecated", "is deprecated")
 TRUE = frozenset(("true", "yes", "y", "1"))
@@ -89,10 +95,19 @@ class EntityColumns:
             tuple(place for name in known for place, other in enumerate(plain) if name in other)
             for known in (ID, (*LABEL, *LABEL_ALONE), SYNONYMS, DEFINITION, FORMER, PARENT, OBSOLETE)
         )
+        ids, labels = (
+            ids or _of_its_kind(plain, ("id", "code", "number")),
+            labels or _of_its_kind(plain, ("name", "label", "title")),
+        )
         labels = tuple(at for at in labels if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE})
         taken = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete}
         others = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
         return cls(len(names), ids, labels, synonyms, definitions, former, parents, obsolete, others)
+
+    @property
+    def told(self) -> int:
+        """How many columns have a name that is one of an entity's."""
+        return self.width - sum(normalise(name) not in LABEL_ALONE for _, name in self.others)
 
     def labels(self, cells: Sequence[str]) -> list[str]:
         """Return the labels in a row."""
@@ -124,8 +139,15 @@ def entity_columns(names: Sequence[str]) -> EntityColumns | None:
     >>> entity_columns(["dog", "is_a", "animal"])
     """
     columns = EntityColumns.of(names)
-    told = columns.width - sum(normalise(name) not in LABEL_ALONE for _, name in columns.others)
-    return columns if (columns.id or columns.label) and told > 1 else None
+    return columns if (columns.id or columns.label) and (columns.told > 1 or {*spelt(names)[0]} & {*HEADS}) else None
+
+
+def _of_its_kind(names: Sequence[tuple[str, ...]], kinds: Sequence[str]) -> tuple[int, ...]:
+    """Return the one column whose name ends as one of the kinds, if the entities of all such columns are the same."""
+    found = [(at, form) for at, name in enumerate(names) for form in name[-1:] if OF_ITS_KIND.fullmatch(form)]
+    if len({form.rpartition(" ")[0] for _, form in found}) != 1:
+        return ()
+    return tuple(at for at, form in found if form.rpartition(" ")[2] in kinds)[:1]
 
 
 def add_entity(columns: EntityColumns, cells: Sequence[str], builder: GraphBuilder, *, exact: bool = False) -> str:
@@ -155,6 +177,7 @@ def add_entities(
     rows: Iterable[tuple[int, Sequence[str]]],
     builder: GraphBuilder,
     report: Report,
+    remark: Callable[[str], None],
 ) -> None:
     """Add the entities of a table, and their links.
 
@@ -167,6 +190,7 @@ def add_entities(
         rows: (number, cells) of every row.
         builder: Takes them.
         report: Takes rows that hold no entity.
+        remark: Takes what is to be said of columns that are left out.
     """
     named: list[tuple[str, Sequence[str]]] = []
     by_label: dict[str, str] = {}
@@ -202,6 +226,7 @@ def add_entities(
         return finer if len(parts) == 1 and not entity(parts[0]) and all(map(entity, finer)) else parts
 
     parents, others = [(at, "is_a") for at in columns.parents], [(at, name) for at, name in columns.others if name]
+    left_out = []
     for at, relation in parents + others:
         links = [(identifier, part) for identifier, cells in named for part in named_in(cells[at])]
         nothing = NOTHING | NO_PARENT if at in columns.parents else NOTHING
@@ -209,6 +234,13 @@ def add_entities(
         if at in columns.parents or _is_relation([part for _, part in links], entity):
             for identifier, part in links:
                 builder.triple(identifier, relation, entity(part) or part)
+        elif links:
+            left_out.append(relation)
+    if left_out:
+        remark(
+            f"left out {', '.join(left_out)}: a column of numbers, dates, yes and no, or texts that no two rows share is no "
+            "relation; if one is, put it into a table of head, relation and tail"
+        )
 
 
 def _parts(cell: str, marks: str = "|;\n") -> list[str]:

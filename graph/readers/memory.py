@@ -69,7 +69,9 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems) -> None:
     ]
     rows = enumerate(zip(*columns, strict=True))
     if entities:
-        add_entities(entities, rows, builder, lambda what, row: problems.report(f"{what} in row {row}"))
+        add_entities(
+            entities, rows, builder, lambda what, row: problems.report(f"{what} in row {row}"), problems.remark
+        )
         return
     for row, cells in rows:
         if not triples.add(cells, builder):

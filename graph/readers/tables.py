@@ -31,6 +31,9 @@ RELATION = (
     *("relation", "r", "predicate", "pred", "p", "rel", "edge", "relationship", "property", "type", "relation id"),
     *("predicate id", "relation type", "edge type", "metaedge", "interaction", ":type"),
 )
+LOOKED_AT = 20
+"""Rows in which a header must not recur, where it has only one of the names."""
+
 ABOVE = 1000
 """Lines that may stand above a header."""
 
@@ -141,7 +144,8 @@ def _header_of(rows: Rows) -> tuple[list[str], Rows, Rows]:
         if triple_columns(cells):
             return cells, iter(above), rows
         if entity_columns(cells) or names_ends(cells):
-            below = [*islice(rows, 1)]
+            columns = entity_columns(cells)
+            below = [*islice(rows, LOOKED_AT if columns and columns.told < 2 else 1)]
             rows = chain(below, rows)
             pairs = [pair for _, others in below for pair in zip(cells, others, strict=False)]
             if not any(cell == other and cell.strip() for cell, other in pairs):
@@ -207,7 +211,7 @@ def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str
     if names and not columns:
         if not entities:
             raise ReadError(no_relation(names), str(path))
-        add_entities(entities, rows, builder, lambda what, at: problems.report(what, at, str(path)))
+        add_entities(entities, rows, builder, lambda what, at: problems.report(what, at, str(path)), problems.remark)
         return
     columns = columns or TripleColumns()
     width, begun = len(names) or width, bool(names)

@@ -201,3 +201,38 @@ def test_a_quoted_cell_of_many_lines_parts_synonyms(write) -> None:
     content = 'id,label,synonyms,definition\n1,dog,"' + "\n".join(names) + '","it\nbarks"\n2,"a\ncat",,\n'
     graph = read(write("a.csv", content), on_error="raise")
     assert says(graph)["entities"] == {"1": ("dog", set(names), "it barks"), "2": ("a cat", set(), "")}
+
+
+@pytest.mark.parametrize(
+    ("content", "known"),
+    [
+        ("label,capital,continent\nGermany,Berlin,Europe\nFrance,Paris,Europe\nJapan,Tokyo,Asia\n", "continent"),
+        ("name,currency\nGermany,Euro\nFrance,Euro\nJapan,Yen\n", "currency"),
+        ("SKU,Product Name,Brand\n1,Drill,Bosch\n2,Hammer,Bosch\n3,Saw,Tefal\n", "Brand"),
+        ("Product ID,Product Name,Brand\n1,Drill,Bosch\n2,Hammer,Bosch\n3,Saw,Tefal\n", "Brand"),
+        ("Product Name,Parent Category,Brand\nDrill,Tools,Bosch\nHammer,Tools,Bosch\nTools,,Tefal\n", "Brand"),
+    ],
+)
+def test_one_name_in_the_first_place_tells_a_table_of_entities(write, content: str, known: str) -> None:
+    graph = read(write("table.csv", content), on_error="skip")
+    assert known in graph.relation_ids
+    place = content.startswith(("SKU", "Product ID"))
+    assert set(graph.labels) >= {line.split(",")[place] for line in content.splitlines()[1:]}
+
+
+def test_a_list_of_labels_is_a_table_too(write) -> None:
+    assert list(read(write("list.csv", "label\nPower tools\nDrills\n"), on_error="raise").labels) == [
+        "Power tools",
+        "Drills",
+    ]
+
+
+def test_triples_of_a_name_are_triples(write) -> None:
+    graph = read(write("triples.tsv", "name\tdomain\tthing\nurl\tdomain\tthing\nage\tdomain\tperson\n"))
+    assert list(graph.relation_ids) == ["domain"]
+    assert len(read(write("pairs.csv", "drug_id,treats,disease_name\nd1,treats,flu\nd2,treats,cold\n")).ids) == 6
+
+
+def test_what_is_left_out_of_a_table_is_said(write) -> None:
+    with pytest.warns(ReadWarning, match="left out weight kg, tame, note: "):
+        read(write("pets.csv", PETS))
