@@ -24,8 +24,10 @@ class Ontology:
     """Triples between the named classes and individuals of an ontology.
 
     * a named superclass: (class, ``rdfs:subClassOf``, superclass);
-    * an existential restriction, stated of the class or in an intersection or equivalence: (class, property, filler);
-      the other named parts of such an intersection are the parents of a class that has none;
+    * an existential restriction, stated of the class or in an intersection or equivalence: (class, property, filler); one
+      of a value, or of a number of at least one, says as much; the other named parts of such an intersection are the parents
+      of a class that has none;
+    * a class that is the same as a union: (member, ``rdfs:subClassOf``, class);
     * two named classes that are the same: (class, ``owl:equivalentClass``, class), which is no link of the hierarchy;
     * domain and range of a property: (domain, property, range);
     * an individual's type, and any other link between classes, individuals, concepts and what else has a label;
@@ -69,6 +71,7 @@ class Ontology:
             return set()
         used = {end for pair in self._pairs(rdf.SUBCLASS) for end in pair}
         used |= {subject for subject, _ in self._pairs(rdf.EQUIVALENT)} | set(self._parts["someValuesFrom"].values())
+        used |= set(self._parts["onClass"].values())
         used.update(*map(self._members, self._parts["intersectionOf"].values()))
         return declared | set(filter(self._is_named, used)) - self._typed((rdf.DATATYPE, *rdf.PROPERTIES))
 
@@ -93,7 +96,7 @@ class Ontology:
     @cached_property
     def _parts(self) -> dict[str, dict[int, int]]:
         """Object of each structural predicate, by the blank node that has it."""
-        names = ("onProperty", "someValuesFrom", "intersectionOf", "unionOf")
+        names = ("onProperty", "someValuesFrom", "hasValue", "onClass", "intersectionOf", "unionOf")
         predicates = {name: rdf.OWL + name for name in names} | {name: rdf.RDF + name for name in ("first", "rest")}
         return {name: dict(self._pairs(predicate)) for name, predicate in predicates.items()}
 
@@ -115,11 +118,19 @@ class Ontology:
             if node in self.classes:
                 yield self._subclass, node
             elif node in parts["onProperty"]:
-                relation, filler = parts["onProperty"][node], parts["someValuesFrom"].get(node, -1)
-                if filler in self.classes and self._is_named(relation):
+                relation, filler = parts["onProperty"][node], self._filler(node)
+                if filler >= 0 and self._is_named(relation):
                     yield relation, filler
             elif node in parts["intersectionOf"]:
                 waiting.extend(reversed(list(self._members(parts["intersectionOf"][node]))))
+
+    def _filler(self, restriction: int) -> int:
+        """Return what each member of a restriction is linked to: some of a class, or an individual; -1 for neither."""
+        filler = self._parts["someValuesFrom"].get(restriction, -1)
+        if restriction in self._statements.at_least_one:
+            filler = self._parts["onClass"].get(restriction, filler)
+        value = self._parts["hasValue"].get(restriction, -1)
+        return filler if filler in self.classes else value if value >= 0 and self._is_named(value) else -1
 
     def triples(self) -> Triples:
         """Return (head, relation, tail), as numbers of the statements.
@@ -150,6 +161,9 @@ class Ontology:
             for relation, target in self._conjuncts(node):
                 if target != child and not (relation == self._subclass and child in with_parent):
                     yield child, relation, target
+        for whole, node in self._pairs(rdf.EQUIVALENT):
+            if whole in self.classes and node in self._parts["unionOf"]:
+                yield from ((part, self._subclass, whole) for part in self._named_ends(node) if part != whole)
         for child, start in self._pairs(rdf.OWL + "intersectionOf"):
             if child in self.classes:
                 for member in self._members(start):

@@ -79,6 +79,7 @@ class RdfStatements:
         self.terms: list[str] = []
         self.deprecated: set[int] = set()
         self.former: dict[str, int] = {}
+        self.at_least_one: set[int] = set()
         self._numbers: dict[str, int] = {}
         self._graphs: dict[str, array[int]] = {"": array("i")}
         self._labels: dict[int, tuple[int, str, int, str]] = {}
@@ -148,6 +149,8 @@ class RdfStatements:
             self.link(subject, predicate, value)
         elif predicate == rdf.OWL + "deprecated" and value.strip().lower() in ("true", "1"):
             self.deprecated.add(self.number(subject))
+        elif predicate in rdf.CARDINALITIES and value.strip().lstrip("+0").isdigit():
+            self.at_least_one.add(self.number(subject))
         elif predicate in (rdf.SHACL + "prefix", rdf.SHACL + "namespace"):
             self._declared.setdefault(subject, {})[predicate] = value
 

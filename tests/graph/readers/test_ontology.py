@@ -163,3 +163,29 @@ def test_data_beside_classes_stays_and_annotations_do_not(write) -> None:
     assert said["known"] == alone["known"] | {("ex:Person", "rdfs:subClassOf", "ex:Being")}
     assert said["entities"].keys() == alone["entities"].keys() | {"ex:Being"}
     assert said["entities"]["ex:acme"] == ("Acme", set(), "")
+
+
+def test_restrictions_that_say_that_there_is_one(write) -> None:
+    content = (
+        PREFIXES
+        + """
+ex:Dog a owl:Class ; rdfs:subClassOf ex:Animal ,
+  [ owl:onProperty ex:from ; owl:hasValue ex:Wales ] ,
+  [ owl:onProperty ex:age ; owl:hasValue 3 ] ,
+  [ owl:onProperty ex:has ; owl:qualifiedCardinality "4"^^xsd:nonNegativeInteger ; owl:onClass ex:Leg ] ,
+  [ owl:onProperty ex:has ; owl:minQualifiedCardinality "1"^^xsd:nonNegativeInteger ; owl:onClass ex:Tail ] ,
+  [ owl:onProperty ex:has ; owl:minQualifiedCardinality "0"^^xsd:nonNegativeInteger ; owl:onClass ex:Fin ] ,
+  [ owl:onProperty ex:has ; owl:maxQualifiedCardinality "9"^^xsd:nonNegativeInteger ; owl:onClass ex:Wing ] .
+ex:Wales a owl:NamedIndividual ; rdfs:label "Wales" .
+ex:CatOrDog a owl:Class ; owl:equivalentClass [ owl:unionOf ( ex:Cat ex:Dog ) ] .
+ex:Cat a owl:Class . ex:Animal a owl:Class .
+"""
+    )
+    assert says(read(write("dogs.ttl", content), on_error="raise"))["known"] == {
+        ("ex:Dog", "rdfs:subClassOf", "ex:Animal"),
+        ("ex:Dog", "ex:from", "ex:Wales"),
+        ("ex:Dog", "ex:has", "ex:Leg"),
+        ("ex:Dog", "ex:has", "ex:Tail"),
+        ("ex:Cat", "rdfs:subClassOf", "ex:CatOrDog"),
+        ("ex:Dog", "rdfs:subClassOf", "ex:CatOrDog"),
+    }
