@@ -109,6 +109,7 @@ def make_structure(
             fit_weights(
                 gather(whole, vectors, some, these, made, (known, ranges), precedents, learnt.valid, random),
                 2 * whole.n_relations,
+                by_direction=these.new,
             )
             for these, some in ((heads, asked), (new_heads, as_new))
         ]

@@ -75,7 +75,7 @@ class Evidence:
     groups: Ints
 
 
-def fit_weights(evidence: Evidence, relations: int) -> NDArray[np.float32]:
+def fit_weights(evidence: Evidence, relations: int, *, by_direction: bool = False) -> NDArray[np.float32]:
     """Fit the weights of each relation to the answers, under the softmax of the weighted sum of scores.
 
     Their proportions are those that rank best; their size, which changes no rank, is that of greatest likelihood, so that
@@ -84,33 +84,39 @@ def fit_weights(evidence: Evidence, relations: int) -> NDArray[np.float32]:
     Args:
         evidence: The questions.
         relations: Number of relations, inverses counted.
+        by_direction: Whether relations with few questions are weighed as those of their direction, not as all: what is a
+            tail of a relation is likely to be one again, what is a head often is not. Where links say much else it is no
+            better.
 
     Returns:
         ``float32`` of shape (relations + 1, 8); the last row is for a relation that the graph does not have.
     """
-    weights = _by_relation(evidence, relations, START, POWER)
+    weights = _by_relation(evidence, relations, START, POWER, by_direction)
     each = weights[evidence.groups]
     own = np.einsum("qs,qs->q", each, evidence.own)
     others = np.einsum("qs,sqc->qc", each.astype(np.float32), evidence.others)
     summed = Evidence(own[:, None], others[None], evidence.offsets, evidence.groups)
-    scales = np.maximum(_by_relation(summed, relations, (1.0,), power=0.0), LEAST_SCALE)
+    scales = np.maximum(_by_relation(summed, relations, (1.0,), 0.0, by_direction), LEAST_SCALE)
     return np.asarray(np.maximum(weights * scales, LEAST), dtype=np.float32)
 
 
-def _by_relation(evidence: Evidence, relations: int, start: Sequence[float], power: float) -> Floats:
+def _by_relation(
+    evidence: Evidence, relations: int, start: Sequence[float], power: float, by_direction: bool
+) -> Floats:
     """Return the weights of each relation and, in the last row, those of all relations together.
 
-    A relation with few questions stays near the weights of all in its direction: what is a tail of a relation is likely to
-    be one again, what is a head often is not.
+    A relation with few questions stays near the weights of all, or of all in its direction.
     """
     everyone, many = np.zeros_like(evidence.groups), max(1, len(evidence.groups))
-    direction = (np.arange(relations) >= relations // 2).astype(np.int64)
     first = np.array([start])
     one = _sums(evidence, everyone, first, power)[2][0] / many
     shared = fit(evidence, everyone, first, one, power)
-    of_directions = fit(evidence, direction[evidence.groups], np.repeat(first, 2, axis=0), one, power)
+    prior = np.repeat(shared, relations, axis=0)
+    if by_direction:
+        direction = (np.arange(relations) >= relations // 2).astype(np.int64)
+        prior = fit(evidence, direction[evidence.groups], np.repeat(first, 2, axis=0), one, power)[direction]
     precision = SHRINK * _sums(evidence, everyone, shared, power)[2][0] / many
-    each = fit(evidence, evidence.groups, of_directions[direction], precision, power)
+    each = fit(evidence, evidence.groups, prior, precision, power)
     return np.concatenate([each, shared])
 
 

@@ -77,7 +77,7 @@ def test_a_relation_with_few_questions_is_weighed_as_those_of_its_direction() ->
     own[evidence.groups >= 2, 2] -= 2.0  # heads are none again
     few = evidence.groups % 2 == 0  # one relation has no questions at all
     only = Evidence(own[few], evidence.others[:, few], evidence.offsets[few], evidence.groups[few])
-    weights = fit_weights(only, 4)[:, 2]
+    weights = fit_weights(only, 4, by_direction=True)[:, 2]
     assert weights[1] > 0.5 > -0.5 > weights[3]
 
 
