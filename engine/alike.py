@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ontodex.engine.answers import answered, checked, hits_of, no_rows, own_row
+from ontodex.engine.answers import Rows, answered, checked, hits_of, no_rows, own_row
 from ontodex.engine.hits import Hits
 from ontodex.engine.projector import vectors_of
 from ontodex.engine.resolve import Resolved, resolve_entities
+from ontodex.graph import KnowledgeGraph
 
 if TYPE_CHECKING:
     from ontodex.engine.engine import Engine
@@ -24,7 +25,7 @@ METHOD = "text similarity (cosine)"
 def alike(engine: Engine, question: str, texts: Sequence[str], k: int) -> list[Hits]:
     """Rank all entities by the cosine of their text.
 
-    A ``"search"`` is for the words, and an entity of that name comes first; what is ``"similar"`` to an entity is asked of
+    A ``"search"`` is for the words, and entities of that name come first; what is ``"similar"`` to an entity is asked of
     the entity itself, definition and all, and without it.
     """
     k = checked(k)
@@ -35,10 +36,17 @@ def alike(engine: Engine, question: str, texts: Sequence[str], k: int) -> list[H
     by_words = [searched and one.reading.kind not in ("id", "former id") for one in read]
     asked = [Resolved(None, one.reading) if words else one for one, words in zip(read, by_words, strict=True)]
     vectors = vectors_of(index.vectors("text"), asked, lambda texts: np.asarray(index.text_encoder.encode(texts)))
-    found = engine.searcher("text").top(vectors, k, [own_row(one) for one in read])
+    named = [_bearers(graph, one) if searched else own_row(one) for one in read]
+    found = engine.searcher("text").top(vectors, k, named)
     answers = []
-    for one, (rows, scores) in zip(read, found, strict=True):
-        if searched and one.row is not None:
-            rows, scores = np.insert(rows, 0, one.row)[:k], np.insert(scores, 0, 1.0)[:k]
+    for one, own, (rows, scores) in zip(read, named, found, strict=True):
+        if searched:
+            rows, scores = np.concatenate([own, rows])[:k], np.concatenate([np.ones(len(own)), scores])[:k]
         answers.append((hits_of(graph, (rows, scores), no_rows()), {"text": one.reading}, METHOD))
     return answered(graph, question, answers, start)
+
+
+def _bearers(graph: KnowledgeGraph, one: Resolved) -> Rows:
+    """Return the entities that bear the name that one was found by, those in most triples first."""
+    bearers, _ = graph.find_all(one.reading.text) or ([], None)
+    return np.array(graph.by_links(bearers), dtype=np.int64)

@@ -125,7 +125,7 @@ class Engine:
     def search(self, text: str, k: int = 10, *, spans: bool = False) -> Hits:
         """Rank all entities by how alike their text is to ``text``.
 
-        An entity of that very name comes first, with a score of 1; if several bear it, the one in most triples. With
+        Entities of that very name come first, with a score of 1, of several the one in most triples before the others. With
         ``spans`` phrases of labels and definitions are compared instead, and answers say which one matched.
 
         Raises:

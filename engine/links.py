@@ -14,7 +14,7 @@ from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import CHOICES, Known
 from ontodex.engine.projector import Projector
 from ontodex.engine.rerank import Reranker
-from ontodex.engine.resolve import Resolved, resolve_entity, resolve_relation
+from ontodex.engine.resolve import Fits, Resolved, resolve_entity, resolve_relation
 from ontodex.engine.topk import Searcher
 from ontodex.errors import expect_choice
 from ontodex.graph import KnowledgeGraph
@@ -54,8 +54,11 @@ class Links:
         expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
-        entities = [resolve_entity(self._graph, entity) for entity, _ in questions]
         relations = [resolve_relation(self._graph, relation) for _, relation in questions]
+        entities = [
+            resolve_entity(self._graph, entity, fits=self._linked(relation, (question == "heads") != relation.inverted))
+            for (entity, _), relation in zip(questions, relations, strict=True)
+        ]
         given = "tail" if question == "heads" else "head"
         answers: list[Answer] = [((), {}, "")] * len(questions)
         for backward in (False, True):
@@ -98,7 +101,7 @@ class Links:
         expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
-        pairs = [(resolve_entity(self._graph, head), resolve_entity(self._graph, tail)) for head, tail in questions]
+        pairs = [self._pair(head, tail) for head, tail in questions]
         answers = []
         for (head, tail), scores in zip(pairs, self._projector.relation_scores(pairs), strict=True):
             true = no_rows()
@@ -113,6 +116,23 @@ class Links:
             readings = {"head": head.reading, "tail": tail.reading}
             answers.append((hits, readings, self._projector.relations_method))
         return answered(self._graph, "relations", answers, start)
+
+    def _linked(self, relation: Resolved, backward: bool) -> Fits:
+        """Return what tells whether an entity has a link by a relation."""
+        return lambda row: len(self._true(row, relation.row, backward)) > 0
+
+    def _pair(self, head: str, tail: str) -> tuple[Resolved, Resolved]:
+        """Read two entities; of several that bear a name, those are meant that are linked."""
+        bearers, _ = self._graph.find_all(tail) or ([], None)
+
+        def leads(row: int) -> bool:
+            return any(len(self._known.relations(row, other)) for other in bearers)
+
+        one = resolve_entity(self._graph, head, fits=leads)
+        other = resolve_entity(
+            self._graph, tail, fits=lambda row: one.row is not None and len(self._known.relations(one.row, row)) > 0
+        )
+        return one, other
 
     def _true(self, entity: int | None, relation: int | None, backward: bool) -> Rows:
         if entity is None or relation is None:

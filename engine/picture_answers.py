@@ -29,7 +29,7 @@ def around(engine: Engine, entity: str, answers: int) -> tuple[int, list[tuple[i
         SettingsError: If the number is negative.
     """
     graph = engine.graph
-    one = resolve_entity(graph, entity)
+    one = resolve_entity(graph, entity, fits=engine.hierarchy.has if engine.hierarchy else None)
     if one.row is None:
         raise UnknownEntity(
             f"{graph.source}: expected an entity to draw around, found free text {entity!r}"

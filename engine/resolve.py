@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 
 from ontodex.engine.hits import Reading
@@ -28,13 +28,18 @@ class Resolved:
         return in_words(self.reading.text)
 
 
-def resolve_entity(graph: KnowledgeGraph, text: str, *, any_text: bool = False) -> Resolved:
+Fits = Callable[[int], bool]
+"""Tells which entities a question can be about, where several bear a name."""
+
+
+def resolve_entity(graph: KnowledgeGraph, text: str, *, any_text: bool = False, fits: Fits | None = None) -> Resolved:
     """Read a CURIE, an IRI, a label, a synonym or free text.
 
     Args:
         graph: What is known.
         text: What a user typed.
         any_text: Take what looks like an unknown identifier for words.
+        fits: Of several that bear the name those that fit are meant, if there are any; of these, the one in most triples.
 
     Raises:
         UnknownEntity: If it is an IRI, or a CURIE with a prefix that the graph uses, and no entity has it.
@@ -44,7 +49,8 @@ def resolve_entity(graph: KnowledgeGraph, text: str, *, any_text: bool = False) 
     found = graph.find_all(text)
     if found is not None:
         bearers, kind = found
-        row = graph.most_linked(bearers)
+        fitting = list(filter(fits, bearers)) if fits is not None and len(bearers) > 1 else []
+        row = graph.by_links(fitting or bearers)[0]
         hint = f", one of {len(bearers)}: give its id to mean another" if len(bearers) > 1 else ""
         return Resolved(row, Reading(text, str(kind), graph.ids[row], graph.labels[row], hint))
     if not any_text and _is_identifier(text, graph.prefixes, graph.ids):
@@ -55,7 +61,9 @@ def resolve_entity(graph: KnowledgeGraph, text: str, *, any_text: bool = False) 
     return Resolved(None, Reading(text, "free text", None, text))
 
 
-def resolve_entities(graph: KnowledgeGraph, texts: Sequence[str], *, any_text: bool = False) -> list[Resolved]:
+def resolve_entities(
+    graph: KnowledgeGraph, texts: Sequence[str], *, any_text: bool = False, fits: Fits | None = None
+) -> list[Resolved]:
     """Read many; see :func:`resolve_entity`.
 
     Raises:
@@ -63,7 +71,7 @@ def resolve_entities(graph: KnowledgeGraph, texts: Sequence[str], *, any_text: b
     """
     if isinstance(texts, str):
         raise SettingsError(f"questions: expected a list of texts, found one text, {texts!r}; put it in a list")
-    return [resolve_entity(graph, text, any_text=any_text) for text in texts]
+    return [resolve_entity(graph, text, any_text=any_text, fits=fits) for text in texts]
 
 
 def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:

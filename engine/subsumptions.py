@@ -117,13 +117,13 @@ class Subsumptions:
         )
 
     def read(self, texts: Sequence[str]) -> list[Resolved]:
-        """Read entities and free texts.
+        """Read entities and free texts; of several that bear a name, one in the hierarchy is meant.
 
         Raises:
             UnknownEntity: If one is an IRI or CURIE that no entity has.
             SettingsError: If one is empty.
         """
-        return resolve_entities(self.graph, texts)
+        return resolve_entities(self.graph, texts, fits=self.hierarchy.has)
 
     def points(self, entities: Sequence[Resolved]) -> Points:
         """Return entities and texts as lifted points, of shape (entities, d+1)."""

@@ -98,6 +98,10 @@ class Hierarchy:
     def __repr__(self) -> str:
         return f"Hierarchy({len(self.members):,} entities, {len(self.links):,} links, {len(self.roots):,} roots)"
 
+    def has(self, entity: int) -> bool:
+        """Tell whether an entity is a member."""
+        return bool(len(self.parents(entity)) or len(self.children(entity)))
+
     @cached_property
     def members(self) -> Rows:
         """Entities with at least one link, ascending."""

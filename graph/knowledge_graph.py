@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -192,15 +192,15 @@ class KnowledgeGraph:
         if found is None:
             return None
         rows, kind = found
-        return self.most_linked(rows), kind
+        return self.by_links(rows)[0], kind
 
     def find_all(self, name: str) -> tuple[list[int], NameKind] | None:
         """Return the rows of all entities that this name fits as well as any, and the kind; see :meth:`find`."""
         return self.names.strongest(self._spelt(name), self._names_of)
 
-    def most_linked(self, rows: Sequence[int]) -> int:
-        """Return the entity that is in most triples, the lowest row of those that are in as many."""
-        return rows[0] if len(rows) == 1 else min(rows, key=lambda row: (-self._degree(row), row))
+    def by_links(self, rows: Iterable[int]) -> list[int]:
+        """Return entities in the order of how many triples they are in, most first, then by row."""
+        return sorted(rows, key=lambda row: (-self._degree(row), row))
 
     def _spelt(self, name: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys((name, contract(name, self.prefixes))))
