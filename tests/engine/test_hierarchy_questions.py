@@ -42,19 +42,17 @@ def test_of_namesakes_the_one_is_meant_that_the_question_can_be_about(tmp_path, 
     """The other one bears a name of the hierarchy and is in more triples, but in none of it."""
     builder = GraphBuilder("more")
     builder.entity("t:tame", "tame animal")
-    for name in small_graph.ids[:40]:
-        builder.triple(name, "has tag", "t:tame")
+    for name in small_graph.ids:
+        if name not in ("ex:tame", "ex:cow"):
+            builder.triple(name, "has tag", "t:tame")
     graph = merge(small_graph, builder.build())
     with build_plain(graph, tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_hit) as engine:
         for question in (engine.parents, engine.children, engine.place):
             assert question("tame animal").readings["text"].id == "ex:tame"
         assert engine.heads("is_a", "tame animal", known="only").readings["tail"].id == "ex:tame"
         assert engine.heads("has tag", "tame animal", known="only").readings["tail"].id == "t:tame"
-        untagged = next(
-            hit.id for hit in engine.heads("is_a", "ex:tame", 60, "only") if hit.id not in small_graph.ids[:40]
-        )
-        assert engine.relations(untagged, "tame animal").readings["tail"].id == "ex:tame"
-        assert engine.relations(small_graph.ids[0], "tame animal").readings["tail"].id == "t:tame"
+        assert engine.relations("cow", "tame animal").readings["tail"].id == "ex:tame"
+        assert engine.relations("whale", "tame animal").readings["tail"].id == "t:tame"
         assert [hit.id for hit in engine.search("tame animal", k=2)] == ["t:tame", "ex:tame"]
         assert [hit.score for hit in engine.search("tame animal", k=3)][:2] == [1.0, 1.0]
         assert [hit.id for hit in engine.search("tame animal", k=1)] == ["t:tame"]
