@@ -68,32 +68,25 @@ def answer(
 
 
 def _answer_file(file: BinaryIO, name: str, columns: int, ask: Ask, as_rdf: bool) -> None:
-    """Print an answer to every question that has one; exit 1 at the end if one has none.
-
-    Raises:
-        SettingsError: If a line is no question; those before it are answered first.
-    """
+    """Print an answer to every line that is a question and has one, an error to any other; exit 1 at the end if any."""
     failed = False
     for lines in _batches(file):
-        batch: list[Question] = []
-        wrong = None
-        try:
-            for number, line in lines:
-                question = _question(line, f"{name}:{number}", columns)
-                if question is not None:
-                    batch.append(question)
-        except SettingsError as error:
-            wrong = error
-        for question, found in zip(batch, _answers(batch, ask), strict=True):
+        read = [_question(line, f"{name}:{number}", columns) for number, line in lines]
+        found = iter(_answers([one for one in read if isinstance(one, tuple)], ask))
+        for one in read:
+            if one is None:
+                continue
             try:
-                if isinstance(found, LookupFailed):
-                    raise found
-                typer.echo(_rdf(found) if as_rdf else found.to_json(), nl=not as_rdf)
+                if isinstance(one, SettingsError):
+                    raise one
+                answered = next(found)
+                if isinstance(answered, LookupFailed):
+                    raise answered
+                typer.echo(_rdf(answered) if as_rdf else answered.to_json(), nl=not as_rdf)
             except (LookupFailed, SettingsError) as error:  # free text makes no triples
                 failed = True
-                typer.echo(json_text({"query": question, "error": str(error)}), err=as_rdf)
-        if wrong is not None:
-            raise wrong
+                query = {"query": one} if isinstance(one, tuple) else {}
+                typer.echo(json_text({**query, "error": str(error)}), err=as_rdf)
     if failed:
         raise typer.Exit(1)
 
@@ -126,15 +119,15 @@ def _batches(file: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
     yield [(done + 1, rest)]
 
 
-def _question(line: bytes, where: str, columns: int) -> Question | None:
-    """Return the parts of a question; ``None`` for an empty line."""
+def _question(line: bytes, where: str, columns: int) -> Question | SettingsError | None:
+    """Return the parts of a question, what is wrong with it, or ``None`` for an empty line."""
     try:
         text = line.decode("utf-8-sig").strip()
     except UnicodeDecodeError as error:
-        raise SettingsError(f"{where}: expected UTF-8, found {error}; convert the file") from None
+        return SettingsError(f"{where}: expected UTF-8, found {error}; convert the file")
     if not text:
         return None
     cells = tuple(cell.strip() for cell in text.split("\t"))
     if len(cells) != columns or not all(cells):
-        raise SettingsError(f"{where}: expected {columns} text(s) separated by tabs, found {text!r}")
+        return SettingsError(f"{where}: expected {columns} text(s) separated by tabs, found {text!r}")
     return cells

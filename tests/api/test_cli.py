@@ -104,9 +104,13 @@ def test_failures_say_what_to_do_on_stderr(shell, small_index, tmp_path, argumen
 
 
 def test_a_bad_line_among_the_questions_is_named(shell, small_index, tmp_path):
-    (tmp_path / "questions.tsv").write_text("dog\teats\ncat\n")
-    status, _, err = shell("tails", small_index, "--queries", tmp_path / "questions.tsv")
-    assert (status, "questions.tsv:2" in err) == (2, True)
+    (tmp_path / "questions.tsv").write_text("dog\teats\ncat\n\teats\ncow\teats\n")
+    status, out, err = shell("tails", small_index, "--queries", tmp_path / "questions.tsv")
+    first, bad, headless, last = (json.loads(line) for line in out.splitlines())
+    assert (status, err) == (1, "")
+    assert "questions.tsv:2: expected 2 text(s)" in bad["error"]
+    assert "questions.tsv:3: expected 2 text(s)" in headless["error"]
+    assert [one["query"]["head"]["id"] for one in (first, last)] == ["ex:dog", "ex:cow"]
 
 
 def test_a_question_without_an_answer_does_not_cost_the_others(shell, small_index):
@@ -118,12 +122,13 @@ def test_a_question_without_an_answer_does_not_cost_the_others(shell, small_inde
     assert lines[1]["query"]["head"]["id"] == "ex:dog"
 
 
-def test_questions_that_are_not_utf8_are_named_and_those_before_them_answered(shell, small_index, tmp_path):
+def test_questions_that_are_not_utf8_are_named_and_the_others_answered(shell, small_index, tmp_path):
     (tmp_path / "questions.tsv").write_bytes("dog\teats\n\nhöhle\teats\ncat\teats\n".encode("latin-1"))
     status, out, err = shell("tails", small_index, "--queries", tmp_path / "questions.tsv")
-    assert (status, len(out.splitlines())) == (2, 1)
-    assert "questions.tsv:3: expected UTF-8" in err
-    assert "Traceback" not in err
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert (status, err) == (1, "")
+    assert "questions.tsv:3: expected UTF-8" in lines[1]["error"]
+    assert [lines[place]["query"]["head"]["id"] for place in (0, 2)] == ["ex:dog", "ex:cat"]
 
 
 def test_what_has_come_through_a_pipe_is_answered_at_once():
