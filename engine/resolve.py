@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from ontodex.engine.hits import Reading
 from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation, nearest
 from ontodex.graph import KnowledgeGraph
-from ontodex.graph.prefixes import looks_like_identifier
+from ontodex.graph.knowledge_graph import HIERARCHY_NAMES
+from ontodex.graph.names import normalise
+from ontodex.graph.prefixes import local_name, looks_like_identifier
 from ontodex.graph.text import in_words, inverse_text
 
 __all__ = ["Resolved", "expect_pairs", "resolve_entities", "resolve_entity", "resolve_relation"]
@@ -27,6 +29,15 @@ class Resolved:
         """What an encoder reads of free text: camel case taken apart, as in the texts of entities."""
         return in_words(self.reading.text)
 
+
+UPWARD = HIERARCHY_NAMES | {"parent", "parents", "superclass", "super class", "generalisation", "generalization"}
+DOWNWARD = frozenset(
+    (
+        *("narrower", "narrower concept", "narrower term", "hyponym", "instance hyponym", "child", "children"),
+        *("subclass", "subclasses", "has subclass", "superclass of", "specialisation", "specialization"),
+    )
+)
+"""Names of the relation from child to parent, and of its inverse, as :func:`~ontodex.graph.names.normalise` spells them."""
 
 Fits = Callable[[int], bool]
 """Tells which entities a question can be about, where several bear a name."""
@@ -77,6 +88,9 @@ def resolve_entities(
 def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
     """Read the identifier or label of a relation, "inverse " and one, or the text of one that the graph does not have.
 
+    If one relation of the graph leads from child to parent, it has the usual names of such relations too, and its inverse
+    those of the inverse (``narrower``).
+
     Raises:
         UnknownRelation: If it is an IRI, or a CURIE with a prefix that relations use, and no relation has it.
         SettingsError: If it is empty.
@@ -93,12 +107,25 @@ def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
         number, kind = found
         label = inverse_text(graph.relation_labels[number])
         return Resolved(number, Reading(text, str(kind), graph.relation_ids[number], label), inverted=True)
+    if (usual := _of_hierarchy(graph, text)) is not None:
+        return usual
     if _is_identifier(text, graph.prefixes, graph.relation_ids):
         raise UnknownRelation(
             f"{graph.source}: no relation {text!r}{nearest(text, graph.relation_ids)}; "
             "give its identifier, its label, or words for a relation that the graph does not have"
         )
     return Resolved(None, Reading(text, "free text", None, text, nearest(text, graph.relation_labels, n=1)))
+
+
+def _of_hierarchy(graph: KnowledgeGraph, text: str) -> Resolved | None:
+    """Return the relation from child to parent, or its inverse, if the text is a usual name of it and there is one alone."""
+    names = {normalise(text), normalise(local_name(text))}
+    if len(graph.hierarchy_relations) != 1 or not names & (UPWARD | DOWNWARD):
+        return None
+    (number,), inverted = graph.hierarchy_relations, not names & UPWARD
+    label = graph.relation_labels[number]
+    reading = Reading(text, "synonym", graph.relation_ids[number], inverse_text(label) if inverted else label)
+    return Resolved(number, reading, inverted)
 
 
 def expect_pairs(questions: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -54,6 +54,16 @@ def test_the_inverse_of_a_relation_may_be_asked_for(engine):
     assert engine.tails("dog", "inverse of nothing").readings["relation"].kind == "free text"
 
 
+@pytest.mark.parametrize("name", ["narrower", "skos:narrower", "Children", "has subclass"])
+def test_the_hierarchy_is_known_by_its_usual_names(engine, name):
+    found = engine.tails("tame animal", name, k=5, known="only")
+    wanted = engine.heads("is_a", "tame animal", k=5, known="only")
+    assert [hit.id for hit in found] == [hit.id for hit in wanted]
+    assert found.readings["relation"].id == "is_a"
+    for usual in ("parent", "broader", "rdfs:subClassOf"):
+        assert engine.tails("dog", usual, known="only").readings["relation"].id == "is_a"
+
+
 def test_heads_are_tails_of_the_inverse_relation(engine):
     graph = engine.graph
     row, relation = graph.find("farm")[0], graph.find_relation("lives in")[0]
