@@ -163,6 +163,9 @@ def open(
 def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
     """Add the entities and triples of a source to an index, with the encoders that it has; only new texts are encoded.
 
+    What the source says of an entity of the index is added too: another label becomes a synonym, a definition takes the
+    place of the old one.
+
     Args:
         source: A graph, or anything that :func:`ontodex.read` reads.
         path: Folder of the index.
@@ -180,7 +183,7 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
 
     def merged(graph: KnowledgeGraph) -> KnowledgeGraph:
         nonlocal first_links
-        whole = merge(graph, more)
+        whole = merge(graph, more, corrects=True)
         first_links = _has_links(whole) and not _has_links(graph, on_cycle="ignore")
         return whole
 

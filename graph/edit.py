@@ -24,12 +24,12 @@ SUBCLASS = frozenset(("is_a", "rdfs:subClassOf"))
 """Names of one and the same relation: in OBO and in tables, and in RDF."""
 
 
-def merge(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
+def merge(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = False) -> KnowledgeGraph:
     """Return all that either graph says, of entities that meet by id, by a former id, or by a name.
 
-    Of one entity, labels and definitions of ``graph`` stay, synonyms and former ids are joined. ``other`` is read as
-    :func:`aligned` says; what ``graph`` only links to becomes, likewise, the entity of ``other`` that it means. For the rest
-    see :func:`union`.
+    Of one entity the label of ``graph`` stays, and so does its definition, unless ``other`` ``corrects`` it; synonyms and
+    former ids are joined, and another label is a synonym. ``other`` is read as :func:`aligned` says; what ``graph`` only
+    links to becomes, likewise, the entity of ``other`` that it means. For the rest see :func:`union`.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -41,15 +41,15 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
     other = aligned(other, graph)
     linked = set(_only_linked(graph))
     meant = _meant(graph, linked, other)
-    return union(_renamed(graph, {name: meant[name] for name in linked.intersection(meant)}), other)
+    return union(_renamed(graph, {name: meant[name] for name in linked.intersection(meant)}), other, corrects=corrects)
 
 
-def union(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
+def union(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = False) -> KnowledgeGraph:
     """Return all that either graph says, of entities and relations that meet by id alone.
 
-    Those of ``graph`` keep their rows, new ones come after. Of one that both have, labels and definitions of ``graph`` stay
-    (but for labels made of the id), synonyms and former ids are joined. A triple that either graph holds out is held out,
-    so that nothing leaks.
+    Those of ``graph`` keep their rows, new ones come after. Of one that both have, the label of ``graph`` stays (but for
+    one made of the id), and so does its definition, unless ``other`` ``corrects`` it; synonyms and former ids are joined,
+    and another label is a synonym. A triple that either graph holds out is held out, so that nothing leaks.
     """
     ids, rows = _joined(graph.ids, other.ids)
     relation_ids, numbers = _joined(graph.relation_ids, other.relation_ids)
@@ -59,7 +59,12 @@ def union(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
         _all_names(len(ids), columns, rows)
         for columns in ((graph.synonyms, other.synonyms), (graph.former_ids, other.former_ids))
     )
+    for part, places in zip((graph, other), rows, strict=True):
+        for row, name, label in zip(places.tolist(), part.ids, part.labels, strict=True):
+            if label not in (labels[row], own_name(name)) and normalise(label) != normalise(labels[row]):
+                synonyms[row].setdefault(label)
     known_ids = set(ids)
+    definitions = [(graph.definitions, rows[0]), (other.definitions, rows[1])][:: -1 if corrects else 1]
 
     def joined(*parts: Rows) -> Rows:
         moved = [
@@ -80,7 +85,7 @@ def union(graph: KnowledgeGraph, other: KnowledgeGraph) -> KnowledgeGraph:
         synonyms=NestedTextColumn.of(
             [name for name in names if name != label] for names, label in zip(synonyms, labels, strict=True)
         ),
-        definitions=TextColumn.of(_filled(len(ids), (graph.definitions, other.definitions), rows)),
+        definitions=TextColumn.of(_filled(len(ids), *zip(*definitions, strict=True))),
         former_ids=NestedTextColumn.of([name for name in names if name not in known_ids] for names in former),
         relation_ids=TextColumn.of(relation_ids),
         relation_labels=TextColumn.of(_named(relation_ids, relations, numbers, readable)),

@@ -167,3 +167,18 @@ def test_subclass_is_one_relation_and_broader_is_not() -> None:
         "rdfs:subClassOf",
         "skos:broader",
     }
+
+
+def test_another_label_is_a_synonym_and_a_correction_takes_the_place_of_a_definition() -> None:
+    one, other = GraphBuilder("one"), GraphBuilder("other")
+    one.entity("x:1", "ham", [], "meat")
+    one.entity("x:2", "Egg", [], "")
+    other.entity("x:1", "gammon", ["bacon joint"], "meat of a pig")
+    other.entity("x:2", "egg", [], "what a hen lays")
+    for corrects, definition in ((False, "meat"), (True, "meat of a pig")):
+        both = merge(one.build(), other.build(), corrects=corrects)
+        assert list(both.labels) == ["ham", "Egg"]
+        assert [set(names) for names in both.synonyms] == [{"gammon", "bacon joint"}, set()]
+        assert list(both.definitions) == [definition, "what a hen lays"]
+    again = merge(merge(one.build(), other.build()), one.build(), corrects=True)
+    assert list(again.definitions) == ["meat", "what a hen lays"]
