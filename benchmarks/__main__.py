@@ -33,6 +33,7 @@ BENCHMARKS = {
     "entailment": "entailment on SNLI, MNLI and SICK: every loss of GaussCSE at one budget (needs --data)",
     "entailment-search": "exact top-10 by KL against elementwise passes, FAISS, USearch and float64",
     "sts": "similarity of sentences and words: Self-StrAE trained from nothing (needs --data)",
+    "french": "French texts found among titles: Self-StrAE trained on French from nothing (needs --data)",
     "sts-cost": "a training step of Self-StrAE against the public code read directly; encoding (needs --data)",
     "conditional-search": "search under conditions, warm and cold, against plain torch",
     "caching": "running times of the Hyper-CL paper: encoder calls, hit rates, wall time, cache sizes (needs --data)",

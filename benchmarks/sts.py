@@ -24,7 +24,7 @@ from ontodex.trainers.sts_evaluation import evaluate_pairs, tree_agreement
 from ontodex.trainers.token_counts import counted_vectors
 from ontodex.trainers.tree_objectives import OBJECTIVES, TreeModel
 
-__all__ = ["add_options", "run"]
+__all__ = ["COUNTED", "DIMENSION", "PRETRAINED", "STATIC", "add_options", "counted", "run", "trained"]
 
 SETS = {
     "STS-12": "sts12_test.csv",
@@ -97,11 +97,11 @@ def run(options: argparse.Namespace) -> list[Measured]:
                 folder = (
                     Path(options.train or scratch) / f"{objective}-{channels}-{options.start}-{options.epochs:g}-{seed}"
                 )
-                found.append(_measured(_trained(texts, folder, settings), sets))
+                found.append(_measured(trained(texts, folder, settings), sets))
                 print(f"{_row(objective, channels)}, seed {seed}: {found[-1]}", file=sys.stderr)
             figures[_row(objective, channels)] = _over_seeds(found)
         if COUNTED in options.baseline:
-            figures[COUNTED] = _measured(_counted(texts, Path(scratch) / "counted", options.seeds[0]), sets)
+            figures[COUNTED] = _measured(counted(texts, Path(scratch) / "counted", options.seeds[0]), sets)
     if PRETRAINED in options.baseline:
         figures[PRETRAINED] = _measured(TextEncoder.load(DEFAULT_ENCODER), sets)
     if STATIC in options.baseline:
@@ -155,21 +155,22 @@ def _row(objective: str, channels: int) -> str:
     return f"{objective} k={channels} u={DIMENSION // channels}"
 
 
-def _trained(texts: list[str], folder: Path, settings: SelfStrAETraining) -> TextEncoder:
+def trained(texts: list[str], folder: Path, settings: SelfStrAETraining) -> TextEncoder:
+    """Return an encoder trained on texts, or the one that the folder has already."""
     if not (folder / "modules.json").exists():
         ontodex.train_self_strae(texts, folder, training=settings)
     return TextEncoder(folder)
 
 
-def _counted(texts: list[str], folder: Path, seed: int) -> TextEncoder:
-    """Write what training starts from."""
+def counted(texts: list[str], folder: Path, seed: int) -> TextEncoder:
+    """Return what training starts from."""
     tokenizer = train_tokenizer(texts)
     sentences = TokenisedSentences.of(texts, tokenizer, SelfStrAETraining().max_tokens)
     vocabulary = tokenizer.get_vocab_size()
     shares = torch.from_numpy(sentences.shares(vocabulary)).float()
     encoder = SelfStrAE(tokenizer, BEST[1], DIMENSION // BEST[1])
-    counted = counted_vectors(sentences, vocabulary, DIMENSION, seed)
-    TreeModel(encoder, shares, objective=BEST[0], counted=counted).fold().write(folder)
+    vectors = counted_vectors(sentences, vocabulary, DIMENSION, seed)
+    TreeModel(encoder, shares, objective=BEST[0], counted=vectors).fold().write(folder)
     return TextEncoder(folder)
 
 
