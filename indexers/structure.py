@@ -107,7 +107,8 @@ class Structure:
         """Return the weights of each question, of shape (n, 8)."""
         learnt = self.entities[np.maximum(entities, 0)][:, : self.relations.shape[1]].any(axis=1)
         new = (entities < 0) | ~learnt
-        return self.weights[new.astype(np.int64), relations]  # -1 is the last
+        found: NDArray[np.float32] = self.weights[new.astype(np.int64), relations]  # -1 is the last
+        return found
 
     def links_alone(self) -> Vectors:
         """Return ComplEx's vectors of the entities, of shape (entities, 2 * rank), without a copy."""
