@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,10 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.adapted import Adapted
 from ontodex.encoders.condition import ConditionEncoder
-from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.link_encoder import LinkEncoder, load_link_encoder
 from ontodex.encoders.locate import fingerprint
 from ontodex.encoders.text import TextEncoder
-from ontodex.errors import IndexFailure, IndexMismatch, settings_from
-from ontodex.geometry.projection import Projections
+from ontodex.errors import IndexFailure, settings_from
 from ontodex.graph import (
     KnowledgeGraph,
     Statements,
@@ -36,11 +35,11 @@ from ontodex.graph import (
     relation_texts,
     statements,
 )
-from ontodex.graph.text import in_words
 from ontodex.indexers import generations
-from ontodex.indexers.asking import Ask, asking
+from ontodex.indexers.asking import asking, asking_as_new, projections_of
 from ontodex.indexers.blobs import layout
 from ontodex.indexers.candidates import EXACT_UP_TO, make_candidates, measure_recall
+from ontodex.indexers.earlier import live
 from ontodex.indexers.embed import Embeddings, embed, map_blocks
 from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy
 from ontodex.indexers.encoder_files import Encoders
@@ -52,7 +51,7 @@ from ontodex.indexers.phrases import expect_trees, phrases
 from ontodex.indexers.space_names import BUFFERS, CONDITION, GAUSS, GEOMETRIES, HIT, HYBRID, LINK, SPAN, TEXT
 from ontodex.indexers.store import write_store
 from ontodex.indexers.structure import Structure
-from ontodex.indexers.structure_build import StructureTrainer, common_rows, for_fitting, join, make_structure
+from ontodex.indexers.structure_build import StructureTrainer, for_fitting, join, make_structure
 from ontodex.indexers.vectors import Vectors
 from ontodex.indexers.wholeness import STORE
 
@@ -126,7 +125,7 @@ def build_generation(
     about = {"texts": dataclasses.asdict(texts), **(settings or {})}
     made = _Build(path, number, graph, encoders, texts, about, quiet, kept)
     try:
-        with _live(path) as earlier:
+        with live(path) as earlier:
             made.start(_job(graph, encoders, made.settings))
             made.make(train, structure, earlier)
         generations.publish(path, made.folder, number)
@@ -136,27 +135,6 @@ def build_generation(
         ) from error
     generations.drop_old(path, keep=number)
     return number
-
-
-@contextmanager
-def _live(path: Path) -> Iterator[Index | None]:
-    """Open the live generation for what it has encoded, if there is one that can be read.
-
-    Raises:
-        IndexMismatch: If it was written by a newer version: nothing is put in its place.
-    """
-    index = None
-    try:
-        index = Index.open(path)
-    except IndexMismatch:
-        raise
-    except IndexFailure:
-        pass
-    try:
-        yield index
-    finally:
-        if index is not None:
-            index.close()
 
 
 @dataclass
@@ -248,8 +226,17 @@ class _Build:
         names.update({space: found.texts for space, found in said.items()})
         with self._timed("store"):
             prefixes = {LINK: HYBRID} if HYBRID in vectors else {}
+            projections = projections_of(given.link, self.graph, self.kept)
             self._spaces, self._blobs = write_store(
-                folder / STORE, self.graph, names, vectors, GEOMETRIES, prefixes, self._projections(), found, said
+                folder / STORE,
+                self.graph,
+                names,
+                vectors,
+                GEOMETRIES,
+                prefixes,
+                projections,
+                found,
+                said,
             )
         given.copy(self.path, folder / "encoders")
         with self._timed("candidates"):
@@ -324,19 +311,6 @@ class _Build:
         known = self._known(earlier, CONDITION, "text", condition.text.fingerprint)
         return embed(names[CONDITION], condition.text, self.folder / "condition.f32", known=known, quiet=self.quiet)
 
-    def _projections(self) -> Projections | None:
-        """Return the projections of all relations and their inverses, if the encoder makes some."""
-        link, kept = self.encoders.link, self.kept
-        if not isinstance(link, HyperCL):
-            return None
-        made = link.projections(relation_texts(self.graph))
-        if kept is None:
-            return made
-        new, old = common_rows(kept.graph.relation_ids, self.graph.relation_ids)
-        both = (0, 0), (self.graph.n_relations, kept.graph.n_relations)
-        rows, others = (np.concatenate([part + shift[at] for shift in both]) for at, part in enumerate((new, old)))
-        return made.carrying(rows, kept.projections, others)
-
     def _structured(
         self,
         structure: StructureTrainer | Structure,
@@ -349,14 +323,9 @@ class _Build:
             return structure
         if learnt is None:
             return None
-        whole, relations = Vectors([vectors]), relation_texts(self.graph)
-
-        def read_new(rows: NDArray[np.integer]) -> tuple[Vectors, Ask]:
-            words = [in_words(self.graph.labels[row]) for row in rows.tolist()]
-            made = Vectors([link.entities(link.text.encode(words))])
-            return made, asking(link, made, words, relations)
-
-        ask = asking(link, whole, names, relations)
+        whole = Vectors([vectors])
+        ask = asking(link, whole, names, relation_texts(self.graph))
+        read_new = partial(asking_as_new, link, self.graph)
         return make_structure(structure, learnt, self.graph, whole, ask, read_new, self.folder)
 
     def _candidates(self, vectors: dict[str, Embeddings]) -> dict[str, float]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph, split
 from ontodex.graph.hierarchy import distinct
 from ontodex.graph.knowledge_graph import no_triples
-from ontodex.indexers.asking import Ask
+from ontodex.indexers.asking import Ask, common_rows
 from ontodex.indexers.candidates import EXACT_UP_TO
 from ontodex.indexers.embed import ROWS, Embeddings, map_file
 from ontodex.indexers.known_links import KnownLinks
@@ -30,7 +30,7 @@ from ontodex.indexers.vectors import Vectors
 if TYPE_CHECKING:
     from ontodex.indexers.index import Index
 
-__all__ = ["StructureTrainer", "carried", "common_rows", "for_fitting", "join", "make_structure"]
+__all__ = ["StructureTrainer", "carried", "for_fitting", "join", "make_structure"]
 
 StructureTrainer = Callable[[KnowledgeGraph], ComplEx]
 """Trains structural vectors on the known triples of a graph."""
@@ -186,11 +186,3 @@ def _ids_now(before: KnowledgeGraph, graph: KnowledgeGraph) -> list[str]:
         if len(rows) == 1 and graph.ids[rows[0]] not in old:
             renamed[name] = graph.ids[rows[0]]
     return [renamed.get(name, name) for name in before.ids]
-
-
-def common_rows(before: Sequence[str], after: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows of what is in both, as they are after and as they were before."""
-    known: Mapping[str, int] = {name: row for row, name in enumerate(before)}
-    pairs: list[Any] = [(row, known[name]) for row, name in enumerate(after) if name in known]
-    both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return both[:, 0], both[:, 1]

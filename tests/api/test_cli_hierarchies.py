@@ -93,12 +93,13 @@ def test_new_concepts_in_batches(shell, small_index, tmp_path, command, found):
     assert all(len(line[found]) == 3 for line in lines)
 
 
-def test_a_wrong_line_loses_no_answer_before_it(shell, small_index, tmp_path):
+def test_a_wrong_line_loses_no_answer(shell, small_index, tmp_path):
     (tmp_path / "new.txt").write_text("a wild dog\nex:cat\ntwo\tparts\na cow\n", encoding="utf-8")
     status, out, err = shell("parents", small_index, "--queries", tmp_path / "new.txt", "-k", "3", "--device", "cpu")
-    assert status == 2
-    assert [json.loads(line)["query"]["text"]["text"] for line in out.splitlines()] == ["a wild dog", "ex:cat"]
-    assert "new.txt:3: expected 1 text(s)" in err
+    first, second, wrong, last = (json.loads(line) for line in out.splitlines())
+    assert (status, err) == (1, "")
+    assert [one["query"]["text"]["text"] for one in (first, second, last)] == ["a wild dog", "ex:cat", "a cow"]
+    assert "new.txt:3: expected 1 text(s)" in wrong["error"]
 
 
 def test_a_hierarchy_that_is_added_to_an_index_without_one(shell, tmp_path, tiny_encoder, farm):
