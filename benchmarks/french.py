@@ -18,12 +18,14 @@ from benchmarks.static_vectors import StaticVectors
 from benchmarks.sts import COUNTED, DIMENSION, PRETRAINED, STATIC, counted, trained
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.text import TextEncoder
+from ontodex.engine.ranking import rank_metrics
 from ontodex.trainers.self_strae import SelfStrAETraining
 from ontodex.trainers.sentence_batches import train_tokenizer
 
 __all__ = ["add_options", "run"]
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+KEPT = ("mrr", "hits@1", "hits@10")
 LEARNT, WORDS = "Self-StrAE", "words in common (TF-IDF)"
 
 
@@ -107,12 +109,10 @@ def _encoders(sentences: list[str], options: argparse.Namespace) -> list[tuple[s
 
 def _found(encode: Encode, titled: Titled) -> dict[str, float]:
     """Return how well the right titles come first; ties at their mean rank."""
+    from sklearn.metrics.pairwise import linear_kernel
+
     titles, texts = encode(titled.titles), encode(titled.texts)
-    scores = texts @ titles.T
-    scores = np.asarray(scores.todense() if hasattr(scores, "todense") else scores)
+    scores = linear_kernel(texts, titles)
     right = scores[np.arange(len(scores)), titled.right][:, None]
     ranks = (scores > right).sum(axis=1) + ((scores == right).sum(axis=1) + 1) / 2
-    return {
-        "mrr": float((1 / ranks).mean()),
-        **{f"hits@{k}": float((ranks <= k).mean()) for k in (1, 10)},
-    }
+    return {key: value for key, value in rank_metrics(ranks).items() if key in KEPT}

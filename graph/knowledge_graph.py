@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -198,9 +198,9 @@ class KnowledgeGraph:
         """Return the rows of all entities that this name fits as well as any, and the kind; see :meth:`find`."""
         return self.names.strongest(self._spelt(name), self._names_of)
 
-    def by_links(self, rows: Iterable[int]) -> list[int]:
+    def by_links(self, rows: Sequence[int]) -> list[int]:
         """Return entities in the order of how many triples they are in, most first, then by row."""
-        return sorted(rows, key=lambda row: (-self._degree(row), row))
+        return list(rows) if len(rows) < 2 else sorted(rows, key=lambda row: (-self._degree(row), row))
 
     def _spelt(self, name: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys((name, contract(name, self.prefixes))))

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.bi_encoder import BiEncoder
-from ontodex.geometry.projection import Projections
 from ontodex.graph import KnowledgeGraph, relation_texts
 from ontodex.graph.text import in_words
 from ontodex.indexers.vectors import Vectors
 
 if TYPE_CHECKING:
     from ontodex.encoders.link_encoder import LinkEncoder
-    from ontodex.indexers.index import Index
 
-__all__ = ["Ask", "asking", "asking_as_new", "common_rows", "projections_of"]
+__all__ = ["Ask", "asking", "asking_as_new"]
 
 Ask = Callable[[NDArray[np.integer], NDArray[np.integer]], NDArray[np.float32]]
 """From rows of entities and numbers of relations, those from R on inverses, to queries of the link space."""
@@ -49,30 +47,3 @@ def asking_as_new(encoder: LinkEncoder, graph: KnowledgeGraph, rows: NDArray[np.
     words = [in_words(graph.labels[row]) for row in rows.tolist()]
     made = Vectors([encoder.entities(encoder.text.encode(words))])
     return made, asking(encoder, made, words, relation_texts(graph))
-
-
-def projections_of(link: LinkEncoder | None, graph: KnowledgeGraph, kept: Index | None) -> Projections | None:
-    """Return the projections of all relations and their inverses, if the encoder makes some.
-
-    Args:
-        link: The encoder.
-        graph: Whose relations.
-        kept: An index whose relations keep the projections that they have.
-    """
-    if link is None or isinstance(link, BiEncoder):
-        return None
-    made = link.projections(relation_texts(graph))
-    if kept is None:
-        return made
-    new, old = common_rows(kept.graph.relation_ids, graph.relation_ids)
-    both = (0, 0), (graph.n_relations, kept.graph.n_relations)
-    rows, others = (np.concatenate([part + shift[at] for shift in both]) for at, part in enumerate((new, old)))
-    return made.carrying(rows, kept.projections, others)
-
-
-def common_rows(before: Sequence[str], after: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows of what is in both, as they are after and as they were before."""
-    known: Mapping[str, int] = {name: row for row, name in enumerate(before)}
-    pairs: list[Any] = [(row, known[name]) for row, name in enumerate(after) if name in known]
-    both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return both[:, 0], both[:, 1]

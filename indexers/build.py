@@ -36,10 +36,10 @@ from ontodex.graph import (
     statements,
 )
 from ontodex.indexers import generations
-from ontodex.indexers.asking import asking, asking_as_new, projections_of
+from ontodex.indexers.asking import asking, asking_as_new
 from ontodex.indexers.blobs import layout
 from ontodex.indexers.candidates import EXACT_UP_TO, make_candidates, measure_recall
-from ontodex.indexers.earlier import live
+from ontodex.indexers.earlier import live, projections_of
 from ontodex.indexers.embed import Embeddings, embed, map_blocks
 from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy
 from ontodex.indexers.encoder_files import Encoders

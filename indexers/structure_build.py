@@ -16,8 +16,9 @@ from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph, split
 from ontodex.graph.hierarchy import distinct
 from ontodex.graph.knowledge_graph import no_triples
-from ontodex.indexers.asking import Ask, common_rows
+from ontodex.indexers.asking import Ask
 from ontodex.indexers.candidates import EXACT_UP_TO
+from ontodex.indexers.earlier import common_rows
 from ontodex.indexers.embed import ROWS, Embeddings, map_file
 from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.precedents import Precedents

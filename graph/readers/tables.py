@@ -143,8 +143,8 @@ def _header_of(rows: Rows) -> tuple[list[str], Rows, Rows]:
     for number, cells in rows:
         if triple_columns(cells):
             return cells, iter(above), rows
-        if entity_columns(cells) or names_ends(cells):
-            columns = entity_columns(cells)
+        columns = entity_columns(cells)
+        if columns or names_ends(cells):
             below = [*islice(rows, LOOKED_AT if columns and columns.told < 2 else 1)]
             rows = chain(below, rows)
             pairs = [pair for _, others in below for pair in zip(cells, others, strict=False)]

@@ -23,9 +23,7 @@ RELATIONS = OURS + "relation/"
 TYPE = RDF + "type"
 SUBCLASS = RDFS + "subClassOf"
 EQUIVALENT = OWL + "equivalentClass"
-CARDINALITIES = tuple(
-    OWL + name for name in ("minQualifiedCardinality", "qualifiedCardinality", "minCardinality", "cardinality")
-)
+CARDINALITIES = (OWL + "minQualifiedCardinality", OWL + "qualifiedCardinality")
 """Numbers of what each member of a restriction is linked to, at least."""
 FORMER = OBO_IN_OWL + "hasAlternativeId"
 """What leads from a class to an id that it has taken over."""
