@@ -25,6 +25,7 @@ BENCHMARKS = {
     "zero-shot": "link prediction before any training: the network in the box (needs --data)",
     "conditional": "similarity under a condition, made from WN18RR and FB15k-237: every architecture (needs --data)",
     "conditional-ranking": "what shares tails of a relation, ranked by similarity under it (needs --data)",
+    "relations": "the relation of two entities, ranked among all, for known entities and for new ones (needs --data)",
     "hierarchy": "held-out subsumptions of a hierarchy, ancestors by distance, baselines (needs --data)",
     "new-concepts": "parents, children and places of concepts taken out of a hierarchy, before any training (needs --data)",
     "audit": "wrong links put into a hierarchy, and right ones taken out of it, that an audit finds (needs --data)",

@@ -113,7 +113,24 @@ class Engine:
         return self._links.ends("heads", [(tail, relation) for relation, tail in expect_pairs(questions)], k, known)
 
     def relations(self, head: str, tail: str, k: int = 10, known: str = "include") -> Hits:
-        """Rank the relations of the graph by how well they lead from ``head`` to ``tail`` and, inverted, back."""
+        """Rank the relations of the graph by the chance that it is this one that leads from ``head`` to ``tail``.
+
+        The probability is that of the relation if exactly one of those ranked links the two; the score is its logarithm. It
+        comes of how often entities like either are linked by the relation, and of how likely each is an answer to a question
+        about the other, by text and links as in :meth:`tails`. Of more than 64 relations those are told apart by such
+        answers that are the likeliest by what both are linked by; the others are left out, unless ``k`` is larger.
+
+        Args:
+            head: An entity or any text.
+            tail: An entity or any text.
+            k: How many.
+            known: ``"include"`` marks relations that are known to link them; ``"exclude"`` leaves them out; ``"only"`` ranks
+                them alone.
+
+        Raises:
+            UnknownEntity: If a CURIE or IRI is not in the graph.
+            SettingsError: If ``k`` is below 1, ``known`` none of the above, or a text empty.
+        """
         return self.relations_batch([(head, tail)], k, known)[0]
 
     def relations_batch(self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "include") -> list[Hits]:

@@ -54,7 +54,7 @@ class Hit:
         label: Its label.
         score: The higher the better; what it measures is said by the question's method.
         known: Whether the graph, or another known source, says so already.
-        probability: Of a parent or child, and of what entails or is entailed, how likely it is one; else ``None``.
+        probability: Of a relation, a parent or child, and what entails or is entailed, how likely it is one; else ``None``.
         text: The sentence that matched, where sentences are searched; else ``None``.
     """
 

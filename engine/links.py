@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from ontodex.engine.answers import Answer, Rows, Scored, answered, checked, hits_of, no_rows, own_row
 from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import CHOICES, Known
+from ontodex.engine.likely_relations import LikelyRelations
 from ontodex.engine.projector import Projector
 from ontodex.engine.rerank import Reranker
 from ontodex.engine.resolve import Fits, Resolved, resolve_entity, resolve_relation
@@ -22,6 +24,11 @@ from ontodex.indexers.index import Index
 from ontodex.indexers.structure import Bonus
 
 __all__ = ["Links"]
+
+METHOD = (
+    "the logarithm of the chance of the relation, if one of those ranked links the two: its share in the links of entities "
+    "like them, and the chance of each as an answer about the other"
+)
 
 
 class Links:
@@ -45,6 +52,7 @@ class Links:
         self._known = Known(self._graph, known)
         self._projector = Projector(index)
         self._searcher = searcher
+        self._likely = LikelyRelations(self._graph, self._known, self._projector, searcher)
         self._reranker: Reranker | None = None
         if rerank is not None:
             self._reranker = Reranker(rerank, index.graph, unit=self._projector.score_unit, device=index.device)
@@ -101,20 +109,20 @@ class Links:
         expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
-        pairs = [self._pair(head, tail) for head, tail in questions]
         answers = []
-        for (head, tail), scores in zip(pairs, self._projector.relation_scores(pairs), strict=True):
+        for head, tail in (self._pair(*question) for question in questions):
             true = no_rows()
             if head.row is not None and tail.row is not None:
                 true = self._known.relations(head.row, tail.row)
-            rows = _chosen(np.arange(self._graph.n_relations), true, known)
-            order = rows[np.lexsort((rows, -scores[rows]))][:k]
+            chosen = _chosen(np.arange(self._graph.n_relations), true, known)
+            rows, chances = self._likely.of(head, tail, chosen, k)
             hits = tuple(
-                Hit(self._graph.relation_ids[row], self._graph.relation_labels[row], float(scores[row]), row in true)
-                for row in order.tolist()
+                Hit(
+                    self._graph.relation_ids[row], self._graph.relation_labels[row], score, row in true, math.exp(score)
+                )
+                for row, score in zip(rows.tolist(), chances.tolist(), strict=True)
             )
-            readings = {"head": head.reading, "tail": tail.reading}
-            answers.append((hits, readings, self._projector.relations_method))
+            answers.append((hits, {"head": head.reading, "tail": tail.reading}, METHOD))
         return answered(self._graph, "relations", answers, start)
 
     def _linked(self, relation: Resolved, backward: bool) -> Fits:

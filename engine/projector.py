@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,6 @@ from ontodex.engine.raised import no_bonus
 from ontodex.engine.rerank import COSINE
 from ontodex.engine.resolve import Resolved
 from ontodex.errors import settings_from
-from ontodex.geometry.cosine import score_pairs, unit
 from ontodex.geometry.projection import Projections
 from ontodex.graph import TextSettings, entity_texts, inverse_text, question_text, relation_texts
 from ontodex.graph.text import in_words
@@ -77,22 +76,9 @@ class Projector:
         return "the text “head relation” (cosine; the index has no projections)"
 
     @property
-    def relations_method(self) -> str:
-        """What the scores of relations mean."""
-        if self._reads_pairs:
-            return "the mean of head and relation, and tail and inverse relation, read together (cosines)"
-        if self._trained:
-            return "the mean of the relation's projection and its inverse's (cosines)"
-        return "head and tail together, against the relation's label (cosine; the index has no projections)"
-
-    @property
     def entities(self) -> Vectors:
         """Text vectors of the entities, of the link space if there is one."""
         return self._index.vectors(self._texts_space)
-
-    @cached_property
-    def _labels(self) -> Floats:
-        return self.encode(list(self._index.graph.relation_labels))
 
     def asked(
         self, entities: Sequence[Resolved], relations: Sequence[Resolved], *, backward: bool = False
@@ -109,13 +95,18 @@ class Projector:
         """
         vectors = self.vectors(entities) if self._trained else None
         queries = self._text_queries(entities, relations, backward, vectors)
-        structure, precedents = self._index.structure, self._index.precedents
-        numbers = self._numbers(entities, relations, backward)
-        if structure is not None:
-            queries = structure.queries(queries, *numbers)
-        if structure is None or precedents is None or vectors is None:
+        if vectors is None:
             return queries, [no_bonus()] * len(entities)
-        return queries, list(structure.bonuses(precedents, vectors, *numbers))
+        return self._with_links(queries, vectors, *self._numbers(entities, relations, backward))
+
+    def _with_links(self, queries: Floats, vectors: Floats, rows: Rows, numbers: Rows) -> tuple[Floats, list[Bonus]]:
+        """Return queries that ask for links too, if the index has structural vectors, and what is added to scores."""
+        structure, precedents = self._index.structure, self._index.precedents
+        if structure is not None:
+            queries = structure.queries(queries, rows, numbers)
+        if structure is None or precedents is None:
+            return queries, [no_bonus()] * len(queries)
+        return queries, list(structure.bonuses(precedents, vectors, rows, numbers))
 
     def _numbers(
         self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool
@@ -201,33 +192,28 @@ class Projector:
             return self._index.projections, relation.row + self._index.graph.n_relations * backward
         return self._index.link_encoder.projections([self._relation_text(relation, backward)]), 0
 
-    def relation_scores(self, pairs: Sequence[tuple[Resolved, Resolved]]) -> Iterator[NDArray[np.float64]]:
-        """Score every relation of the graph for each pair: the mean cosine of predicting the tail, and inversely the head.
+    def of_each(self, entity: Resolved, relations: Rows, *, backward: bool = False) -> tuple[Floats, list[Bonus]]:
+        """As :meth:`asked`, of one entity by several relations of the graph.
 
         Args:
-            pairs: Heads and tails.
-
-        Yields:
-            Scores of shape (relations,) for each pair.
+            entity: The head; the tail with ``backward``.
+            relations: Numbers of relations.
+            backward: Ask for heads: project by the inverse relation.
         """
-        graph = self._index.graph
-        heads, tails = (self.vectors([pair[side] for pair in pairs]) for side in (0, 1))
-        for (head, tail), head_vector, tail_vector in zip(pairs, heads, tails, strict=True):
-            if not self._trained:
-                yield score_pairs(unit(head_vector + tail_vector)[None], self._labels[None])[0]
-                continue
-            both = np.zeros(graph.n_relations)
-            directions = (head, head_vector, tail_vector, False), (tail, tail_vector, head_vector, True)
-            for asked, here, there, backward in directions:
-                start = graph.n_relations * backward
-                numbers = slice(start, start + graph.n_relations)
-                if self._reads_pairs:
-                    read = [(self._text(asked), relation) for relation in self._relation_texts[numbers]]
-                    queries = np.asarray(self._index.link_encoder.queries(read))
-                else:
-                    queries = self._index.projections.by_each(here, numbers)
-                both += score_pairs(there[None], queries[None])[0]
-            yield both / 2
+        vector = self.vectors([entity])[0]
+        numbers = relations + self._index.graph.n_relations * backward
+        if not self._trained:
+            labels = [in_words(self._index.graph.relation_labels[number]) for number in relations.tolist()]
+            return self.encode(
+                [question_text(in_words(entity.reading.label), label, backward=backward) for label in labels]
+            ), [no_bonus()] * len(labels)
+        if self._reads_pairs:
+            read = [(self._text(entity), self._relation_texts[number]) for number in numbers.tolist()]
+            queries = np.asarray(self._index.link_encoder.queries(read))
+        else:
+            queries = self._index.projections.by_each(vector, numbers)
+        rows = np.full(len(numbers), -1 if entity.row is None else entity.row)
+        return self._with_links(queries, np.repeat(vector[None], len(numbers), axis=0), rows, numbers)
 
     def _text(self, entity: Resolved) -> str:
         return self._texts[entity.row] if entity.row is not None else entity.words

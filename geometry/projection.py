@@ -104,7 +104,7 @@ class Projections:
             made[here] = self.project(vectors[here], relation)
         return made
 
-    def by_each(self, vector: NDArray[np.floating], relations: slice) -> Floats:
+    def by_each(self, vector: NDArray[np.floating], relations: slice | NDArray[np.integer]) -> Floats:
         """Move one vector by each of several relations.
 
         Args:

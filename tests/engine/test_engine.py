@@ -239,7 +239,7 @@ def test_any_whole_number_serves_as_k(engine):
 def test_the_method_names_what_was_answered_from(engine):
     assert "projection" in engine.tails("dog", "eats").method
     assert "similarity" in engine.search("dog").method
-    assert "inverse" in engine.relations("dog", "farm").method
+    assert "chance of the relation" in engine.relations("dog", "farm").method
 
 
 def test_only_new_answers_become_predicted_triples(engine):

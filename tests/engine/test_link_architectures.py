@@ -68,14 +68,11 @@ def test_answers_are_those_of_the_encoder_in_float64(model, engine, small_graph)
         np.testing.assert_allclose([scores[hit.id] for hit in hits], best, atol=1e-2)
 
 
-def test_relations_are_ranked_by_both_directions(engine, small_graph):
+def test_relations_are_ranked(engine):
     hits = engine.relations("dog", "farm", k=3)
-    assert len(hits) == 3
-    for hit in hits:
-        forth = {one.id: one.score for one in engine.tails("dog", hit.id, k=60, known="include")}
-        back = {one.id: one.score for one in engine.heads(hit.id, "farm", k=60, known="include")}
-        assert hit.score == pytest.approx((forth["ex:farm"] + back["ex:dog"]) / 2, abs=5e-3)
-    assert 0 < len(engine.relations("a wild pig", "a green field")) <= 3
+    assert sum(hit.probability for hit in hits) == pytest.approx(1)
+    assert [hit.id for hit in hits if hit.known] == ["ex:livesIn"]
+    assert len(engine.relations("a wild pig", "a green field")) == 3
 
 
 def test_the_index_and_the_encoder_are_evaluated_alike(model, engine, small_graph):

@@ -1,0 +1,140 @@
+"""The relation of two entities: ranked among all relations, for known entities and for new ones."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ontodex
+from benchmarks.kgc import GRAPHS
+from benchmarks.record import Measured, expect_data
+from ontodex.engine.ranking import rank_metrics
+from ontodex.geometry.cosine import score_pairs
+from ontodex.graph import KnowledgeGraph
+
+__all__ = ["add_options", "run"]
+
+K = 50
+"""Answers that are asked for; what is not among them has the middle of the ranks that are left."""
+
+HIDDEN = 0.1
+"""Share of the entities whose links are taken out."""
+
+OURS, TEXTS, COUNTS = "ontodex", "cosines of projections alone", "relations of either alone"
+
+Scores = dict[str, NDArray[np.float64]]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be set."""
+    parser.add_argument("--graph", choices=list(GRAPHS), action="append", help="default: both")
+    parser.add_argument("--questions", type=int, default=1000, help="of each kind (default %(default)s)")
+
+
+def run(options: argparse.Namespace) -> list[Measured]:
+    """Measure, and return what came out."""
+    expect_data(options, "relations")
+    if options.quick:
+        options.questions = 20
+    return [_measured(options, name) for name in options.graph or list(GRAPHS)]
+
+
+def _measured(options: argparse.Namespace, name: str) -> Measured:
+    whole = dataclasses.replace(ontodex.read(options.data / name), source=name)
+    rng = np.random.default_rng(options.seed)
+    hidden = rng.random(whole.n_entities) < HIDDEN
+    ends = hidden[whole.heads].astype(int) + hidden[whole.tails]
+    kept = {side: getattr(whole, side)[ends == 0] for side in ("heads", "relations", "tails")}
+    valid = whole.valid[~hidden[whole.valid[:, [0, 2]]].any(axis=1)]
+    fewer = dataclasses.replace(whole, **kept, valid=valid, test=whole.test[:0])
+    taken = [rng.permutation(whole.triples[ends == count]) for count in (1, 2)]
+    figures: dict[str, Any] = {}
+    for graph, kinds in (
+        (whole, {"both known": rng.permutation(whole.test)}),
+        (fewer, {"one without links": taken[0], "both without links": taken[1]}),
+    ):
+        print(f"{graph!r} …", file=sys.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            training = ontodex.HyperCLTraining(steps=5) if options.quick else None
+            structure = ontodex.ComplExTraining(steps=20) if options.quick else True
+            settings = {"training": training, "structure": structure, "hierarchy": False, "entailment": False}
+            with ontodex.build(graph, Path(folder) / "relations.odx", **settings) as engine:
+                for kind, triples in kinds.items():
+                    figures.update(_figures(engine, whole, triples[: options.questions], kind))
+    return Measured(
+        name=f"relations-{name}",
+        title=f"The relation of two entities, {GRAPHS[name]}",
+        seed=options.seed,
+        settings={"graph": repr(whole), "questions of each kind": options.questions},
+        figures=figures,
+        notes=[
+            "The relation of a triple among all relations, other true ones of the two entities left out (ties at their mean "
+            "rank). All-MiniLM-L6-v2, frozen; the default build.",
+            "both known: test triples. Without links: training triples of a tenth of the entities, whose links were all "
+            "taken out, as of new ones; the index was built without them.",
+            f"{TEXTS}: the mean cosine of predicting tail and head, no links. {COUNTS}: the product of the shares of the "
+            "relation among the links of head and of tail and of entities of like text, no answers.",
+            "probability of the first, less its share of right ones: the mean; above zero it promises too much.",
+        ],
+    )
+
+
+def _figures(
+    engine: ontodex.Engine, whole: KnowledgeGraph, triples: NDArray[np.integer], kind: str
+) -> dict[str, float]:
+    """Rank the relation of each triple by every way."""
+    true: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for head, relation, tail in np.concatenate([whole.triples, whole.valid, whole.test]).tolist():
+        true[head, tail].add(relation)
+    numbers = {name: number for number, name in enumerate(whole.relation_ids)}
+    pairs = [(whole.ids[head], whole.ids[tail]) for head, _, tail in triples.tolist()]
+    start = time.perf_counter()
+    answers = engine.relations_batch(pairs, k=K)
+    seconds = time.perf_counter() - start
+    ranks: dict[str, list[float]] = defaultdict(list)
+    promised = []
+    for (head, relation, tail), hits in zip(triples.tolist(), answers, strict=True):
+        others = list(true[head, tail] - {relation})
+        ours = np.full(whole.n_relations, -np.inf)
+        ours[[numbers[hit.id] for hit in hits]] = [hit.score for hit in hits]
+        promised.append((hits[0].probability or 0.0) - (numbers[hits[0].id] in true[head, tail]))
+        for way, scores in {OURS: ours, **_baselines(engine, head, tail)}.items():
+            scores[others] = -np.inf
+            better, same = (scores > scores[relation]).sum(), (scores == scores[relation]).sum()
+            ranks[way].append(better + (1 + same) / 2)
+    found: dict[str, float] = {}
+    for way, own in ranks.items():
+        metrics = rank_metrics(np.array(own))
+        found.update({f"{kind} · {way} · {metric}": metrics[metric] for metric in ("mrr", "hits@1", "hits@3")})
+    found[f"{kind} · probability of the first, less its share of right ones"] = float(np.mean(promised))
+    found[f"{kind} · ms for a question"] = 1000 * seconds / len(pairs)
+    return found
+
+
+def _baselines(engine: ontodex.Engine, head: int, tail: int) -> Scores:
+    """Score relations by the cosines of what projections predict, and by what either entity is linked by."""
+    from ontodex.engine.resolve import resolve_entity
+
+    index, count = engine.index, engine.graph.n_relations
+    likely = engine._links._likely
+    one, other = (resolve_entity(engine.graph, engine.graph.ids[row]) for row in (head, tail))
+    vectors = index.vectors("link")[np.array([head, tail])]
+    cosines = sum(
+        score_pairs(
+            vectors[[1 - side]], index.projections.by_each(vectors[side], slice(count * side, count * (1 + side)))[None]
+        )[0]
+        for side in (0, 1)
+    )
+    return {
+        TEXTS: np.asarray(cosines),
+        COUNTS: np.log(likely._shares(one, False)) + np.log(likely._shares(other, True)),
+    }
