@@ -24,6 +24,7 @@ BENCHMARKS = {
     "architectures": "link prediction from texts alone: every architecture at one budget (needs --data)",
     "zero-shot": "link prediction before any training: the network in the box (needs --data)",
     "conditional": "similarity under a condition, made from WN18RR and FB15k-237: every architecture (needs --data)",
+    "search": "entities found by other names, misspelt ones, and definitions (needs --data)",
     "conditional-ranking": "what shares tails of a relation, ranked by similarity under it (needs --data)",
     "relations": "the relation of two entities, ranked among all, for known entities and for new ones (needs --data)",
     "hierarchy": "held-out subsumptions of a hierarchy, ancestors by distance, baselines (needs --data)",

@@ -140,10 +140,12 @@ class Engine:
     # Search -------------------------------------------------------------------------------------------------------
 
     def search(self, text: str, k: int = 10, *, spans: bool = False) -> Hits:
-        """Rank all entities by how alike their text is to ``text``.
+        """Rank all entities by how alike their text, and their names, are to ``text``.
 
-        Entities of that very name come first, with a score of 1, of several the one in most triples before the others. With
-        ``spans`` phrases of labels and definitions are compared instead, and answers say which one matched.
+        The score is two thirds of the cosine of the texts and one third of the likeness of names, of the likest 256 and
+        the likest name of each: the cosine of their trigrams' inverse document frequencies, whatever is misspelt or left
+        out. Entities of that very name come first, with a score of 1, of several the one in most triples before the others.
+        With ``spans`` phrases of labels and definitions are compared instead, and answers say which one matched.
 
         Raises:
             IndexMismatch: With ``spans``, if the index was built without phrases.

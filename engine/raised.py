@@ -25,6 +25,10 @@ class Raised:
     Args:
         asked: The queries as the space asks them.
         bonuses: Rows, ascending, and what is added to the score of each, for every query.
+
+    Attributes:
+        owners: Query of each bonus.
+        rows: Row of each, ascending.
     """
 
     def __init__(self, asked: Asked, bonuses: Sequence[Bonus]) -> None:
@@ -36,7 +40,7 @@ class Raised:
         self._count = int(rows.max(initial=-1)) + 1
         self._keys = owners * self._count + rows
         order = np.argsort(rows, kind="stable")
-        self._owners, self._rows = owners[order], rows[order]
+        self.owners, self.rows = owners[order], rows[order]
 
     def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
         """Return the score of each pair if its product is as given."""
@@ -49,9 +53,9 @@ class Raised:
     def within_reach(self, products: Any, floor: Scores, rows: slice) -> Any:
         """Tell which items may score above the floor: whatever has a bonus may."""
         near = self._asked.within_reach(products, floor, rows)
-        here = slice(*np.searchsorted(self._rows, (rows.start, rows.stop)))
-        owners: Any = self._owners[here]
-        places: Any = self._rows[here] - rows.start
+        here = slice(*np.searchsorted(self.rows, (rows.start, rows.stop)))
+        owners: Any = self.owners[here]
+        places: Any = self.rows[here] - rows.start
         if not isinstance(products, np.ndarray):
             import torch
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ontodex.engine.raised import Raised
 from ontodex.engine.spaces import Asked, CosineSpace, Space
+from ontodex.graph.hierarchy import distinct
 from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors
 
@@ -229,14 +230,16 @@ class Searcher:
         return query.cpu().numpy(), row.cpu().numpy()
 
     def _looked_up(self, asked: Asked, fetch: int, owners: Rows, rows: Rows) -> tuple[Rows, Rows]:
-        """Return (query, row) of the candidates of the FAISS structure, the given pairs left out."""
+        """Return (query, row) of the candidates of the FAISS structure and of what has a bonus, the given pairs left out."""
         assert self.approximate is not None
         _, found = self.approximate.search(asked.lifted, min(fetch, len(self.vectors)))
         query, column = np.nonzero(found >= 0)
         row = found[query, column]
         count = len(self.vectors)
-        kept = ~np.isin(query * count + row, owners * count + rows)
-        return query[kept], row[kept]
+        pairs = query * count + row
+        if isinstance(asked, Raised):
+            pairs = distinct(np.concatenate([pairs, asked.owners * count + asked.rows]))
+        return np.divmod(pairs[~np.isin(pairs, owners * count + rows)], count)
 
 
 _NO = np.zeros(0, dtype=np.int64)

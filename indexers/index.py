@@ -22,6 +22,7 @@ from ontodex.indexers.blobs import BlobReader
 from ontodex.indexers.graph_blobs import read_graph, read_statements
 from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.manifest import Manifest, file_info
+from ontodex.indexers.name_likeness import NameLikeness
 from ontodex.indexers.precedents import Precedents
 from ontodex.indexers.space_names import HYBRID, LINK, SAID
 from ontodex.indexers.storable import fitting
@@ -114,6 +115,11 @@ class Index:
     def graph(self) -> KnowledgeGraph:
         """What is known; its arrays are views of the store."""
         return read_graph(self.blobs, self.manifest.graph)
+
+    @cached_property
+    def name_likeness(self) -> NameLikeness | None:
+        """What finds names by their letters; ``None`` in an index of a format up to 9."""
+        return NameLikeness.read(self.blobs.get) if "names/keys" in self.blobs else None
 
     def vectors(self, space: str) -> Vectors:
         """Return the vectors of a space.

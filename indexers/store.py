@@ -14,6 +14,7 @@ from ontodex.indexers.blobs import BlobInfo, BlobWriter
 from ontodex.indexers.embed import Embeddings, text_keys
 from ontodex.indexers.graph_blobs import graph_blobs, statement_blobs
 from ontodex.indexers.manifest import SpaceInfo
+from ontodex.indexers.name_likeness import NameLikeness
 from ontodex.indexers.structure import Structure
 from ontodex.indexers.vectors import write_vectors
 
@@ -50,7 +51,7 @@ def write_store(
     Returns:
         What the manifest says of the spaces, and of the blobs.
     """
-    arrays: dict[str, NDArray[Any]] = graph_blobs(graph)
+    arrays: dict[str, NDArray[Any]] = graph_blobs(graph) | NameLikeness.of(graph).arrays()
     for space, texts in names.items():
         arrays[f"{space}/keys"] = text_keys(texts)
     if projections is not None:

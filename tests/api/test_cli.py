@@ -50,7 +50,7 @@ def test_every_question_answers_in_json(shell, small_index, question):
     assert (status, err) == (0, "")
     answer = json.loads(out)
     assert set(answer) == {"query", "method", "hits", "took_ms"}
-    more = {"probability"} if command in ("parents", "children") else set()
+    more = {"probability"} if command in ("parents", "children", "relations") else set()
     assert [set(hit) for hit in answer["hits"]] == [{"id", "label", "score", "known"} | more] * 2
 
 

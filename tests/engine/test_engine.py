@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -283,3 +284,27 @@ def test_importing_the_engine_does_not_import_torch() -> None:
     code = "import sys, ontodex.engine.engine; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False"]
+
+
+def test_search_weighs_texts_and_names_two_to_one(engine):
+    graph, text = engine.graph, "a comon hare"
+    cosines = engine.index.vectors("text")[np.arange(graph.n_entities)] @ engine.index.text_encoder.encode([text])[0]
+    rows, likeness = engine.index.name_likeness.find(text)
+    wanted = 2 * cosines / 3
+    wanted[rows] += likeness / 3
+    hits = engine.search(text, k=60)
+    assert [hit.id for hit in hits] == [graph.ids[row] for row in np.argsort(-wanted, kind="stable")]
+    np.testing.assert_allclose([hit.score for hit in hits], np.sort(wanted)[::-1], atol=1e-5)
+    assert hits[0].id == "ex:hare"
+
+
+def test_a_name_is_found_however_far_its_text_is_from_the_candidates(tmp_path, tiny_encoder, small_graph):
+    with (
+        patch("ontodex.indexers.build.EXACT_UP_TO", 10),
+        patch("ontodex.engine.topk.SIZES", (1,)),
+        patch("ontodex.engine.topk.Searcher.OVERFETCH", 1),
+        build_plain(small_graph, tmp_path / "farm.odx", [tiny_encoder]) as engine,
+    ):
+        assert engine.index.candidates("text") is not None
+        assert engine.search("a comon hare", k=1)[0].id == "ex:hare"
+        assert len(engine.similar("a comon hare", k=1)) == 1
