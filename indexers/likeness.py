@@ -118,7 +118,7 @@ class Likeness:
         return np.take_along_axis(some, best, axis=1).astype(np.int32), likeness.astype(np.float32)
 
 
-def greatest(values: NDArray[np.float32], count: int) -> Rows:
+def greatest(values: NDArray[np.floating], count: int) -> Rows:
     """Return where the ``count`` greatest of many numbers are, in any order; NumPy's partition of all takes longer."""
     sample = values[::STRIDE]
     if count > len(sample):

@@ -15,6 +15,7 @@ from scipy.sparse import csr_matrix
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.names import normalise
 from ontodex.graph.text import in_words
+from ontodex.indexers.likeness import greatest
 
 __all__ = ["NameLikeness"]
 
@@ -94,7 +95,7 @@ class NameLikeness:
         of_entities = np.maximum.reduceat(likeness, first)
         rows = np.flatnonzero(of_entities > 0)
         if len(rows) > MOST:
-            least = np.partition(of_entities, -MOST)[-MOST]
+            least = of_entities[greatest(of_entities, MOST)].min()
             rows = np.flatnonzero(of_entities >= least)
             rows = np.sort(rows[np.lexsort((rows, -of_entities[rows]))[:MOST]])
         return rows, of_entities[rows]
