@@ -12,6 +12,7 @@ from scipy.special import log_softmax, logsumexp
 
 from ontodex.engine.known import Known
 from ontodex.engine.projector import Projector
+from ontodex.engine.raised import no_bonus
 from ontodex.engine.resolve import Resolved
 from ontodex.engine.topk import Searcher
 from ontodex.graph import KnowledgeGraph, both_directions
@@ -44,7 +45,8 @@ class LikelyRelations:
     By Bayes' rule, with head h, relation r and tail t, P(r | h, t) is proportional to P(r | h) P(t | h, r), and so on
     the tail's side. The first factor is the share of the relation among the links of the entity and of those of like
     text, the second the softmax of the scores by which tails are ranked. The mean of both sides counts. If but one of the
-    two has links in the graph, only that side does on which it is the answer: links tell nothing about the other as one.
+    two has links in the graph, only that side does on which it is the answer; if neither has any, answers are told apart
+    by text alone, as all others have links that speak for them.
 
     Args:
         graph: The graph.
@@ -122,10 +124,13 @@ class LikelyRelations:
         """Return the logarithm of the chance of one answer among all entities, for each relation, of shape (relations,)."""
         searcher = self._searcher(self._projector.space)
         unit = self._projector.score_unit
+        linked = self._linked(answer)
         found = np.empty(len(relations))
         for start in range(0, len(relations), AT_ONCE):
             part = relations[start : start + AT_ONCE]
             queries, bonuses = self._projector.of_each(asked, part, backward=backward)
+            if not linked:
+                queries[:, self._projector.entities.dim :], bonuses = 0.0, [no_bonus()] * len(part)
             scores = searcher.products(queries)
             for own, (rows, more) in zip(scores, bonuses, strict=True):
                 own[rows] += more.astype(np.float32)

@@ -72,15 +72,15 @@ def _expect_bayes(engine, head, tail):
             question = (relation, words) if backward else (words, relation)
             scores = {hit.id: hit.score / unit for hit in ask(*question, k=10_000)}
             if answer.row is not None:  # it may be known, and is then left out of those
-                (mine,) = (
-                    hit.score / unit for hit in ask(*question, k=10_000, known="include") if hit.id == answer.reading.id
-                )
-                scores[answer.reading.id] = mine
                 own = answer.reading.id
-            else:
+                every = ask(*question, k=10_000, known="include")
+                (scores[own],) = (hit.score / unit for hit in every if hit.id == own)
+            else:  # told apart by text alone
                 queries, _ = likely._projector.of_each(asked, np.array([number]), backward=bool(backward))
                 vector = likely._projector.vectors([answer])[0]
-                own, scores[""] = "", float(queries[0, : len(vector)] @ vector) / unit
+                texts = likely._projector.entities[np.arange(graph.n_entities)] @ queries[0, : len(vector)]
+                own, scores = "", dict(zip(graph.ids, texts / unit, strict=True))
+                scores[own] = float(queries[0, : len(vector)] @ vector) / unit
             chance = softmax(list(scores.values()))[list(scores).index(own)]
             joint.append(chance * likely._shares(asked, bool(backward))[number])
         sides.append(np.array(joint) / np.sum(joint))
