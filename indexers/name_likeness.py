@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from ontodex.indexers.likeness import greatest
 __all__ = ["NameLikeness"]
 
 Rows = NDArray[np.int64]
-PARTS = ("keys", "starts", "bearers", "owners")
+PARTS = ("keys", "starts", "bearers", "owners", "lengths")
 """Names of the arrays, as they are stored."""
 
 MOST = 256
@@ -45,6 +44,7 @@ class NameLikeness:
         starts: Where in ``bearers`` those of each begin, and their end, of shape (trigrams + 1,).
         bearers: Names that have each trigram, ``int32``.
         owners: Entity of each name, ascending; every entity has one at least; of shape (names,).
+        lengths: Length of the vector of each name, 1 of one without trigrams, ``float32`` of shape (names,).
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -60,6 +60,7 @@ class NameLikeness:
     starts: Rows
     bearers: NDArray[np.int32]
     owners: NDArray[np.int32]
+    lengths: NDArray[np.float32]
 
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> NameLikeness:
@@ -76,9 +77,16 @@ class NameLikeness:
         columns_of_all = np.concatenate([np.zeros(0, dtype=np.int32), *columns])
         ones = np.ones(len(columns_of_all), dtype=np.int8)
         table = csr_matrix((ones, columns_of_all, np.cumsum(counts)), shape=(len(names), len(keys))).tocsc()
-        return cls(
-            keys, table.indptr.astype(np.int64), table.indices.astype(np.int32), np.array(owners, dtype=np.int32)
-        )
+        starts = table.indptr.astype(np.int64)
+        weights = _weights(starts, len(names))
+        squares = [
+            np.bincount(np.repeat(np.arange(len(counts)), counts), weights[places], minlength=len(counts))
+            for places, (_, counts) in zip(columns, parts, strict=True)
+        ]
+        lengths = np.sqrt(np.concatenate([np.zeros(0), *squares]))
+        lengths[lengths == 0] = 1.0
+        bearers = table.indices.astype(np.int32)
+        return cls(keys, starts, bearers, np.array(owners, dtype=np.int32), lengths.astype(np.float32))
 
     def find(self, text: str) -> tuple[Rows, NDArray[np.float64]]:
         """Return the at most 256 entities of the likest names, ascending, and how like the likest name of each is."""
@@ -88,9 +96,9 @@ class NameLikeness:
             return np.zeros(0, dtype=np.int64), np.zeros(0)
         begins, ends = self.starts[places], self.starts[places + 1]
         bearers = np.concatenate([self.bearers[begin:end] for begin, end in zip(begins, ends, strict=True)])
-        weights = self._weights[places]
+        weights = _weights(self.starts, len(self.owners))[places]
         shared = np.bincount(bearers, np.repeat(weights, ends - begins), minlength=len(self.owners))
-        likeness = shared / (self._lengths * np.sqrt(weights.sum()))
+        likeness = shared / (self.lengths * np.sqrt(weights.sum()))
         first = np.flatnonzero(np.diff(self.owners, prepend=-1))
         of_entities = np.maximum.reduceat(likeness, first)
         rows = np.flatnonzero(of_entities > 0)
@@ -99,19 +107,6 @@ class NameLikeness:
             rows = np.flatnonzero(of_entities >= least)
             rows = np.sort(rows[np.lexsort((rows, -of_entities[rows]))[:MOST]])
         return rows, of_entities[rows]
-
-    @cached_property
-    def _weights(self) -> NDArray[np.float64]:
-        """The square of the inverse document frequency of each trigram."""
-        frequency = np.log((1 + len(self.owners)) / (1 + np.diff(self.starts))) + 1
-        return np.asarray(frequency**2)
-
-    @cached_property
-    def _lengths(self) -> NDArray[np.float64]:
-        """Length of the vector of each name; of one without trigrams 1."""
-        weights = np.repeat(self._weights, np.diff(self.starts))
-        squares = np.bincount(self.bearers, weights, minlength=len(self.owners))
-        return np.sqrt(np.where(squares > 0, squares, 1.0))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what is stored, by blob name."""
@@ -125,6 +120,11 @@ class NameLikeness:
             arrays: Gives the array of a name.
         """
         return cls(*(arrays(f"names/{part}") for part in PARTS))
+
+
+def _weights(starts: Rows, names: int) -> NDArray[np.float64]:
+    """Return the square of the inverse document frequency of each trigram."""
+    return np.asarray((np.log((1 + names) / (1 + np.diff(starts))) + 1) ** 2)
 
 
 def _plain(name: str) -> str:

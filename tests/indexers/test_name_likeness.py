@@ -46,7 +46,7 @@ def test_names_are_as_like_as_scikit_learn_says(text: str, monkeypatch: pytest.M
     rows, likeness = NameLikeness.of(graph).find(text)
     found = np.zeros(graph.n_entities)
     found[rows] = likeness
-    np.testing.assert_allclose(found, wanted(graph, text), atol=1e-9)
+    np.testing.assert_allclose(found, wanted(graph, text), atol=1e-6)
     assert (np.diff(rows) > 0).all()
     assert (likeness > 0).all()
 
@@ -55,7 +55,7 @@ def test_names_are_as_like_as_scikit_learn_says(text: str, monkeypatch: pytest.M
 def test_any_text_may_be_a_name(labels: list[str], text: str) -> None:
     graph = graph_of(labels, [[]] * len(labels))
     rows, likeness = NameLikeness.of(graph).find(text)
-    assert (likeness <= 1 + 1e-9).all()
+    assert (likeness <= 1 + 1e-6).all()
     own = NameLikeness.of(graph).find(graph.labels[0])
     if len(own[0]):
         assert own[1].max() == pytest.approx(1)
