@@ -238,7 +238,7 @@ def add_entities(
             left_out.append(relation)
     if left_out:
         remark(
-            f"left out {', '.join(left_out)}: a column of numbers, dates, yes and no, or texts that no two rows share is no "
+            f"left out {', '.join(left_out)}: a column of numbers, dates, yes and no, or texts that few rows share is no "
             "relation; if one is, put it into a table of head, relation and tail"
         )
 
