@@ -136,5 +136,5 @@ def _baselines(engine: ontodex.Engine, head: int, tail: int) -> Scores:
     )
     return {
         TEXTS: np.asarray(cosines),
-        COUNTS: np.log(likely._shares(one, False)) + np.log(likely._shares(other, True)),
+        COUNTS: np.log(likely._shares((one, vectors[0]), False)) + np.log(likely._shares((other, vectors[1]), True)),
     }

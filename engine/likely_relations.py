@@ -12,7 +12,7 @@ from scipy.special import log_softmax, logsumexp
 
 from ontodex.engine.known import Known
 from ontodex.engine.projector import Projector
-from ontodex.engine.raised import no_bonus
+from ontodex.engine.raised import add_bonuses, no_bonus
 from ontodex.engine.resolve import Resolved
 from ontodex.engine.topk import Searcher
 from ontodex.graph import KnowledgeGraph, both_directions
@@ -22,6 +22,8 @@ __all__ = ["LikelyRelations"]
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Asked = tuple[Resolved, NDArray[np.float32]]
+"""An entity or a text, and its vector of shape (dim,)."""
 
 MOST = 64
 """Relations that are told apart by what else they would lead to; of more, the likeliest by what both are linked by."""
@@ -77,11 +79,11 @@ class LikelyRelations:
     def _likeness(self) -> Likeness:
         return Likeness(self._projector.entities)
 
-    def of(self, head: Resolved, tail: Resolved, among: Rows, k: int) -> tuple[Rows, Floats]:
+    def of(self, head: Asked, tail: Asked, among: Rows, k: int) -> tuple[Rows, Floats]:
         """Return the ``k`` likeliest relations, and the logarithm of the chance that it is each, if it is one of ``among``.
 
         Args:
-            head: An entity or a text.
+            head: An entity or a text, and its vector.
             tail: Likewise.
             among: Relations, ascending.
             k: How many.
@@ -92,7 +94,7 @@ class LikelyRelations:
             likely = np.sort(np.argpartition(-(by_head + by_tail), most)[:most])
             among, by_head, by_tail = among[likely], by_head[likely], by_tail[likely]
         sides = []
-        linked = self._linked(head), self._linked(tail)
+        linked = self._linked(head[0]), self._linked(tail[0])
         if linked[1] or not linked[0]:
             sides.append(log_softmax(by_head + self._answers(head, tail, among, False)))
         if linked[0] or not linked[1]:
@@ -104,12 +106,13 @@ class LikelyRelations:
     def _linked(self, entity: Resolved) -> bool:
         return entity.row is not None and self._counts[entity.row].nnz > 0
 
-    def _shares(self, entity: Resolved, backward: bool) -> Floats:
+    def _shares(self, asked: Asked, backward: bool) -> Floats:
         """Return the share of each relation among the links of an entity, of shape (R,); none is zero."""
         count = self._graph.n_relations
         way = slice(count * backward, count * (1 + backward))
+        entity, vector = asked
         row = np.array([-1 if entity.row is None else entity.row])
-        near, likeness = self._likeness.of_all(self._projector.vectors([entity]), row)
+        near, likeness = self._likeness.of_all(vector[None], row)
         theirs = self._counts[near[0]][:, way]
         totals = np.asarray(theirs.sum(axis=1))[:, 0]
         weights = np.where(totals > 0, likeness[0], 0.0)
@@ -120,28 +123,27 @@ class LikelyRelations:
         own = self._counts[row][:, way].toarray()[0]
         return np.asarray((own + OWN * alike) / (own.sum() + OWN))
 
-    def _answers(self, asked: Resolved, answer: Resolved, relations: Rows, backward: bool) -> Floats:
+    def _answers(self, asked: Asked, answer: Asked, relations: Rows, backward: bool) -> Floats:
         """Return the logarithm of the chance of one answer among all entities, for each relation, of shape (relations,)."""
         searcher = self._searcher(self._projector.space)
         unit = self._projector.score_unit
-        linked = self._linked(answer)
+        entity, (wanted, vector) = asked[0], answer
+        linked = self._linked(wanted)
         found = np.empty(len(relations))
         for start in range(0, len(relations), AT_ONCE):
             part = relations[start : start + AT_ONCE]
-            queries, bonuses = self._projector.of_each(asked, part, backward=backward)
+            queries, bonuses = self._projector.of_each(*asked, part, backward=backward)
             if not linked:
                 queries[:, self._projector.entities.dim :], bonuses = 0.0, [no_bonus()] * len(part)
             scores = searcher.products(queries)
-            for own, (rows, more) in zip(scores, bonuses, strict=True):
-                own[rows] += more.astype(np.float32)
-            if answer.row is None:
-                mine = (queries[:, : self._projector.entities.dim] @ self._projector.vectors([answer])[0]) / unit
+            add_bonuses(scores, bonuses)
+            if wanted.row is None:
+                mine = (queries[:, : len(vector)] @ vector) / unit
             else:
-                mine = scores[:, answer.row] / unit
+                mine = scores[:, wanted.row] / unit
+                scores[:, wanted.row] = -np.inf
             for own, relation in zip(scores, part.tolist(), strict=True):
-                own[self._apart(asked, relation, backward)] = -np.inf
-                if answer.row is not None:
-                    own[answer.row] = -np.inf
+                own[self._apart(entity, relation, backward)] = -np.inf
             others = _log_of_sum(scores / np.float32(unit))
             found[start : start + AT_ONCE] = mine - np.logaddexp(mine, others)
         return found

@@ -110,12 +110,14 @@ class Links:
         k = checked(k)
         start = time.perf_counter()
         answers = []
-        for head, tail in (self._pair(*question) for question in questions):
+        pairs = [self._pair(*question) for question in questions]
+        vectors = [self._projector.vectors([pair[side] for pair in pairs]) for side in (0, 1)]
+        for (head, tail), *both in zip(pairs, *vectors, strict=True):
             true = no_rows()
             if head.row is not None and tail.row is not None:
                 true = self._known.relations(head.row, tail.row)
             chosen = _chosen(np.arange(self._graph.n_relations), true, known)
-            rows, chances = self._likely.of(head, tail, chosen, k)
+            rows, chances = self._likely.of((head, both[0]), (tail, both[1]), chosen, k)
             hits = tuple(
                 Hit(
                     self._graph.relation_ids[row], self._graph.relation_labels[row], score, row in true, math.exp(score)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.bi_encoder import BI_ENCODER
-from ontodex.engine.raised import no_bonus
+from ontodex.engine.raised import add_bonuses, no_bonus
 from ontodex.engine.rerank import COSINE
 from ontodex.engine.resolve import Resolved
 from ontodex.errors import settings_from
@@ -170,9 +170,7 @@ class Projector:
         """
         structure, precedents = self._index.structure, self._index.precedents
         if structure is not None and precedents is not None:
-            bonuses = structure.bonuses(precedents, self.entities[rows], rows, relations)
-            for own, (reached, values) in zip(scores, bonuses, strict=True):
-                own[reached] += values.astype(np.float32)
+            add_bonuses(scores, structure.bonuses(precedents, self.entities[rows], rows, relations))
         return scores
 
     def vectors(self, entities: Sequence[Resolved]) -> Floats:
@@ -192,15 +190,17 @@ class Projector:
             return self._index.projections, relation.row + self._index.graph.n_relations * backward
         return self._index.link_encoder.projections([self._relation_text(relation, backward)]), 0
 
-    def of_each(self, entity: Resolved, relations: Rows, *, backward: bool = False) -> tuple[Floats, list[Bonus]]:
+    def of_each(
+        self, entity: Resolved, vector: Floats, relations: Rows, *, backward: bool = False
+    ) -> tuple[Floats, list[Bonus]]:
         """As :meth:`asked`, of one entity by several relations of the graph.
 
         Args:
             entity: The head; the tail with ``backward``.
+            vector: What :meth:`vectors` returned for it, of shape (dim,).
             relations: Numbers of relations.
             backward: Ask for heads: project by the inverse relation.
         """
-        vector = self.vectors([entity])[0]
         numbers = relations + self._index.graph.n_relations * backward
         if not self._trained:
             labels = [in_words(self._index.graph.relation_labels[number]) for number in relations.tolist()]

@@ -94,9 +94,16 @@ class Likeness:
         """
         near, likeness = self.of(np.maximum(rows, 0))
         unseen = np.flatnonzero(rows < 0)
-        for start in range(0, len(unseen), BLOCK):
-            part = unseen[start : start + BLOCK]
+        new = np.ones(len(unseen), dtype=bool)  # of one that is asked about by many relations in turn, only the first
+        new[1:] = (vectors[unseen[1:]] != vectors[unseen[:-1]]).any(axis=1)
+        if apart is not None:
+            new[1:] |= apart[unseen[1:]] != apart[unseen[:-1]]
+        asked = unseen[new]
+        for start in range(0, len(asked), BLOCK):
+            part = asked[start : start + BLOCK]
             near[part], likeness[part] = self._nearest(vectors[part], None if apart is None else apart[part])
+        same = asked[np.cumsum(new) - 1]
+        near[unseen], likeness[unseen] = near[same], likeness[same]
         return near, likeness
 
     def _nearest(self, asked: NDArray[np.float32], own: NDArray[np.integer] | None) -> Near:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -96,17 +97,25 @@ class NameLikeness:
             return np.zeros(0, dtype=np.int64), np.zeros(0)
         begins, ends = self.starts[places], self.starts[places + 1]
         bearers = np.concatenate([self.bearers[begin:end] for begin, end in zip(begins, ends, strict=True)])
-        weights = _weights(self.starts, len(self.owners))[places]
+        weights = self._weights[places]
         shared = np.bincount(bearers, np.repeat(weights, ends - begins), minlength=len(self.owners))
         likeness = shared / (self.lengths * np.sqrt(weights.sum()))
-        first = np.flatnonzero(np.diff(self.owners, prepend=-1))
-        of_entities = np.maximum.reduceat(likeness, first)
+        of_entities = np.maximum.reduceat(likeness, self._first)
         rows = np.flatnonzero(of_entities > 0)
         if len(rows) > MOST:
             least = of_entities[greatest(of_entities, MOST)].min()
             rows = np.flatnonzero(of_entities >= least)
             rows = np.sort(rows[np.lexsort((rows, -of_entities[rows]))[:MOST]])
         return rows, of_entities[rows]
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        return _weights(self.starts, len(self.owners))
+
+    @cached_property
+    def _first(self) -> Rows:
+        """The first name of each entity."""
+        return np.flatnonzero(np.diff(self.owners, prepend=-1))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what is stored, by blob name."""

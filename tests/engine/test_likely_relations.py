@@ -60,6 +60,10 @@ def test_chances_follow_bayes_rule(family, small_graph, tmp_path, tiny_encoder, 
 def _expect_bayes(engine, head, tail):
     graph, unit = engine.graph, engine._links._projector.score_unit
     likely = engine._links._likely
+
+    def asked_with(one):
+        return one, likely._projector.vectors([one])[0]
+
     resolved = [ontodex.engine.resolve.resolve_entity(graph, text) for text in (head, tail)]
     sides = []
     for backward, (asked, answer) in enumerate((resolved, resolved[::-1])):
@@ -76,13 +80,13 @@ def _expect_bayes(engine, head, tail):
                 every = ask(*question, k=10_000, known="include")
                 (scores[own],) = (hit.score / unit for hit in every if hit.id == own)
             else:  # told apart by text alone
-                queries, _ = likely._projector.of_each(asked, np.array([number]), backward=bool(backward))
+                queries, _ = likely._projector.of_each(*asked_with(asked), np.array([number]), backward=bool(backward))
                 vector = likely._projector.vectors([answer])[0]
                 texts = likely._projector.entities[np.arange(graph.n_entities)] @ queries[0, : len(vector)]
                 own, scores = "", dict(zip(graph.ids, texts / unit, strict=True))
                 scores[own] = float(queries[0, : len(vector)] @ vector) / unit
             chance = softmax(list(scores.values()))[list(scores).index(own)]
-            joint.append(chance * likely._shares(asked, bool(backward))[number])
+            joint.append(chance * likely._shares(asked_with(asked), bool(backward))[number])
         sides.append(np.array(joint) / np.sum(joint))
     wanted = np.mean(sides, axis=0)
     found = engine.relations(head, tail)
@@ -106,7 +110,9 @@ def test_the_share_of_a_relation_is_that_of_the_entity_and_of_those_like_it(fami
     alike = (weights @ shares + 0.2 * whole) / (weights.sum() + 0.2)
     wanted = (counts[row] + 5 * alike) / (counts[row].sum() + 5)
     entity = ontodex.engine.resolve.resolve_entity(graph, graph.ids[row])
-    np.testing.assert_allclose(likely._shares(entity, False), wanted, rtol=1e-3)
+    np.testing.assert_allclose(
+        likely._shares((entity, likely._projector.vectors([entity])[0]), False), wanted, rtol=1e-3
+    )
     assert wanted.sum() == pytest.approx(1)
 
 
