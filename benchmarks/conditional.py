@@ -18,7 +18,7 @@ from ontodex.encoders.condition_network import ARCHITECTURES
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import ConditionalPairs, CstsRows
-from ontodex.trainers.condition_evaluation import spearman
+from ontodex.trainers.correlation import spearman
 
 __all__ = ["add_options", "run"]
 

@@ -20,7 +20,6 @@ from ontodex.engine.hits import Hits
 from ontodex.graph import Hierarchy, remove
 from ontodex.graph.columns import NestedTextColumn
 from ontodex.indexers.kin import KinRule
-from ontodex.trainers.hierarchy_evaluation import hops_upward
 
 __all__ = ["add_options", "run"]
 
@@ -145,7 +144,7 @@ def _figures(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, taken: Any, an
     for row, hits in zip(taken.tolist(), answers, strict=True):
         ranks = {hit.id: rank for rank, hit in enumerate(hits, 1)}
         first.append(min(ranks.get(graph.ids[parent], np.inf) for parent in hierarchy.parents(row).tolist()))
-        for ancestor, distance in hops_upward(hierarchy, row).items():
+        for ancestor, distance in hierarchy.hops_upward(row).items():
             for k in (10, K):
                 tally = found[min(distance, DEPTHS[-1]), k]
                 tally[0] += ranks.get(graph.ids[ancestor], np.inf) <= k

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -25,6 +25,22 @@ def runs(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> tuple[Keys
     owners = np.repeat(np.arange(len(counts)), counts)
     before = np.cumsum(counts, dtype=np.int64) - counts
     return owners, np.arange(len(owners)) + (starts - before)[owners]
+
+
+def _hops(entity: int, step: Callable[[int], Rows]) -> dict[int, int]:
+    """Return the fewest steps to whatever steps lead to from ``entity``."""
+    found: dict[int, int] = {}
+    front, hop = [entity], 0
+    while front:
+        hop += 1
+        front = list(dict.fromkeys(row for at in front for row in step(at).tolist() if row not in found))
+        found.update(dict.fromkeys(front, hop))
+    return found
+
+
+def _ascending(rows: Iterable[int], but: int) -> Rows:
+    """Return rows in order, without one of them."""
+    return np.array(sorted(set(rows) - {but}), dtype=np.int32)
 
 
 def distinct(keys: Keys) -> Keys:
@@ -156,21 +172,15 @@ class Hierarchy:
 
     def ancestors(self, entity: int) -> Rows:
         """Return everything above ``entity``, ascending, without itself."""
-        return self._closure(entity, upward=True)
+        return _ascending(self.hops_upward(entity), but=entity)
 
     def descendants(self, entity: int) -> Rows:
         """Return everything below ``entity``, ascending, without itself."""
-        return self._closure(entity, upward=False)
+        return _ascending(_hops(entity, self.children), but=entity)
 
-    def _closure(self, entity: int, *, upward: bool) -> Rows:
-        step = self.parents if upward else self.children
-        seen: set[int] = set()
-        front = [entity]
-        while front:
-            front = list(dict.fromkeys(row for at in front for row in step(at).tolist() if row not in seen))
-            seen.update(front)
-        seen.discard(entity)
-        return np.array(sorted(seen), dtype=np.int32)
+    def hops_upward(self, entity: int) -> dict[int, int]:
+        """Return how many links the shortest way up to each ancestor of ``entity`` has; in a cycle, to itself too."""
+        return _hops(entity, self.parents)
 
     @cached_property
     def topological(self) -> Rows:

@@ -28,7 +28,6 @@ from ontodex.trainers.checkpoints import (
     last_checkpoint,
 )
 from ontodex.trainers.condition_batches import ConditionBatches, batch_of
-from ontodex.trainers.condition_evaluation import spearman
 from ontodex.trainers.condition_loss import ConditionLoss
 from ontodex.trainers.condition_models import (
     ConditionModel,
@@ -36,6 +35,7 @@ from ontodex.trainers.condition_models import (
     TunedBiEncoderModel,
     TunedConditionModel,
 )
+from ontodex.trainers.correlation import spearman
 
 __all__ = ["ConditionTraining", "train_condition"]
 

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.condition import ConditionEncoder
 from ontodex.graph import CstsRows
+from ontodex.trainers.correlation import pearson, spearman
 
-__all__ = ["cluster_entropy", "evaluate_conditions", "norm_variance", "pearson", "spearman"]
+__all__ = ["cluster_entropy", "evaluate_conditions", "norm_variance"]
 
 Floats = NDArray[np.floating]
 
@@ -18,31 +19,6 @@ GROUPS, GROUP_SIZE, DRAWS = 3, 20, 20
 """The cluster analysis of the paper takes three conditions and twenty texts of each; here it is drawn so many times."""
 
 BLOCK = 128
-
-
-def pearson(found: Floats, expected: Floats) -> float:
-    """Return the correlation of two columns of shape (n,); 0 if one of them is constant.
-
-    >>> round(pearson(np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 3.0])), 4)
-    0.982
-    """
-    found, expected = (np.asarray(one, dtype=np.float64) - np.mean(one) for one in (found, expected))
-    size = float(np.linalg.norm(found) * np.linalg.norm(expected))
-    return float(found @ expected) / size if size else 0.0
-
-
-def spearman(found: Floats, expected: Floats) -> float:
-    """Return the correlation of the ranks of two columns; ties have their mean rank.
-
-    >>> round(spearman(np.array([1.0, 10.0, 100.0]), np.array([1.0, 2.0, 3.0])), 6)
-    1.0
-    """
-    return pearson(_ranks(found), _ranks(expected))
-
-
-def _ranks(values: Floats) -> NDArray[np.float64]:
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[places], dtype=np.float64)
 
 
 def evaluate_conditions(encoder: ConditionEncoder, rows: CstsRows, seed: int = 0) -> dict[str, float]:

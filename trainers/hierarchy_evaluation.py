@@ -24,7 +24,6 @@ __all__ = [
     "evaluate_regression",
     "evaluate_rule",
     "evaluate_scores",
-    "hops_upward",
 ]
 
 HOPS = ("1", "2", "3", "4+")
@@ -195,7 +194,7 @@ def ancestor_recall(
         for row, values in zip(block.tolist(), scores, strict=True):
             top = np.argpartition(-values, longest - 1)[:longest]
             ranks = {int(members[at]): rank for rank, at in enumerate(top[np.lexsort((top, -values[top]))])}
-            for ancestor, hop in hops_upward(hierarchy, row).items():
+            for ancestor, hop in hierarchy.hops_upward(row).items():
                 group = min(hop, len(HOPS)) - 1
                 pairs[group] += 1
                 hits[group] += [ranks.get(ancestor, longest) < length for length in most]
@@ -205,17 +204,6 @@ def ancestor_recall(
             for at, length in enumerate(most):
                 found[f"hop{name}.recall@{length}"] = float(hits[group, at] / pairs[group])
             found[f"hop{name}.pairs"] = int(pairs[group])
-    return found
-
-
-def hops_upward(hierarchy: Hierarchy, entity: int) -> dict[int, int]:
-    """Return the number of links on the shortest way up to each ancestor of an entity."""
-    found: dict[int, int] = {}
-    front, hop = [entity], 0
-    while front:
-        hop += 1
-        front = list(dict.fromkeys(row for at in front for row in hierarchy.parents(at).tolist() if row not in found))
-        found.update(dict.fromkeys(front, hop))
     return found
 
 

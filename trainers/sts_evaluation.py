@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.self_strae import Tree
 from ontodex.graph import ScoredPairs
+from ontodex.trainers.correlation import pearson, spearman
 
 __all__ = ["evaluate_pairs", "tree_agreement"]
 
@@ -31,8 +32,6 @@ def evaluate_pairs(encode: Callable[[Sequence[str]], NDArray[np.float32]], pairs
         ``alignment``, the mean squared distance of pairs that mean the same, and ``uniformity``, the logarithm of the mean
         of exp(-2 squared distance) of all (both lower is better; Wang and Isola, ICML 2020); ``pairs``, their number.
     """
-    from scipy.stats import pearsonr, spearmanr
-
     texts = list(dict.fromkeys([*pairs.ones, *pairs.others]))
     rows = {text: row for row, text in enumerate(texts)}
     vectors = encode(texts).astype(np.float64)
@@ -45,8 +44,8 @@ def evaluate_pairs(encode: Callable[[Sequence[str]], NDArray[np.float32]], pairs
     if len(apart):
         found["uniformity"] = float(np.log(np.exp(-2 * apart).mean()))
     if np.ptp(cosines) and np.ptp(pairs.scores):
-        found["spearman"] = float(spearmanr(cosines, pairs.scores)[0])
-        found["pearson"] = float(pearsonr(cosines, pairs.scores)[0])
+        found["spearman"] = spearman(cosines, pairs.scores)
+        found["pearson"] = pearson(cosines, pairs.scores)
     return found
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from benchmarks import new_concepts
 from ontodex.engine.hits import Hit
-from ontodex.trainers.hierarchy_evaluation import hops_upward
 
 
 def test_leaves_and_others_are_taken_out_and_asked_for(measured_on, small_graph):
@@ -36,7 +35,7 @@ def test_leaves_and_others_are_taken_out_and_asked_for(measured_on, small_graph)
 def test_ranks_are_counted_by_distance(small_graph):
     hierarchy = small_graph.hierarchy()
     row = small_graph.find("young dog")[0]
-    distances = hops_upward(hierarchy, row)
+    distances = hierarchy.hops_upward(row)
     others = [name for at, name in enumerate(small_graph.ids) if at not in distances]
     nearest = [small_graph.ids[other] for other in sorted(distances, key=distances.__getitem__)]
     hits = [Hit(name, name, 0.0, False) for name in (others[0], *nearest)]

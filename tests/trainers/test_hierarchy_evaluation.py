@@ -13,7 +13,6 @@ from ontodex.trainers.hierarchy_evaluation import (
     evaluate_points,
     evaluate_regression,
     evaluate_scores,
-    hops_upward,
 )
 
 C = 1 / 8
@@ -133,8 +132,8 @@ def test_hops_are_the_shortest_ways_up(hierarchy):
     graph = networkx.DiGraph(hierarchy.links.tolist())
     for entity in hierarchy.members.tolist():
         wanted = networkx.single_source_shortest_path_length(graph, entity)
-        assert hops_upward(hierarchy, entity) == {row: hop for row, hop in wanted.items() if hop}
-    assert hops_upward(hierarchy, 202) == {}
+        assert hierarchy.hops_upward(entity) == {row: hop for row, hop in wanted.items() if hop}
+    assert hierarchy.hops_upward(202) == {}
 
 
 @pytest.mark.parametrize("weight", [0.0, 1.5])
@@ -145,7 +144,7 @@ def test_recall_of_ancestors_is_that_of_a_full_sort(hierarchy, points, weight):
     for entity in hierarchy.members.tolist():
         score = -(poincare.distance(wide[entity], wide, C) + weight * (norms - norms[entity]))
         order = [row for row in np.argsort(-score) if row != entity and row in hierarchy.members]
-        for ancestor, hop in hops_upward(hierarchy, entity).items():
+        for ancestor, hop in hierarchy.hops_upward(entity).items():
             name = "4+" if hop > 3 else str(hop)
             pairs[name] = pairs.get(name, 0) + 1
             for most in (3, 20):
