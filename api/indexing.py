@@ -227,6 +227,7 @@ def load_hierarchy_encoder(name: str, device: str = "auto") -> HiT:
     Raises:
         EncoderError: If there is none, or another, or it cannot be loaded.
     """
+    from ontodex.encoders.condition import ConditionEncoder
     from ontodex.encoders.gauss_cse import GaussCSE
     from ontodex.encoders.hit import DEFAULT_HIT, HiT
     from ontodex.encoders.hyper_cl import HyperCL
@@ -238,6 +239,7 @@ def load_hierarchy_encoder(name: str, device: str = "auto") -> HiT:
         (HyperCL, "Hyper-CL", "relations"),
         (GaussCSE, "GaussCSE", "entailment"),
         (SelfStrAE, "Self-StrAE", "texts"),
+        (ConditionEncoder, "condition", "similarity under a condition"),
     )
     for kind, what, use in others:
         if kind.is_at(folder):

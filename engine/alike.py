@@ -37,13 +37,14 @@ def alike(engine: Engine, question: str, texts: Sequence[str], k: int) -> list[H
     start = time.perf_counter()
     index, graph = engine.index, engine.graph
     searched = question == "search"
-    read = resolve_entities(graph, texts, any_text=searched)
+    read = resolve_entities(graph, texts, any_text=searched, names=None if searched else index.name_likeness)
     by_words = [searched and one.reading.kind not in ("id", "former id") for one in read]
     asked = [Resolved(None, one.reading) if words else one for one, words in zip(read, by_words, strict=True)]
     vectors = vectors_of(index.vectors("text"), asked, lambda texts: np.asarray(index.text_encoder.encode(texts)))
     named = [_bearers(graph, one) if searched else own_row(one) for one in read]
     names = index.name_likeness if searched else None
-    likest = [no_bonus() if names is None else names.find(one.reading.label) for one in read]
+    spelt = [one.reading.text if words else one.reading.label for one, words in zip(read, by_words, strict=True)]
+    likest = [no_bonus() if names is None else names.find(name) for name in spelt]
     bonuses = [(rows, NAMES * likeness) for rows, likeness in likest]
     method, most = (METHOD, 1.0) if names is None else (WITH_NAMES, 1 + NAMES)
     found = engine.searcher("text").top(vectors, k, named, bonuses)

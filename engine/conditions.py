@@ -95,7 +95,7 @@ class Conditions:
         """
         k = checked(k)
         start = time.perf_counter()
-        read = resolve_entities(self._graph, texts)
+        read = resolve_entities(self._graph, texts, names=self._index.name_likeness)
         named = [condition] * len(read) if isinstance(condition, str) else list(condition)
         if len(named) != len(read):
             raise SettingsError(f"condition: expected one, or one for each of {len(read)} texts, found {len(named)}")

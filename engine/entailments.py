@@ -14,7 +14,7 @@ from ontodex.engine.gaussian_space import GaussianSpace
 from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import CHOICES
 from ontodex.engine.owned import best_of_each, fetched
-from ontodex.engine.resolve import Resolved, expect_pairs, resolve_entities, resolve_entity
+from ontodex.engine.resolve import Resolved, expect_pairs, resolve_entities
 from ontodex.engine.topk import Found, Searcher
 from ontodex.engine.verdicts import Direction, Verdict
 from ontodex.errors import expect_choice
@@ -24,6 +24,7 @@ from ontodex.graph import Hierarchy, KnowledgeGraph, Statements, sentences
 from ontodex.graph.hierarchy import runs
 from ontodex.graph.text import in_words
 from ontodex.indexers.index import Index
+from ontodex.indexers.name_likeness import NameLikeness
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Entailments"]
@@ -54,6 +55,7 @@ class Entailments:
         hierarchy: The asserted hierarchy, ``None`` if there is none: what is above an entity is known to follow from it.
         encode: Makes Gaussians of texts.
         device: Where vectors are searched.
+        names: Finds the name that free text is spelt like.
     """
 
     def __init__(
@@ -67,12 +69,14 @@ class Entailments:
         hierarchy: Hierarchy | None,
         encode: Callable[[list[str]], Gaussians],
         device: str = "cpu",
+        names: NameLikeness | None = None,
     ) -> None:
         self.graph, self.said, self.vectors = graph, said, vectors
         self.rule, self.form = rule, form
         self.hierarchy = hierarchy
         self.device = device
         self._encode = encode
+        self._names = names
 
     @classmethod
     def of(cls, index: Index, hierarchy: Hierarchy | None) -> Entailments:
@@ -95,6 +99,7 @@ class Entailments:
             hierarchy=hierarchy,
             encode=lambda texts: np.asarray(index.gauss_encoder.encode(texts)),
             device=index.device,
+            names=index.name_likeness,
         )
 
     @cached_property
@@ -114,7 +119,7 @@ class Entailments:
         expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
-        read = resolve_entities(self.graph, texts)
+        read = resolve_entities(self.graph, texts, names=self._names)
         asked = self._gaussians(read)
         if question == "entailing":
             asked = [_as_hypothesis(*said) for said in zip(read, asked, strict=True)]
@@ -147,7 +152,7 @@ class Entailments:
 
     def _read_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Said, Said]]:
         """Read pairs, and return what each side says; all texts are encoded together."""
-        read = [resolve_entity(self.graph, text) for pair in expect_pairs(pairs) for text in pair]
+        read = resolve_entities(self.graph, [text for pair in expect_pairs(pairs) for text in pair], names=self._names)
         said = list(zip(read, self._gaussians(read), strict=True))
         return list(zip(said[::2], said[1::2], strict=True))
 

@@ -31,6 +31,7 @@ class Reading:
         id: Identifier of the entity or relation; ``None`` for free text.
         label: Its label; the text itself for free text.
         hint: For free text, which known name is spelt alike; for a name that several entities bear, how many; else empty.
+        inverted: Whether it is the inverse of the relation that ``id`` names.
     """
 
     text: str
@@ -38,6 +39,7 @@ class Reading:
     id: str | None
     label: str
     hint: str = ""
+    inverted: bool = False
 
     def __str__(self) -> str:
         if self.id is not None:
@@ -157,8 +159,11 @@ class Hits(Sequence[Hit]):
         for role, reading in self.readings.items():
             if reading.id is None:
                 raise SettingsError(f"{role}: expected one of the graph to make triples of, found {reading}")
+        head, tail = "head", "tail"
+        if "relation" in self.readings and self.readings["relation"].inverted:
+            head, tail = tail, head
         wholes = [({**ids, missing: hit.id}, hit.score) for hit in self.hits if not hit.known]
-        return [(str(ids["head"]), str(ids["relation"]), str(ids["tail"]), score) for ids, score in wholes]
+        return [(str(ids[head]), str(ids["relation"]), str(ids[tail]), score) for ids, score in wholes]
 
     def to_rdf(self) -> str:
         """Return :attr:`triples` as N-Quads in a named graph of predictions, with their scores."""

@@ -16,11 +16,12 @@ from ontodex.engine.known import CHOICES, Known
 from ontodex.engine.likely_relations import LikelyRelations
 from ontodex.engine.projector import Projector
 from ontodex.engine.rerank import Reranker
-from ontodex.engine.resolve import Fits, Resolved, resolve_entity, resolve_relation
+from ontodex.engine.resolve import Fits, Resolved, expect_words, for_hints, resolve_entity, resolve_relation
 from ontodex.engine.topk import Searcher
 from ontodex.errors import expect_choice
 from ontodex.graph import KnowledgeGraph
 from ontodex.indexers.index import Index
+from ontodex.indexers.name_likeness import NameLikeness
 from ontodex.indexers.structure import Bonus
 
 __all__ = ["Links"]
@@ -49,6 +50,7 @@ class Links:
         rerank: Path | None = None,
     ) -> None:
         self._graph = index.graph
+        self._names = index.name_likeness
         self._known = Known(self._graph, known)
         self._projector = Projector(index)
         self._searcher = searcher
@@ -63,8 +65,14 @@ class Links:
         k = checked(k)
         start = time.perf_counter()
         relations = [resolve_relation(self._graph, relation) for _, relation in questions]
+        names = for_hints(self._names, len(questions))
         entities = [
-            resolve_entity(self._graph, entity, fits=self._linked(relation, (question == "heads") != relation.inverted))
+            resolve_entity(
+                self._graph,
+                entity,
+                fits=self._linked(relation, (question == "heads") != relation.inverted),
+                names=names,
+            )
             for (entity, _), relation in zip(questions, relations, strict=True)
         ]
         given = "tail" if question == "heads" else "head"
@@ -110,14 +118,17 @@ class Links:
         k = checked(k)
         start = time.perf_counter()
         answers = []
-        pairs = [self._pair(*question) for question in questions]
+        names = for_hints(self._names, 2 * len(questions))
+        pairs = [self._pair(*question, names) for question in questions]
         vectors = [self._projector.vectors([pair[side] for pair in pairs]) for side in (0, 1)]
         for (head, tail), *both in zip(pairs, *vectors, strict=True):
             true = no_rows()
             if head.row is not None and tail.row is not None:
                 true = self._known.relations(head.row, tail.row)
             chosen = _chosen(np.arange(self._graph.n_relations), true, known)
-            rows, chances = self._likely.of((head, both[0]), (tail, both[1]), chosen, k)
+            rows, chances = no_rows(), np.zeros(0)
+            if len(chosen):
+                rows, chances = self._likely.of((head, both[0]), (tail, both[1]), chosen, k)
             hits = tuple(
                 Hit(
                     self._graph.relation_ids[row], self._graph.relation_labels[row], score, row in true, math.exp(score)
@@ -131,18 +142,19 @@ class Links:
         """Return what tells whether an entity has a link by a relation."""
         return lambda row: len(self._true(row, relation.row, backward)) > 0
 
-    def _pair(self, head: str, tail: str) -> tuple[Resolved, Resolved]:
+    def _pair(self, head: str, tail: str, names: NameLikeness | None) -> tuple[Resolved, Resolved]:
         """Read two entities; of several that bear a name, those are meant that are linked."""
+        expect_words(tail, "entity")
         bearers, _ = self._graph.find_all(tail) or ([], None)
 
         def leads(row: int) -> bool:
             return any(len(self._known.relations(row, other)) for other in bearers)
 
-        one = resolve_entity(self._graph, head, fits=leads)
-        other = resolve_entity(
-            self._graph, tail, fits=lambda row: one.row is not None and len(self._known.relations(one.row, row)) > 0
-        )
-        return one, other
+        def led_to(row: int) -> bool:
+            return one.row is not None and len(self._known.relations(one.row, row)) > 0
+
+        one = resolve_entity(self._graph, head, fits=leads, names=names)
+        return one, resolve_entity(self._graph, tail, fits=led_to, names=names)
 
     def _true(self, entity: int | None, relation: int | None, backward: bool) -> Rows:
         if entity is None or relation is None:

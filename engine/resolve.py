@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass
+
+import numpy as np
 
 from ontodex.engine.hits import Reading
 from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation, nearest
@@ -12,17 +15,30 @@ from ontodex.graph.knowledge_graph import HIERARCHY_NAMES
 from ontodex.graph.names import normalise
 from ontodex.graph.prefixes import local_name, looks_like_identifier
 from ontodex.graph.text import in_words, inverse_text
+from ontodex.indexers.name_likeness import NameLikeness, plain
 
-__all__ = ["Resolved", "expect_pairs", "resolve_entities", "resolve_entity", "resolve_relation"]
+__all__ = [
+    "Resolved",
+    "expect_pairs",
+    "expect_words",
+    "for_hints",
+    "resolve_entities",
+    "resolve_entity",
+    "resolve_relation",
+]
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """What a name stands for: a row, or ``None`` for free text; how it was read; and whether it is a relation's inverse."""
+    """What a name stands for: a row, or ``None`` for free text; and how it was read."""
 
     row: int | None
     reading: Reading
-    inverted: bool = False
+
+    @property
+    def inverted(self) -> bool:
+        """Whether it is a relation's inverse."""
+        return self.reading.inverted
 
     @property
     def words(self) -> str:
@@ -39,11 +55,24 @@ DOWNWARD = frozenset(
 )
 """Names of the relation from child to parent, and of its inverse, as :func:`~ontodex.graph.names.normalise` spells them."""
 
+HINTS = 100
+"""Texts at most for which names that are spelt alike are looked for."""
+
+LIKEST, SPELT_ALIKE = 10, 0.8
+"""Entities whose names are compared with free text letter by letter, and the least ratio of what agrees (difflib)."""
+
 Fits = Callable[[int], bool]
 """Tells which entities a question can be about, where several bear a name."""
 
 
-def resolve_entity(graph: KnowledgeGraph, text: str, *, any_text: bool = False, fits: Fits | None = None) -> Resolved:
+def resolve_entity(
+    graph: KnowledgeGraph,
+    text: str,
+    *,
+    any_text: bool = False,
+    fits: Fits | None = None,
+    names: NameLikeness | None = None,
+) -> Resolved:
     """Read a CURIE, an IRI, a label, a synonym or free text.
 
     Args:
@@ -51,12 +80,13 @@ def resolve_entity(graph: KnowledgeGraph, text: str, *, any_text: bool = False, 
         text: What a user typed.
         any_text: Take what looks like an unknown identifier for words.
         fits: Of several that bear the name those that fit are meant, if there are any; of these, the one in most triples.
+        names: Finds the name that free text is spelt like, for the hint of its reading.
 
     Raises:
         UnknownEntity: If it is an IRI, or a CURIE with a prefix that the graph uses, and no entity has it.
         SettingsError: If it is empty.
     """
-    _expect_words(text, "entity")
+    expect_words(text, "entity")
     found = graph.find_all(text)
     if found is not None:
         bearers, kind = found
@@ -69,11 +99,18 @@ def resolve_entity(graph: KnowledgeGraph, text: str, *, any_text: bool = False, 
         raise UnknownEntity(
             f"{graph.source}: no entity {text!r}{nearest(text, alike)}; give a CURIE, an IRI, a label, or words"
         )
-    return Resolved(None, Reading(text, "free text", None, text))
+    return Resolved(
+        None, Reading(text, "free text", None, text, "" if names is None else _spelt_alike(graph, names, text))
+    )
 
 
 def resolve_entities(
-    graph: KnowledgeGraph, texts: Sequence[str], *, any_text: bool = False, fits: Fits | None = None
+    graph: KnowledgeGraph,
+    texts: Iterable[str],
+    *,
+    any_text: bool = False,
+    fits: Fits | None = None,
+    names: NameLikeness | None = None,
 ) -> list[Resolved]:
     """Read many; see :func:`resolve_entity`.
 
@@ -82,7 +119,14 @@ def resolve_entities(
     """
     if isinstance(texts, str):
         raise SettingsError(f"questions: expected a list of texts, found one text, {texts!r}; put it in a list")
-    return [resolve_entity(graph, text, any_text=any_text, fits=fits) for text in texts]
+    texts = list(texts)
+    names = for_hints(names, len(texts))
+    return [resolve_entity(graph, text, any_text=any_text, fits=fits, names=names) for text in texts]
+
+
+def for_hints(names: NameLikeness | None, texts: int) -> NameLikeness | None:
+    """Return what finds names that are spelt alike, but nothing for more texts than anybody reads the hints of."""
+    return names if texts <= HINTS else None
 
 
 def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
@@ -95,7 +139,7 @@ def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
         UnknownRelation: If it is an IRI, or a CURIE with a prefix that relations use, and no relation has it.
         SettingsError: If it is empty.
     """
-    _expect_words(text, "relation")
+    expect_words(text, "relation")
     found = graph.find_relation(text)
     if found is not None:
         number, kind = found
@@ -103,10 +147,10 @@ def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
         identifier = graph.relation_ids[number]
         return Resolved(number, Reading(text, str(kind), identifier, label))
     prefix = inverse_text("")
-    if text.startswith(prefix) and (found := graph.find_relation(text[len(prefix) :])) is not None:
+    if text[: len(prefix)].casefold() == prefix and (found := graph.find_relation(text[len(prefix) :])) is not None:
         number, kind = found
         label = inverse_text(graph.relation_labels[number])
-        return Resolved(number, Reading(text, str(kind), graph.relation_ids[number], label), inverted=True)
+        return Resolved(number, Reading(text, str(kind), graph.relation_ids[number], label, inverted=True))
     if (usual := _of_hierarchy(graph, text)) is not None:
         return usual
     if _is_identifier(text, graph.prefixes, graph.relation_ids):
@@ -117,6 +161,17 @@ def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
     return Resolved(None, Reading(text, "free text", None, text, nearest(text, graph.relation_labels, n=1)))
 
 
+def _spelt_alike(graph: KnowledgeGraph, names: NameLikeness, text: str) -> str:
+    """Return a hint that names the name that is spelt most like free text, or an empty string."""
+    rows, likeness = names.find(text)
+    known: dict[str, str] = {}
+    for row in rows[np.argsort(-likeness, kind="stable")[:LIKEST]].tolist():
+        for name in (graph.labels[row], *graph.synonyms[row]):
+            known.setdefault(plain(name), name)
+    match = difflib.get_close_matches(plain(text), known, n=1, cutoff=SPELT_ALIKE)
+    return f"; did you mean {known[match[0]]!r}?" if match else ""
+
+
 def _of_hierarchy(graph: KnowledgeGraph, text: str) -> Resolved | None:
     """Return the relation from child to parent, or its inverse, if the text is a usual name of it and there is one alone."""
     names = {normalise(text), normalise(local_name(text))}
@@ -124,8 +179,8 @@ def _of_hierarchy(graph: KnowledgeGraph, text: str) -> Resolved | None:
         return None
     (number,), inverted = graph.hierarchy_relations, not names & UPWARD
     label = graph.relation_labels[number]
-    reading = Reading(text, "synonym", graph.relation_ids[number], inverse_text(label) if inverted else label)
-    return Resolved(number, reading, inverted)
+    label = inverse_text(label) if inverted else label
+    return Resolved(number, Reading(text, "synonym", graph.relation_ids[number], label, inverted=inverted))
 
 
 def expect_pairs(questions: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -153,7 +208,12 @@ def _is_identifier(text: str, prefixes: Mapping[str, str], ids: Iterable[str]) -
     return prefix in prefixes or any(known.startswith(f"{prefix}:") for known in ids)
 
 
-def _expect_words(text: str, role: str) -> None:
+def expect_words(text: str, role: str) -> None:
+    """Refuse what is no text, or empty, or no UTF-8.
+
+    Raises:
+        SettingsError: If it is.
+    """
     if not isinstance(text, str) or not text.strip():
         raise SettingsError(f"{role}: expected a CURIE, an IRI, a label or words, found {text!r}")
     if any("\ud800" <= letter <= "\udfff" for letter in text):

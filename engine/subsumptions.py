@@ -23,6 +23,7 @@ from ontodex.graph.names import NameKind, normalise
 from ontodex.indexers.index import Index
 from ontodex.indexers.kin import Added, Kin, KinRule
 from ontodex.indexers.likeness import Likeness
+from ontodex.indexers.name_likeness import NameLikeness
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Subsumptions"]
@@ -52,6 +53,7 @@ class Subsumptions:
         encode: Makes lifted points of texts.
         kin: What entities of like text add to ``"parents"`` and ``"children"``, and what the sums mean.
         device: Where vectors are searched.
+        names: Finds the name that free text is spelt like.
 
     Attributes:
         hierarchy: As given, or one without a link.
@@ -72,6 +74,7 @@ class Subsumptions:
         encode: Callable[[list[str]], Points],
         kin: Mapping[str, tuple[KinRule, OfKin]] | None = None,
         device: str = "cpu",
+        names: NameLikeness | None = None,
     ) -> None:
         none = np.zeros(0, dtype=np.int32)
         self.graph = graph
@@ -79,6 +82,7 @@ class Subsumptions:
         self.rule = rule
         self.device = device
         self._encode = encode
+        self._names = names
         self.space = SubsumptionSpace(vectors, curvature, rule.weight, rule.tilt)
         self.above = Searcher(vectors, device, space=self.space)
         self.below = self.above.scored_by(self.space.turned())
@@ -114,6 +118,7 @@ class Subsumptions:
             encode=lambda texts: np.asarray(index.hit_encoder.items(texts)),
             kin=_kin(index, hierarchy),
             device=index.device,
+            names=index.name_likeness,
         )
 
     def read(self, texts: Sequence[str]) -> list[Resolved]:
@@ -123,7 +128,7 @@ class Subsumptions:
             UnknownEntity: If one is an IRI or CURIE that no entity has.
             SettingsError: If one is empty.
         """
-        return resolve_entities(self.graph, texts, fits=self.hierarchy.has)
+        return resolve_entities(self.graph, texts, fits=self.hierarchy.has, names=self._names)
 
     def points(self, entities: Sequence[Resolved]) -> Points:
         """Return entities and texts as lifted points, of shape (entities, d+1)."""

@@ -180,7 +180,8 @@ class GraphBuilder:
         """
         if not self._rows:
             raise ReadError(
-                "expected at least one entity, found none; is the file empty, or of another format?", self.source
+                "expected at least one entity, found none; is it empty, of another format, or without links and names?",
+                self.source,
             )
         labels = [label or own_name(identifier) for identifier, label in zip(self._rows, self._labels, strict=True)]
         relation_labels = [

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from types import MappingProxyType
 
 import numpy as np
@@ -14,6 +16,7 @@ from ontodex.graph.builder import own_name, readable, unique_triples
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.names import normalise
+from ontodex.graph.notices import ReadWarning
 from ontodex.graph.prefixes import contract, expand, local_name, looks_like_identifier
 
 __all__ = ["aligned", "merge", "remove", "union"]
@@ -218,7 +221,7 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
     """Return which entity of a graph an id of a part means, if not itself.
 
     That is the one that had this id formerly; and, where a part only has links of a name (it is ``linked``), the one entity
-    of that label that there is in both.
+    of that label that there is in both; if there are several, a :class:`ReadWarning` says so.
     """
     former = zip(graph.former_ids.strings, graph.former_ids.owners.tolist(), strict=True)
     meant = {name: graph.ids[row] for name, row in former}
@@ -235,6 +238,15 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
     for key, of_key in bearers.items():
         if len(of_key) == 1 and there.issuperset(of_key):
             meant.update(dict.fromkeys(named[key], *of_key))
+    shared = {named[key][0]: sorted(of_key) for key, of_key in bearers.items() if len(of_key) > 1}
+    for name, of_name in islice(shared.items(), 1):
+        more = f", and {len(shared) - 1} more such names" if len(shared) > 1 else ""
+        warnings.warn(
+            f"{part.source}: {name!r} is the label of {' and '.join(of_name[:3])}{more}; links of it are not theirs but of "
+            "another entity, which has this name as its id; give the id of the one that is meant",
+            ReadWarning,
+            stacklevel=2,
+        )
     return meant
 
 

@@ -265,7 +265,8 @@ class KnowledgeGraph:
                 says nothing.
 
         Raises:
-            GraphError: If the graph has no such relation.
+            GraphError: If no relation is named like one, and none is given.
+            UnknownRelation: If the graph does not have the one that is given.
             CycleError: If the links run in a circle and ``on_cycle`` is ``"raise"``.
         """
         if relation is None:
@@ -278,7 +279,9 @@ class KnowledgeGraph:
         else:
             found = self.find_relation(relation)
             if found is None:
-                raise UnknownRelation(f"no relation {relation!r}{nearest(relation, self.relation_labels)}")
+                raise UnknownRelation(
+                    f"{self.source}: no relation {relation!r}{nearest(relation, self.relation_labels)}"
+                )
             chosen = (found[0],)
         links = np.isin(self.relations, chosen)
         cut = "drop" if on_cycle == "ignore" else on_cycle

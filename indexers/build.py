@@ -254,7 +254,9 @@ class _Build:
     ) -> tuple[NDArray[np.bytes_], Vectors] | None:
         """Return the keys and vectors that the same encoder has made for an earlier generation, if they are whole."""
         told = TEXT if space == SPAN else space
-        if earlier is None or earlier.manifest.encoders.get(told, {}).get(encoder) != fingerprint:
+        if earlier is None or space not in earlier.manifest.spaces:
+            return None
+        if earlier.manifest.encoders.get(told, {}).get(encoder) != fingerprint:
             return None
         with suppress(IndexFailure):
             stored = f"{earlier.manifest.spaces[space].vectors}/vectors/"

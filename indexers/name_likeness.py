@@ -17,7 +17,7 @@ from ontodex.graph.names import normalise
 from ontodex.graph.text import in_words
 from ontodex.indexers.likeness import greatest
 
-__all__ = ["NameLikeness"]
+__all__ = ["NameLikeness", "plain"]
 
 Rows = NDArray[np.int64]
 PARTS = ("keys", "starts", "bearers", "owners", "lengths")
@@ -136,15 +136,19 @@ def _weights(starts: Rows, names: int) -> NDArray[np.float64]:
     return np.asarray((np.log((1 + names) / (1 + np.diff(starts))) + 1) ** 2)
 
 
-def _plain(name: str) -> str:
-    """Return a name in lower case and without accents, white space as single spaces."""
+def plain(name: str) -> str:
+    """Return a name in lower case and without accents, white space as single spaces.
+
+    >>> plain("Köln  Drum")
+    'koln drum'
+    """
     apart = unicodedata.normalize("NFKD", normalise(in_words(name)))
     return "".join(letter for letter in apart if not unicodedata.combining(letter))
 
 
 def _trigrams(names: Sequence[str]) -> tuple[Rows, Rows]:
     """Return the trigrams of names, of each those it has ascending and once, and how many each has."""
-    texts = [f" {_plain(name)} " for name in names]
+    texts = [f" {plain(name)} " for name in names]
     letters = np.frombuffer("".join(texts).encode("utf-32-le", "replace"), dtype=np.uint32).astype(np.int64)
     owners = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     inside = letters[1:-1] != SPACE  # where one name ends and the next begins there are two spaces

@@ -12,7 +12,7 @@ from ontodex.graph.builder import LANGUAGE, GraphBuilder
 from ontodex.graph.edit import merge
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.notices import ReadWarning
-from ontodex.graph.readers.folders import read_splits
+from ontodex.graph.readers.folders import read_splits, split_files
 from ontodex.graph.readers.formats import format_of
 from ontodex.graph.readers.memory import read_frame, read_networkx
 from ontodex.graph.readers.obo import read_obo
@@ -37,7 +37,8 @@ def read(
     Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as
     head, relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent),
     OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML and OBO-graph JSON. A folder holds train, valid
-    and test, with names and definitions beside them, or a WordNet database. Nothing is ever fetched: imports are left out.
+    and test, with names and definitions beside them, or a WordNet database; of any other each file is a source. Nothing is
+    ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The
@@ -71,15 +72,30 @@ def read(
         expect_choice("format", format, FORMATS)
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", str(language)):
         raise SettingsError(f"language: expected a tag such as 'en', 'de' or 'pt-BR', found {language!r}")
-    graph, problems = _read_one(source, on_error, format, language)
+    first, *rest = (part for one in (source, *more) for part in _parts(one, format))
+    graph, problems = _read_one(first, on_error, format, language)
     found = [problems]
-    for other in more:
+    for other in rest:
         part, problems = _read_one(other, on_error, format, language)
         graph = replace(merge(graph, part), source=f"{graph.source} + {part.source}")
         found.append(problems)
     for problems in found:
         problems.finish()
     return graph
+
+
+def _parts(source: Any, format: str | None) -> list[Any]:
+    """Return the files of a folder that is no benchmark and no WordNet, in the order of their names; else the source."""
+    folder = Path(source) if isinstance(source, str | Path) else None
+    if (
+        folder is None
+        or format in ("splits", "wordnet")
+        or not folder.is_dir()
+        or is_wordnet(folder)
+        or split_files(folder)
+    ):
+        return [source]
+    return sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")) or [source]
 
 
 def _read_one(source: Any, on_error: str, format: str | None, language: str) -> tuple[KnowledgeGraph, Problems]:

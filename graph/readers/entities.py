@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.knowledge_graph import HIERARCHY_NAMES
@@ -19,8 +20,11 @@ ID = (
     *("concept id", "concept uri", "child id", "sku"),
 )
 LABEL = ("label", "name", "preferred label", "preflabel", "wikidata label")
-LABEL_ALONE = ("title", "term", "concept", "class", "category", "child")
+LABEL_ALONE = ("title", "term", "concept", "child")
 """Names of a column of labels where there is no better one."""
+
+KINDS = ("class", "category")
+"""Names of a column of labels where no other column stands before it; after one, what they hold is said of that."""
 
 SYNONYMS = (
     *("synonyms", "synonym", "lemmas", "aliases", "alias", "alternative labels", "alternative label", "altlabel"),
@@ -29,7 +33,7 @@ SYNONYMS = (
 DEFINITION = ("definition", "definitions", "gloss", "description", "first sentence", "comment", "wikidata description")
 FORMER = ("former ids", "former id", "alt ids", "alt id", "alternative ids", "alternative id", "replaces")
 PARENT = (
-    *("parent", "parents", "parent ids", *(f"parent {name}" for name in (*ID, *LABEL, *LABEL_ALONE))),
+    *("parent", "parents", "parent ids", *(f"parent {name}" for name in (*ID, *LABEL, *LABEL_ALONE, *KINDS))),
     *("superclass", "super class", "broader uri", "type of", *sorted(HIERARCHY_NAMES)),
 )
 
@@ -56,6 +60,15 @@ TRUE = frozenset(("true", "yes", "y", "1"))
 
 SHARED = 2 / 3
 """A column is a relation if it has at most this many values for each filled cell: rows share them."""
+
+APART, LONGEST = 0.9, 60
+"""A column may hold the labels of a table that names none if so many of its rows have one and so many differ, no longer than
+this in the mean."""
+
+NUMBER = re.compile(r"[-+]?(?:0|[1-9]\d*)(?:[.,]\d+)?")
+
+OF_IDS = re.compile(r"(?:.+ )?(?:ids?|codes?|keys?|refs?|references?|no|number|numbers)")
+"""A name that says that the numbers of a column name rows."""
 
 Report = Callable[[str, int], None]
 """Takes what is wrong with a row, and its number."""
@@ -95,19 +108,25 @@ class EntityColumns:
             tuple(place for name in known for place, other in enumerate(plain) if name in other)
             for known in (ID, (*LABEL, *LABEL_ALONE), SYNONYMS, DEFINITION, FORMER, PARENT, OBSOLETE)
         )
-        ids, labels = (
-            ids or _of_its_kind(plain, ("id", "code", "number")),
-            labels or _of_its_kind(plain, ("name", "label", "title")),
+        ids = ids or _of_its_kind(plain, ("id", "code", "number"))
+        said = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete}
+        labels = (
+            tuple(at for at in labels if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE})
+            or _of_its_kind(
+                [() if at in said - {*ids} else form for at, form in enumerate(plain)], ("name", "label", "title")
+            )
+            or tuple(
+                at for at in range(len(plain)) if at not in said and {*plain[at]} & {*KINDS} and {*range(at)} <= said
+            )
         )
-        labels = tuple(at for at in labels if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE})
         taken = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete}
-        others = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
-        return cls(len(names), ids, labels, synonyms, definitions, former, parents, obsolete, others)
+        rest = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
+        return cls(len(names), ids, labels, synonyms, definitions, former, parents, obsolete, rest)
 
     @property
     def told(self) -> int:
         """How many columns have a name that is one of an entity's."""
-        return self.width - sum(normalise(name) not in LABEL_ALONE for _, name in self.others)
+        return self.width - sum(normalise(name) not in (*LABEL_ALONE, *KINDS) for _, name in self.others)
 
     def labels(self, cells: Sequence[str]) -> list[str]:
         """Return the labels in a row."""
@@ -183,7 +202,9 @@ def add_entities(
 
     A parent is an entity by its id, by its label, or by its label in any case; what names no row is an entity of this name,
     but for 0 and ``owl:Thing``. Any other column is a relation if most of its cells name rows, or if rows share its values
-    (``habitat``, say); numbers, dates and remarks are left out, and so are rows that are marked as obsolete.
+    (``habitat``, say); numbers, dates and remarks are left out, and so are rows that are marked as obsolete. Where ids are
+    numbers in a row, a number names a row only in a column whose name says so (``manager_id``). Where no column is named as
+    one of labels, the first of short texts that differ is taken for it.
 
     Args:
         columns: What the header says.
@@ -192,65 +213,106 @@ def add_entities(
         report: Takes rows that hold no entity.
         remark: Takes what is to be said of columns that are left out.
     """
+    if not columns.label:
+        rows = list(rows)
+        columns = _labelled([cells for _, cells in rows if len(cells) == columns.width], columns, remark)
     named: list[tuple[str, Sequence[str]]] = []
-    by_label: dict[str, str] = {}
-    by_spelling: dict[str, str] = {}
+    found = _Found()
     for number, cells in rows:
         fits = len(cells) == columns.width
         if fits and any(cells[at].strip().casefold() in TRUE for at in columns.obsolete):
             continue
         identifier = add_entity(columns, cells, builder) if fits else ""
         if not identifier:
-            found = f"{len(cells)}: {' | '.join(cells)[:60]!r}"
-            report(f"expected {columns.width} columns and an id or label, found {found}", number)
+            what = f"{len(cells)}: {' | '.join(cells)[:60]!r}"
+            report(f"expected {columns.width} columns and an id or label, found {what}", number)
             continue
-        label = next(iter(columns.labels(cells)), identifier)
-        by_label.setdefault(label.strip(), identifier)
-        by_spelling.setdefault(normalise(label), identifier)
+        found.add(identifier, next(iter(columns.labels(cells)), identifier))
         named.append((identifier, cells))
-    ids = {identifier for identifier, _ in named}
     builder.replace({name: identifier for identifier, cells in named for name in columns.names(columns.former, cells)})
-
-    def entity(part: str) -> str | None:
-        """Return the row that a part names; numbers of columns with gaps are written 1.0 for 1."""
-        whole = part.removesuffix(".0")
-        row = part if part in ids else by_label.get(part) or by_spelling.get(normalise(part))
-        return row or (whole if whole in ids else None)
-
-    def named_in(cell: str) -> list[str]:
-        """Return the parts of a cell that names no row; commas part it only where every part is an entity of the table."""
-        if entity(cell.strip()):
-            return [cell.strip()]
-        parts = _parts(cell)
-        finer = [part.strip() for part in cell.split(",")]
-        return finer if len(parts) == 1 and not entity(parts[0]) and all(map(entity, finer)) else parts
-
     parents, others = [(at, "is_a") for at in columns.parents], [(at, name) for at, name in columns.others if name]
     left_out = []
     for at, relation in parents + others:
-        links = [(identifier, part) for identifier, cells in named for part in named_in(cells[at])]
+        links = [(identifier, part) for identifier, cells in named for part in found.parts(cells[at])]
         nothing = NOTHING | NO_PARENT if at in columns.parents else NOTHING
-        links = [(identifier, part) for identifier, part in links if entity(part) or part.casefold() not in nothing]
-        if at in columns.parents or _is_relation([part for _, part in links], entity):
+        links = [(identifier, part) for identifier, part in links if found.row(part) or part.casefold() not in nothing]
+        if at in columns.parents or _is_relation([part for _, part in links], found.rows_by(relation)):
             for identifier, part in links:
-                builder.triple(identifier, relation, entity(part) or part)
+                builder.triple(identifier, relation, found.row(part) or part)
         elif links:
             left_out.append(relation)
     if left_out:
         remark(
             f"left out {', '.join(left_out)}: a column of numbers, dates, yes and no, or texts that few rows share is no "
-            "relation; if one is, put it into a table of head, relation and tail"
+            "relation; if one is, put it into a table of head, relation and tail, or, if its numbers are ids, let its name "
+            "end in id"
         )
+
+
+class _Found:
+    """The entities of a table, to be found by id, by label, or by label in any case."""
+
+    def __init__(self) -> None:
+        self._ids: set[str] = set()
+        self._by_label: dict[str, str] = {}
+        self._by_spelling: dict[str, str] = {}
+
+    def add(self, identifier: str, label: str) -> None:
+        self._ids.add(identifier)
+        self._by_label.setdefault(label.strip(), identifier)
+        self._by_spelling.setdefault(normalise(label), identifier)
+
+    def row(self, part: str) -> str | None:
+        """Return the id that a part of a cell names; numbers of columns with gaps are written 1.0 for 1."""
+        whole = part.removesuffix(".0")
+        found = part if part in self._ids else self._by_label.get(part) or self._by_spelling.get(normalise(part))
+        return found or (whole if whole in self._ids else None)
+
+    def parts(self, cell: str) -> list[str]:
+        """Return the parts of a cell that names no row; commas part it only where every part is an entity of the table."""
+        if self.row(cell.strip()):
+            return [cell.strip()]
+        parts = _parts(cell)
+        finer = [part.strip() for part in cell.split(",")]
+        return finer if len(parts) == 1 and not self.row(parts[0]) and all(map(self.row, finer)) else parts
+
+    def rows_by(self, relation: str) -> Callable[[str], str | None]:
+        """Return what finds the row that a part names, where numbers are read as ids only if they can be meant so."""
+        if not self._are_counted or any(OF_IDS.fullmatch(form) for form in spellings(relation)):
+            return self.row
+        return lambda part: None if NUMBER.fullmatch(part) else self.row(part)
+
+    @cached_property
+    def _are_counted(self) -> bool:
+        """Whether most ids are whole numbers in a row, so that any small number is the id of some row."""
+        numbers = [int(name) for name in self._ids if name.isascii() and name.isdigit() and str(int(name)) == name]
+        return 2 * len(numbers) > max(len(self._ids), max(numbers, default=0) - min(numbers, default=0))
+
+
+def _labelled(rows: Sequence[Sequence[str]], columns: EntityColumns, remark: Callable[[str], None]) -> EntityColumns:
+    """Return the columns with the one that holds labels, if one does though it is not named so."""
+    ids = {cells[at].strip() for cells in rows for at in columns.id}
+    for at, name in columns.others:
+        filled = [cell for cells in rows if (cell := cells[at].strip())]
+        words = sum(bool(re.search(r"[^\W\d_]", cell)) and cell not in ids for cell in filled)
+        if (
+            rows
+            and min(words, len(set(filled))) >= APART * len(rows)
+            and sum(map(len, filled)) <= LONGEST * len(filled)
+        ):
+            remark(f"took {name} for the labels, as no column is named label or name; name the one that is")
+            return replace(columns, label=(at,), others=tuple(other for other in columns.others if other[0] != at))
+    return columns
 
 
 def _parts(cell: str, marks: str = "|;\n") -> list[str]:
     return [part.strip() for part in re.split(f"[{marks}]", cell) if part.strip()]
 
 
-def _is_relation(cells: Sequence[str], entity: Callable[[str], str | None]) -> bool:
+def _is_relation(cells: Sequence[str], row: Callable[[str], str | None]) -> bool:
     """Tell whether most cells of a column name rows of the table, or whether rows share its values."""
     values = Counter(cells)
-    if 2 * sum(count for part, count in values.items() if entity(part)) > len(cells):
+    if 2 * sum(count for part, count in values.items() if row(part)) > len(cells):
         return True
     words = sum(count for part, count in values.items() if re.search(r"[^\W\d_]", part))
     is_said = {part.casefold() for part in values} <= NO_VALUES

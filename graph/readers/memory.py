@@ -23,6 +23,11 @@ def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None
     builder.prefixes.update(graph.graph.get("prefixes") or {})
     for relation, label in (graph.graph.get("relations") or {}).items():
         builder.relation(str(relation), str(label))
+    if not graph.is_directed() and graph.number_of_edges():
+        problems.remark(
+            "expected a directed graph, found one whose edges have no direction: each is read from the node that was "
+            "added first; give a DiGraph or a MultiDiGraph"
+        )
     former: dict[str, str] = {}
     for node, data in graph.nodes(data=True):
         builder.entity(
@@ -45,10 +50,15 @@ def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None
 def read_frame(frame: Any, builder: GraphBuilder, problems: Problems) -> None:
     """Read the head, relation and tail columns of a pandas or polars frame, its entities, or its first three columns.
 
+    An index of a pandas frame that has a name is a column. Where columns have names, and none that tells what they are, the
+    first three make a warning.
+
     Raises:
         ReadError: If there are fewer than three columns, and they name no entities, or if they name heads and tails
             and no relation.
     """
+    if hasattr(frame, "reset_index") and any(name is not None for name in frame.index.names):
+        frame = frame.reset_index()
     names = [str(name) for name in frame.columns]
     chosen = triple_columns(names)
     entities = None if chosen else entity_columns(names)
@@ -58,6 +68,11 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems) -> None:
         raise ReadError(
             f"expected columns head, relation and tail, or id, label and parent, found {', '.join(names)}",
             builder.source,
+        )
+    if not chosen and not entities and not all(name.isdigit() for name in names):
+        problems.remark(
+            f"took the first three columns, {', '.join(names[:3])}, for head, relation and tail; name them so, or name "
+            "id, label and parent"
         )
     triples = chosen or TripleColumns()
     read = set(range(len(names))) if entities else {*triples[:3], *triples.labels, triples.modifier}

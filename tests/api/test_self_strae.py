@@ -67,6 +67,13 @@ def test_more_answers_than_entities_are_all(engine):
     assert [len(hits) for hits in engine.search_batch(["barn", "dog"], k=2, spans=True)] == [2, 2]
 
 
+def test_an_index_without_phrases_is_built_anew_with_them(model, tmp_path):
+    path = tmp_path / "farm.odx"
+    build_plain(farm(), path, model).close()
+    with build_plain(farm(), path, model, spans=True) as engine:
+        assert engine.search("barn", k=1, spans=True)[0].text is not None
+
+
 def test_an_added_entity_has_phrases_too_and_no_others_are_encoded(model, tmp_path, monkeypatch):
     path = tmp_path / "farm.odx"
     build_plain(farm(), path, model, spans=True).close()

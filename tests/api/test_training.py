@@ -17,12 +17,18 @@ from ontodex.indexing import load_hierarchy_encoder
 from tests.plain import build_plain
 
 
-@pytest.mark.parametrize("other", ["tiny_gauss", "links"])
+@pytest.mark.parametrize("other", ["tiny_gauss", "links", "conditions"])
 def test_an_encoder_of_another_kind_is_none_for_hierarchies(other, request, tmp_path, tiny_encoder, small_graph):
     if other == "links":
         folder, what = tmp_path / "links", "Hyper-CL"
         training = ontodex.HyperCLTraining(steps=2, queries=16)
         ontodex.train_hyper_cl(small_graph, folder, encoder=tiny_encoder, training=training, device="cpu", quiet=True)
+    elif other == "conditions":
+        folder, what = tmp_path / "conditions", "condition"
+        training = ontodex.ConditionTraining(epochs=1)
+        settings = ontodex.ConditionalPairsSettings(unseen_entities=0.0, unseen_conditions=0.0)
+        pairs = ontodex.conditional_pairs(small_graph, settings=settings)
+        ontodex.train_condition(pairs, folder, encoder=tiny_encoder, training=training, device="cpu", quiet=True)
     else:
         folder, what = request.getfixturevalue(other), "GaussCSE"
     with pytest.raises(EncoderError, match=f"expected a HiT encoder, for hierarchies, found a {what} encoder"):

@@ -146,6 +146,55 @@ def test_a_name_that_several_bear_is_said_to_be_one_of_them():
     assert resolve_entity(graph, "ex:1").reading.hint == resolve_entity(graph, "tool").reading.hint == ""
 
 
+def test_what_is_misspelt_is_read_as_text_with_a_hint(engine):
+    asked = (
+        engine.tails("Young  hors", "lives in", k=1).readings["head"],
+        engine.heads("lives in", "forrest", k=1).readings["tail"],
+        engine.relations("common hara", "dog", k=1).readings["head"],
+        engine.similar("tame animl", k=1).readings["text"],
+        engine.similar("tame animl", k=1, condition="lives in").readings["text"],
+    )
+    assert [(one.kind, one.hint) for one in asked] == [
+        ("free text", f"; did you mean {name!r}?")
+        for name in ("young horse", "forest", "common hare", "tame animal", "tame animal")
+    ]
+    assert "(free text; did you mean 'forest'?)" in str(engine.heads("lives in", "forrest", k=1))
+    for other in ("a wild pig", "submarine", "dog"):
+        assert engine.similar(other, k=1).readings["text"].hint == ""
+    many = engine.similar_batch(["forrest"] * 101, k=1)  # nobody reads so many
+    assert {hits.readings["text"].hint for hits in many} == {""}
+
+
+def test_where_no_relation_is_left_nothing_is_found(engine):
+    assert len(engine.relations("dog", "sea", known="only")) == 0
+    both = engine.relations_batch([("dog", "sea"), ("dog", "farm")], known="only")
+    assert [len(hits) for hits in both] == [0, 1]
+    for pair in (("dog", None), (1, 2)):
+        with pytest.raises(SettingsError, match="entity: expected a CURIE"):
+            engine.relations(*pair)
+
+
+def test_inverse_may_be_written_in_any_case(engine):
+    asked, usual = (engine.tails("farm", f"{word} lives in", k=3) for word in ("Inverse", "inverse"))
+    assert asked.readings["relation"].inverted
+    assert [hit.id for hit in asked] == [hit.id for hit in usual]
+
+
+def test_search_compares_names_with_what_is_typed(engine):
+    found = engine.search("hares", k=60)  # a synonym of hare
+    typed, _ = engine.index.name_likeness.find("hares")
+    of_label, _ = engine.index.name_likeness.find("hare")
+    assert found[0].id == "ex:hare"
+    assert set(typed) != set(of_label)
+    text = engine.index.vectors("text")[np.arange(engine.graph.n_entities)] @ np.asarray(
+        engine.index.text_encoder.encode(["hares"])
+    )[0].astype(np.float64)
+    rows, likeness = engine.index.name_likeness.find("hares")
+    text[rows] += 0.5 * likeness
+    wanted = {engine.graph.ids[row]: score / 1.5 for row, score in enumerate(text.tolist())}
+    assert [hit.score for hit in found[1:]] == pytest.approx([wanted[hit.id] for hit in found[1:]], abs=1e-5)
+
+
 def test_relations_are_all_ranked_and_known_ones_marked(engine):
     hits = engine.relations("dog", "farm")
     assert {hit.id for hit in hits} == set(engine.graph.relation_ids)

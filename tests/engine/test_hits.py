@@ -61,8 +61,15 @@ def test_json_is_one_line_with_the_documented_keys(tails: Hits, search: Hits) ->
     assert list(said) == ["query", "method", "hits", "took_ms"]
     assert said["query"] == {
         "question": "tails",
-        "head": {"text": "Dog", "kind": "label", "id": "ex:dog", "label": "dog", "hint": ""},
-        "relation": {"text": "lives in", "kind": "label", "id": "ex:livesIn", "label": "lives in", "hint": ""},
+        "head": {"text": "Dog", "kind": "label", "id": "ex:dog", "label": "dog", "hint": "", "inverted": False},
+        "relation": {
+            "text": "lives in",
+            "kind": "label",
+            "id": "ex:livesIn",
+            "label": "lives in",
+            "hint": "",
+            "inverted": False,
+        },
     }
     assert said["hits"][0] == {"id": "ex:farm", "label": "farm", "score": 0.75, "known": True}
     assert [list(hit) for hit in said["hits"]] == [["id", "label", "score", "known"]] * 2
@@ -114,6 +121,17 @@ def test_triples_are_put_together_for_each_direction(small_graph: KnowledgeGraph
     for answer in (search, free):
         with pytest.raises(SettingsError, match="to make triples of"):
             answer.to_rdf()
+
+
+def test_triples_of_an_inverse_relation_lead_the_other_way(small_index: Path) -> None:
+    with ontodex.open(small_index, device="cpu") as engine:
+        asked = [engine.tails("farm", "inverse lives in", k=1), engine.tails("animal", "narrower", k=1)]
+        assert [answer.triples for answer in asked] == [
+            [(asked[0][0].id, "ex:livesIn", "ex:farm", asked[0][0].score)],
+            [(asked[1][0].id, "is_a", "ex:animal", asked[1][0].score)],
+        ]
+        hits = engine.heads("inverse lives in", "dog", k=1)
+        assert hits.triples == [("ex:dog", "ex:livesIn", hits[0].id, hits[0].score)]
 
 
 def test_rdf_reads_back(tails: Hits, small_graph: KnowledgeGraph, tmp_path: Path) -> None:

@@ -40,6 +40,8 @@ def test_one_entity() -> None:
     assert graph.neighbours(0).tolist() == []
     with pytest.raises(GraphError, match="no relations"):
         graph.hierarchy()
+    with pytest.raises(UnknownRelation, match="one: no relation 'is_b'"):
+        graph.hierarchy("is_b")
 
 
 def test_names_are_found_by_strength() -> None:

@@ -26,12 +26,12 @@ def graph_of(labels: list[str], synonyms: list[list[str]]) -> KnowledgeGraph:
 def wanted(graph: KnowledgeGraph, text: str) -> np.ndarray:
     """Return the likeness of every entity as scikit-learn has it."""
     names = [[label, *others] for label, others in zip(graph.labels, graph.synonyms, strict=True)]
-    every = [name_likeness._plain(name) for own in names for name in own]
+    every = [name_likeness.plain(name) for own in names for name in own]
     vectorizer = TfidfVectorizer(
         tokenizer=None,
         analyzer=lambda name: {f" {word} "[at : at + 3] for word in name.split() for at in range(len(word))},
     )
-    likeness = (vectorizer.fit_transform(every) @ vectorizer.transform([name_likeness._plain(text)]).T).toarray()[:, 0]
+    likeness = (vectorizer.fit_transform(every) @ vectorizer.transform([name_likeness.plain(text)]).T).toarray()[:, 0]
     ends = np.cumsum([len(own) for own in names])
     return np.array([part.max() for part in np.split(likeness, ends[:-1])])
 

@@ -236,3 +236,37 @@ def test_triples_of_a_name_are_triples(write) -> None:
 def test_what_is_left_out_of_a_table_is_said(write) -> None:
     with pytest.warns(ReadWarning, match="left out weight kg, tame, note: "):
         read(write("pets.csv", PETS))
+
+
+def test_small_numbers_are_ids_only_where_a_name_says_so(write) -> None:
+    people = "id,name,rating,manager_id\n1,Ann,3,\n2,Bob,1,1\n3,Cy,2,1\n"
+    with pytest.warns(ReadWarning, match="left out rating: .* let its name end in id"):
+        graph = read(write("people.csv", people))
+    assert says(graph)["known"] == {("2", "manager_id", "1"), ("3", "manager_id", "1")}
+    omim = "id,name,part\n154700,Marfan syndrome,\n604308,mass syndrome,154700\n129600,ectopia lentis,154700\n"
+    assert says(read(write("omim.csv", omim), on_error="raise"))["known"] == {
+        ("604308", "part", "154700"),
+        ("129600", "part", "154700"),
+    }
+
+
+@pytest.mark.parametrize(
+    "header", ["SKU,Product Name,Category", "id,product,category", "SKU,Title,Class", "id,article,category"]
+)
+def test_a_category_is_a_relation_of_what_stands_before_it(write, header: str) -> None:
+    graph = read(write("products.csv", f"{header}\nA1,Hammer,Tools\nA2,Saw,Tools\nA3,Apple,Food\n"), on_error="skip")
+    relation = header.rpartition(",")[2]
+    assert list(graph.labels[:3]) == ["Hammer", "Saw", "Apple"]
+    assert says(graph)["known"] == {
+        ("A1", relation, "Tools"),
+        ("A2", relation, "Tools"),
+        ("A3", relation, "Food"),
+    }
+
+
+def test_a_column_that_is_taken_for_labels_is_said(write) -> None:
+    with pytest.warns(ReadWarning, match="took article for the labels, as no column is named label or name"):
+        read(write("a.csv", "id,article,shelf\n1,Hammer,low\n2,Saw,low\n3,Apple,top\n"))
+    with pytest.warns(ReadWarning, match="left out remark: "):  # too long for names
+        graph = read(write("b.csv", "".join(["id,remark\n", *(f"x{at},{'so and so ' * 9}{at}\n" for at in range(5))])))
+    assert list(graph.labels) == [f"x{at}" for at in range(5)]

@@ -127,3 +127,17 @@ def test_held_out_triples_that_are_known_are_counted(write) -> None:
     folder = write("kg/test.txt", "a\tr\tb\na\tr\tb\nd\tr\ta\n").parent
     with pytest.warns(ReadWarning, match="1 triples of test are in train too"):
         assert len(read(folder).test) == 2
+
+
+def test_each_file_of_another_folder_is_a_source(write) -> None:
+    root = write("annotations/genes.tsv", "head\trelation\ttail\nex:FBN1\tcauses\tMarfan syndrome\n").parent
+    write("annotations/diseases.csv", "id,label,parent\nex:1,Marfan syndrome,ex:2\nex:2,disease,\n")
+    write("annotations/.hidden", "no graph\n")
+    assert says(read(root, on_error="raise"))["known"] == {("ex:1", "is_a", "ex:2"), ("ex:FBN1", "causes", "ex:1")}
+    write("annotations/zebra.png", "\x89PNG\n")
+    with pytest.raises(ReadError, match=r"zebra\.png"):
+        read(root)
+    empty = root.parent / "empty"
+    empty.mkdir()
+    with pytest.raises(ReadError, match="expected a folder with train"):
+        read(empty)

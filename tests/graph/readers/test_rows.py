@@ -40,3 +40,15 @@ def test_quotes_in_a_table_with_tabs(write) -> None:
     graph = read(write("a.tsv", "id\tlabel\tdefinition\n" + rows))
     assert list(graph.labels) == ["dog, tame", '"Weird Al" Yankovic', '"']
     assert list(graph.definitions) == ['the "best" friend', '"one" and "two"', ""]
+
+
+def test_the_mark_that_parts_all_lines_alike(write) -> None:
+    content = 'id;label;definition\n1;dog;"An animal, it\nbarks, and\nbites, and\nruns, too."\n2;cat;"It\npurrs, so."\n'
+    graph = read(write("a.csv", content), on_error="raise")
+    assert list(graph.definitions) == ["An animal, it barks, and bites, and runs, too.", "It purrs, so."]
+    people = "Doe, Ann;knows;Roe, Bob\nRoe, Bob;knows;Poe, Cy\nPoe, Cy;likes;Doe, Ann\n"
+    assert ("Doe, Ann", "knows", "Roe, Bob") in says(read(write("b.csv", people)))["known"]
+    assert says(read(write("c.csv", "Ann;pays;1,50\nBob;pays;2,25\n")))["known"] == {
+        ("Ann", "pays", "1,50"),
+        ("Bob", "pays", "2,25"),
+    }
