@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, answered, checked, hits_of, no_rows, own_row
 from ontodex.engine.hits import Hits
 from ontodex.engine.projector import vectors_of
-from ontodex.engine.raised import no_bonus
 from ontodex.engine.resolve import Resolved, resolve_entities
+from ontodex.engine.topk import Searcher
 from ontodex.graph import KnowledgeGraph
+from ontodex.indexers.index import Index
 
-if TYPE_CHECKING:
-    from ontodex.engine.engine import Engine
-
-__all__ = ["alike"]
+__all__ = ["search", "similar"]
 
 METHOD = "text similarity (cosine)"
 WITH_NAMES = "text similarity (cosine) and likeness of names (trigrams), weighed two to one"
@@ -27,34 +25,48 @@ NAMES = 0.5
 """How much the likeness of names counts beside the cosine of texts."""
 
 
-def alike(engine: Engine, question: str, texts: Sequence[str], k: int) -> list[Hits]:
-    """Rank all entities by the cosine of their text.
+def search(index: Index, searcher: Searcher, texts: Sequence[str], k: int) -> list[Hits]:
+    """Rank all entities by the cosine of their text and the likeness of their names; those of that very name come first.
 
-    A ``"search"`` is for the words: entities of that name come first, and those of like names the earlier; what is
-    ``"similar"`` to an entity is asked of the entity itself, definition and all, and without it.
+    Args:
+        index: An opened index.
+        searcher: Searches its texts.
+        texts: What is searched for: words, and by ids the text of the entity.
+        k: How many.
     """
     k = checked(k)
     start = time.perf_counter()
-    index, graph = engine.index, engine.graph
-    searched = question == "search"
-    read = resolve_entities(graph, texts, any_text=searched, names=None if searched else index.name_likeness)
-    by_words = [searched and one.reading.kind not in ("id", "former id") for one in read]
-    asked = [Resolved(None, one.reading) if words else one for one, words in zip(read, by_words, strict=True)]
-    vectors = vectors_of(index.vectors("text"), asked, lambda texts: np.asarray(index.text_encoder.encode(texts)))
-    named = [_bearers(graph, one) if searched else own_row(one) for one in read]
-    names = index.name_likeness if searched else None
-    spelt = [one.reading.text if words else one.reading.label for one, words in zip(read, by_words, strict=True)]
-    likest = [no_bonus() if names is None else names.find(name) for name in spelt]
-    bonuses = [(rows, NAMES * likeness) for rows, likeness in likest]
-    method, most = (METHOD, 1.0) if names is None else (WITH_NAMES, 1 + NAMES)
-    found = engine.searcher("text").top(vectors, k, named, bonuses)
+    read = resolve_entities(index.graph, texts, any_text=True)
+    asked = [one if one.reading.kind in ("id", "former id") else Resolved(None, one.reading) for one in read]
+    named = [_bearers(index.graph, one) for one in read]
+    names, bonuses, most, method = index.name_likeness, None, 1.0, METHOD
+    if names is not None:
+        likest = [names.find(one.reading.text if one.row is None else one.reading.label) for one in asked]
+        bonuses, most, method = [(rows, NAMES * likeness) for rows, likeness in likest], 1 + NAMES, WITH_NAMES
     answers = []
-    for one, own, (rows, scores) in zip(read, named, found, strict=True):
-        scores = scores / most
-        if searched:
-            rows, scores = np.concatenate([own, rows])[:k], np.concatenate([np.ones(len(own)), scores])[:k]
-        answers.append((hits_of(graph, (rows, scores), no_rows()), {"text": one.reading}, method))
-    return answered(graph, question, answers, start)
+    for one, own, (rows, scores) in zip(
+        read, named, searcher.top(_vectors(index, asked), k, named, bonuses), strict=True
+    ):
+        scored = np.concatenate([own, rows])[:k], np.concatenate([np.ones(len(own)), scores / most])[:k]
+        answers.append((hits_of(index.graph, scored, no_rows()), {"text": one.reading}, method))
+    return answered(index.graph, "search", answers, start)
+
+
+def similar(index: Index, searcher: Searcher, texts: Sequence[str], k: int) -> list[Hits]:
+    """Rank all other entities by the cosine of their text, that of an entity with its definition and all."""
+    k = checked(k)
+    start = time.perf_counter()
+    read = resolve_entities(index.graph, texts, names=index.name_likeness)
+    found = searcher.top(_vectors(index, read), k, [own_row(one) for one in read])
+    answers = [
+        (hits_of(index.graph, scored, no_rows()), {"text": one.reading}, METHOD)
+        for one, scored in zip(read, found, strict=True)
+    ]
+    return answered(index.graph, "similar", answers, start)
+
+
+def _vectors(index: Index, asked: Sequence[Resolved]) -> NDArray[np.float32]:
+    return vectors_of(index.vectors("text"), asked, lambda texts: np.asarray(index.text_encoder.encode(texts)))
 
 
 def _bearers(graph: KnowledgeGraph, one: Resolved) -> Rows:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from ontodex.engine.alike import alike
+from ontodex.engine.alike import search, similar
 from ontodex.engine.audit import audit
 from ontodex.engine.audit_rows import Audit
 from ontodex.engine.conditions import DISK, MEMORY, Conditions
@@ -154,7 +154,9 @@ class Engine:
 
     def search_batch(self, texts: Sequence[str], k: int = 10, *, spans: bool = False) -> list[Hits]:
         """Answer many searches at once; see :meth:`search`."""
-        return by_phrase(self, texts, k) if spans else alike(self, "search", texts, k)
+        if spans:
+            return by_phrase(self.index, self.searcher, texts, k)
+        return search(self.index, self.searcher("text"), texts, k)
 
     def similar(self, text: str, k: int = 10, *, condition: str | None = None) -> Hits:
         """Rank the other entities by how alike they are to an entity, or to any text; under a condition, if one is given.
@@ -184,7 +186,7 @@ class Engine:
         """Answer many questions at once, under one condition or one for each; see :meth:`similar`."""
         if condition is not None:
             return self._conditions.similar(texts, condition, k)
-        return alike(self, "similar", texts, k)
+        return similar(self.index, self.searcher("text"), texts, k)
 
     # Hierarchy ----------------------------------------------------------------------------------------------------
 

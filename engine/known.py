@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ontodex.graph import KnowledgeGraph, ReadWarning
 from ontodex.graph.edit import aligned
+from ontodex.graph.known_links import KnownLinks
 
 __all__ = ["CHOICES", "Known"]
 
@@ -29,33 +30,39 @@ class Known:
 
     def __init__(self, graph: KnowledgeGraph, others: Iterable[KnowledgeGraph] = ()) -> None:
         self._graph = graph
-        self._triples = [_in_rows_of(graph, other) for other in others]
+        further = [_in_rows_of(graph, other) for other in others]
+        triples = np.concatenate(further) if further else np.zeros((0, 3), dtype=np.int32)
+        self._further = KnownLinks(triples, graph.n_entities, graph.n_relations) if len(triples) else None
 
     @cached_property
     def reflexive(self) -> frozenset[int]:
         """Relations that are known to link some entity to itself."""
-        return self._graph.reflexive.union(
-            *(triples[triples[:, 0] == triples[:, 2], 1].tolist() for triples in self._triples)
-        )
+        further = np.zeros((0, 3), dtype=np.int64) if self._further is None else self._further.triples
+        count = self._graph.n_relations
+        return self._graph.reflexive.union((further[further[:, 0] == further[:, 2], 1] % count).tolist())
 
     def tails(self, head: int, relation: int) -> Rows:
         """Return the known tails, ascending."""
-        found = [triples[(triples[:, 0] == head) & (triples[:, 1] == relation), 2] for triples in self._triples]
-        return _union([self._graph.tails_of(head, relation), *found])
+        return self._with_further(self._graph.tails_of(head, relation), head, relation)
 
     def heads(self, relation: int, tail: int) -> Rows:
         """Return the known heads, ascending."""
-        found = [triples[(triples[:, 1] == relation) & (triples[:, 2] == tail), 0] for triples in self._triples]
-        return _union([self._graph.heads_of(relation, tail), *found])
+        return self._with_further(self._graph.heads_of(relation, tail), tail, relation + self._graph.n_relations)
 
     def relations(self, head: int, tail: int) -> Rows:
         """Return the known relations, ascending."""
-        found = [triples[(triples[:, 0] == head) & (triples[:, 2] == tail), 1] for triples in self._triples]
-        return _union([self._graph.relations_between(head, tail), *found])
+        known = self._graph.relations_between(head, tail).astype(np.int64)
+        if self._further is None:
+            return known
+        relations, tails = self._further.links_of(head)
+        return np.union1d(known, relations[(tails == tail) & (relations < self._graph.n_relations)])
 
-
-def _union(parts: list[NDArray[np.int32]]) -> Rows:
-    return (np.unique(np.concatenate(parts)) if len(parts) > 1 else parts[0]).astype(np.int64)
+    def _with_further(self, known: NDArray[np.int32], entity: int, relation: int) -> Rows:
+        """Return known tails with those of the further graphs; relations from R on are inverses."""
+        rows = known.astype(np.int64)
+        if self._further is None:
+            return rows
+        return np.union1d(rows, self._further.follow(np.array([entity]), np.array([relation]))[1])
 
 
 def _in_rows_of(graph: KnowledgeGraph, other: KnowledgeGraph) -> NDArray[np.int32]:

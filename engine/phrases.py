@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,17 +11,16 @@ from ontodex.engine.answers import answered, checked
 from ontodex.engine.hits import Hit, Hits, Reading
 from ontodex.engine.owned import best_of_each, fetched
 from ontodex.engine.resolve import resolve_entities
+from ontodex.engine.topk import Searcher
 from ontodex.errors import IndexMismatch
-
-if TYPE_CHECKING:
-    from ontodex.engine.engine import Engine
+from ontodex.indexers.index import Index
 
 __all__ = ["by_phrase"]
 
 METHOD = "similarity of the phrase (cosine)"
 
 
-def by_phrase(engine: Engine, texts: Sequence[str], k: int) -> list[Hits]:
+def by_phrase(index: Index, searcher: Callable[[str], Searcher], texts: Sequence[str], k: int) -> list[Hits]:
     """Rank all entities by the phrase of their label or definition that is most alike to each text.
 
     Raises:
@@ -30,17 +28,16 @@ def by_phrase(engine: Engine, texts: Sequence[str], k: int) -> list[Hits]:
     """
     k = checked(k)
     start = time.perf_counter()
-    index, graph = engine.index, engine.graph
     if "span" not in index.manifest.spaces:
         raise IndexMismatch(
             f"{index.path}: the index has no phrases; build it with a Self-StrAE encoder (ontodex train self-strae) and "
             "--spans"
         )
-    said, searcher = index.said("span"), engine.searcher("span")
+    said, graph = index.said("span"), index.graph
     read = resolve_entities(graph, texts, any_text=True)
     vectors = np.asarray(index.text_encoder.encode([one.words for one in read]))
     answers = []
-    for one, (rows, scores) in zip(read, fetched(searcher, vectors, said.owners, k, fetch=4 * k), strict=True):
+    for one, (rows, scores) in zip(read, fetched(searcher("span"), vectors, said.owners, k, fetch=4 * k), strict=True):
         best = best_of_each(rows, said.owners, k)
         rows, scores = rows[best], scores[best]
         owners = said.owners[rows].tolist()

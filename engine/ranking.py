@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ontodex.engine.topk import Searcher
 from ontodex.errors import GraphError, expect_choice
 from ontodex.graph import KnowledgeGraph
+from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.asking import Ask
-from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Adjust", "evaluate_links", "filtered_ranks", "rank_metrics"]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.graph.hierarchy import runs
-from ontodex.indexers.known_links import KnownLinks
+from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.likeness import Likeness, counted
 from ontodex.indexers.vectors import Vectors
 

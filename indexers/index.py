@@ -16,11 +16,11 @@ from ontodex.geometry.entailment import Entailment
 from ontodex.geometry.projection import PARTS, Projections
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.known_links import KnownLinks
 from ontodex.graph.statements import Statements
 from ontodex.indexers import generations
 from ontodex.indexers.blobs import BlobReader
 from ontodex.indexers.graph_blobs import read_graph, read_statements
-from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.manifest import Manifest, file_info
 from ontodex.indexers.name_likeness import NameLikeness
 from ontodex.indexers.precedents import Precedents

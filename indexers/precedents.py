@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.graph.hierarchy import distinct
+from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.analogy import Analogy
-from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.rules import Rules
 from ontodex.indexers.vectors import Vectors
 

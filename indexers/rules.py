@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.graph.hierarchy import distinct, runs
-from ontodex.indexers.known_links import KnownLinks
+from ontodex.graph.known_links import KnownLinks
 
 __all__ = ["Rules", "mine_rules", "no_rules"]
 

@@ -16,11 +16,11 @@ from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph, split
 from ontodex.graph.hierarchy import distinct
 from ontodex.graph.knowledge_graph import no_triples
+from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.asking import Ask
 from ontodex.indexers.candidates import EXACT_UP_TO
 from ontodex.indexers.earlier import common_rows
 from ontodex.indexers.embed import ROWS, Embeddings, map_file
-from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.precedents import Precedents
 from ontodex.indexers.ranges import range_basis, range_vectors
 from ontodex.indexers.rules import Rules, mine_rules

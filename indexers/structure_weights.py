@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph, both_directions
+from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.asking import Ask
-from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.likeness import greatest
 from ontodex.indexers.precedents import Precedents
 from ontodex.indexers.structure import PRECEDENTS

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import TrainingError
-from ontodex.graph import KnowledgeGraph, both_directions
+from ontodex.graph import KnowledgeGraph
 from ontodex.graph.hierarchy import runs
+from ontodex.graph.known_links import KnownLinks
 from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["ComplExBatch", "ComplExBatches"]
@@ -66,8 +67,7 @@ class ComplExBatches(EpochBatches[ComplExBatch, Ints]):
     ) -> None:
         if not graph.n_triples:
             raise TrainingError(f"{graph.source}: expected triples to learn from, found none")
-        triples = both_directions(graph.triples, graph.n_relations)
-        triples = triples[np.lexsort((triples[:, 2], triples[:, 1], triples[:, 0]))]
+        triples = KnownLinks(graph.triples, graph.n_entities, graph.n_relations).triples
         questions = triples[:, 0] * (2 * graph.n_relations) + triples[:, 1]
         unique, self._starts, self._counts = np.unique(questions, return_index=True, return_counts=True)
         self._heads, self._relations = np.divmod(unique, 2 * graph.n_relations)

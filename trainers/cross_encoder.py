@@ -17,6 +17,7 @@ from ontodex.encoders.cross_encoder import CrossEncoder, CrossEncoderSettings, T
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import TrainingError, expect_number, expect_whole
 from ontodex.graph import KnowledgeGraph, TextSettings, both_directions, entity_texts, relation_texts
+from ontodex.graph.known_links import KnownLinks
 from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own, last_checkpoint
 from ontodex.trainers.epoch_batches import EpochBatches
 from ontodex.trainers.run import expect_finite, run_training
@@ -151,23 +152,18 @@ class _Questions(EpochBatches[NDArray[np.int64], NDArray[np.int64]]):
         triples = both_directions(graph.triples, graph.n_relations)
         super().__init__(steps, per_epoch=max(1, len(triples) // settings.queries))
         self.settings, self._vectors = settings, vectors
-        self._n = (graph.n_entities, 2 * graph.n_relations)
-        self._true = np.unique(self._keys(triples[:, 0], triples[:, 1], triples[:, 2]))
+        self._true = KnownLinks(graph.triples, graph.n_entities, graph.n_relations)
         self._triples = triples[np.argsort(triples[:, 1], kind="stable")]
-        self._starts = np.searchsorted(self._triples[:, 1], np.arange(self._n[1] + 1))
-
-    def _keys(self, heads: Any, relations: Any, tails: Any) -> NDArray[np.int64]:
-        keys: NDArray[np.int64] = (heads * self._n[1] + relations) * self._n[0] + tails
-        return keys
+        self._starts = np.searchsorted(self._triples[:, 1], np.arange(2 * graph.n_relations + 1))
 
     def _batch(self, step: int, turn: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
         asked = self._triples[order[turn * self.settings.queries : (turn + 1) * self.settings.queries]]
         rng = np.random.default_rng((self.settings.seed, 2, step))
         wrong = np.concatenate([self._same_relation(asked, rng), self._alike(asked, rng)], axis=1)
         heads, relations = asked[:, :1], asked[:, 1:2]
-        bad = np.isin(self._keys(heads, relations, wrong), self._true) | (wrong == heads)
-        anything = rng.integers(0, self._n[0], wrong.shape)
-        anything = np.where(np.isin(self._keys(heads, relations, anything), self._true), wrong, anything)
+        bad = self._true.known(heads, relations, wrong) | (wrong == heads)
+        anything = rng.integers(0, self._true.n_entities, wrong.shape)
+        anything = np.where(self._true.known(heads, relations, anything), wrong, anything)
         return np.concatenate([asked, np.where(bad, anything, wrong)], axis=1)
 
     def _draw_order(self, epoch: int) -> NDArray[np.int64]:

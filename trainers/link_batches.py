@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import SettingsError, TrainingError
-from ontodex.graph import KnowledgeGraph, both_directions
+from ontodex.graph import KnowledgeGraph
 from ontodex.graph.hierarchy import runs
+from ontodex.graph.known_links import KnownLinks
 
 __all__ = ["LinkBatch", "LinkBatches"]
 
@@ -68,9 +69,8 @@ class LinkBatches:
         self.n_entities = graph.n_entities
         self.n_relations = graph.n_relations
         self.steps, self.queries, self.size, self.negatives, self.seed = steps, queries, entities, negatives, seed
-        triples = both_directions(graph.triples, graph.n_relations)
-        self._triples = triples[np.lexsort((triples[:, 2], triples[:, 1], triples[:, 0]))]
-        self._keys = self._triples[:, 0] * (2 * self.n_relations) + self._triples[:, 1]
+        self._known = KnownLinks(graph.triples, graph.n_entities, graph.n_relations)
+        self._triples = self._known.triples
         self._starts = np.searchsorted(self._triples[:, 0], np.arange(self.n_entities + 1))
         # One epoch's order serves many batches; an instance holds its own small caches.
         self._order = lru_cache(maxsize=1)(self._draw_order)
@@ -108,10 +108,7 @@ class LinkBatches:
         entities = np.concatenate([members, np.setdiff1d(further, members, assume_unique=True)])
         place = np.full(self.n_entities, -1, dtype=np.int64)
         place[entities] = np.arange(len(entities))
-        keys = triples[:, 0] * (2 * self.n_relations) + triples[:, 1]
-        first, last = np.searchsorted(self._keys, keys), np.searchsorted(self._keys, keys, side="right")
-        query, places = runs(first, last - first)
-        true = self._triples[places, 2]
+        query, true = self._known.follow(triples[:, 0], triples[:, 1])
         others = (place[true] >= 0) & (true != triples[query, 2])
         masked = np.stack([query[others], place[true[others]]], axis=1)
         return LinkBatch(

@@ -7,10 +7,10 @@ import pytest
 
 from ontodex.geometry.cosine import unit
 from ontodex.graph import both_directions
+from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers import analogy as module
 from ontodex.indexers import likeness as alike
 from ontodex.indexers.analogy import Analogy
-from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.precedents import Precedents
 from ontodex.indexers.ranges import range_basis, range_vectors
 from ontodex.indexers.rules import mine_rules

@@ -7,8 +7,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers import rules as module
-from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.rules import Rules, mine_rules
 
 ENTITIES, RELATIONS = 40, 3

@@ -9,8 +9,8 @@ from scipy.special import logsumexp
 
 from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph
+from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers import structure_weights
-from ontodex.indexers.known_links import KnownLinks
 from ontodex.indexers.precedents import Precedents
 from ontodex.indexers.rules import mine_rules
 from ontodex.indexers.structure_weights import Evidence, Heads, fit, fit_weights, gather

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph import both_directions
 from ontodex.graph.hierarchy import distinct, runs, within
+from ontodex.graph.knowledge_graph import both_directions
 
 __all__ = ["KnownLinks"]
 
@@ -83,7 +83,7 @@ class KnownLinks:
     def known(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer], tails: NDArray[np.integer]
     ) -> NDArray[np.bool_]:
-        """Say of each triple whether it is known."""
+        """Say of each triple whether it is known; shapes are broadcast."""
         return within(self._keys, self._key(entities, relations) * self.n_entities + tails)
 
     def inverse(self, relations: NDArray[np.integer]) -> Rows:
