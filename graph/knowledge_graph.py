@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -114,6 +114,12 @@ class KnowledgeGraph:
         )
 
     # Views of the triples -----------------------------------------------------------------------------------------
+
+    def with_stored(self, names: NameIndex, by_tail: NDArray[np.int64]) -> KnowledgeGraph:
+        """Return the graph with what is costly to derive and was stored: :attr:`names` and :attr:`by_tail`."""
+        graph = replace(self)
+        vars(graph).update(names=names, by_tail=by_tail)  # the places of cached properties
+        return graph
 
     @cached_property
     def by_tail(self) -> NDArray[np.int64]:

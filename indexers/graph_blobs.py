@@ -63,10 +63,8 @@ def read_graph(blobs: BlobReader, about: dict[str, Any]) -> KnowledgeGraph:
         source=about["source"],
         skipped=about["skipped"],
     )
-    # What is costly to derive was stored; it fills the places of the cached properties.
-    vars(graph)["names"] = NameIndex(*(blobs.get(f"graph/names/{name}") for name in NAMES))
-    vars(graph)["by_tail"] = np.asarray(blobs.get("graph/by_tail"))
-    return graph
+    names = NameIndex(*(blobs.get(f"graph/names/{name}") for name in NAMES))
+    return graph.with_stored(names, np.asarray(blobs.get("graph/by_tail")))
 
 
 def statement_blobs(said: Statements, space: str) -> dict[str, NDArray[Any]]:
