@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontodex.encoders.locate import DEFAULT_ENCODER, findable
-from ontodex.errors import SettingsError
+from ontodex.errors import ReadError
 from ontodex.graph import EntailmentPairs, entailment_pairs, read_nli
 from ontodex.indexing import load_entailment_encoder
 
@@ -105,7 +105,7 @@ def evaluate_nli(
 
     pairs = _pairs(data, on_error)
     if not len(pairs):
-        raise SettingsError("expected pairs to measure on, found none")
+        raise ReadError("expected pairs to measure on, found none")
     chosen = None if valid is None else _pairs(valid, on_error)
     found: dict[str, float] = {}
     right = []

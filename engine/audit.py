@@ -14,7 +14,7 @@ from ontodex.engine.audit_rows import Audit, AuditRow
 from ontodex.engine.subsumption_space import SubsumptionSpace
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.engine.topk import Searcher
-from ontodex.graph.hierarchy import distinct
+from ontodex.graph.arrays import distinct
 from ontodex.indexers.kin import Added
 from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors

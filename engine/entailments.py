@@ -21,7 +21,7 @@ from ontodex.errors import expect_choice
 from ontodex.geometry.entailment import Entailment
 from ontodex.geometry.gaussian import similarity
 from ontodex.graph import Hierarchy, KnowledgeGraph, Statements, sentences
-from ontodex.graph.hierarchy import runs
+from ontodex.graph.arrays import runs
 from ontodex.graph.text import in_words
 from ontodex.indexers.index import Index
 from ontodex.indexers.name_likeness import NameLikeness

@@ -13,7 +13,7 @@ from ontodex.engine.answers import Scored
 from ontodex.engine.resolve import Resolved
 from ontodex.errors import SettingsError, settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, inverse_text, relation_texts
-from ontodex.graph.hierarchy import runs
+from ontodex.graph.arrays import runs
 
 __all__ = ["COSINE", "TOP", "Reranker", "neighbourhood_bonus"]
 

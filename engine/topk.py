@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ontodex.engine.raised import Raised
 from ontodex.engine.spaces import Asked, CosineSpace, Space
-from ontodex.graph.hierarchy import distinct
+from ontodex.graph.arrays import distinct
 from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors
 

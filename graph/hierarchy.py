@@ -9,22 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import CycleError, expect_choice
+from ontodex.graph.arrays import Keys, distinct, runs, within
 
-__all__ = ["Hierarchy", "distinct", "runs", "within"]
+__all__ = ["Hierarchy"]
 
 Rows = NDArray[np.int32]
-Keys = NDArray[np.int64]
-
-
-def runs(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> tuple[Keys, Keys]:
-    """Return (run, position) of everything in the runs ``starts[i]``, ``starts[i] + 1``, …, ``counts[i]`` long.
-
-    >>> [found.tolist() for found in runs(np.array([5, 9, 2]), np.array([2, 0, 1]))]
-    [[0, 0, 2], [5, 6, 2]]
-    """
-    owners = np.repeat(np.arange(len(counts)), counts)
-    before = np.cumsum(counts, dtype=np.int64) - counts
-    return owners, np.arange(len(owners)) + (starts - before)[owners]
 
 
 def _hops(entity: int, step: Callable[[int], Rows]) -> dict[int, int]:
@@ -41,29 +30,6 @@ def _hops(entity: int, step: Callable[[int], Rows]) -> dict[int, int]:
 def _ascending(rows: Iterable[int], but: int) -> Rows:
     """Return rows in order, without one of them."""
     return np.array(sorted(set(rows) - {but}), dtype=np.int32)
-
-
-def distinct(keys: Keys) -> Keys:
-    """Return the different keys, ascending; many times faster than ``np.unique``, which hashes integers.
-
-    >>> distinct(np.array([6, 1, 6])).tolist()
-    [1, 6]
-    """
-    ordered: Keys = np.sort(keys)
-    found: Keys = ordered[np.diff(ordered, prepend=ordered[:1] - 1) != 0]
-    return found
-
-
-def within(keys: Keys, wanted: Keys) -> NDArray[np.bool_]:
-    """Tell which of ``wanted`` (any shape) are in ``keys``, which are sorted.
-
-    >>> within(np.array([1, 4, 6]), np.array([[4, 5], [0, 7]])).tolist()
-    [[True, False], [False, False]]
-    """
-    if not len(keys):
-        return np.zeros(np.shape(wanted), dtype=bool)
-    found: NDArray[np.bool_] = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
-    return found
 
 
 class Hierarchy:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph.hierarchy import distinct, runs, within
+from ontodex.graph.arrays import distinct, runs, within
 from ontodex.graph.knowledge_graph import both_directions
 
 __all__ = ["KnownLinks"]

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import GraphError, SettingsError, expect_choice
-from ontodex.graph.hierarchy import Hierarchy, Keys, Rows, distinct, within
+from ontodex.graph.arrays import Keys, distinct, within
+from ontodex.graph.hierarchy import Hierarchy, Rows
 from ontodex.graph.names import normalise
 
 __all__ = ["KINDS", "Pairs", "bits_of", "draw_negatives", "homonym_rate", "name_groups"]

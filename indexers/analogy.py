@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph.hierarchy import runs
+from ontodex.graph.arrays import runs
 from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.likeness import Likeness, counted
 from ontodex.indexers.vectors import Vectors

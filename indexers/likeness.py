@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.geometry.cosine import score_pairs
-from ontodex.graph.hierarchy import distinct
+from ontodex.graph.arrays import distinct
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Likeness", "counted", "greatest"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph.hierarchy import distinct
+from ontodex.graph.arrays import distinct
 from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.analogy import Analogy
 from ontodex.indexers.rules import Rules

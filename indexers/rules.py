@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph.hierarchy import distinct, runs
+from ontodex.graph.arrays import distinct, runs
 from ontodex.graph.known_links import KnownLinks
 
 __all__ = ["Rules", "mine_rules", "no_rules"]

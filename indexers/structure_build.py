@@ -14,7 +14,7 @@ from safetensors.numpy import load_file, save_file
 
 from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph, split
-from ontodex.graph.hierarchy import distinct
+from ontodex.graph.arrays import distinct
 from ontodex.graph.knowledge_graph import no_triples
 from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.asking import Ask

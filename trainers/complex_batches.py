@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ontodex.errors import TrainingError
 from ontodex.graph import KnowledgeGraph
-from ontodex.graph.hierarchy import runs
+from ontodex.graph.arrays import runs
 from ontodex.graph.known_links import KnownLinks
 from ontodex.trainers.epoch_batches import EpochBatches
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.graph import EntailmentPairs
-from ontodex.graph.hierarchy import within
+from ontodex.graph.arrays import within
 from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["EntailmentBatch", "EntailmentBatches"]

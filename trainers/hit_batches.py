@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import TrainingError
-from ontodex.graph.hierarchy import distinct, within
+from ontodex.graph.arrays import distinct, within
 from ontodex.graph.names import normalise
 from ontodex.graph.negatives import Pairs
 from ontodex.graph.subsumptions import HierarchyTask

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.graph import KnowledgeGraph
-from ontodex.graph.hierarchy import runs
+from ontodex.graph.arrays import runs
 from ontodex.graph.known_links import KnownLinks
 
 __all__ = ["LinkBatch", "LinkBatches"]

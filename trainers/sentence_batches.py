@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from ontodex.encoders.self_strae import UNKNOWN
 from ontodex.errors import SettingsError
-from ontodex.graph.hierarchy import runs
+from ontodex.graph.arrays import runs
 from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["SentenceBatch", "SentenceBatches", "TokenisedSentences", "train_tokenizer"]

@@ -1,0 +1,44 @@
+"""Runs of positions, and sets of keys, as sorted arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Keys", "distinct", "runs", "within"]
+
+Keys = NDArray[np.int64]
+
+
+def runs(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> tuple[Keys, Keys]:
+    """Return (run, position) of everything in the runs ``starts[i]``, ``starts[i] + 1``, …, ``counts[i]`` long.
+
+    >>> [found.tolist() for found in runs(np.array([5, 9, 2]), np.array([2, 0, 1]))]
+    [[0, 0, 2], [5, 6, 2]]
+    """
+    owners = np.repeat(np.arange(len(counts)), counts)
+    before = np.cumsum(counts, dtype=np.int64) - counts
+    return owners, np.arange(len(owners)) + (starts - before)[owners]
+
+
+def distinct(keys: Keys) -> Keys:
+    """Return the different keys, ascending; many times faster than ``np.unique``, which hashes integers.
+
+    >>> distinct(np.array([6, 1, 6])).tolist()
+    [1, 6]
+    """
+    ordered: Keys = np.sort(keys)
+    found: Keys = ordered[np.diff(ordered, prepend=ordered[:1] - 1) != 0]
+    return found
+
+
+def within(keys: Keys, wanted: Keys) -> NDArray[np.bool_]:
+    """Tell which of ``wanted`` (any shape) are in ``keys``, which are sorted.
+
+    >>> within(np.array([1, 4, 6]), np.array([[4, 5], [0, 7]])).tolist()
+    [[True, False], [False, False]]
+    """
+    if not len(keys):
+        return np.zeros(np.shape(wanted), dtype=bool)
+    found: NDArray[np.bool_] = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
+    return found
