@@ -16,6 +16,7 @@ from ontodex.engine.rerank import COSINE, TOP, Reranker, neighbourhood_bonus
 from ontodex.errors import IndexMismatch, SettingsError, expect_choice, settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, read, relation_texts
 from ontodex.indexers.asking import Ask, asking
+from ontodex.indexers.space_names import LINK
 
 __all__ = ["evaluate_kgc"]
 
@@ -107,7 +108,7 @@ def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, score: str, b
     from ontodex.indexers.index import Index
 
     index = Index.open(path, better.device)
-    if "link" not in index.manifest.spaces:
+    if LINK not in index.manifest.spaces:
         raise IndexMismatch(f"{path}: the index has no relation projections; build it with training")
     if index.graph.ids != graph.ids or index.graph.relation_ids != graph.relation_ids:
         raise IndexMismatch(f"{path}: an index of {index.graph!r}, not of {graph!r}; build one of this graph")
@@ -121,7 +122,7 @@ def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, score: str, b
     ask: Ask = projector.ask
     steps = [projector.adjust, *better.steps(projector.score_unit)]
     if score == "text":
-        vectors, ask, steps = index.vectors("link"), partial(projector.ask, text_alone=True), better.steps(COSINE)
+        vectors, ask, steps = index.vectors(LINK), partial(projector.ask, text_alone=True), better.steps(COSINE)
     elif structure is not None and score == "structure":
         vectors, ask, steps = structure.links_alone(), structure.links, better.steps(1.0)
     elif score == "precedents":

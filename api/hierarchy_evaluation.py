@@ -27,6 +27,7 @@ from ontodex.graph import (
     links_fingerprint,
     read,
 )
+from ontodex.indexers.space_names import HIT
 from ontodex.indexing import load_hierarchy_encoder
 
 if TYPE_CHECKING:
@@ -273,11 +274,11 @@ def _embedded(model: str | Path, graph: KnowledgeGraph, device: str) -> _Embedde
     from ontodex.indexers.index import Index
 
     index = Index.open(Path(model), device)
-    if "hit" not in index.manifest.spaces:
+    if HIT not in index.manifest.spaces:
         raise IndexMismatch(f"{model}: the index has no points of a HiT encoder; build it with one")
     if index.graph.ids != graph.ids:
         raise IndexMismatch(f"{model}: an index of {index.graph!r}, not of {graph!r}; build one of this graph")
-    items = np.concatenate(index.vectors("hit").shards)
+    items = np.concatenate(index.vectors(HIT).shards)
     points = np.asarray(poincare.unlift(items, index.curvature), dtype=np.float32)
     encoder = index.hit_encoder
     texts = hierarchy_texts(graph, encoder.texts, str(model))

@@ -13,6 +13,7 @@ from ontodex.engine.engine import Engine
 from ontodex.graph import KnowledgeGraph, TextSettings, merge, read
 from ontodex.graph import remove as remove_entities
 from ontodex.indexers.index import Index
+from ontodex.indexers.space_names import HIT
 
 if TYPE_CHECKING:
     from ontodex.encoders.condition import ConditionEncoder
@@ -189,7 +190,7 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
 
     update_index(Path(path), merged, device=device, quiet=quiet)
     engine = open(path, device=device)
-    if "hit" not in engine.index.manifest.spaces and first_links:
+    if HIT not in engine.index.manifest.spaces and first_links:
         warnings.warn(
             f"{path}: the graph has a hierarchy now, and the index no encoder for it: parents, children, place and audit "
             "need one; build the index anew",

@@ -15,6 +15,7 @@ from ontodex.engine.resolve import Resolved, resolve_entities
 from ontodex.engine.topk import Searcher
 from ontodex.graph import KnowledgeGraph
 from ontodex.indexers.index import Index
+from ontodex.indexers.space_names import TEXT
 
 __all__ = ["search", "similar"]
 
@@ -66,7 +67,7 @@ def similar(index: Index, searcher: Searcher, texts: Sequence[str], k: int) -> l
 
 
 def _vectors(index: Index, asked: Sequence[Resolved]) -> NDArray[np.float32]:
-    return vectors_of(index.vectors("text"), asked, lambda texts: np.asarray(index.text_encoder.encode(texts)))
+    return vectors_of(index.vectors(TEXT), asked, lambda texts: np.asarray(index.text_encoder.encode(texts)))
 
 
 def _bearers(graph: KnowledgeGraph, one: Resolved) -> Rows:

@@ -15,6 +15,7 @@ from ontodex.errors import SettingsError
 from ontodex.geometry.conditioned import compact, expanded, under_condition
 from ontodex.indexers.condition_cache import ConditionCache, Factor
 from ontodex.indexers.index import Index
+from ontodex.indexers.space_names import CONDITION, LINK
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["ByEncoder", "ByProjections", "Condition", "ConditionWay"]
@@ -24,8 +25,6 @@ Transform = Callable[[Floats], Floats]
 
 CONDITIONS = 64
 """Conditions whose factors are made at once."""
-
-SPACE = "condition"
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ class ByEncoder:
     def __init__(self, index: Index, disk: int) -> None:
         self._index = index
         self._about = index.condition
-        self.vectors = index.vectors(SPACE)
+        self.vectors = index.vectors(CONDITION)
         self.width = int(self._about["width"])
         factor = self.vectors.dim * (self.width if self._about["architecture"] == "hyper" else 1) * 4 + 1024
         if disk != 0 and disk < factor:
@@ -134,7 +133,7 @@ class ByProjections:
 
     def __init__(self, index: Index, projector: Projector) -> None:
         self._index, self._projector = index, projector
-        self.vectors = index.vectors("link")
+        self.vectors = index.vectors(LINK)
         self.width = self.vectors.dim
 
     def encode(self, texts: list[str]) -> Floats:

@@ -22,6 +22,7 @@ from ontodex.engine.topk import Searcher
 from ontodex.errors import SettingsError
 from ontodex.graph import relation_texts
 from ontodex.indexers.index import Index
+from ontodex.indexers.space_names import CONDITION
 from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors
 
@@ -81,7 +82,7 @@ class Conditions:
         self._index = index
         self._graph = index.graph
         self._projector = Projector(index)
-        by_projections = "condition" not in index.manifest.encoders and self._projector.projects
+        by_projections = CONDITION not in index.manifest.encoders and self._projector.projects
         self._way: ConditionWay = ByProjections(index, self._projector) if by_projections else ByEncoder(index, disk)
         self._room = self._expect_room(memory)
         self._projected: OrderedDict[Condition, _Projected] = OrderedDict()

@@ -27,6 +27,7 @@ from ontodex.engine.verdicts import Direction, Verdict
 from ontodex.errors import GraphError
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.indexers.index import Index
+from ontodex.indexers.space_names import TEXT
 
 __all__ = ["Engine"]
 
@@ -156,7 +157,7 @@ class Engine:
         """Answer many searches at once; see :meth:`search`."""
         if spans:
             return by_phrase(self.index, self.searcher, texts, k)
-        return search(self.index, self.searcher("text"), texts, k)
+        return search(self.index, self.searcher(TEXT), texts, k)
 
     def similar(self, text: str, k: int = 10, *, condition: str | None = None) -> Hits:
         """Rank the other entities by how alike they are to an entity, or to any text; under a condition, if one is given.
@@ -186,7 +187,7 @@ class Engine:
         """Answer many questions at once, under one condition or one for each; see :meth:`similar`."""
         if condition is not None:
             return self._conditions.similar(texts, condition, k)
-        return similar(self.index, self.searcher("text"), texts, k)
+        return similar(self.index, self.searcher(TEXT), texts, k)
 
     # Hierarchy ----------------------------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from ontodex.graph.arrays import runs
 from ontodex.graph.text import in_words
 from ontodex.indexers.index import Index
 from ontodex.indexers.name_likeness import NameLikeness
+from ontodex.indexers.space_names import GAUSS
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Entailments"]
@@ -92,8 +93,8 @@ class Entailments:
         about = index.entailment
         return cls(
             index.graph,
-            index.said("gauss"),
-            index.vectors("gauss"),
+            index.said(GAUSS),
+            index.vectors(GAUSS),
             index.entailment_rule,
             about["similarity"],
             hierarchy=hierarchy,

@@ -14,6 +14,7 @@ from ontodex.engine.resolve import resolve_entities
 from ontodex.engine.topk import Searcher
 from ontodex.errors import IndexMismatch
 from ontodex.indexers.index import Index
+from ontodex.indexers.space_names import SPAN
 
 __all__ = ["by_phrase"]
 
@@ -28,16 +29,16 @@ def by_phrase(index: Index, searcher: Callable[[str], Searcher], texts: Sequence
     """
     k = checked(k)
     start = time.perf_counter()
-    if "span" not in index.manifest.spaces:
+    if SPAN not in index.manifest.spaces:
         raise IndexMismatch(
             f"{index.path}: the index has no phrases; build it with a Self-StrAE encoder (ontodex train self-strae) and "
             "--spans"
         )
-    said, graph = index.said("span"), index.graph
+    said, graph = index.said(SPAN), index.graph
     read = resolve_entities(graph, texts, any_text=True)
     vectors = np.asarray(index.text_encoder.encode([one.words for one in read]))
     answers = []
-    for one, (rows, scores) in zip(read, fetched(searcher("span"), vectors, said.owners, k, fetch=4 * k), strict=True):
+    for one, (rows, scores) in zip(read, fetched(searcher(SPAN), vectors, said.owners, k, fetch=4 * k), strict=True):
         best = best_of_each(rows, said.owners, k)
         rows, scores = rows[best], scores[best]
         owners = said.owners[rows].tolist()

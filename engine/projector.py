@@ -18,7 +18,8 @@ from ontodex.graph import TextSettings, entity_texts, inverse_text, question_tex
 from ontodex.graph.text import in_words
 from ontodex.indexers.asking import asking
 from ontodex.indexers.index import Index
-from ontodex.indexers.structure import HYBRID, Bonus
+from ontodex.indexers.space_names import HYBRID, LINK, TEXT
+from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Projector", "vectors_of"]
@@ -39,8 +40,8 @@ class Projector:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self._trained = "link" in index.manifest.spaces
-        about = index.manifest.encoders.get("link", {})
+        self._trained = LINK in index.manifest.spaces
+        about = index.manifest.encoders.get(LINK, {})
         self._reads_pairs = about.get("architecture") == BI_ENCODER
 
     @property
@@ -55,7 +56,7 @@ class Projector:
 
     @property
     def _texts_space(self) -> str:
-        return "link" if self._trained else "text"
+        return LINK if self._trained else TEXT
 
     @property
     def score_unit(self) -> float:

@@ -24,6 +24,7 @@ from ontodex.indexers.index import Index
 from ontodex.indexers.kin import Added, Kin, KinRule
 from ontodex.indexers.likeness import Likeness
 from ontodex.indexers.name_likeness import NameLikeness
+from ontodex.indexers.space_names import HIT, TEXT
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Subsumptions"]
@@ -100,7 +101,7 @@ class Subsumptions:
         Raises:
             IndexMismatch: If the index was built without a HiT encoder.
         """
-        if "hit" not in index.manifest.spaces:
+        if HIT not in index.manifest.spaces:
             found, remedy = "without", "build it anew"
             if hierarchy is None or not len(hierarchy.links):
                 found = "from a graph that has no links by a relation such as is_a or rdfs:subClassOf"
@@ -112,7 +113,7 @@ class Subsumptions:
         return cls(
             index.graph,
             hierarchy,
-            index.vectors("hit"),
+            index.vectors(HIT),
             index.curvature,
             index.rule,
             encode=lambda texts: np.asarray(index.hit_encoder.items(texts)),
@@ -207,7 +208,7 @@ def _kin(index: Index, hierarchy: Hierarchy | None) -> dict[str, tuple[KinRule, 
     rules = KinRule.read(index.manifest.encoders, str(index.folder / "manifest.json"))
     if not rules or hierarchy is None:
         return {}
-    known = index.vectors("text")
+    known = index.vectors(TEXT)
     kin = Kin(hierarchy, Likeness(known))
 
     def encode(texts: list[str]) -> Points:

@@ -17,6 +17,7 @@ from ontodex.encoders.link_encoder import LinkEncoder
 from ontodex.encoders.locate import files_of
 from ontodex.encoders.text import TextEncoder
 from ontodex.indexers.kin import KEYS, KinRule
+from ontodex.indexers.space_names import CONDITION, GAUSS, HIT, LINK, TEXT
 
 __all__ = ["Encoders"]
 
@@ -53,16 +54,16 @@ class Encoders:
         if self.link is not None:
             about = {"text": self.link.text.fingerprint, "network": self.link.fingerprint}
             residual = {"residual": self.link.residual} if isinstance(self.link, HyperCL) else {}
-            found["link"] = {**about, "architecture": self.link.architecture, **residual}
+            found[LINK] = {**about, "architecture": self.link.architecture, **residual}
         if self.hit is not None and self.hit.rule is not None:
-            found["hit"] = {"encoder": self.hit.fingerprint, "curvature": self.hit.c, "rule": asdict(self.hit.rule)}
-            found["hit"] |= {KEYS[question]: asdict(rule) for question, rule in self.kin.items()}
+            found[HIT] = {"encoder": self.hit.fingerprint, "curvature": self.hit.c, "rule": asdict(self.hit.rule)}
+            found[HIT] |= {KEYS[question]: asdict(rule) for question, rule in self.kin.items()}
         if self.condition is not None:
             about = {"text": self.condition.text.fingerprint, "network": self.condition.fingerprint}
-            found["condition"] = {**about, "architecture": self.condition.architecture, "width": self.condition.rank}
+            found[CONDITION] = {**about, "architecture": self.condition.architecture, "width": self.condition.rank}
         if self.gauss is not None:
             about = {"encoder": self.gauss.fingerprint, "similarity": self.gauss.similarity}
-            found["gauss"] = {**about, "rule": asdict(self.gauss.rule)}
+            found[GAUSS] = {**about, "rule": asdict(self.gauss.rule)}
         return found
 
     def copy(self, index: Path, folder: Path) -> None:
@@ -73,13 +74,13 @@ class Encoders:
             folder: The folder to make; an older one is removed.
         """
         shutil.rmtree(folder, ignore_errors=True)
-        _place(index, self.text.folder, folder / "text")
-        for name, one in (("link", self.link), ("condition", self.condition)):
+        _place(index, self.text.folder, folder / TEXT)
+        for name, one in ((LINK, self.link), (CONDITION, self.condition)):
             if one is not None:
                 if one.text.fingerprint != self.text.fingerprint:
                     _place(index, one.text.folder, folder / name)
                 one.save_network(folder / name)
-        for name, adapted in (("hit", self.hit), ("gauss", self.gauss)):
+        for name, adapted in ((HIT, self.hit), (GAUSS, self.gauss)):
             if adapted is not None:
                 if adapted.adapter is None or adapted.text.fingerprint != self.text.fingerprint:
                     _place(index, adapted.text.folder, folder / name)

@@ -24,7 +24,7 @@ from ontodex.indexers.graph_blobs import read_graph, read_statements
 from ontodex.indexers.manifest import Manifest, file_info
 from ontodex.indexers.name_likeness import NameLikeness
 from ontodex.indexers.precedents import Precedents
-from ontodex.indexers.space_names import HYBRID, LINK, SAID
+from ontodex.indexers.space_names import CONDITION, GAUSS, HIT, HYBRID, LINK, SAID, TEXT
 from ontodex.indexers.storable import fitting
 from ontodex.indexers.structure import PRECEDENTS, Structure
 from ontodex.indexers.vectors import Vectors
@@ -147,7 +147,7 @@ class Index:
         Raises:
             IndexMismatch: If the index has none.
         """
-        about = self.manifest.encoders.get("link", {})
+        about = self.manifest.encoders.get(LINK, {})
         if "residual" not in about:
             raise IndexMismatch(f"{self.path}: the index has no relation projections; build it with training")
         parts = {name: self.blobs.get(f"link/{name}") for name in PARTS if f"link/{name}" in self.blobs}
@@ -162,11 +162,11 @@ class Index:
         """
         from ontodex.encoders.text import TextEncoder
 
-        folder = self.folder / "encoders" / "text"
-        if fingerprint(folder) != self.manifest.encoders["text"]["text"]:
+        folder = self.folder / "encoders" / TEXT
+        if fingerprint(folder) != self.manifest.encoders[TEXT]["text"]:
             raise IndexMismatch(f"{folder}: {ANOTHER}")
         encoder = TextEncoder(folder, self.device)
-        if encoder.dim != self.manifest.spaces["text"].dim:
+        if encoder.dim != self.manifest.spaces[TEXT].dim:
             raise IndexMismatch(
                 f"{folder}: the index holds vectors of {self.manifest.spaces['text'].dim} dimensions, "
                 f"its encoder makes {encoder.dim}; build the index anew"
@@ -182,11 +182,11 @@ class Index:
         """
         from ontodex.encoders.link_encoder import load_link_encoder
 
-        if "link" not in self.manifest.encoders:
+        if LINK not in self.manifest.encoders:
             raise IndexMismatch(f"{self.path}: the index has no relation projections; build it with training")
-        stated = self.manifest.encoders["link"]
+        stated = self.manifest.encoders[LINK]
         text = self._shared_text(stated)
-        return self._encoder("link", stated["network"], lambda folder: load_link_encoder(folder, text, self.device))
+        return self._encoder(LINK, stated["network"], lambda folder: load_link_encoder(folder, text, self.device))
 
     @cached_property
     def structure(self) -> Structure | None:
@@ -206,7 +206,7 @@ class Index:
     @property
     def curvature(self) -> float:
         """The hierarchy space's ball has the curvature minus this."""
-        return float(self.manifest.encoders["hit"]["curvature"])
+        return float(self.manifest.encoders[HIT]["curvature"])
 
     @property
     def rule(self) -> Subsumption:
@@ -215,7 +215,7 @@ class Index:
         Then its probability is the share of asserted ancestors among answers of such a score, in the ten best parents of
         entities of the graph. A rule that an encoder brings knows pairs of another graph only.
         """
-        return settings_from(Subsumption, self.manifest.encoders["hit"]["rule"], str(self.folder / "manifest.json"))
+        return settings_from(Subsumption, self.manifest.encoders[HIT]["rule"], str(self.folder / "manifest.json"))
 
     @cached_property
     def hit_encoder(self) -> Any:
@@ -226,12 +226,12 @@ class Index:
         """
         from ontodex.encoders.hit import HiT
 
-        if "hit" not in self.manifest.encoders:
+        if HIT not in self.manifest.encoders:
             raise IndexMismatch(f"{self.path}: the index has no hierarchy space; build one of a graph with a hierarchy")
-        base = self.folder / "encoders" / "text"
-        stated = self.manifest.encoders["hit"]
-        encoder = self._encoder("hit", stated["encoder"], lambda folder: HiT.load(folder, self.device, base=base))
-        curvature, dim = self.curvature, self.manifest.spaces["hit"].dim
+        base = self.folder / "encoders" / TEXT
+        stated = self.manifest.encoders[HIT]
+        encoder = self._encoder(HIT, stated["encoder"], lambda folder: HiT.load(folder, self.device, base=base))
+        curvature, dim = self.curvature, self.manifest.spaces[HIT].dim
         if (encoder.c, encoder.dim + 1) != (curvature, dim):
             raise IndexMismatch(
                 f"{self.folder}: the index holds points of {dim - 1} dimensions and curvature -{curvature:g}, its "
@@ -252,11 +252,11 @@ class Index:
         Raises:
             IndexMismatch: If the index has none.
         """
-        if "gauss" not in self.manifest.encoders:
+        if GAUSS not in self.manifest.encoders:
             raise IndexMismatch(
                 f"{self.path}: expected an index with an encoder of entailment, found one built without; build it anew"
             )
-        return self.manifest.encoders["gauss"]
+        return self.manifest.encoders[GAUSS]
 
     @property
     def entailment_rule(self) -> Entailment:
@@ -272,11 +272,11 @@ class Index:
         """
         from ontodex.encoders.gauss_cse import GaussCSE
 
-        base, stated = self.folder / "encoders" / "text", self.entailment
+        base, stated = self.folder / "encoders" / TEXT, self.entailment
         encoder = self._encoder(
             "gauss", stated["encoder"], lambda folder: GaussCSE.load(folder, self.device, base=base)
         )
-        dim = self.manifest.spaces["gauss"].dim
+        dim = self.manifest.spaces[GAUSS].dim
         if 2 * encoder.dim != dim:
             raise IndexMismatch(f"{self.folder}: expected an encoder of {dim // 2} dimensions, found {encoder.dim}")
         return encoder
@@ -288,12 +288,12 @@ class Index:
         Raises:
             IndexMismatch: If the index has none.
         """
-        if "condition" not in self.manifest.encoders:
+        if CONDITION not in self.manifest.encoders:
             raise IndexMismatch(
                 f"{self.path}: the index has neither projections of relations (a bi-encoder makes none) nor an encoder of "
                 "conditions; build it with one of them (`ontodex train hyper-cl`, `ontodex train condition`, and --encoder)"
             )
-        return self.manifest.encoders["condition"]
+        return self.manifest.encoders[CONDITION]
 
     @cached_property
     def condition_encoder(self) -> Any:
@@ -305,7 +305,7 @@ class Index:
         from ontodex.encoders.condition import ConditionEncoder
 
         text, wanted = self._shared_text(self.condition), self.condition["network"]
-        return self._encoder("condition", wanted, lambda folder: ConditionEncoder.load(folder, text, self.device))
+        return self._encoder(CONDITION, wanted, lambda folder: ConditionEncoder.load(folder, text, self.device))
 
     @cached_property
     def condition_mix(self) -> Any | None:
@@ -327,7 +327,7 @@ class Index:
 
     def _shared_text(self, stated: dict[str, Any]) -> Any | None:
         """Return the text space's encoder, if another encoder reads texts by it; ``None`` if that has its own."""
-        return self.text_encoder if stated["text"] == self.manifest.encoders["text"]["text"] else None
+        return self.text_encoder if stated["text"] == self.manifest.encoders[TEXT]["text"] else None
 
     def candidates(self, space: str) -> Any | None:
         """Return the FAISS structure of a space, made anew if its file is missing or damaged; ``None`` for small ones.

@@ -13,6 +13,7 @@ from ontodex.errors import SettingsError, settings_from
 from ontodex.geometry.logistic import sigmoid
 from ontodex.graph import Hierarchy
 from ontodex.indexers.likeness import Likeness, counted
+from ontodex.indexers.space_names import HIT
 from ontodex.indexers.structure import Bonus
 
 __all__ = ["SCORES", "Added", "Kin", "KinRule", "of_answers"]
@@ -96,7 +97,7 @@ class KinRule:
             encoders: What its manifest says of encoders.
             where: What to name if it is damaged.
         """
-        about = encoders.get("hit", {})
+        about = encoders.get(HIT, {})
         return {question: settings_from(cls, about[key], where) for question, key in KEYS.items() if key in about}
 
     def added(self, question: str, rows: NDArray[np.int64], scores: NDArray[np.float64]) -> Added:

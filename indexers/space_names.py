@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from ontodex.indexers.structure import HYBRID
-
 __all__ = ["BUFFERS", "CONDITION", "GAUSS", "GEOMETRIES", "HIT", "HYBRID", "LINK", "SAID", "SPAN", "TEXT"]
 
-TEXT, LINK, HIT, CONDITION, GAUSS, SPAN = "text", "link", "hit", "condition", "gauss", "span"
+TEXT, LINK, HIT, CONDITION, GAUSS, SPAN, HYBRID = "text", "link", "hit", "condition", "gauss", "span", "hybrid"
 """The spaces: what texts mean, which entities a relation leads to, what is below what, what is alike under a condition, what
-entails what, and what the phrases of texts mean."""
+entails what, what the phrases of texts mean, and which entities a relation leads to by texts and links together."""
 
 SAID = (GAUSS, SPAN)
 """Spaces whose vectors are of what entities say, not of entities."""

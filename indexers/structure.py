@@ -14,10 +14,7 @@ from ontodex.indexers.precedents import Precedents
 from ontodex.indexers.rules import Rules, no_rules
 from ontodex.indexers.vectors import Vectors
 
-__all__ = ["HYBRID", "PRECEDENTS", "WEIGHTS", "Bonus", "Structure"]
-
-HYBRID = "hybrid"
-"""Name of the space: the vectors of the link space, with the structural ones behind them."""
+__all__ = ["PRECEDENTS", "WEIGHTS", "Bonus", "Structure"]
 
 TEXT, LINKS, RANGE = (slice(place, place + 1) for place in range(3))
 PRECEDENTS = slice(3, 8)

@@ -12,6 +12,7 @@ from ontodex.indexers.build import build_generation
 from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.index import Index
 from ontodex.indexers.kin import KinRule
+from ontodex.indexers.space_names import CONDITION, GAUSS, HIT, LINK
 from ontodex.indexers.structure_build import carried
 
 __all__ = ["encoders_of", "update_index"]
@@ -26,10 +27,10 @@ def encoders_of(index: Index) -> Encoders:
     given = index.manifest.encoders
     return Encoders(
         index.text_encoder,
-        link=index.link_encoder if "link" in given else None,
-        hit=index.hit_encoder if "hit" in given else None,
-        condition=index.condition_encoder if "condition" in given else None,
-        gauss=index.gauss_encoder if "gauss" in given else None,
+        link=index.link_encoder if LINK in given else None,
+        hit=index.hit_encoder if HIT in given else None,
+        condition=index.condition_encoder if CONDITION in given else None,
+        gauss=index.gauss_encoder if GAUSS in given else None,
         kin=KinRule.read(given, str(index.folder / "manifest.json")),
     )
 
