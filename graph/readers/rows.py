@@ -55,16 +55,20 @@ def rows_of(path: Path, problems: Problems) -> Rows:
 def _mark(lines: list[str]) -> str:
     """Return what parts the cells of lines: the mark that most of them have outside quoted cells.
 
-    Of marks that as many have, the one that more have without a space after it, then the one that is there more often.
+    Of marks that as many have, tabs; else the one that more have without a space after it, then the one that is there more
+    often.
 
     >>> _mark(["Doe, Ann;knows;Roe, Bob"]), _mark(["Ann;pays;1,50"]), _mark(["a, b, c"])
     (';', ';', ',')
     """
     plain = QUOTED.sub("", "\n".join(lines)).splitlines()
+    lines_with = {mark: sum(mark in line for line in plain) for mark in MARKS}
+    if lines_with["\t"] == max(lines_with.values()):
+        return "\t"
 
     def told(mark: str) -> tuple[int, int, int]:
-        close = [line.count(mark) - line.count(f"{mark} ") for line in plain]
-        return sum(mark in line for line in plain), sum(map(bool, close)), sum(line.count(mark) for line in plain)
+        before_no_space = sum(line.count(mark) > line.count(f"{mark} ") for line in plain)
+        return lines_with[mark], before_no_space, sum(line.count(mark) for line in plain)
 
     return max(MARKS, key=told)
 

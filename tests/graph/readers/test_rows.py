@@ -52,3 +52,5 @@ def test_the_mark_that_parts_all_lines_alike(write) -> None:
         ("Ann", "pays", "1,50"),
         ("Bob", "pays", "2,25"),
     }
+    prices = "Ann\tpays\t1,2,3,4\nBob\tpays\t5,6,7,8\n"
+    assert ("Ann", "pays", "1,2,3,4") in says(read(write("d.tsv", prices)))["known"]
