@@ -370,11 +370,10 @@ class Engine:
     def searcher(self, space: str) -> Searcher:
         """Return the search of a space that ranks by inner products, set up on first use."""
         if space not in self._searchers:
-            device = self.index.device
             approximate = None if self._exact else self.index.candidates(space)
             vectors = self.index.vectors(space)
             product = ProductSpace(vectors) if self.index.manifest.spaces[space].geometry == "product" else None
-            self._searchers[space] = Searcher(vectors, device, approximate, product)
+            self._searchers[space] = Searcher(vectors, self.index.device, approximate, product)
         return self._searchers[space]
 
     @cached_property
