@@ -49,8 +49,7 @@ class Links:
         known: Iterable[KnowledgeGraph] = (),
         rerank: Path | None = None,
     ) -> None:
-        self._graph = index.graph
-        self._names = index.name_likeness
+        self._index, self._graph = index, index.graph
         self._known = Known(self._graph, known)
         self._projector = Projector(index)
         self._searcher = searcher
@@ -65,7 +64,7 @@ class Links:
         k = checked(k)
         start = time.perf_counter()
         relations = [resolve_relation(self._graph, relation) for _, relation in questions]
-        names = for_hints(self._names, len(questions))
+        names = for_hints(self._index.name_likeness, len(questions))
         entities = [
             resolve_entity(
                 self._graph,
@@ -118,7 +117,7 @@ class Links:
         k = checked(k)
         start = time.perf_counter()
         answers = []
-        names = for_hints(self._names, 2 * len(questions))
+        names = for_hints(self._index.name_likeness, 2 * len(questions))
         pairs = [self._pair(*question, names) for question in questions]
         vectors = [self._projector.vectors([pair[side] for pair in pairs]) for side in (0, 1)]
         for (head, tail), *both in zip(pairs, *vectors, strict=True):

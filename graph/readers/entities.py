@@ -65,6 +65,8 @@ APART, LONGEST = 0.9, 60
 """A column may hold the labels of a table that names none if so many of its rows have one and so many differ, no longer than
 this in the mean."""
 
+LETTER = re.compile(r"[^\W\d_]")
+
 NUMBER = re.compile(r"[-+]?(?:0|[1-9]\d*)(?:[.,]\d+)?")
 
 OF_IDS = re.compile(r"(?:.+ )?(?:ids?|codes?|keys?|refs?|references?|no|number|numbers)")
@@ -294,7 +296,7 @@ def _labelled(rows: Sequence[Sequence[str]], columns: EntityColumns, remark: Cal
     ids = {cells[at].strip() for cells in rows for at in columns.id}
     for at, name in columns.others:
         filled = [cell for cells in rows if (cell := cells[at].strip())]
-        words = sum(bool(re.search(r"[^\W\d_]", cell)) and cell not in ids for cell in filled)
+        words = sum(bool(LETTER.search(cell)) and cell not in ids for cell in filled)
         if (
             rows
             and min(words, len(set(filled))) >= APART * len(rows)
@@ -314,6 +316,6 @@ def _is_relation(cells: Sequence[str], row: Callable[[str], str | None]) -> bool
     values = Counter(cells)
     if 2 * sum(count for part, count in values.items() if row(part)) > len(cells):
         return True
-    words = sum(count for part, count in values.items() if re.search(r"[^\W\d_]", part))
+    words = sum(count for part, count in values.items() if LETTER.search(part))
     is_said = {part.casefold() for part in values} <= NO_VALUES
     return not is_said and 2 * words > len(cells) and len(values) <= SHARED * len(cells)
