@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 import numpy as np
 
@@ -18,8 +19,11 @@ __all__ = ["interpret"]
 
 NO_FACTS = (
     *(rdf.OWL + name for name in ("imports", "versionIRI", "priorVersion", "backwardCompatibleWith")),
+    *(rdf.OWL + name for name in ("inverseOf", "equivalentProperty", "propertyDisjointWith", "disjointWith")),
+    *(rdf.RDFS + name for name in ("domain", "range", "subPropertyOf")),
     *rdf.SCHEME_LINKS,
 )
+"""What is said of an ontology, its classes and its properties, and links no entities."""
 CHECKED = (rdf.OWL, rdf.RDF, rdf.RDFS, rdf.SKOS)
 
 
@@ -39,17 +43,20 @@ def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Proble
     builder.prefixes.update(prefixes)
     ontology = Ontology(statements)
     is_ontology = bool(ontology.classes) and ontology.has_subclasses
+    names = statements.curies()
     if is_ontology:
         triples, entities = ontology.triples(), ontology.entities
     else:
-        triples, entities = _data(statements)
-    names = statements.curies()
+        called = _called(statements)
+        triples, entities = _data(statements, called, problems)
+        for number, name in called.items():
+            names[number] = name
     used = {end for head, _, tail in triples for end in (head, tail)}
     named = used.union(entities)
     links = statements.links
     if len(links) and not named and all(statements.terms[head].startswith("_:") for head in links[:, 0].tolist()):
         raise ReadError(
-            "expected entities with an IRI, found only blank nodes; give each an IRI (in JSON-LD an @id)",
+            "expected entities with an IRI or a name, found only blank nodes; give each an IRI (in JSON-LD an @id)",
             builder.source,
         )
     for number in sorted(named):
@@ -75,14 +82,23 @@ def _relation_label(statements: RdfStatements, number: int, is_ontology: bool) -
     return readable(label) if is_ontology and re.fullmatch(r"\w+", label) else label
 
 
-def _data(statements: RdfStatements) -> tuple[list[tuple[int, int, int]], set[int]]:
-    """Return (triples, further entities) of plain data: every link between IRIs that is no declaration.
+def _called(statements: RdfStatements) -> dict[int, str]:
+    """Return the names of the blank nodes that have one, which is all that they can be known by."""
+    blank = (number for number in sorted(statements.named) if statements.terms[number].startswith("_:"))
+    return {number: name for number in blank if (name := " ".join(statements.label(number).split()))}
+
+
+def _data(
+    statements: RdfStatements, called: Collection[int], problems: Problems
+) -> tuple[list[tuple[int, int, int]], set[int]]:
+    """Return (triples, further entities) of plain data: every link between IRIs, or ``called`` blank nodes, that is no
+    declaration.
 
     Of Wikibase (Wikidata) that is the direct claims: documents about entities, and statements as nodes, are left out.
     """
     links = statements.links
     terms = statements.terms
-    blank = np.array([term.startswith("_:") for term in terms])
+    blank = np.array([term.startswith("_:") and number not in called for number, term in enumerate(terms)])
     vocabulary = np.array([term.startswith(CHECKED) for term in terms])
     wikibase = np.array([term.startswith(rdf.WIKIBASE) for term in terms])
     kinds = list(statements.numbers([rdf.TYPE]))
@@ -94,8 +110,16 @@ def _data(statements: RdfStatements) -> tuple[list[tuple[int, int, int]], set[in
     items = links[np.isin(links[:, 1], kinds) & wikibase[links[:, 2]], 0]
     about = np.isin(links[:, 1], list(statements.numbers(rdf.ABOUT))) & np.isin(links[:, 2], items)
     skip = [*statements.deprecated, *links[about, 0].tolist(), *typed(*rdf.NOTES)]
-    kept = links[~(blank[links[:, 0]] | blank[links[:, 2]] | np.isin(links[:, [0, 2]], skip).any(axis=1))]
+    kept = links[~np.isin(links[:, [0, 2]], skip).any(axis=1)]
     kept = kept[~(np.isin(kept[:, 1], list(statements.numbers(NO_FACTS))) | wikibase[kept].any(axis=1))]
+    nameless = blank[kept[:, [0, 2]]].any(axis=1)
+    lost = kept[nameless & ~blank[kept[:, 0]]]
+    if len(lost):
+        problems.remark(
+            f"left out {len(lost)} link(s) to nodes without an IRI or a name (blank nodes, as lists are), the first "
+            f"by {terms[int(lost[0, 1])]}; give what is an entity an IRI (in JSON-LD an @id) or a name"
+        )
+    kept = kept[~nameless]
     declares = np.isin(kept[:, 1], kinds) & vocabulary[kept[:, 2]]
     declared = typed(*rdf.PROPERTIES, *rdf.NO_ENTITIES)
     facts = kept[~declares]

@@ -23,6 +23,10 @@ LARGEST = 1 << 22
 """Bytes of a frame, and of the frames that are parsed at once; the parser takes sixty times as many."""
 
 FAULTS = (SyntaxError, ValueError, TypeError)
+LINKS = ("relationship", "intersection_of")
+NONE = (("cardinality", "0"), ("maxCardinality", "0"), ("all_only", "true"))
+"""Qualifiers of links that hold of what has none."""
+
 QUOTED = re.compile(r'def: "(?:[^"\\]|\\.)*"(?=\s*\[)')
 ESCAPE = re.compile(r"\\(.)")
 
@@ -55,6 +59,7 @@ class Term:
     synonyms: list[str] = field(default_factory=list)
     links: list[tuple[str, str]] = field(default_factory=list)
     genus: list[str] = field(default_factory=list)
+    members: list[str] = field(default_factory=list)
     former: list[str] = field(default_factory=list)
     instead: list[str] = field(default_factory=list)
     obsolete: bool = False
@@ -63,7 +68,9 @@ class Term:
 def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read terms and instances, and is_a, relationship and the differentiae of intersection_of as triples.
 
-    The genus of an intersection is taken as parent of a term that states none. Alternative ids stand for their term.
+    The genus of an intersection is taken as parent of a term that states none, and a union as the parent of its members.
+    Links that say that there is none (a cardinality of 0), or only such if any, are left out. Alternative ids stand for
+    their term.
     Obsolete terms and what links to them are left out, but for those that name one term in their place. Frames of one id
     are merged and links to terms without a frame are kept; both count as problems.
     """
@@ -102,23 +109,32 @@ def _declare(
     for identifier, term in terms.items():
         if identifier in gone:
             continue
-        stated = any(relation == "is_a" for relation, _ in term.links)
-        parents = [] if stated else [("is_a", genus) for genus in term.genus]
-        for relation, named in (*term.links, *parents):
-            target = builder.aliases.get(named, named)
-            if target in gone:
+        for head, relation, tail in _links(identifier, term):
+            ends = [builder.aliases.get(name, name) for name in (head, tail)]
+            if gone.intersection(ends):
                 continue
-            if target not in terms and target not in dangling:
-                dangling.add(target)
-                message = f"expected a frame of {target}, found only a link to it; it is kept without a label"
-                problems.report(message, term.number, source)
+            for end in ends:
+                if end not in terms and end not in dangling:
+                    dangling.add(end)
+                    message = f"expected a frame of {end}, found only a link to it; it is kept without a label"
+                    problems.report(message, term.number, source)
             builder.relation(relation, relations.get(relation, ""))
-            builder.triple(identifier, relation, target)
+            builder.triple(ends[0], relation, ends[1])
+
+
+def _links(identifier: str, term: Term) -> Iterator[tuple[str, str, str]]:
+    """Yield the (head, relation, tail) that a term states."""
+    yield from ((identifier, relation, target) for relation, target in term.links)
+    if not any(relation == "is_a" for relation, _ in term.links):
+        yield from ((identifier, "is_a", genus) for genus in term.genus)
+    yield from ((member, "is_a", identifier) for member in term.members)
 
 
 def _collect(frame: Any, term: Term, builder: GraphBuilder) -> None:
     for clause in frame:
         tag = clause.raw_tag()
+        if tag in LINKS and _says_none(clause):
+            continue
         if tag == "name":
             term.label = term.label or clause.name
         elif tag == "def":
@@ -134,12 +150,19 @@ def _collect(frame: Any, term: Term, builder: GraphBuilder) -> None:
                 term.genus.append(_name(clause.term, builder))
             else:
                 term.links.append((_name(clause.typedef, builder), _name(clause.term, builder)))
+        elif tag == "union_of":
+            term.members.append(_name(clause.term, builder))
         elif tag == "alt_id":
             term.former.append(_name(clause.alt_id, builder))
         elif tag == "replaced_by":
             term.instead.append(_name(clause.term, builder))
         elif tag == "is_obsolete":
             term.obsolete = term.obsolete or bool(clause.obsolete)
+
+
+def _says_none(clause: Any) -> bool:
+    """Tell whether the qualifiers of a link say that there is none, or only such if any."""
+    return any((str(one.key), one.value) in NONE for one in clause.qualifiers or ())
 
 
 def _name(identifier: Any, builder: GraphBuilder) -> str:

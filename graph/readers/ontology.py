@@ -26,7 +26,7 @@ class Ontology:
     * a named superclass: (class, ``rdfs:subClassOf``, superclass);
     * an existential restriction, stated of the class or in an intersection or equivalence: (class, property, filler); one
       of a value, or of a number of at least one, says as much; the other named parts of such an intersection are the parents
-      of a class that has none;
+      of a class that has none; if the filler is an intersection, each of its named parts is one;
     * a class that is the same as a union: (member, ``rdfs:subClassOf``, class);
     * two named classes that are the same: (class, ``owl:equivalentClass``, class), which is no link of the hierarchy;
     * domain and range of a property: (domain, property, range);
@@ -118,19 +118,26 @@ class Ontology:
             if node in self.classes:
                 yield self._subclass, node
             elif node in parts["onProperty"]:
-                relation, filler = parts["onProperty"][node], self._filler(node)
-                if filler >= 0 and self._is_named(relation):
-                    yield relation, filler
+                relation = parts["onProperty"][node]
+                if self._is_named(relation):
+                    yield from ((relation, filler) for filler in self._fillers(node))
             elif node in parts["intersectionOf"]:
                 waiting.extend(reversed(list(self._members(parts["intersectionOf"][node]))))
 
-    def _filler(self, restriction: int) -> int:
-        """Return what each member of a restriction is linked to: some of a class, or an individual; -1 for neither."""
-        filler = self._parts["someValuesFrom"].get(restriction, -1)
+    def _fillers(self, restriction: int) -> list[int]:
+        """Return what each member of a restriction is linked to: some of a class, or of all named parts of an intersection,
+        or an individual.
+        """
+        parts = self._parts
+        filler = parts["someValuesFrom"].get(restriction, -1)
         if restriction in self._statements.at_least_one:
-            filler = self._parts["onClass"].get(restriction, filler)
-        value = self._parts["hasValue"].get(restriction, -1)
-        return filler if filler in self.classes else value if value >= 0 and self._is_named(value) else -1
+            filler = parts["onClass"].get(restriction, filler)
+        if filler in parts["intersectionOf"]:
+            return [one for one in self._members(parts["intersectionOf"][filler]) if one in self.classes]
+        if filler in self.classes:
+            return [filler]
+        value = parts["hasValue"].get(restriction, -1)
+        return [value] if value >= 0 and self._is_named(value) else []
 
     def triples(self) -> Triples:
         """Return (head, relation, tail), as numbers of the statements.

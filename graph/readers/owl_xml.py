@@ -27,6 +27,12 @@ XML = "{http://www.w3.org/XML/1998/namespace}"
 DEEPEST = 50
 """Class expressions in one another; what lies deeper is not read."""
 LISTS = {"ObjectIntersectionOf": "intersectionOf", "ObjectUnionOf": "unionOf"}
+RESTRICTIONS = {
+    "ObjectSomeValuesFrom": "someValuesFrom",
+    "ObjectHasValue": "hasValue",
+    "ObjectMinCardinality": "onClass",
+    "ObjectExactCardinality": "onClass",
+}
 ENDS = {"ObjectPropertyDomain": "domain", "ObjectPropertyRange": "range"}
 
 
@@ -115,9 +121,10 @@ class _Axioms:
     def _expression(self, element: Element, depth: int) -> str:
         self._blanks += 1
         node, kind = f"_:expression {self._blanks}", _name(element)
-        if depth < DEEPEST and kind == "ObjectSomeValuesFrom" and len(element) == 2:
+        if depth < DEEPEST and kind in RESTRICTIONS and len(element) == 2:
             self.statements.link(node, rdf.OWL + "onProperty", self._term(element[0], depth + 1))
-            self.statements.link(node, rdf.OWL + "someValuesFrom", self._term(element[1], depth + 1))
+            self.statements.link(node, rdf.OWL + RESTRICTIONS[kind], self._term(element[1], depth + 1))
+            self.statements.literal(node, rdf.CARDINALITIES[0], element.get("cardinality", ""), "")
         elif depth < DEEPEST and kind in LISTS:
             predicate, at = rdf.OWL + LISTS[kind], node
             for number, part in enumerate(element):

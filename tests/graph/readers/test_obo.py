@@ -217,3 +217,29 @@ def test_former_ids_stand_for_their_terms(write) -> None:
 def test_a_former_id_with_a_frame_of_its_own_is_a_term(write) -> None:
     graph = read(write("a.obo", FORMER + "\n[Term]\nid: T:22\nname: heart attack\n"), on_error="raise")
     assert says(graph)["known"] == {("T:3", "is_a", "T:22")}
+
+
+def test_that_there_is_none_is_no_link_and_a_union_is_above_its_members(write) -> None:
+    text = """format-version: 1.4
+
+[Term]
+id: CL:1
+name: anucleate cell
+relationship: has_part GO:1 {minCardinality="0", maxCardinality="0"} ! nucleus
+relationship: has_part GO:2 {cardinality="0"}
+relationship: develops_from GO:3 {all_only="true"}
+relationship: has_part GO:4 {minCardinality="1"}
+intersection_of: CL:0
+intersection_of: has_part GO:5 {cardinality="0"}
+
+[Term]
+id: CL:0
+name: cell
+union_of: CL:1
+union_of: CL:9
+"""
+    for number in range(1, 6):
+        text += f"\n[Term]\nid: GO:{number}\nname: part {number}\n"
+    with pytest.warns(ReadWarning, match="expected a frame of CL:9"):
+        graph = read(write("cells.obo", text))
+    assert says(graph)["known"] == {("CL:1", "has_part", "GO:4"), ("CL:1", "is_a", "CL:0"), ("CL:9", "is_a", "CL:0")}

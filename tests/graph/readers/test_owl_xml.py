@@ -24,6 +24,16 @@ AXIOMS = """
   </ObjectSomeValuesFrom></SubClassOf>
 <SubClassOf><Class IRI="#Pet"/><ObjectAllValuesFrom><ObjectProperty IRI="#livesIn"/><Class IRI="#House"/>
   </ObjectAllValuesFrom></SubClassOf>
+<SubClassOf><Class IRI="#Pet"/><ObjectMinCardinality cardinality="2"><ObjectProperty IRI="#owns"/><Class IRI="#House"/>
+  </ObjectMinCardinality></SubClassOf>
+<SubClassOf><Class IRI="#Dog"/><ObjectMinCardinality cardinality="0"><ObjectProperty IRI="#owns"/><Class IRI="#House"/>
+  </ObjectMinCardinality></SubClassOf>
+<SubClassOf><Class IRI="#Dog"/><ObjectMaxCardinality cardinality="2"><ObjectProperty IRI="#owns"/><Class IRI="#Pet"/>
+  </ObjectMaxCardinality></SubClassOf>
+<SubClassOf><Class IRI="#BigDog"/><ObjectExactCardinality cardinality="1"><ObjectProperty IRI="#owns"/>
+  <ObjectIntersectionOf><Class IRI="#House"/><Class IRI="#Animal"/></ObjectIntersectionOf></ObjectExactCardinality></SubClassOf>
+<SubClassOf><Class IRI="#Hound"/><ObjectHasValue><ObjectProperty IRI="#livesIn"/><NamedIndividual IRI="#Kennel"/>
+  </ObjectHasValue></SubClassOf>
 <EquivalentClasses><ObjectIntersectionOf><Class IRI="#Dog"/><ObjectSomeValuesFrom><ObjectProperty IRI="#livesIn"/>
   <Class IRI="#House"/>
   </ObjectSomeValuesFrom></ObjectIntersectionOf><Class IRI="#BigDog"/></EquivalentClasses>
@@ -60,6 +70,12 @@ ex:owns a owl:ObjectProperty ; rdfs:domain [ owl:unionOf (ex:Pet ex:Dog) ] ; rdf
 ex:Dog rdfs:subClassOf ex:Animal ; rdfs:label "dog"@en, "Hund"@de ;
   rdfs:comment "Barks & bites." ; owl:equivalentClass ex:Hound .
 ex:Pet rdfs:subClassOf [ owl:onProperty ex:livesIn ; owl:someValuesFrom ex:House ] .
+ex:Pet rdfs:subClassOf [ owl:onProperty ex:owns ; owl:minQualifiedCardinality 2 ; owl:onClass ex:House ] .
+ex:Dog rdfs:subClassOf [ owl:onProperty ex:owns ; owl:minQualifiedCardinality 0 ; owl:onClass ex:House ] .
+ex:Dog rdfs:subClassOf [ owl:onProperty ex:owns ; owl:maxQualifiedCardinality 2 ; owl:onClass ex:Pet ] .
+ex:BigDog rdfs:subClassOf [ owl:onProperty ex:owns ; owl:qualifiedCardinality 1 ;
+  owl:onClass [ owl:intersectionOf (ex:House ex:Animal) ] ] .
+ex:Hound rdfs:subClassOf [ owl:onProperty ex:livesIn ; owl:hasValue ex:Kennel ] .
 ex:BigDog owl:equivalentClass [ owl:intersectionOf (ex:Dog [ owl:onProperty ex:livesIn ; owl:someValuesFrom ex:House ]) ] .
 ex:Rex a owl:NamedIndividual, ex:Dog ; ex:owns ex:Kennel . ex:Kennel a owl:NamedIndividual .
 ex:Ann a owl:NamedIndividual ; ex:owns ex:Rex .
@@ -79,13 +95,13 @@ def said(graph) -> tuple:
 def test_it_says_what_turtle_says(write, language: str, prolog: str) -> None:
     graph = read(write("pets.owl", prolog + HEAD + AXIOMS), language=language, on_error="raise")
     assert said(graph) == said(read(write("pets.ttl", TURTLE), language=language))
-    assert len(graph.triples) == 10
+    assert len(graph.triples) == 13
     assert graph.labels[graph.ids.index("ex:BigDog")] == "Big dog"
 
 
 def test_it_may_be_gzipped_and_named_otherwise(write) -> None:
     path = write("pets.xml.gz", gzip.compress((HEAD + AXIOMS).encode()))
-    assert read(path).n_triples == read(path, format="owlxml").n_triples == 10
+    assert read(path).n_triples == read(path, format="owlxml").n_triples == 13
 
 
 def test_a_fault_names_its_line(write) -> None:
@@ -108,7 +124,7 @@ def test_a_fault_names_its_line(write) -> None:
     ],
 )
 def test_what_is_half_there_costs_nothing_else(write, axiom: str) -> None:
-    assert read(write("pets.owl", HEAD + axiom + AXIOMS), on_error="raise").n_triples == 10
+    assert read(write("pets.owl", HEAD + axiom + AXIOMS), on_error="raise").n_triples == 13
 
 
 def test_entities_in_entities_are_refused(write) -> None:
