@@ -13,7 +13,9 @@ from ontodex.graph.edit import merge
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.readers.folders import read_splits, split_files
+from ontodex.graph.readers.foreign_keys import Part, keep_apart, with_foreign_keys
 from ontodex.graph.readers.formats import format_of
+from ontodex.graph.readers.keys import Table, table_name
 from ontodex.graph.readers.memory import read_frame, read_networkx
 from ontodex.graph.readers.obo import read_obo
 from ontodex.graph.readers.obographs import read_obographs
@@ -26,6 +28,9 @@ from ontodex.graph.readers.wordnet import is_wordnet, read_wordnet
 
 __all__ = ["FORMATS", "ReadWarning", "read"]
 
+ABOUT_OTHERS = re.compile(r"(?:readme|licen[cs]e|changelog|datapackage)\b.*|.*\.(?:md|rst|pdf|html?)", re.IGNORECASE)
+"""Names of files that say something of the other files of a folder."""
+
 FORMATS = ("table", "obo", *RDF_FORMATS, "owlxml", "obographs", "splits", "wordnet", "sentences")
 
 
@@ -37,12 +42,14 @@ def read(
     Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as
     head, relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent),
     OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML and OBO-graph JSON. A folder holds train, valid
-    and test, with names and definitions beside them, or a WordNet database; of any other each file is a source. Nothing is
-    ever fetched: imports are left out.
+    and test, with names and definitions beside them, or a WordNet database; of any other each file is a source, but for
+    what is of another format. Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The
-    alternative ids of an ontology stand for its terms in the sources after it.
+    alternative ids of an ontology stand for its terms in the sources after it. A column of a table that names rows of
+    another table (``company_id``) is a relation; where the ids of two tables are the same numbers of different things, the
+    name of its file stands before each (``company:1``), with a warning.
 
     Args:
         source: Path of a file or folder, or an rdflib graph, a networkx graph or a data frame; a graph that is read
@@ -72,19 +79,22 @@ def read(
         expect_choice("format", format, FORMATS)
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", str(language)):
         raise SettingsError(f"language: expected a tag such as 'en', 'de' or 'pt-BR', found {language!r}")
-    first, *rest = (part for one in (source, *more) for part in _parts(one, format))
-    graph, problems = _read_one(first, on_error, format, language)
-    found = [problems]
-    for other in rest:
-        part, problems = _read_one(other, on_error, format, language)
-        graph = replace(merge(graph, part), source=f"{graph.source} + {part.source}")
-        found.append(problems)
-    for problems in found:
-        problems.finish()
+    sources = [part for one in (source, *more) for part in _parts(one, on_error, format)]
+    names = [table_name(one) for one in sources]
+    tables = [Table(name, frozenset(names) - {name, ""}) for name in names]
+    parts = keep_apart([_read_one(*one, on_error, format, language) for one in zip(sources, tables, strict=True)])
+    graph = parts[0].graph
+    for part in parts[1:]:
+        graph = replace(merge(graph, part.graph), source=f"{graph.source} + {part.graph.source}")
+    if len(parts) > 1:
+        graph = with_foreign_keys(graph, parts)
+    for part in parts:
+        part.table.finish(part.problems)
+        part.problems.finish()
     return graph
 
 
-def _parts(source: Any, format: str | None) -> list[Any]:
+def _parts(source: Any, on_error: str, format: str | None) -> list[Any]:
     """Return the files of a folder that is no benchmark and no WordNet, in the order of their names; else the source."""
     folder = Path(source) if isinstance(source, str | Path) else None
     if (
@@ -95,43 +105,68 @@ def _parts(source: Any, format: str | None) -> list[Any]:
         or split_files(folder)
     ):
         return [source]
-    return sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")) or [source]
+    inside = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    others = [path for path in inside if path.is_dir() or _is_about_others(path, on_error, format)]
+    files = [path for path in inside if path not in others]
+    if files and others:
+        named = ", ".join(path.name for path in others[:5])
+        Problems(on_error, str(folder)).remark(
+            f"left out {len(others)} folder(s) and file(s) of other formats in it ({named}); name what is to be read too"
+        )
+    return files or [source]
 
 
-def _read_one(source: Any, on_error: str, format: str | None, language: str) -> tuple[KnowledgeGraph, Problems]:
+def _is_about_others(path: Path, on_error: str, format: str | None) -> bool:
+    """Tell whether a file in a folder is no source, but a text about the others, or something else.
+
+    Raises:
+        ReadError: If its format is unknown, no text's, and ``on_error`` is ``"raise"``.
+    """
+    if format is not None or ABOUT_OTHERS.match(path.name):
+        return format is None
+    try:
+        format_of(path)
+    except ReadError:
+        if on_error == "raise":
+            raise
+        return True
+    return False
+
+
+def _read_one(source: Any, table: Table, on_error: str, format: str | None, language: str) -> Part:
     if isinstance(source, KnowledgeGraph):
-        return source, Problems(on_error, source.source)
+        return Part(source, Problems(on_error, source.source), table)
     is_path = isinstance(source, str | Path)
     if format is not None and not is_path:
         raise SettingsError(f"format: expected None for a source in memory, found {format!r}")
     name = str(source) if is_path else type(source).__name__
     builder, problems = GraphBuilder(name, language), Problems(on_error, name)
     if is_path:
-        _read_path(Path(source), builder, problems, format)
+        _read_path(Path(source), builder, problems, table, format)
     else:
-        _read_object(source, builder, problems)
+        _read_object(source, builder, problems, table)
     try:
-        return builder.build(skipped=problems.count), problems
+        return Part(builder.build(skipped=problems.count), problems, table)
     except ReadError as error:
         if problems.count:
             raise ReadError(f"nothing could be read; {problems.summary()}", name) from None
         raise error from None
 
 
-def _read_path(path: Path, builder: GraphBuilder, problems: Problems, format: str | None) -> None:
+def _read_path(path: Path, builder: GraphBuilder, problems: Problems, table: Table, format: str | None) -> None:
     if not path.exists():
         raise ReadError("expected a file or a folder, found nothing of this name; check the path", str(path))
     if path.is_dir():
         if format == "wordnet" or (format is None and is_wordnet(path)):
             read_wordnet(path, builder, problems)
         else:
-            read_splits(path, builder, problems)
+            read_splits(path, builder, problems, table)
         return
     format = format or format_of(path)
     if format in RDF_FORMATS:
         read_rdf(path, format, builder, problems)
     elif format == "table":
-        read_table(path, builder, problems)
+        read_table(path, builder, problems, table)
     elif format == "obo":
         read_obo(path, builder, problems)
     elif format == "owlxml":
@@ -144,13 +179,13 @@ def _read_path(path: Path, builder: GraphBuilder, problems: Problems, format: st
         raise ReadError(f"expected a folder for the format {format!r}, found a file", str(path))
 
 
-def _read_object(source: Any, builder: GraphBuilder, problems: Problems) -> None:
+def _read_object(source: Any, builder: GraphBuilder, problems: Problems, table: Table) -> None:
     if hasattr(source, "namespaces") and hasattr(source, "triples"):
         read_rdflib(source, builder, problems)
     elif hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "is_multigraph"):
         read_networkx(source, builder, problems)
     elif hasattr(source, "columns") and hasattr(source, "iloc" if hasattr(source, "iloc") else "schema"):
-        read_frame(source, builder, problems)
+        read_frame(source, builder, problems, table)
     else:
         raise ReadError(
             "expected a path, an rdflib graph, a networkx graph or a data frame, found an object of another kind",

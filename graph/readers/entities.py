@@ -4,58 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.knowledge_graph import HIERARCHY_NAMES
-from ontodex.graph.names import normalise, spellings
+from ontodex.graph.names import normalise
 from ontodex.graph.prefixes import WELL_KNOWN
+from ontodex.graph.readers.entity_columns import NOTHING, EntityColumns, cell_parts
+from ontodex.graph.readers.keys import Table, is_key, table_of
 
-__all__ = ["ID", "EntityColumns", "add_entities", "add_entity", "entity_columns", "spelt"]
-
-ID = (
-    *("id", "identifier", "mid", "entity", "entity id", "curie", "iri", "uri", "code", "notation", "class id"),
-    *("concept id", "concept uri", "child id", "sku"),
-)
-LABEL = ("label", "name", "preferred label", "preflabel", "wikidata label")
-LABEL_ALONE = ("title", "term", "concept", "child")
-"""Names of a column of labels where there is no better one."""
-
-KINDS = ("class", "category")
-"""Names of a column of labels where no other column stands before it; after one, what they hold is said of that."""
-
-SYNONYMS = (
-    *("synonyms", "synonym", "lemmas", "aliases", "alias", "alternative labels", "alternative label", "altlabel"),
-    *("altlabels", "alt label", "alt labels", "also known as", "aka", "exact synonyms", "exact synonym"),
-)
-DEFINITION = ("definition", "definitions", "gloss", "description", "first sentence", "comment", "wikidata description")
-FORMER = ("former ids", "former id", "alt ids", "alt id", "alternative ids", "alternative id", "replaces")
-PARENT = (
-    *("parent", "parents", "parent ids", *(f"parent {name}" for name in (*ID, *LABEL, *LABEL_ALONE, *KINDS))),
-    *("superclass", "super class", "broader uri", "type of", *sorted(HIERARCHY_NAMES)),
-)
-
-OF_A_PARENT = re.compile(r"parent (.+) (?:id|code|name|label)")
-"""A name that tells what the entities of a table are, and so what need not stand in the other names."""
+__all__ = ["add_entities", "add_entity"]
 
 NO_VALUES = frozenset(("true", "false", "yes", "no", "y", "n"))
 """Cells that say whether something holds, and of what nothing is told by it."""
 
-NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "-", "--", "–", "—", "?"))
-"""Cells of names and links that say that there is none."""
-
 NO_PARENT = frozenset(("0", "0.0", "owl:thing", f"{WELL_KNOWN['owl']}Thing".casefold()))
 """Cells of parents that say so too."""
 
-HEADS = ("id", "identifier", "curie", "iri", "uri", "sku", "label", "name", "preferred label", "preflabel")
-"""Names that in the first column tell a header by themselves."""
-
-OF_ITS_KIND = re.compile(r"(.+) (?:id|code|number|name|label|title)")
-"""A name of a column of ids or labels that tells what the entities are: "Product Name"."""
-
-OBSOLETE = ("obsolete", "is obsolete", "deprecated", "is deprecated")
 TRUE = frozenset(("true", "yes", "y", "1"))
 
 SHARED = 2 / 3
@@ -69,106 +36,17 @@ LETTER = re.compile(r"[^\W\d_]")
 
 NUMBER = re.compile(r"[-+]?(?:0|[1-9]\d*)(?:[.,]\d+)?")
 
-OF_IDS = re.compile(r"(?:.+ )?(?:ids?|codes?|keys?|refs?|references?|no|number|numbers)")
-"""A name that says that the numbers of a column name rows."""
+NAMED = 4
+"""A value is a row by its label if at least one value of the column in so many is."""
+
+Link = tuple[str, str]
+"""The id of a row, and what a cell of it names."""
+
+Row = Callable[[str], str | None]
+"""Return the id of the row that a part of a cell names, if it does."""
 
 Report = Callable[[str, int], None]
 """Takes what is wrong with a row, and its number."""
-
-
-@dataclass(frozen=True)
-class EntityColumns:
-    """Where a header has what is said of entities; positions, the first the most telling.
-
-    Attributes:
-        width: Number of columns.
-        id: Identifiers; where there are none, labels identify.
-        label: Labels; all but the first are synonyms, and so are other ones of an id that is repeated.
-        synonyms: Synonyms, parted by ``|``, ``;`` or new lines.
-        definition: Definitions.
-        former: Former ids, parted likewise.
-        parents: What is more general, by id or label, parted likewise.
-        obsolete: Whether the entity is obsolete, and so left out.
-        others: All other columns, and their names.
-    """
-
-    width: int
-    id: tuple[int, ...]
-    label: tuple[int, ...]
-    synonyms: tuple[int, ...]
-    definition: tuple[int, ...]
-    former: tuple[int, ...]
-    parents: tuple[int, ...]
-    obsolete: tuple[int, ...]
-    others: tuple[tuple[int, str], ...]
-
-    @classmethod
-    def of(cls, names: Sequence[str]) -> EntityColumns:
-        """Find the columns by the names of a header."""
-        plain = spelt(names)
-        ids, labels, synonyms, definitions, former, parents, obsolete = (
-            tuple(place for name in known for place, other in enumerate(plain) if name in other)
-            for known in (ID, (*LABEL, *LABEL_ALONE), SYNONYMS, DEFINITION, FORMER, PARENT, OBSOLETE)
-        )
-        ids = ids or _of_its_kind(plain, ("id", "code", "number"))
-        said = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete}
-        labels = (
-            tuple(at for at in labels if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE})
-            or _of_its_kind(
-                [() if at in said - {*ids} else form for at, form in enumerate(plain)], ("name", "label", "title")
-            )
-            or tuple(
-                at for at in range(len(plain)) if at not in said and {*plain[at]} & {*KINDS} and {*range(at)} <= said
-            )
-        )
-        taken = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete}
-        rest = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
-        return cls(len(names), ids, labels, synonyms, definitions, former, parents, obsolete, rest)
-
-    @property
-    def told(self) -> int:
-        """How many columns have a name that is one of an entity's."""
-        return self.width - sum(normalise(name) not in (*LABEL_ALONE, *KINDS) for _, name in self.others)
-
-    def labels(self, cells: Sequence[str]) -> list[str]:
-        """Return the labels in a row."""
-        return [cells[at] for at in self.label if cells[at].strip()]
-
-    def names(self, places: Sequence[int], cells: Sequence[str], *, exact: bool = False) -> list[str]:
-        """Return the names in some columns of a row; ``exact``: parted by ``|`` alone, and no word stands for none."""
-        parts = [part for at in places for part in _parts(cells[at], "|" if exact else "|;\n")]
-        return [part for part in parts if exact or part.casefold() not in NOTHING]
-
-
-def spelt(names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the spellings of the names in a header, without a mark of comments, and without what all are of.
-
-    >>> spelt(["#catId", "cat_name", "parent_cat_id"])
-    [('catid', 'id'), ('name',), ('parent id',)]
-    """
-    forms = [spellings(str(name).strip().lstrip("#")) for name in names]
-    of = next((found[1] for form in forms if (found := OF_A_PARENT.fullmatch(form[-1]))), " ")
-    return [tuple(name.replace(f"{of} ", "") for name in form) for form in forms]
-
-
-def entity_columns(names: Sequence[str]) -> EntityColumns | None:
-    """Return what a header says, or ``None`` if it names no entities, or nothing of them.
-
-    >>> columns = entity_columns(["ID", "Label", "Parent_ID", "food"])
-    >>> columns.id, columns.label, columns.parents, columns.others
-    ((0,), (1,), (2,), ((3, 'food'),))
-    >>> entity_columns(["dog", "is_a", "animal"])
-    """
-    columns = EntityColumns.of(names)
-    return columns if (columns.id or columns.label) and (columns.told > 1 or {*spelt(names)[0]} & {*HEADS}) else None
-
-
-def _of_its_kind(names: Sequence[tuple[str, ...]], kinds: Sequence[str]) -> tuple[int, ...]:
-    """Return the one column whose name ends as one of the kinds, if the entities of all such columns are the same."""
-    found = [(at, form) for at, name in enumerate(names) for form in name[-1:] if OF_ITS_KIND.fullmatch(form)]
-    if len({form.rpartition(" ")[0] for _, form in found}) != 1:
-        return ()
-    return tuple(at for at, form in found if form.rpartition(" ")[2] in kinds)[:1]
 
 
 def add_entity(columns: EntityColumns, cells: Sequence[str], builder: GraphBuilder, *, exact: bool = False) -> str:
@@ -197,32 +75,36 @@ def add_entities(
     columns: EntityColumns,
     rows: Iterable[tuple[int, Sequence[str]]],
     builder: GraphBuilder,
+    table: Table,
     report: Report,
     remark: Callable[[str], None],
 ) -> None:
     """Add the entities of a table, and their links.
 
     A parent is an entity by its id, by its label, or by its label in any case; what names no row is an entity of this name,
-    but for 0 and ``owl:Thing``. Any other column is a relation if most of its cells name rows, or if rows share its values
-    (``habitat``, say); numbers, dates and remarks are left out, and so are rows that are marked as obsolete. Where ids are
-    numbers in a row, a number names a row only in a column whose name says so (``manager_id``). Where no column is named as
-    one of labels, the first of short texts that differ is taken for it.
+    but for 0 and ``owl:Thing``, and so is a label that several rows have. Any other column is a relation if most of its
+    cells name rows, or if rows share its values (``habitat``, say); numbers, dates and remarks are left out, and so are rows
+    that are marked as obsolete and links to them. A value is a row by its label only if a quarter of the column's values
+    are. Where ids are numbers in a row, a number names a row only in a column whose name says so (``manager_id``). Where no
+    column is named as one of labels, the first of short texts that differ is taken for it.
 
     Args:
         columns: What the header says.
         rows: (number, cells) of every row.
         builder: Takes them.
+        table: Takes the ids of the rows, and the columns that are left out here.
         report: Takes rows that hold no entity.
-        remark: Takes what is to be said of columns that are left out.
+        remark: Takes what is to be said of the table.
     """
-    if not columns.label:
+    if columns.guess or not columns.label:
         rows = list(rows)
         columns = _labelled([cells for _, cells in rows if len(cells) == columns.width], columns, remark)
     named: list[tuple[str, Sequence[str]]] = []
-    found = _Found()
+    found = _Found(table)
     for number, cells in rows:
         fits = len(cells) == columns.width
         if fits and any(cells[at].strip().casefold() in TRUE for at in columns.obsolete):
+            found.leave_out(cells[at] for at in (*columns.id, *columns.label))
             continue
         identifier = add_entity(columns, cells, builder) if fits else ""
         if not identifier:
@@ -232,67 +114,112 @@ def add_entities(
         found.add(identifier, next(iter(columns.labels(cells)), identifier))
         named.append((identifier, cells))
     builder.replace({name: identifier for identifier, cells in named for name in columns.names(columns.former, cells)})
-    parents, others = [(at, "is_a") for at in columns.parents], [(at, name) for at, name in columns.others if name]
-    left_out = []
-    for at, relation in parents + others:
+    for at, relation in [(at, "is_a") for at in columns.parents] + [(at, name) for at, name in columns.others if name]:
         links = [(identifier, part) for identifier, cells in named for part in found.parts(cells[at])]
-        nothing = NOTHING | NO_PARENT if at in columns.parents else NOTHING
-        links = [(identifier, part) for identifier, part in links if found.row(part) or part.casefold() not in nothing]
-        if at in columns.parents or _is_relation([part for _, part in links], found.rows_by(relation)):
-            for identifier, part in links:
+        if at in columns.parents:
+            for identifier, part in found.told(links, found.row, NOTHING | NO_PARENT):
                 builder.triple(identifier, relation, found.row(part) or part)
+            continue
+        row = found.rows_by(relation, {part for _, part in links})
+        links = found.told(links, row, NOTHING)
+        if _is_relation([part for _, part in links], row) and not _is_foreign(relation, links, table):
+            for identifier, part in links:
+                builder.triple(identifier, relation, row(part) or part)
+            if _are_numbers(links) and not table_of(relation, [table.name]):
+                table.by_number.add(relation)
         elif links:
-            left_out.append(relation)
-    if left_out:
-        remark(
-            f"left out {', '.join(left_out)}: a column of numbers, dates, yes and no, or texts that few rows share is no "
-            "relation; if one is, put it into a table of head, relation and tail, or, if its numbers are ids, let its name "
-            "end in id"
-        )
+            table.left_out[relation] = links
+    found.finish(remark)
 
 
 class _Found:
     """The entities of a table, to be found by id, by label, or by label in any case."""
 
-    def __init__(self) -> None:
-        self._ids: set[str] = set()
+    def __init__(self, table: Table) -> None:
+        self._ids = table.ids
+        self._table = table
         self._by_label: dict[str, str] = {}
         self._by_spelling: dict[str, str] = {}
+        self._bearers: dict[str, list[str]] = {}
+        self._asked: dict[str, None] = {}
+        self._gone: set[str] = set()
+        self._lost = 0
 
     def add(self, identifier: str, label: str) -> None:
         self._ids.add(identifier)
-        self._by_label.setdefault(label.strip(), identifier)
+        first = self._by_label.setdefault(label.strip(), identifier)
+        if first != identifier:
+            self._bearers.setdefault(label.strip(), [first]).append(identifier)
         self._by_spelling.setdefault(normalise(label), identifier)
+
+    def leave_out(self, names: Iterable[str]) -> None:
+        """Take the names of a row that is no entity."""
+        self._gone.update(normalise(name) for name in names if name.strip())
+
+    def told(self, links: Iterable[Link], row: Row, nothing: Collection[str]) -> list[Link]:
+        """Return the links that lead to a row, or to something that is neither nothing nor a row that is left out."""
+        kept = [link for link in links if row(link[1]) or link[1].casefold() not in nothing]
+        there = [link for link in kept if row(link[1]) or normalise(link[1]) not in self._gone]
+        self._lost += len(kept) - len(there)
+        return there
 
     def row(self, part: str) -> str | None:
         """Return the id that a part of a cell names; numbers of columns with gaps are written 1.0 for 1."""
+        if part in self._ids:
+            return part
+        if part in self._bearers:
+            self._asked[part] = None
+            return None
         whole = part.removesuffix(".0")
-        found = part if part in self._ids else self._by_label.get(part) or self._by_spelling.get(normalise(part))
+        found = self._by_label.get(part) or self._by_spelling.get(normalise(part))
         return found or (whole if whole in self._ids else None)
 
     def parts(self, cell: str) -> list[str]:
         """Return the parts of a cell that names no row; commas part it only where every part is an entity of the table."""
         if self.row(cell.strip()):
             return [cell.strip()]
-        parts = _parts(cell)
+        parts = cell_parts(cell)
         finer = [part.strip() for part in cell.split(",")]
         return finer if len(parts) == 1 and not self.row(parts[0]) and all(map(self.row, finer)) else parts
 
-    def rows_by(self, relation: str) -> Callable[[str], str | None]:
-        """Return what finds the row that a part names, where numbers are read as ids only if they can be meant so."""
-        if not self._are_counted or any(OF_IDS.fullmatch(form) for form in spellings(relation)):
-            return self.row
-        return lambda part: None if NUMBER.fullmatch(part) else self.row(part)
+    def rows_by(self, relation: str, values: Collection[str]) -> Row:
+        """Return what finds the row that a value of a relation names, by what its values can be meant for."""
+        by_number = not self._are_counted or is_key(relation)
+        by_label = len(values) <= NAMED * sum(bool(self.row(value)) for value in values)
+
+        def row(part: str) -> str | None:
+            is_meant = (by_label or part in self._ids) and (by_number or not NUMBER.fullmatch(part))
+            return self.row(part) if is_meant else None
+
+        return row
 
     @cached_property
     def _are_counted(self) -> bool:
-        """Whether most ids are whole numbers in a row, so that any small number is the id of some row."""
-        numbers = [int(name) for name in self._ids if name.isascii() and name.isdigit() and str(int(name)) == name]
-        return 2 * len(numbers) > max(len(self._ids), max(numbers, default=0) - min(numbers, default=0))
+        return self._table.is_counted
+
+    def finish(self, remark: Callable[[str], None]) -> None:
+        """Say what links could not be read as they stand."""
+        for name in islice(self._asked, 1):
+            more = f", and {len(self._asked) - 1} more such names" if len(self._asked) > 1 else ""
+            remark(
+                f"{name!r} is the label of {' and '.join(self._bearers[name][:3])}{more}; links of it are not theirs but of "
+                "another entity, which has this name as its id; give the id of the one that is meant"
+            )
+        if self._lost:
+            remark(f"left out {self._lost} link(s) to rows that are marked as obsolete")
 
 
 def _labelled(rows: Sequence[Sequence[str]], columns: EntityColumns, remark: Callable[[str], None]) -> EntityColumns:
-    """Return the columns with the one that holds labels, if one does though it is not named so."""
+    """Return the columns with the one that holds labels, if one does though it is not named so.
+
+    One that is named as those of something (``director_name``) does not, if rows share its values.
+    """
+    if columns.guess:
+        names = [cell for cells in rows if (cell := cells[columns.label[0]].strip())]
+        if len(set(names)) >= APART * len(names):
+            return columns
+        others = sorted((*columns.others, (columns.label[0], columns.guess)))
+        columns = replace(columns, label=(), others=tuple(others), guess="")
     ids = {cells[at].strip() for cells in rows for at in columns.id}
     for at, name in columns.others:
         filled = [cell for cells in rows if (cell := cells[at].strip())]
@@ -307,11 +234,16 @@ def _labelled(rows: Sequence[Sequence[str]], columns: EntityColumns, remark: Cal
     return columns
 
 
-def _parts(cell: str, marks: str = "|;\n") -> list[str]:
-    return [part.strip() for part in re.split(f"[{marks}]", cell) if part.strip()]
+def _is_foreign(relation: str, links: Sequence[Link], table: Table) -> bool:
+    """Tell whether the numbers of a column are those of another table's rows, which it is named after."""
+    return _are_numbers(links) and bool(table_of(relation, table.others))
 
 
-def _is_relation(cells: Sequence[str], row: Callable[[str], str | None]) -> bool:
+def _are_numbers(links: Sequence[Link]) -> bool:
+    return 2 * sum(bool(NUMBER.fullmatch(part)) for _, part in links) > len(links)
+
+
+def _is_relation(cells: Sequence[str], row: Row) -> bool:
     """Tell whether most cells of a column name rows of the table, or whether rows share its values."""
     values = Counter(cells)
     if 2 * sum(count for part, count in values.items() if row(part)) > len(cells):

@@ -8,6 +8,7 @@ from pathlib import Path
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.files import plain_name
+from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.tables import read_table
 from ontodex.graph.readers.texts import DESCRIPTIONS, read_entity_text, read_relation_text
@@ -35,12 +36,12 @@ def split_files(folder: Path) -> dict[str, Path]:
     return found
 
 
-def read_splits(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
+def read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table: Table) -> None:
     """Read train, valid and test, and the names, definitions and relation texts beside them.
 
     ``entity_text.tsv`` and ``relation2text.txt`` declare what they name, in their order; the text files of SimKGC and
     KG-BERT, which often cover more than one set, only describe what the triples name. Triples that are held out and in the
-    training split too make a warning.
+    training split too make a warning. ``table`` takes what tables of entities say of their keys.
 
     Raises:
         ReadError: If there is no training split.
@@ -59,7 +60,7 @@ def read_splits(folder: Path, builder: GraphBuilder, problems: Problems) -> None
         read_relation_text(texts["relation2text.txt"], builder, problems)
     for split in ("train", "valid", "test"):
         if split in files:
-            read_table(files[split], builder, problems, split)
+            read_table(files[split], builder, problems, table, split)
     for split in ("valid", "test"):
         if shared := builder.count_shared("train", split):
             problems.remark(

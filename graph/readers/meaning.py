@@ -91,10 +91,10 @@ def _called(statements: RdfStatements) -> dict[int, str]:
 def _data(
     statements: RdfStatements, called: Collection[int], problems: Problems
 ) -> tuple[list[tuple[int, int, int]], set[int]]:
-    """Return (triples, further entities) of plain data: every link between IRIs, or ``called`` blank nodes, that is no
-    declaration.
+    """Return (triples, further entities) of plain data: every link between IRIs that is no declaration.
 
-    Of Wikibase (Wikidata) that is the direct claims: documents about entities, and statements as nodes, are left out.
+    Blank nodes that are ``called`` by a name count as IRIs; links to others are counted in a warning. Of Wikibase (Wikidata)
+    that is the direct claims: documents about entities, and statements as nodes, are left out.
     """
     links = statements.links
     terms = statements.terms

@@ -7,7 +7,9 @@ from typing import Any
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.entities import add_entities, entity_columns
+from ontodex.graph.readers.entities import add_entities
+from ontodex.graph.readers.entity_columns import entity_columns
+from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.tables import TripleColumns, names_ends, no_relation, triple_columns
 
@@ -47,11 +49,11 @@ def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None
             builder.triple(str(head), str(relation), str(tail))
 
 
-def read_frame(frame: Any, builder: GraphBuilder, problems: Problems) -> None:
+def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Table) -> None:
     """Read the head, relation and tail columns of a pandas or polars frame, its entities, or its first three columns.
 
     An index of a pandas frame that has a name is a column. Where columns have names, and none that tells what they are, the
-    first three make a warning.
+    first three make a warning. ``table`` takes what a table of entities says of its keys.
 
     Raises:
         ReadError: If there are fewer than three columns, and they name no entities, or if they name heads and tails
@@ -85,7 +87,7 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems) -> None:
     rows = enumerate(zip(*columns, strict=True))
     if entities:
         add_entities(
-            entities, rows, builder, lambda what, row: problems.report(f"{what} in row {row}"), problems.remark
+            entities, rows, builder, table, lambda what, row: problems.report(f"{what} in row {row}"), problems.remark
         )
         return
     for row, cells in rows:

@@ -23,7 +23,7 @@ LARGEST = 1 << 22
 """Bytes of a frame, and of the frames that are parsed at once; the parser takes sixty times as many."""
 
 FAULTS = (SyntaxError, ValueError, TypeError)
-LINKS = ("relationship", "intersection_of")
+LINKS = ("is_a", "relationship", "intersection_of")
 NONE = (("cardinality", "0"), ("maxCardinality", "0"), ("all_only", "true"))
 """Qualifiers of links that hold of what has none."""
 
@@ -133,36 +133,28 @@ def _links(identifier: str, term: Term) -> Iterator[tuple[str, str, str]]:
 def _collect(frame: Any, term: Term, builder: GraphBuilder) -> None:
     for clause in frame:
         tag = clause.raw_tag()
-        if tag in LINKS and _says_none(clause):
-            continue
         if tag == "name":
             term.label = term.label or clause.name
         elif tag == "def":
             term.definition = term.definition or str(clause.definition)
         elif tag == "synonym":
             term.synonyms.append(clause.synonym.desc)
-        elif tag == "is_a":
-            term.links.append(("is_a", _name(clause.term, builder)))
-        elif tag == "relationship":
-            term.links.append((_name(clause.typedef, builder), _name(clause.term, builder)))
-        elif tag == "intersection_of":
-            if clause.typedef is None:
-                term.genus.append(_name(clause.term, builder))
-            else:
-                term.links.append((_name(clause.typedef, builder), _name(clause.term, builder)))
-        elif tag == "union_of":
-            term.members.append(_name(clause.term, builder))
         elif tag == "alt_id":
             term.former.append(_name(clause.alt_id, builder))
         elif tag == "replaced_by":
             term.instead.append(_name(clause.term, builder))
         elif tag == "is_obsolete":
             term.obsolete = term.obsolete or bool(clause.obsolete)
-
-
-def _says_none(clause: Any) -> bool:
-    """Tell whether the qualifiers of a link say that there is none, or only such if any."""
-    return any((str(one.key), one.value) in NONE for one in clause.qualifiers or ())
+        elif tag == "union_of":
+            term.members.append(_name(clause.term, builder))
+        elif tag in LINKS and not any((str(one.key), one.value) in NONE for one in clause.qualifiers or ()):
+            relation = getattr(clause, "typedef", None)
+            if relation is not None:
+                term.links.append((_name(relation, builder), _name(clause.term, builder)))
+            elif tag == "is_a":
+                term.links.append(("is_a", _name(clause.term, builder)))
+            else:
+                term.genus.append(_name(clause.term, builder))
 
 
 def _name(identifier: Any, builder: GraphBuilder) -> str:

@@ -125,9 +125,7 @@ class Ontology:
                 waiting.extend(reversed(list(self._members(parts["intersectionOf"][node]))))
 
     def _fillers(self, restriction: int) -> list[int]:
-        """Return what each member of a restriction is linked to: some of a class, or of all named parts of an intersection,
-        or an individual.
-        """
+        """Return what each member of a restriction is linked to: classes, several of an intersection, or an individual."""
         parts = self._parts
         filler = parts["someValuesFrom"].get(restriction, -1)
         if restriction in self._statements.at_least_one:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.entities import add_entities, entity_columns, spelt
+from ontodex.graph.readers.entities import add_entities
+from ontodex.graph.readers.entity_columns import EntityColumns, entity_columns, spelt
+from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.rows import Rows, rows_of
 
@@ -31,6 +33,9 @@ RELATION = (
     *("relation", "r", "predicate", "pred", "p", "rel", "edge", "relationship", "property", "type", "relation id"),
     *("predicate id", "relation type", "edge type", "metaedge", "interaction", ":type"),
 )
+VALUES = ("value", "value id", "value label")
+"""Names of a column of tails beside one of ids and one of relations."""
+
 LOOKED_AT = 20
 """Rows in which a header must not recur, where it has only one of the names."""
 
@@ -76,13 +81,17 @@ def triple_columns(names: Sequence[str]) -> TripleColumns | None:
     """Return where head, relation and tail stand in a header, or ``None`` if it is no header.
 
     A header that names an id and a label too is one of triples only if head and tail are named alike; something that has a
-    label, a start and an end is an entity.
+    label, a start and an end is an entity. Without a label, an id is a head where a relation and a tail stand beside it.
 
     >>> triple_columns(["id", "subject", "predicate", "object"])[:3], triple_columns(["ex:dog", "is_a", "ex:animal"])
     ((1, 2, 3), None)
+    >>> triple_columns(["id", "relation", "target_label"])[:3], triple_columns(["id", "name", "relation", "target_label"])
+    ((0, 1, 2), None)
     """
     places = _places(names)
     entities = entity_columns(names)
+    if entities is not None and entities.id and (of_an_id := _of_an_id(places, entities)):
+        return of_an_id
     is_entity = entities is not None and bool(entities.id and (entities.label or entities.definition))
     pairs = [pair for pair in ENDS if {*pair} <= {*places} and not (is_entity and pair == ("start", "end"))]
     if not pairs and not is_entity:
@@ -95,6 +104,18 @@ def triple_columns(names: Sequence[str]) -> TripleColumns | None:
     head, middle, tail = (places[name] for name in found)
     labels = [next((places[label] for label in _labels_of(name) if label in places), None) for name in found]
     return TripleColumns(head, middle, tail, (labels[0], labels[1], labels[2]), places.get("predicate modifier"))
+
+
+def _of_an_id(places: Mapping[str, int], entities: EntityColumns) -> TripleColumns | None:
+    """Return where the triples of a table are whose heads are in a column of ids, if nothing else is said of these."""
+    told = {*entities.id, *(entities.label if entities.guess else ())}
+    relation = next((name for name in RELATION[: RELATION.index("type")] if len(name) > 2 and name in places), None)
+    tails = [name for _, tail in STEMS for name in (tail, f"{tail} id", f"{tail} label", f"{tail} name")]
+    tail = next((name for name in (*tails, *VALUES) if name in places), None)
+    heads = {head for head, _ in ENDS}.intersection(places)
+    if heads or relation is None or tail is None or entities.width - len(entities.others) > len(told):
+        return None
+    return TripleColumns(entities.id[0], places[relation], places[tail])
 
 
 def names_ends(names: Sequence[str]) -> bool:
@@ -179,7 +200,7 @@ class _Unnamed:
             problems.remark(f"the first line, {found!r}, has nothing in common with the others; {IF_OTHERWISE}")
 
 
-def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str = "train") -> None:
+def read_table(path: Path, builder: GraphBuilder, problems: Problems, table: Table, split: str = "train") -> None:
     """Read head, relation and tail of every line; a header is known by its names, without one there are 3 columns.
 
     Without one, a first line that shares nothing with the others, or nearly as many relations as lines, make a warning.
@@ -190,6 +211,7 @@ def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str
         path: A TSV or CSV file.
         builder: Takes the triples, or the entities and their links.
         problems: Takes lines that hold none.
+        table: Takes what a table of entities says of its keys.
         split: What the triples are for.
 
     Raises:
@@ -211,7 +233,9 @@ def read_table(path: Path, builder: GraphBuilder, problems: Problems, split: str
     if names and not columns:
         if not entities:
             raise ReadError(no_relation(names), str(path))
-        add_entities(entities, rows, builder, lambda what, at: problems.report(what, at, str(path)), problems.remark)
+        add_entities(
+            entities, rows, builder, table, lambda what, at: problems.report(what, at, str(path)), problems.remark
+        )
         return
     columns = columns or TripleColumns()
     width, begun = len(names) or width, bool(names)

@@ -8,7 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.entities import ID, EntityColumns, add_entity
+from ontodex.graph.readers.entities import add_entity
+from ontodex.graph.readers.entity_columns import ID, EntityColumns
 from ontodex.graph.readers.files import lines_of
 from ontodex.graph.readers.problems import Problems
 

@@ -270,3 +270,44 @@ def test_a_column_that_is_taken_for_labels_is_said(write) -> None:
     with pytest.warns(ReadWarning, match="left out remark: "):  # too long for names
         graph = read(write("b.csv", "".join(["id,remark\n", *(f"x{at},{'so and so ' * 9}{at}\n" for at in range(5))])))
     assert list(graph.labels) == [f"x{at}" for at in range(5)]
+
+
+def test_labels_of_something_else_are_values(write) -> None:
+    rows = ["F1,A crew meets a monster,Ridley Scott", "F2,A ship sinks,James Cameron", "F3,A replicant,Ridley Scott"]
+    with pytest.warns(ReadWarning, match="took summary for the labels"):
+        graph = read(write("films.csv", "\n".join(["id,summary,director_name", *rows])))
+    assert says(graph)["entities"]["F1"][0] == "A crew meets a monster"
+    assert ("F3", "director_name", "Ridley Scott") in says(graph)["known"]
+    own = write("products.csv", "product_id,product_name,maker\nP1,Drill,Bolt\nP2,Drill,Bolt\nP3,Saw,Bolt\n")
+    assert says(read(own, on_error="raise"))["entities"]["P2"][0] == "Drill"
+
+
+def test_the_first_key_is_the_id_where_others_stand_beside_it(write) -> None:
+    text = "person_id,name,employer_id,city\nP1,Ann Ray,C1,Rome\nP2,Bob Orr,C2,Rome\nP3,Cy Poe,C1,Oslo\nP4,Dee Fox,C1,Oslo\n"
+    said = says(read(write("people.csv", text), on_error="raise"))
+    assert said["entities"]["P1"][0] == "Ann Ray"
+    assert {("P1", "employer_id", "C1"), ("P1", "city", "Rome")} < said["known"]
+
+
+def test_links_to_obsolete_rows_are_left_out(write) -> None:
+    text = "id,label,parent,deprecated\nA1,Widget,,false\nA2,Gadget,A1,true\nA3,Nut,A2,false\nA4,Bolt,gadget|A1,false\n"
+    with pytest.warns(ReadWarning, match=r"left out 2 link\(s\) to rows that are marked as obsolete"):
+        graph = read(write("parts.csv", text))
+    assert says(graph)["known"] == {("A4", "is_a", "A1")}
+    assert set(graph.ids) == {"A1", "A3", "A4"}
+
+
+def test_of_namesakes_none_is_meant(write) -> None:
+    text = "id,name,parent\nB1,Bank,\nB2,Bank,\nB3,Savings bank,Bank\nB4,Central bank,B2\n"
+    with pytest.warns(ReadWarning, match="'Bank' is the label of B1 and B2"):
+        graph = read(write("banks.csv", text))
+    assert says(graph)["known"] == {("B3", "is_a", "Bank"), ("B4", "is_a", "B2")}
+
+
+def test_a_value_is_no_row_because_one_is_called_so(write) -> None:
+    countries = ["Australia", "Peru", "Chile", "Ghana", "Nepal"]
+    rows = [f"F{n},{'Australia' if n == 1 else f'Film {n}'},{countries[n % 5]}" for n in range(1, 16)]
+    said = says(read(write("films.csv", "\n".join(["id,title,country", *rows])), on_error="raise"))["known"]
+    assert ("F5", "country", "Australia") in said
+    assert ("F1", "country", "Peru") in said
+    assert not any(tail == "F1" for _, _, tail in said)

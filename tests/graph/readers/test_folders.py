@@ -134,9 +134,13 @@ def test_each_file_of_another_folder_is_a_source(write) -> None:
     write("annotations/diseases.csv", "id,label,parent\nex:1,Marfan syndrome,ex:2\nex:2,disease,\n")
     write("annotations/.hidden", "no graph\n")
     assert says(read(root, on_error="raise"))["known"] == {("ex:1", "is_a", "ex:2"), ("ex:FBN1", "causes", "ex:1")}
+    write("annotations/README.md", "Genes, diseases, and what one has to do with the other.\n")
+    write("annotations/older/genes.tsv", "ex:FBN2\tcauses\tex:1\n")
     write("annotations/zebra.png", "\x89PNG\n")
+    with pytest.warns(ReadWarning, match=r"left out 3 .*\(README\.md, older, zebra\.png\)"):
+        assert read(root).n_triples == 2
     with pytest.raises(ReadError, match=r"zebra\.png"):
-        read(root)
+        read(root, on_error="raise")
     empty = root.parent / "empty"
     empty.mkdir()
     with pytest.raises(ReadError, match="expected a folder with train"):

@@ -31,7 +31,8 @@ AXIOMS = """
 <SubClassOf><Class IRI="#Dog"/><ObjectMaxCardinality cardinality="2"><ObjectProperty IRI="#owns"/><Class IRI="#Pet"/>
   </ObjectMaxCardinality></SubClassOf>
 <SubClassOf><Class IRI="#BigDog"/><ObjectExactCardinality cardinality="1"><ObjectProperty IRI="#owns"/>
-  <ObjectIntersectionOf><Class IRI="#House"/><Class IRI="#Animal"/></ObjectIntersectionOf></ObjectExactCardinality></SubClassOf>
+  <ObjectIntersectionOf><Class IRI="#House"/><Class IRI="#Animal"/></ObjectIntersectionOf></ObjectExactCardinality>
+  </SubClassOf>
 <SubClassOf><Class IRI="#Hound"/><ObjectHasValue><ObjectProperty IRI="#livesIn"/><NamedIndividual IRI="#Kennel"/>
   </ObjectHasValue></SubClassOf>
 <EquivalentClasses><ObjectIntersectionOf><Class IRI="#Dog"/><ObjectSomeValuesFrom><ObjectProperty IRI="#livesIn"/>

@@ -1,0 +1,162 @@
+"""Entities in tables: what the header of a table says of its columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ontodex.graph.knowledge_graph import HIERARCHY_NAMES
+from ontodex.graph.names import normalise, spellings
+
+__all__ = ["ID", "NOTHING", "EntityColumns", "cell_parts", "entity_columns", "spelt"]
+
+ID = (
+    *("id", "identifier", "mid", "entity", "entity id", "curie", "iri", "uri", "code", "notation", "class id"),
+    *("concept id", "concept uri", "child id", "sku"),
+)
+LABEL = ("label", "name", "preferred label", "preflabel", "wikidata label")
+LABEL_ALONE = ("title", "term", "concept", "child")
+"""Names of a column of labels where there is no better one."""
+
+KINDS = ("class", "category")
+"""Names of a column of labels where no other column stands before it; after one, what they hold is said of that."""
+
+SYNONYMS = (
+    *("synonyms", "synonym", "lemmas", "aliases", "alias", "alternative labels", "alternative label", "altlabel"),
+    *("altlabels", "alt label", "alt labels", "also known as", "aka", "exact synonyms", "exact synonym"),
+)
+DEFINITION = ("definition", "definitions", "gloss", "description", "first sentence", "comment", "wikidata description")
+FORMER = ("former ids", "former id", "alt ids", "alt id", "alternative ids", "alternative id", "replaces")
+PARENT = (
+    *("parent", "parents", "parent ids", *(f"parent {name}" for name in (*ID, *LABEL, *LABEL_ALONE, *KINDS))),
+    *("superclass", "super class", "broader uri", "type of", *sorted(HIERARCHY_NAMES)),
+)
+
+OF_A_PARENT = re.compile(r"parent (.+) (?:id|code|name|label)")
+"""A name that tells what the entities of a table are, and so what need not stand in the other names."""
+
+NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "-", "--", "–", "—", "?"))
+"""Cells of names and links that say that there is none."""
+
+HEADS = ("id", "identifier", "curie", "iri", "uri", "sku", "label", "name", "preferred label", "preflabel")
+"""Names that in the first column tell a header by themselves."""
+
+OF_ITS_KIND = re.compile(r"(.+) (?:id|code|number|name|label|title)")
+"""A name of a column of ids or labels that tells what the entities are: "Product Name"."""
+
+KEY = re.compile(r"(.+) (?:id|code|key|number)")
+"""A name of a column of ids that tells what they are of."""
+
+OBSOLETE = ("obsolete", "is obsolete", "deprecated", "is deprecated")
+
+
+@dataclass(frozen=True)
+class EntityColumns:
+    """Where a header has what is said of entities; positions, the first the most telling.
+
+    Attributes:
+        width: Number of columns.
+        id: Identifiers; where there are none, labels identify.
+        label: Labels; all but the first are synonyms, and so are other ones of an id that is repeated.
+        synonyms: Synonyms, parted by ``|``, ``;`` or new lines.
+        definition: Definitions.
+        former: Former ids, parted likewise.
+        parents: What is more general, by id or label, parted likewise.
+        obsolete: Whether the entity is obsolete, and so left out.
+        others: All other columns, and their names.
+        guess: Name of the column of labels, if it is one of labels of something that may be something else.
+    """
+
+    width: int
+    id: tuple[int, ...]
+    label: tuple[int, ...]
+    synonyms: tuple[int, ...]
+    definition: tuple[int, ...]
+    former: tuple[int, ...]
+    parents: tuple[int, ...]
+    obsolete: tuple[int, ...]
+    others: tuple[tuple[int, str], ...]
+    guess: str = ""
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> EntityColumns:
+        """Find the columns by the names of a header."""
+        plain = spelt(names)
+        ids, labels, synonyms, definitions, former, parents, obsolete = (
+            tuple(place for name in known for place, other in enumerate(plain) if name in other)
+            for known in (ID, (*LABEL, *LABEL_ALONE), SYNONYMS, DEFINITION, FORMER, PARENT, OBSOLETE)
+        )
+        ids = ids or _of_its_kind(plain, ("id", "code", "number")) or _first_key(plain, labels)
+        said = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete}
+        labels = tuple(at for at in labels if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE})
+        others = [() if at in said - {*ids} else form for at, form in enumerate(plain)]
+        guessed = () if labels else _of_its_kind(others, ("name", "label", "title"))
+        labels = (
+            labels
+            or guessed
+            or tuple(
+                at for at in range(len(plain)) if at not in said and {*plain[at]} & {*KINDS} and {*range(at)} <= said
+            )
+        )
+        taken = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete}
+        rest = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
+        stems = {form.rpartition(" ")[0] for at in ids for form in plain[at]}
+        is_sure = not (guessed and ids) or any(form.rpartition(" ")[0] in stems for form in plain[guessed[0]])
+        guess = "" if is_sure else str(names[guessed[0]]).strip()
+        return cls(len(names), ids, labels, synonyms, definitions, former, parents, obsolete, rest, guess)
+
+    @property
+    def told(self) -> int:
+        """How many columns have a name that is one of an entity's."""
+        return self.width - sum(normalise(name) not in (*LABEL_ALONE, *KINDS) for _, name in self.others)
+
+    def labels(self, cells: Sequence[str]) -> list[str]:
+        """Return the labels in a row."""
+        return [cells[at] for at in self.label if cells[at].strip()]
+
+    def names(self, places: Sequence[int], cells: Sequence[str], *, exact: bool = False) -> list[str]:
+        """Return the names in some columns of a row; ``exact``: parted by ``|`` alone, and no word stands for none."""
+        parts = [part for at in places for part in cell_parts(cells[at], "|" if exact else "|;\n")]
+        return [part for part in parts if exact or part.casefold() not in NOTHING]
+
+
+def spelt(names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the spellings of the names in a header, without a mark of comments, and without what all are of.
+
+    >>> spelt(["#catId", "cat_name", "parent_cat_id"])
+    [('catid', 'id'), ('name',), ('parent id',)]
+    """
+    forms = [spellings(str(name).strip().lstrip("#")) for name in names]
+    of = next((found[1] for form in forms if (found := OF_A_PARENT.fullmatch(form[-1]))), " ")
+    return [tuple(name.replace(f"{of} ", "") for name in form) for form in forms]
+
+
+def entity_columns(names: Sequence[str]) -> EntityColumns | None:
+    """Return what a header says, or ``None`` if it names no entities, or nothing of them.
+
+    >>> columns = entity_columns(["ID", "Label", "Parent_ID", "food"])
+    >>> columns.id, columns.label, columns.parents, columns.others
+    ((0,), (1,), (2,), ((3, 'food'),))
+    >>> entity_columns(["dog", "is_a", "animal"])
+    """
+    columns = EntityColumns.of(names)
+    return columns if (columns.id or columns.label) and (columns.told > 1 or {*spelt(names)[0]} & {*HEADS}) else None
+
+
+def _of_its_kind(names: Sequence[tuple[str, ...]], kinds: Sequence[str]) -> tuple[int, ...]:
+    """Return the one column whose name ends as one of the kinds, if the entities of all such columns are the same."""
+    found = [(at, form) for at, name in enumerate(names) for form in name[-1:] if OF_ITS_KIND.fullmatch(form)]
+    if len({form.rpartition(" ")[0] for _, form in found}) != 1:
+        return ()
+    return tuple(at for at, form in found if form.rpartition(" ")[2] in kinds)[:1]
+
+
+def _first_key(names: Sequence[tuple[str, ...]], labels: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the first column if it holds keys, where labels are named plainly: other keys are of other entities."""
+    return (0,) if labels and 0 not in labels and any(map(KEY.fullmatch, names[0])) else ()
+
+
+def cell_parts(cell: str, marks: str = "|;\n") -> list[str]:
+    """Return what is in a cell, parted by the marks, without what is empty."""
+    return [part.strip() for part in re.split(f"[{marks}]", cell) if part.strip()]
