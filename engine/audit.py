@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, checked, milliseconds, no_rows
-from ontodex.engine.audit_rows import Audit, AuditRow
+from ontodex.engine.audit_rows import Audit, AuditRow, predicate_of
 from ontodex.engine.subsumption_space import SubsumptionSpace
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.engine.topk import Searcher
@@ -83,7 +83,8 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
         for verdict, pairs in (("doubtful", _doubtful(_joined(asserted), k)), ("missing", _missing(_joined(others), k)))
         for child, parent, score, chance, _ in zip(*(column.tolist() for column in pairs), strict=True)
     ]
-    return Audit(tuple(rows), subsumptions.methods["parents"], milliseconds(start, 1), graph)
+    method, took = subsumptions.methods["parents"], milliseconds(start, 1)
+    return Audit(tuple(rows), method, took, predicate_of(graph), dict(graph.prefixes))
 
 
 def _doubtful(asserted: _Pairs, k: int) -> _Pairs:

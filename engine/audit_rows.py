@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, overload
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
-from ontodex.engine.hits import tsv
-from ontodex.engine.printable import json_text, printable
-from ontodex.engine.sssom import UNSPECIFIED_LICENSE, Mapping, sssom_table
+from ontodex.engine.answer_table import AnswerTable
+from ontodex.engine.printable import printable
+from ontodex.engine.sssom import UNSPECIFIED_LICENSE, Said, sssom_table
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.names import normalise
 from ontodex.graph.prefixes import local_name
 
-__all__ = ["Audit", "AuditRow"]
+__all__ = ["Audit", "AuditRow", "predicate_of"]
 
 SECTIONS = (
     ("doubtful", "asserted, and doubtful", "every asserted link is likelier than not"),
@@ -50,8 +50,8 @@ class AuditRow:
     verdict: str
 
 
-@dataclass(frozen=True, eq=False)
-class Audit(Sequence[AuditRow]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(AnswerTable[AuditRow]):
     """A sequence of :class:`AuditRow` that prints as a table: doubtful links, the most doubtful first, then missing ones.
 
     Both are in the order of what each is by itself (its probability if doubtful, its score if missing) and of how its score
@@ -67,17 +67,12 @@ class Audit(Sequence[AuditRow]):
     rows: tuple[AuditRow, ...]
     method: str
     took_ms: float
-    _graph: KnowledgeGraph = field(repr=False)
+    _predicate: str
+    _prefixes: Mapping[str, str]
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @overload
-    def __getitem__(self, index: int) -> AuditRow: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[AuditRow, ...]: ...
-    def __getitem__(self, index: Any) -> Any:
-        return self.rows[index]
+    @property
+    def _parts(self) -> tuple[AuditRow, ...]:
+        return self.rows
 
     def __str__(self) -> str:
         lines = [f"audit by {self.method}, {self.took_ms:.1f} ms"]
@@ -93,8 +88,6 @@ class Audit(Sequence[AuditRow]):
                 lines.append(f"  none: {none}")
         return printable("\n".join(lines))
 
-    __repr__ = __str__
-
     def to_dict(self) -> dict[str, Any]:
         """Return ``query``, ``method``, ``rows`` and ``took_ms`` as plain data."""
         return {
@@ -104,14 +97,9 @@ class Audit(Sequence[AuditRow]):
             "took_ms": round(self.took_ms, 3),
         }
 
-    def to_json(self) -> str:
-        """Return one line of JSON."""
-        return json_text(self.to_dict())
-
-    def to_tsv(self) -> str:
-        """Return a table with a header, a link to a line."""
+    def _table(self) -> tuple[list[str], list[list[Any]]]:
         columns = [column.name for column in fields(AuditRow)]
-        return tsv(columns, [[getattr(row, name) for name in columns] for row in self.rows])
+        return columns, [[getattr(row, name) for name in columns] for row in self.rows]
 
     def to_sssom(self, *, license: str = UNSPECIFIED_LICENSE) -> str:
         """Return SSSOM/TSV for the tools of curators: missing links, and doubtful ones with the modifier ``Not``.
@@ -122,20 +110,21 @@ class Audit(Sequence[AuditRow]):
         Args:
             license: IRI of the licence of the set.
         """
-        predicate = "skos:broader" if _is_thesaurus(self._graph) else "rdfs:subClassOf"
         mappings = [
-            Mapping(
+            Said(
                 subject=(row.subject_id, row.subject_label),
-                predicate=predicate,
+                predicate=self._predicate,
                 negated=row.verdict == "doubtful",
                 object=(row.object_id, row.object_label),
                 confidence=1 - row.probability if row.verdict == "doubtful" else row.probability,
             )
             for row in self.rows
         ]
-        return sssom_table(mappings, self._graph.prefixes, license=license)
+        return sssom_table(mappings, self._prefixes, license=license)
 
 
-def _is_thesaurus(graph: KnowledgeGraph) -> bool:
+def predicate_of(graph: KnowledgeGraph) -> str:
+    """Return the predicate from child to parent in SSSOM, as the graph states its hierarchy."""
     names = [graph.relation_ids[relation] for relation in graph.hierarchy_relations]
-    return bool(names) and all(normalise(local_name(name)) == "broader" for name in names)
+    is_thesaurus = names and all(normalise(local_name(name)) == "broader" for name in names)
+    return "skos:broader" if is_thesaurus else "rdfs:subClassOf"

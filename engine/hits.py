@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any
 
-from ontodex.engine.printable import json_text, printable
+from ontodex.engine.answer_table import AnswerTable
+from ontodex.engine.printable import printable
 from ontodex.errors import SettingsError
-from ontodex.graph import KnowledgeGraph
+from ontodex.graph import GraphBuilder, KnowledgeGraph
 from ontodex.graph.writers.nquads import predictions_as_nquads
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["Hit", "Hits", "Reading", "tsv"]
+__all__ = ["Hit", "Hits", "Reading"]
 
 COLUMNS = ("id", "label", "score", "known")
+
+ROLES = {
+    "tails": {"answer": "tail"},
+    "heads": {"answer": "head"},
+    "relations": {"answer": "relation"},
+    "parents": {"text": "head", "answer": "tail"},
+    "children": {"text": "tail", "answer": "head"},
+}
+"""What each part of a question about links, and an answer to it, is in a triple."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +76,8 @@ class Hit:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-@dataclass(frozen=True, eq=False)
-class Hits(Sequence[Hit]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Hits(AnswerTable[Hit]):
     """The answers to one question, best first: a sequence of :class:`Hit` that prints as a table.
 
     Attributes:
@@ -89,17 +93,23 @@ class Hits(Sequence[Hit]):
     readings: dict[str, Reading]
     method: str
     took_ms: float
-    _graph: KnowledgeGraph = field(repr=False)
+    _graph: KnowledgeGraph
 
-    def __len__(self) -> int:
-        return len(self.hits)
+    @property
+    def _parts(self) -> tuple[Hit, ...]:
+        return self.hits
 
-    @overload
-    def __getitem__(self, index: int) -> Hit: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
-    def __getitem__(self, index: Any) -> Any:
-        return self.hits[index]
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what leaves the process: of the graph what it says of the question and its answers, and not the whole."""
+        about = GraphBuilder(self._graph.source)
+        about.prefixes.update(self._graph.prefixes)
+        for name, label in zip(self._graph.relation_ids, self._graph.relation_labels, strict=True):
+            about.relation(name, label)
+        for reading in self.readings.values():
+            about.entity(reading.id or reading.text, reading.label)
+        for hit in self.hits:
+            about.entity(hit.id, hit.label)
+        return {**vars(self), "_graph": about.build()}
 
     def __str__(self) -> str:
         title = f"{self.question}: " + ", ".join(f"{role} = {reading}" for role, reading in self.readings.items())
@@ -112,8 +122,6 @@ class Hits(Sequence[Hit]):
             lines.append(f"{rank:>4}  {hit.score:7.4f}  {chance}{mark}  {hit.id:<{width}}  {hit.label}{said}")
         return printable("\n".join(lines if self.hits else [*lines, "      nothing found"]))
 
-    __repr__ = __str__
-
     def to_dict(self) -> dict[str, Any]:
         """Return ``query``, ``method``, ``hits`` and ``took_ms`` as plain data."""
         return {
@@ -123,69 +131,42 @@ class Hits(Sequence[Hit]):
             "took_ms": round(self.took_ms, 3),
         }
 
-    def to_json(self) -> str:
-        """Return one line of JSON."""
-        return json_text(self.to_dict())
-
-    def to_tsv(self) -> str:
-        """Return a table with a header, cells separated by tabs."""
-        rows = [hit.to_dict() for hit in self.hits]
-        return tsv(self._columns, [[row[name] for name in self._columns] for row in rows])
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a data frame with the columns id, label, score and known, and probability and text where there are any."""
-        import pandas as pd
-
-        return pd.DataFrame([hit.to_dict() for hit in self.hits], columns=list(self._columns))
-
-    @property
-    def _columns(self) -> tuple[str, ...]:
+    def _table(self) -> tuple[list[str], list[list[Any]]]:
         further = ("probability", "text")
-        return (*COLUMNS, *(name for name in further if any(getattr(hit, name) is not None for hit in self.hits)))
+        columns = [*COLUMNS, *(name for name in further if any(getattr(hit, name) is not None for hit in self.hits))]
+        return columns, [[getattr(hit, name) for name in columns] for hit in self.hits]
 
     @property
     def triples(self) -> list[tuple[str, str, str, float]]:
         """The answers that are not known as predicted triples: (head id, relation id, tail id, score).
 
         Raises:
-            SettingsError: If the question is not about triples, or a part of it is free text.
+            SettingsError: If the question is not about links, a part of it is free text, or it is about parents or children
+                and several relations make the hierarchy.
         """
-        ids = {role: reading.id for role, reading in self.readings.items()}
-        missing = {"tails": "tail", "heads": "head", "relations": "relation"}.get(self.question)
-        if missing is None:
-            raise SettingsError(
-                f"expected an answer of tails, heads or relations to make triples of, found {self.question}"
-            )
+        roles = ROLES.get(self.question)
+        if roles is None:
+            raise SettingsError(f"expected an answer of {', '.join(ROLES)} to make triples of, found {self.question}")
         for role, reading in self.readings.items():
             if reading.id is None:
                 raise SettingsError(f"{role}: expected one of the graph to make triples of, found {reading}")
+        ids = {roles.get(role, role): str(reading.id) for role, reading in self.readings.items()}
+        if self.question in ("parents", "children"):
+            ids["relation"] = self._of_hierarchy()
         head, tail = "head", "tail"
         if "relation" in self.readings and self.readings["relation"].inverted:
             head, tail = tail, head
-        wholes = [({**ids, missing: hit.id}, hit.score) for hit in self.hits if not hit.known]
-        return [(str(ids[head]), str(ids["relation"]), str(ids[tail]), score) for ids, score in wholes]
+        wholes = [({**ids, roles["answer"]: hit.id}, hit.score) for hit in self.hits if not hit.known]
+        return [(each[head], each["relation"], each[tail], score) for each, score in wholes]
+
+    def _of_hierarchy(self) -> str:
+        relations = [self._graph.relation_ids[number] for number in self._graph.hierarchy_relations]
+        if len(relations) != 1:
+            raise SettingsError(
+                f"expected one relation of the hierarchy to make triples of, found {', '.join(relations)}"
+            )
+        return relations[0]
 
     def to_rdf(self) -> str:
         """Return :attr:`triples` as N-Quads in a named graph of predictions, with their scores."""
         return predictions_as_nquads(self._graph, self.triples)
-
-
-def tsv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    r"""Return a table, cells separated by tabs: numbers with six digits after the point, true and false in small letters.
-
-    A cell with a double quote is quoted, as in the dialect ``excel-tab`` of Python's ``csv``.
-
-    >>> tsv(["name", "score", "known"], [["a tab\tor two", 0.5, True]])
-    'name\tscore\tknown\na tab or two\t0.500000\ttrue\n'
-    """
-    table = io.StringIO()
-    csv.writer(table, "excel-tab", lineterminator="\n").writerows(
-        [_cell(value) for value in row] for row in (header, *rows)
-    )
-    return table.getvalue()
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:.6f}" if isinstance(value, float) else printable(" ".join(str(value).split()))

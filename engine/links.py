@@ -134,8 +134,17 @@ class Links:
                 )
                 for row, score in zip(rows.tolist(), chances.tolist(), strict=True)
             )
-            answers.append((hits, {"head": head.reading, "tail": tail.reading}, METHOD))
+            answers.append(
+                (hits, {"head": head.reading, "tail": tail.reading}, METHOD + self._inverse_of(head, tail, true))
+            )
         return answered(self._graph, "relations", answers, start)
+
+    def _inverse_of(self, head: Resolved, tail: Resolved, true: Rows) -> str:
+        """Say by which relations the graph links two the other way round only."""
+        if head.row is None or tail.row is None or len(true):
+            return ""
+        labels = [self._graph.relation_labels[row] for row in self._known.relations(tail.row, head.row).tolist()]
+        return f"; the graph links them the other way round: {', '.join(labels)}" if labels else ""
 
     def _linked(self, relation: Resolved, backward: bool) -> Fits:
         """Return what tells whether an entity has a link by a relation."""

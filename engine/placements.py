@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, overload
+from typing import Any
 
-from ontodex.engine.hits import Hit, Reading, tsv
-from ontodex.engine.printable import json_text, printable
+from ontodex.engine.answer_table import AnswerTable
+from ontodex.engine.hits import Hit, Reading
+from ontodex.engine.printable import printable
 
 __all__ = ["Placement", "Placements"]
 
@@ -32,8 +32,8 @@ class Placement:
         return {"parent": self.parent.to_dict(), "children": [child.to_dict() for child in self.children]}
 
 
-@dataclass(frozen=True, eq=False)
-class Placements(Sequence[Placement]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Placements(AnswerTable[Placement]):
     """The positions of one concept, best first: a sequence of :class:`Placement` that prints as a table.
 
     Attributes:
@@ -48,15 +48,9 @@ class Placements(Sequence[Placement]):
     method: str
     took_ms: float
 
-    def __len__(self) -> int:
-        return len(self.placements)
-
-    @overload
-    def __getitem__(self, index: int) -> Placement: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Placement, ...]: ...
-    def __getitem__(self, index: Any) -> Any:
-        return self.placements[index]
+    @property
+    def _parts(self) -> tuple[Placement, ...]:
+        return self.placements
 
     def __str__(self) -> str:
         title = "place: " + ", ".join(f"{role} = {reading}" for role, reading in self.readings.items())
@@ -67,8 +61,6 @@ class Placements(Sequence[Placement]):
             lines.extend(f"              over   {_line(child, width)}" for child in one.children)
         return printable("\n".join(lines if self.placements else [*lines, "      nothing found"]))
 
-    __repr__ = __str__
-
     def to_dict(self) -> dict[str, Any]:
         """Return ``query``, ``method``, ``placements`` and ``took_ms`` as plain data."""
         return {
@@ -78,12 +70,8 @@ class Placements(Sequence[Placement]):
             "took_ms": round(self.took_ms, 3),
         }
 
-    def to_json(self) -> str:
-        """Return one line of JSON."""
-        return json_text(self.to_dict())
-
-    def to_tsv(self) -> str:
-        """Return a table with a header, a position to a line; children are separated by ``|``, in labels ``/``."""
+    def _table(self) -> tuple[list[str], list[list[Any]]]:
+        """Return a row for each position; children are separated by ``|``, in labels ``/``."""
         rows = [
             [
                 one.parent.id,
@@ -94,7 +82,7 @@ class Placements(Sequence[Placement]):
             ]
             for one in self.placements
         ]
-        return tsv(COLUMNS, rows)
+        return [*COLUMNS], rows
 
 
 def _line(hit: Hit, width: int) -> str:

@@ -6,22 +6,20 @@ import itertools
 import json
 import re
 import uuid
-from collections.abc import Mapping as Prefixes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from urllib.parse import quote
 
-from ontodex.engine.hits import tsv
+from ontodex.engine.answer_table import tsv
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand
-from ontodex.graph.readers.vocabulary import OURS
+from ontodex.graph.readers.vocabulary import OUR_TOOL, OURS, PROPOSED
 
-__all__ = ["UNSPECIFIED_LICENSE", "Mapping", "sssom_table"]
+__all__ = ["UNSPECIFIED_LICENSE", "Said", "sssom_table"]
 
 UNSPECIFIED_LICENSE = "https://w3id.org/sssom/license/unspecified"
 """SSSOM's own name for a licence that is not known."""
 
-JUSTIFICATION = "semapv:SemanticSimilarityThresholdMatching"
 SEMAPV = "https://w3id.org/semapv/vocab/"
 COLUMNS = (
     "subject_id",
@@ -39,7 +37,7 @@ _URN = re.compile(r"urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:\S+")
 
 
 @dataclass(frozen=True)
-class Mapping:
+class Said:
     """One line of a table.
 
     Attributes:
@@ -57,9 +55,7 @@ class Mapping:
     confidence: float
 
 
-def sssom_table(
-    mappings: Sequence[Mapping], prefixes: Prefixes[str, str], *, license: str = UNSPECIFIED_LICENSE
-) -> str:
+def sssom_table(mappings: Sequence[Said], prefixes: Mapping[str, str], *, license: str = UNSPECIFIED_LICENSE) -> str:
     """Return mappings that a model made, with the metadata of the set in comment lines before them.
 
     An identifier that is neither IRI nor CURIE of a known prefix, or that would leave nothing after the prefix, is
@@ -79,7 +75,7 @@ def sssom_table(
             "Not" if one.negated else "",
             _curie(one.object[0], prefixes, spaces),
             one.object[1],
-            JUSTIFICATION,
+            PROPOSED,
             one.confidence,
         ]
         for one in mappings
@@ -91,13 +87,13 @@ def sssom_table(
         *(f"  {prefix}: {json.dumps(space)}" for prefix, space in sorted(spaces.items())),
         f"mapping_set_id: {json.dumps(mapping_set_id)}",
         f"license: {json.dumps(license)}",
-        "mapping_tool: ontodex",
+        OUR_TOOL,
         f"mapping_tool_version: {json.dumps(version('ontodex'))}",
     ]
     return "".join(f"#{line}\n" for line in header) + table
 
 
-def _curie(name: str, prefixes: Prefixes[str, str], spaces: dict[str, str]) -> str:
+def _curie(name: str, prefixes: Mapping[str, str], spaces: dict[str, str]) -> str:
     """Return the CURIE of an identifier, and note the namespace of its prefix in ``spaces``."""
     iri = expand(name, prefixes)
     short = contract(name, prefixes)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +113,10 @@ class KnowledgeGraph:
             f"KnowledgeGraph({self.source!r}: {self.n_entities:,} entities, {self.n_relations:,} relations, "
             f"{self.n_triples:,} triples{held_out})"
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy, or another process, needs: views are made anew there."""
+        return {column.name: getattr(self, column.name) for column in fields(self)} | {"prefixes": dict(self.prefixes)}
 
     # Views of the triples -----------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from ontodex.graph.readers.entity_columns import EntityColumns, entity_columns, 
 from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.rows import Rows, rows_of
+from ontodex.graph.readers.vocabulary import OUR_TOOL, PROPOSED
 
 __all__ = ["TripleColumns", "freebase_words", "names_ends", "no_relation", "read_table", "triple_columns"]
 
@@ -54,13 +55,14 @@ FEW = 3
 
 
 class TripleColumns(NamedTuple):
-    """Where head, relation and tail stand in a table, their labels, and what negates a triple (SSSOM's)."""
+    """Where head, relation and tail stand in a table, their labels, and what negates or justifies a triple (SSSOM's)."""
 
     head: int = 0
     relation: int = 1
     tail: int = 2
     labels: tuple[int | None, int | None, int | None] = (None, None, None)
     modifier: int | None = None
+    justification: int | None = None
 
     def add(self, cells: Sequence[str], builder: GraphBuilder, split: str = "train") -> bool:
         """Add the triple of a row and its labels, but for one that is said not to hold; return whether no cell is empty."""
@@ -69,12 +71,16 @@ class TripleColumns(NamedTuple):
             return False
         if self.modifier is None or cells[self.modifier].strip().casefold() != "not":
             builder.triple(head, relation, tail, split)
-            for identifier, at in zip((head, tail), self.labels[::2], strict=True):
-                if at is not None:
-                    builder.entity(identifier, label=cells[at], synonyms=[cells[at]])
+            self.add_ends(cells, builder)
             if self.labels[1] is not None:
                 builder.relation(relation, label=cells[self.labels[1]])
         return True
+
+    def add_ends(self, cells: Sequence[str], builder: GraphBuilder) -> None:
+        """Add head and tail with their labels, where there are any."""
+        for end, at in ((self.head, self.labels[0]), (self.tail, self.labels[2])):
+            if at is not None:
+                builder.entity(cells[end].strip().replace("\n", " "), label=cells[at], synonyms=[cells[at]])
 
 
 def triple_columns(names: Sequence[str]) -> TripleColumns | None:
@@ -103,7 +109,14 @@ def triple_columns(names: Sequence[str]) -> TripleColumns | None:
     found = (pairs[0][0], relation, pairs[0][1])
     head, middle, tail = (places[name] for name in found)
     labels = [next((places[label] for label in _labels_of(name) if label in places), None) for name in found]
-    return TripleColumns(head, middle, tail, (labels[0], labels[1], labels[2]), places.get("predicate modifier"))
+    return TripleColumns(
+        head,
+        middle,
+        tail,
+        (labels[0], labels[1], labels[2]),
+        places.get("predicate modifier"),
+        places.get("mapping justification"),
+    )
 
 
 def _of_an_id(places: Mapping[str, int], entities: EntityColumns) -> TripleColumns | None:
@@ -200,12 +213,30 @@ class _Unnamed:
             problems.remark(f"the first line, {found!r}, has nothing in common with the others; {IF_OTHERWISE}")
 
 
+class _Misfits:
+    """Lines that are not as wide as the table: faults, but for comments above it."""
+
+    def __init__(self, path: Path, problems: Problems, width: int) -> None:
+        self.problems, self.source, self.width = problems, str(path), width
+        self.begun = False
+        self._hint = UNNAMED
+
+    def report(self, number: int, cells: Sequence[str]) -> None:
+        if self.begun or not cells[0].startswith("#"):
+            found = f"expected {self.width} columns, found {len(cells)}: {' | '.join(cells)[:80]!r}"
+            self.problems.report(
+                f"{found}; {'' if self.begun else self._hint}mend or delete the line", number, self.source
+            )
+            self._hint = ""
+
+
 def read_table(path: Path, builder: GraphBuilder, problems: Problems, table: Table, split: str = "train") -> None:
     """Read head, relation and tail of every line; a header is known by its names, without one there are 3 columns.
 
     Without one, a first line that shares nothing with the others, or nearly as many relations as lines, make a warning.
     Where the header names entities instead (``id``, ``label``, ``parent``, …), each line is one of them; see
-    :func:`ontodex.graph.readers.entities.add_entities`. Lines above the table that start with # are comments.
+    :func:`ontodex.graph.readers.entities.add_entities`. Lines above the table that start with # are comments. What an audit
+    proposed in SSSOM is no fact, unless its justification is another now.
 
     Args:
         path: A TSV or CSV file.
@@ -219,37 +250,44 @@ def read_table(path: Path, builder: GraphBuilder, problems: Problems, table: Tab
     """
     names, above, rows = _header_of(rows_of(path, problems))
     columns, entities = triple_columns(names), entity_columns(names)
-    width, begun, hint = 3, False, UNNAMED
-
-    def misfit(number: int, cells: Sequence[str]) -> None:
-        nonlocal hint
-        if begun or not cells[0].startswith("#"):
-            found = f"expected {width} columns, found {len(cells)}: {' | '.join(cells)[:80]!r}"
-            problems.report(f"{found}; {'' if begun else hint}mend or delete the line", number, str(path))
-            hint = ""
-
+    misfits = _Misfits(path, problems, len(names) or 3)
+    is_ours = False
     for number, cells in above:
-        misfit(number, cells)
-    if names and not columns:
-        if not entities:
-            raise ReadError(no_relation(names), str(path))
+        is_ours = is_ours or cells[0].lstrip("#").strip() == OUR_TOOL
+        misfits.report(number, cells)
+    misfits.begun = bool(names)
+    if not names or columns:
+        columns = columns or TripleColumns()
+        _read_triples(columns if is_ours else columns._replace(justification=None), rows, builder, misfits, split)
+    elif entities:
         add_entities(
             entities, rows, builder, table, lambda what, at: problems.report(what, at, str(path)), problems.remark
         )
-        return
-    columns = columns or TripleColumns()
-    width, begun = len(names) or width, bool(names)
-    unnamed = _Unnamed()
+    else:
+        raise ReadError(no_relation(names), str(path))
+
+
+def _read_triples(columns: TripleColumns, rows: Rows, builder: GraphBuilder, misfits: _Misfits, split: str) -> None:
+    unnamed, proposed, problems = _Unnamed(), 0, misfits.problems
+    is_named = misfits.begun
     for number, cells in rows:
-        if len(cells) != width:
-            misfit(number, cells)
+        if len(cells) != misfits.width:
+            misfits.report(number, cells)
             continue
-        begun = True
-        if not columns.add(cells, builder, split):
-            problems.report("expected head, relation and tail, found an empty cell", number, str(path))
-        elif not names and split == "train":
+        misfits.begun = True
+        if columns.justification is not None and cells[columns.justification].strip() == PROPOSED:
+            proposed += 1
+            columns.add_ends(cells, builder)
+        elif not columns.add(cells, builder, split):
+            problems.report("expected head, relation and tail, found an empty cell", number, misfits.source)
+        elif not is_named and split == "train":
             unnamed.take(cells)
     unnamed.warn(problems)
+    if proposed:
+        problems.remark(
+            f"left out {proposed} line(s) that ontodex proposed and nobody confirmed; to have one read, change its "
+            "mapping_justification, as to semapv:ManualMappingCuration"
+        )
     for identifier in builder.relation_ids():
         if identifier.startswith("/") and not identifier.startswith(CONCEPTNET):
             builder.relation(identifier, freebase_words(identifier))

@@ -29,6 +29,10 @@ FORMER = OBO_IN_OWL + "hasAlternativeId"
 """What leads from a class to an id that it has taken over."""
 REPLACED_BY = (OBO + "IAO_0100001", DCT + "isReplacedBy")
 """What leads from a deprecated class to the one in its place."""
+PROPOSED = "semapv:SemanticSimilarityThresholdMatching"
+"""How SSSOM justifies what a model proposes."""
+OUR_TOOL = "mapping_tool: ontodex"
+"""What a table in SSSOM says above its header of where its lines are from, if it is from here."""
 PREDICTIONS = OURS + "Predictions"
 """Class of the named graphs that hold predictions, which are never read as known."""
 

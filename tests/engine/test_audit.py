@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +16,8 @@ from ontodex.engine.audit import audit
 from ontodex.engine.audit_rows import Audit
 from ontodex.engine.place import place
 from ontodex.engine.subsumptions import Subsumptions
-from ontodex.graph import GraphBuilder, KnowledgeGraph
+from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, read
+from ontodex.graph.readers.vocabulary import PROPOSED
 
 
 def ranked_below(values: list[float]) -> np.ndarray:
@@ -148,7 +151,7 @@ def test_sssom_has_the_required_metadata_and_says_not_of_doubtful_links(planted:
 
 
 def test_sssom_turns_every_kind_of_identifier_into_a_curie() -> None:
-    from ontodex.engine.sssom import Mapping, sssom_table
+    from ontodex.engine.sssom import Said, sssom_table
 
     prefixes = {"ex": "http://example.org/", "ns1": "http://taken.org/"}
     ids = [
@@ -164,7 +167,7 @@ def test_sssom_turns_every_kind_of_identifier_into_a_curie() -> None:
         "urn:lex:eu:directive-1",
         "urn:lex:a/",
     ]
-    lines = [Mapping((name, "x"), "skos:broader", False, ("ex:thing", "thing"), 0.5) for name in ids]
+    lines = [Said((name, "x"), "skos:broader", False, ("ex:thing", "thing"), 0.5) for name in ids]
     text = sssom_table(lines, prefixes)
     metadata = yaml.safe_load("\n".join(line[1:] for line in text.splitlines() if line.startswith("#")))
     curies = [line.split("\t")[0] for line in text.splitlines() if not line.startswith("#")][1:]
@@ -191,3 +194,21 @@ def test_a_graph_without_links_has_no_positions_to_doubt(small_graph: KnowledgeG
     assert str(audit(bare, 5)).count("  none: ") == 2
     assert not any(hit.known for hit in bare.ranked("parents", ["dog"], 100, "include")[0])
     assert all(one.children == () for one in place(bare, ["dog"], 3)[0])
+
+
+def test_an_audit_is_a_frame_leaves_the_process_and_is_no_fact(planted: Subsumptions, tmp_path: Path) -> None:
+    rows = audit(planted, 6)
+    frame = rows.to_pandas()
+    assert list(frame.columns) == rows.to_tsv().splitlines()[0].split("\t")
+    assert frame["subject_id"].tolist() == [row.subject_id for row in rows]
+    assert pickle.loads(pickle.dumps(rows)).to_sssom() == rows.to_sssom()  # noqa: S301
+    places = place(planted, ["a yak"], 3)[0]
+    assert places.to_pandas()["parent_id"].tolist() == [one.parent.id for one in places]
+    path = tmp_path / "review.sssom.tsv"
+    path.write_text(rows.to_sssom())
+    missing = sum(row.verdict == "missing" for row in rows)
+    with pytest.warns(ReadWarning, match=rf"left out {len(rows)} line\(s\) that ontodex proposed"):
+        assert read(planted.graph, path).n_triples == planted.graph.n_triples
+    accepted = path.read_text().replace(PROPOSED, "semapv:ManualMappingCuration")
+    path.write_text(accepted)
+    assert read(planted.graph, path, on_error="raise").n_triples == planted.graph.n_triples + missing

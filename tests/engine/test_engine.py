@@ -203,6 +203,12 @@ def test_relations_are_all_ranked_and_known_ones_marked(engine):
     assert "ex:livesIn" not in [hit.id for hit in engine.relations("dog", "farm", known="exclude")]
 
 
+def test_relations_say_if_the_graph_links_the_two_the_other_way_round(engine):
+    assert engine.relations("farm", "dog").method.endswith("; the graph links them the other way round: lives in")
+    assert "other way round" not in engine.relations("dog", "farm").method
+    assert "other way round" not in engine.relations("farm", "a wet dog").method
+
+
 def test_search_puts_the_bearer_of_the_name_first(engine):
     assert engine.search("common hare", k=3)[0].id == "ex:hare"
     assert engine.search("common hare", k=3)[0].score == 1.0

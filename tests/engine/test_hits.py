@@ -1,17 +1,20 @@
 from __future__ import annotations
 
+import copy
 import csv
 import io
 import json
+import pickle
 from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
 
 import ontodex
-from ontodex.engine.hits import Hit, Hits, Reading, tsv
+from ontodex.engine.answer_table import tsv
+from ontodex.engine.hits import Hit, Hits, Reading
 from ontodex.errors import SettingsError
-from ontodex.graph import KnowledgeGraph, read, write_nquads
+from ontodex.graph import GraphBuilder, KnowledgeGraph, read, write_nquads
 
 DOG = Reading("Dog", "label", "ex:dog", "dog")
 LIVES = Reading("lives in", "label", "ex:livesIn", "lives in")
@@ -132,6 +135,30 @@ def test_triples_of_an_inverse_relation_lead_the_other_way(small_index: Path) ->
         ]
         hits = engine.heads("inverse lives in", "dog", k=1)
         assert hits.triples == [("ex:dog", "ex:livesIn", hits[0].id, hits[0].score)]
+
+
+def test_parents_and_children_are_triples_of_the_hierarchy(small_graph: KnowledgeGraph) -> None:
+    found = Hit("ex:tame", "tame animal", -1.25, True, 0.875), Hit("ex:wild", "wild animal", -7.5, False, 0.125)
+    parents, children = (
+        Hits(found, name, {"text": DOG}, "subsumption", 1.0, small_graph) for name in ("parents", "children")
+    )
+    assert parents.triples == [("ex:dog", "is_a", "ex:wild", -7.5)]
+    assert children.triples == [("ex:wild", "is_a", "ex:dog", -7.5)]
+    both = GraphBuilder("two hierarchies")
+    both.triple("a", "is_a", "b"), both.triple("a", "skos:broader", "c")
+    with pytest.raises(SettingsError, match="expected one relation of the hierarchy .*is_a, skos:broader"):
+        _ = Hits(found, "parents", {"text": DOG}, "subsumption", 1.0, both.build()).triples
+
+
+def test_answers_leave_the_process_without_the_graph(tails: Hits, search: Hits, small_graph: KnowledgeGraph) -> None:
+    for answer in (tails, search):
+        copied = pickle.loads(pickle.dumps(answer))  # noqa: S301
+        assert (str(copied), copied.to_json()) == (str(answer), answer.to_json())
+        assert len(pickle.dumps(answer)) < len(pickle.dumps(small_graph)) / 2
+    assert pickle.loads(pickle.dumps(tails)).to_rdf() == tails.to_rdf()  # noqa: S301
+    graph = copy.deepcopy(small_graph)
+    assert (graph.find("dog"), graph.triples.tolist()) == (small_graph.find("dog"), small_graph.triples.tolist())
+    assert dict(graph.prefixes) == dict(small_graph.prefixes)
 
 
 def test_rdf_reads_back(tails: Hits, small_graph: KnowledgeGraph, tmp_path: Path) -> None:
