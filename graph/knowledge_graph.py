@@ -25,7 +25,8 @@ __all__ = ["KnowledgeGraph", "both_directions", "no_triples"]
 HIERARCHY_NAMES = frozenset(
     (
         *("is a", "isa", "subclassof", "sub class of", "subclass of", "hypernym", "instance hypernym", "broader"),
-        *("kind of", "is a kind of", "broader concept", "broader term"),
+        *("kind of", "is a kind of", "subtype of", "parent taxon"),
+        *("broader concept", "broader term", "broader transitive", "broader generic"),
     )
 )
 
