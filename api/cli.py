@@ -122,6 +122,12 @@ def build(
         str | None,
         typer.Option(help="Folder or name of a HiT encoder for that; by default the one that ontodex brings."),
     ] = None,
+    hierarchy_relation: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Relation from child to parent, by id or label; by default known by its name (is a, broader, …)."
+        ),
+    ] = None,
     entailment: Annotated[
         bool, typer.Option(help="Embed the sentences of labels and definitions, for what entails what.")
     ] = True,
@@ -153,6 +159,7 @@ def build(
         train=train,
         structure=structure,
         hierarchy=hierarchy_encoder or hierarchy,
+        hierarchy_relation=hierarchy_relation or (),
         entailment=entailment_encoder or entailment,
         spans=spans,
         training=ontodex.HyperCLTraining(seed=seed),

@@ -53,6 +53,7 @@ def build(
     train: bool = True,
     structure: bool | ComplExTraining = True,
     hierarchy: bool | str | Path | None = True,
+    hierarchy_relation: str | Sequence[str] = (),
     entailment: bool | str | Path | None = True,
     spans: bool = False,
     training: HyperCLTraining | None = None,
@@ -81,6 +82,8 @@ def build(
         hierarchy: What embeds the entities in the Poincaré ball, for parents, children and places: ``True`` for the
             HiT encoder that ontodex brings (if the graph has a hierarchy), the folder or name of another, which may be a
             public checkpoint, or ``False`` or ``None`` for nothing.
+        hierarchy_relation: Id or label of the relation, or relations, from child to parent; by default they are known by
+            their names (is a, subClassOf, broader, hypernym, …).
         entailment: What embeds the sentences of labels and definitions as Gaussians, for what entails what: ``True`` for the
             GaussCSE encoder that ontodex brings, the folder of another, or ``False`` or ``None`` for
             nothing.
@@ -93,6 +96,7 @@ def build(
 
     Raises:
         ReadError: If the source cannot be read.
+        UnknownRelation: If the graph does not have a relation that is to be one of the hierarchy.
         EncoderError: If an encoder cannot be loaded.
         IndexLocked: If another process is writing the index.
         IndexFailure: If the folder cannot be written.
@@ -104,7 +108,9 @@ def build(
     from ontodex.trainers.hyper_cl import HyperCLTraining
 
     graph = read(source)
-    text, link, condition = _load([encoders] if isinstance(encoders, str | Path) else encoders, device)
+    if hierarchy_relation:
+        graph = graph.with_hierarchy(*map(str, _listed(hierarchy_relation)))
+    text, link, condition = _load(_listed(encoders), device)
     training = training or HyperCLTraining()
     hit = None
     if hierarchy and (hierarchy is not True or _has_links(graph, on_cycle="ignore")):
@@ -268,6 +274,10 @@ def _located(name: str, boxed: str, default: Path) -> Path:
     from ontodex.encoders.locate import locate
 
     return default if name == boxed and not Path(name).exists() else locate(name)
+
+
+def _listed(given: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:
+    return [given] if isinstance(given, str | Path) else given
 
 
 def _has_links(graph: KnowledgeGraph, on_cycle: str = "drop") -> bool:

@@ -98,6 +98,7 @@ def union(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = Fals
         valid=valid,
         test=test,
         prefixes=MappingProxyType({**other.prefixes, **graph.prefixes}),
+        upward=tuple(dict.fromkeys(graph.upward + other.upward)),
         skipped=graph.skipped + other.skipped,
     )
 

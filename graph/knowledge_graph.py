@@ -68,6 +68,7 @@ class KnowledgeGraph:
         valid: Triples held out for validation, ``int32`` of shape (n, 3): head, relation, tail.
         test: Triples held out for testing, likewise.
         prefixes: IRI namespace of each CURIE prefix.
+        upward: Ids of the relations that lead from child to parent, where that is said; else their names tell.
         source: Where the graph was read from.
         skipped: How many faulty parts of the source were left out.
     """
@@ -85,6 +86,7 @@ class KnowledgeGraph:
     valid: NDArray[np.int32] = field(default_factory=no_triples)
     test: NDArray[np.int32] = field(default_factory=no_triples)
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    upward: tuple[str, ...] = ()
     source: str = ""
     skipped: int = 0
 
@@ -260,18 +262,37 @@ class KnowledgeGraph:
 
     @cached_property
     def hierarchy_relations(self) -> tuple[int, ...]:
-        """Relations that lead from a child to its parent, known by their names (is a, subClassOf, hypernym, …)."""
+        """Relations that lead from a child to its parent: :attr:`upward`, or those named so (is a, subClassOf, hypernym, …)."""
+        if self.upward:
+            return tuple(number for number, identifier in enumerate(self.relation_ids) if identifier in self.upward)
         found = []
         for number, (identifier, label) in enumerate(zip(self.relation_ids, self.relation_labels, strict=True)):
             if HIERARCHY_NAMES & {normalise(identifier), normalise(local_name(identifier)), normalise(label)}:
                 found.append(number)
         return tuple(found)
 
+    def with_hierarchy(self, *relations: str) -> KnowledgeGraph:
+        """Return the graph with some relations for those that lead from child to parent, whatever their names.
+
+        Args:
+            relations: Id or label of each.
+
+        Raises:
+            UnknownRelation: If the graph does not have one.
+        """
+        return replace(self, upward=tuple(self.relation_ids[self._relation(name)] for name in relations))
+
+    def _relation(self, name: str) -> int:
+        found = self.find_relation(name)
+        if found is None:
+            raise UnknownRelation(f"{self.source}: no relation {name!r}{nearest(name, self.relation_labels)}")
+        return found[0]
+
     def hierarchy(self, relation: str | None = None, *, on_cycle: str = "raise") -> Hierarchy:
         """Return the is-a hierarchy of the graph.
 
         Args:
-            relation: The relation from child to parent; by default every relation named like one.
+            relation: The relation from child to parent; by default :attr:`hierarchy_relations`.
             on_cycle: ``"raise"``, or ``"drop"`` to leave out the links that close a circle, with one
                 :class:`~ontodex.graph.ReadWarning` that counts them and names the first; ``"ignore"`` leaves them out and
                 says nothing.
@@ -286,15 +307,11 @@ class KnowledgeGraph:
             if not chosen:
                 raise GraphError(
                     f"{self.source}: expected a relation such as is_a or rdfs:subClassOf, found "
-                    f"{', '.join(self.relation_labels[:8]) or 'no relations'}; name the one that leads to the parent"
+                    f"{', '.join(self.relation_labels[:8]) or 'no relations'}; name the one that leads to the parent "
+                    "(relation=, in ontodex.build hierarchy_relation=, in the shell --relation and --hierarchy-relation)"
                 )
         else:
-            found = self.find_relation(relation)
-            if found is None:
-                raise UnknownRelation(
-                    f"{self.source}: no relation {relation!r}{nearest(relation, self.relation_labels)}"
-                )
-            chosen = (found[0],)
+            chosen = (self._relation(relation),)
         links = np.isin(self.relations, chosen)
         cut = "drop" if on_cycle == "ignore" else on_cycle
         hierarchy = Hierarchy(self.heads[links], self.tails[links], ids=self.ids, on_cycle=cut)
@@ -326,4 +343,5 @@ class KnowledgeGraph:
             digest.update(self.former_ids.rows.tobytes())
         for array in (self.synonyms.rows, self.heads, self.relations, self.tails, self.valid, self.test):
             digest.update(array.tobytes())
+        digest.update("\n".join(self.upward).encode())
         return digest.hexdigest()

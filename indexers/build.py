@@ -362,6 +362,7 @@ class _Build:
                 "skipped": graph.skipped,
                 "fingerprint": graph.fingerprint,
                 "prefixes": dict(graph.prefixes),
+                "upward": list(graph.upward),
                 "entities": graph.n_entities,
                 "relations": graph.n_relations,
                 "triples": graph.n_triples,

@@ -45,7 +45,7 @@ def read_graph(blobs: BlobReader, about: dict[str, Any]) -> KnowledgeGraph:
 
     Args:
         blobs: The store.
-        about: The manifest's ``graph`` entry: source, skipped, prefixes.
+        about: The manifest's ``graph`` entry: source, skipped, prefixes, and upward if it is said.
     """
 
     def column(name: str) -> TextColumn:
@@ -60,6 +60,7 @@ def read_graph(blobs: BlobReader, about: dict[str, Any]) -> KnowledgeGraph:
     graph = KnowledgeGraph(
         **columns,
         prefixes=MappingProxyType(about["prefixes"]),
+        upward=tuple(about.get("upward", ())),
         source=about["source"],
         skipped=about["skipped"],
     )

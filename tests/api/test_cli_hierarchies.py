@@ -50,6 +50,22 @@ def test_a_public_checkpoint_gets_its_rule_from_the_graph(shell, tmp_path, tiny_
     assert out.splitlines()[0] == "id\tlabel\tscore\tknown\tprobability"
 
 
+def test_the_relation_of_the_hierarchy_may_have_any_name(shell, tmp_path, tiny_encoder):
+    links = "poodle\ttaxon above\tdog\ndog\ttaxon above\tanimal\ncat\ttaxon above\tanimal\ncat\tfears\tdog\n"
+    (tmp_path / "pets.tsv").write_text(links)
+    index, more = tmp_path / "pets.odx", ("--encoder", tiny_encoder, "--no-train", "--no-entailment", "-q")
+    status, out, err = shell("build", tmp_path / "pets.tsv", "-o", index, *more, "--hierarchy-relation", "taxon above")
+    assert (status, out) == (0, ""), err
+    status, out, _ = shell("parents", index, "poodle", "--known", "only", "--json")
+    assert {hit["id"] for hit in json.loads(out)["hits"]} == {"dog", "animal"}
+    (tmp_path / "more.tsv").write_text("hound\ttaxon above\tdog\n")
+    assert shell("add", index, tmp_path / "more.tsv", "-q")[0] == 0
+    status, out, _ = shell("parents", index, "hound", "--known", "only", "--json")
+    assert {hit["id"] for hit in json.loads(out)["hits"]} == {"dog", "animal"}
+    status, out, err = shell("build", tmp_path / "pets.tsv", "-o", index, *more, "--hierarchy-relation", "taxon abov")
+    assert (status, "did you mean 'taxon above'" in err) == (1, True)
+
+
 def test_an_index_without_the_hierarchy_says_so(shell, tmp_path, tiny_encoder, farm):
     index = tmp_path / "farm.odx"
     assert (

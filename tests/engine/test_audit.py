@@ -201,7 +201,7 @@ def test_an_audit_is_a_frame_leaves_the_process_and_is_no_fact(planted: Subsumpt
     frame = rows.to_pandas()
     assert list(frame.columns) == rows.to_tsv().splitlines()[0].split("\t")
     assert frame["subject_id"].tolist() == [row.subject_id for row in rows]
-    assert pickle.loads(pickle.dumps(rows)).to_sssom() == rows.to_sssom()  # noqa: S301
+    assert pickle.loads(pickle.dumps(rows)).to_sssom() == rows.to_sssom()
     places = place(planted, ["a yak"], 3)[0]
     assert places.to_pandas()["parent_id"].tolist() == [one.parent.id for one in places]
     path = tmp_path / "review.sssom.tsv"

@@ -146,16 +146,16 @@ def test_parents_and_children_are_triples_of_the_hierarchy(small_graph: Knowledg
     assert children.triples == [("ex:wild", "is_a", "ex:dog", -7.5)]
     both = GraphBuilder("two hierarchies")
     both.triple("a", "is_a", "b"), both.triple("a", "skos:broader", "c")
-    with pytest.raises(SettingsError, match="expected one relation of the hierarchy .*is_a, skos:broader"):
+    with pytest.raises(SettingsError, match=r"expected one relation of the hierarchy .*is_a, skos:broader"):
         _ = Hits(found, "parents", {"text": DOG}, "subsumption", 1.0, both.build()).triples
 
 
 def test_answers_leave_the_process_without_the_graph(tails: Hits, search: Hits, small_graph: KnowledgeGraph) -> None:
     for answer in (tails, search):
-        copied = pickle.loads(pickle.dumps(answer))  # noqa: S301
+        copied = pickle.loads(pickle.dumps(answer))
         assert (str(copied), copied.to_json()) == (str(answer), answer.to_json())
         assert len(pickle.dumps(answer)) < len(pickle.dumps(small_graph)) / 2
-    assert pickle.loads(pickle.dumps(tails)).to_rdf() == tails.to_rdf()  # noqa: S301
+    assert pickle.loads(pickle.dumps(tails)).to_rdf() == tails.to_rdf()
     graph = copy.deepcopy(small_graph)
     assert (graph.find("dog"), graph.triples.tolist()) == (small_graph.find("dog"), small_graph.triples.tolist())
     assert dict(graph.prefixes) == dict(small_graph.prefixes)
