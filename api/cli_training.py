@@ -123,10 +123,6 @@ def train_hit(
     contraction: Annotated[
         float, typer.Option(help="Pull towards the origin. The paper has none; 0.2 was better here.", min=0)
     ] = 0.0,
-    length: Annotated[
-        float,
-        typer.Option(help="Pull of children towards their parents. The paper has none; 0.5 was better here.", min=0),
-    ] = 0.0,
     rate: Annotated[float, typer.Option(help="Learning rate; 0 chooses by --tune.", min=0)] = 0.0,
     rank: Annotated[int, typer.Option(help="Rank of the adapter.", min=1)] = 32,
     strength: Annotated[
@@ -157,7 +153,6 @@ def train_hit(
         cluster=cluster,
         centripetal=centripetal,
         contraction=contraction,
-        length=length,
         rate=rate,
         rank=rank,
         strength=strength,

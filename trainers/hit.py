@@ -51,8 +51,6 @@ class HiTTraining:
         cluster: Margin of the clustering loss.
         centripetal: Margin of the centripetal loss.
         contraction: Weight of the mean distance to the origin in the loss, which keeps the points together; 0 in the paper.
-        length: Weight of the mean distance from children to their parents in the loss, which keeps links short, so that
-            ancestors several links away are nearer than siblings; 0 in the paper.
         rate: Learning rate; 0 takes 1e-4 for the whole encoder and 1e-3 for an adapter.
         rank: Rank of the adapter.
         strength: Share of what the weights have changed that is kept; 1 in the paper. An encoder that keeps less is better
@@ -77,7 +75,6 @@ class HiTTraining:
     cluster: float = 5.0
     centripetal: float = 0.1
     contraction: float = 0.0
-    length: float = 0.0
     rate: float = 0.0
     rank: int = 32
     strength: float = 1.0
@@ -94,7 +91,7 @@ class HiTTraining:
         expect_number(self, "epochs", "strength")
         if self.strength > 1:
             raise SettingsError(f"strength: expected a number above 0 and at most 1, found {self.strength!r}")
-        expect_number(self, "cluster", "centripetal", "contraction", "length", "rate", zero=True)
+        expect_number(self, "cluster", "centripetal", "contraction", "rate", zero=True)
 
 
 class HiTModel(nn.Module):
@@ -185,8 +182,7 @@ def train_hit(
     if settings.tune == "adapter":
         inject_adapter(trained, settings.rank)
     families = settings.batches == "families"
-    margins = settings.cluster, settings.centripetal, settings.contraction, settings.length
-    loss = HierarchyLoss(c, *margins, smooth=families)
+    loss = HierarchyLoss(c, settings.cluster, settings.centripetal, settings.contraction, smooth=families)
     model = HiTModel(trained, hierarchy.texts, loss, settings.max_tokens)
     batches = _batches(task, names, hierarchy, settings)
     valid = at_most(task, settings.valid, settings.seed).valid

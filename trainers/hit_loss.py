@@ -16,33 +16,21 @@ class HierarchyLoss(nn.Module):
     With d the distance and ‖·‖ the distance to the origin, for a link of child c and parent p and its negatives n:
     relu(d(c, p) - d(c, n) + cluster) and relu(‖p‖ - ‖c‖ + centripetal). Both only compare, so nothing keeps all points from
     moving outwards together, until links are long and run across the ball, and what follows from two of them is lost. The
-    contraction, the mean of ‖·‖ over the batch, holds the points back. And nothing keeps links short: an ancestor several
-    links away is told from a sibling by how much longer a link is than what the margin adds. The mean length of links,
-    d(c, p), does. Neither is in the paper.
+    contraction, the mean of ‖·‖ over the batch, holds the points back; it is not in the paper.
 
     Args:
         c: The ball's curvature is -c.
         cluster: Margin of the clustering loss, 5 in the paper.
         centripetal: Margin of the centripetal loss, 0.1 in the paper.
         contraction: Weight of the contraction.
-        length: Weight of the mean length of links.
         smooth: In place of the mean of a link's hinges, take log(1 + Σ exp(d(c, p) - d(c, n) + cluster)) over its negatives,
             which the nearest of them rule: where all texts of a batch are negatives, most are far away already.
     """
 
-    def __init__(
-        self,
-        c: float,
-        cluster: float,
-        centripetal: float,
-        contraction: float = 0.0,
-        length: float = 0.0,
-        *,
-        smooth: bool,
-    ) -> None:
+    def __init__(self, c: float, cluster: float, centripetal: float, contraction: float = 0.0, *, smooth: bool) -> None:
         super().__init__()
         self._c, self._cluster, self._centripetal, self._smooth = c, cluster, centripetal, smooth
-        self._contraction, self._length = contraction, length
+        self._contraction = contraction
 
     def forward(self, vectors: Tensor, children: Tensor, parents: Tensor, negatives: Tensor) -> Tensor:
         """Return the loss.
@@ -63,4 +51,4 @@ class HierarchyLoss(nn.Module):
             clustering = torch.relu(gaps).sum() / negatives.sum().clamp(min=1)
         norms = norm(points, self._c)
         centripetal = torch.relu(norms[parents] - norms[children] + self._centripetal).mean()
-        return clustering + centripetal + self._contraction * norms.mean() + self._length * to_parents.mean()
+        return clustering + centripetal + self._contraction * norms.mean()

@@ -64,13 +64,6 @@ def test_the_contraction_is_the_mean_distance_to_the_origin(batch):
     assert pulled - bare == pytest.approx(0.5 * norms.mean().item(), rel=1e-6)
 
 
-def test_the_length_is_the_mean_distance_to_the_parents(batch):
-    bare, pulled = (HierarchyLoss(C, 5.0, 0.1, 0.0, weight, smooth=True)(*batch).item() for weight in (0.0, 0.5))
-    vectors, children, parents, _ = batch
-    lengths = geoopt.dist(vectors[children], vectors[parents], k=torch.tensor(-C, dtype=torch.float64))
-    assert pulled - bare == pytest.approx(0.5 * lengths.mean().item(), rel=1e-6)
-
-
 def test_a_batch_without_negatives_has_the_centripetal_loss_alone(batch):
     vectors, children, parents, negatives = batch
     nothing = torch.zeros_like(negatives)

@@ -371,7 +371,7 @@ def test_empty_and_endless_names_are_learnt_like_others(tree, tmp_path, encoder)
         ("rank", 0), ("max_tokens", 2), ("evaluations", 0), ("valid", 0), ("seed", -1), ("families", 1.5),
         ("strength", 0), ("strength", 1.01),
         ("epochs", 0), ("epochs", -1), ("epochs", float("inf")), ("cluster", float("nan")), ("cluster", -1.0),
-        ("centripetal", -0.1), ("contraction", -1), ("length", -1), ("rate", -1e-4), ("rate", float("inf")), ("rate", "fast"),
+        ("centripetal", -0.1), ("contraction", -1), ("rate", -1e-4), ("rate", float("inf")), ("rate", "fast"),
     ],
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(name, value):
