@@ -83,7 +83,7 @@ class ByEncoder:
 
     def __init__(self, index: Index, disk: int) -> None:
         self._index = index
-        self._about = index.condition
+        self._about = index.stated(CONDITION)
         self.vectors = index.vectors(CONDITION)
         self.width = int(self._about["width"])
         factor = self.vectors.dim * (self.width if self._about["architecture"] == "hyper" else 1) * 4 + 1024

@@ -90,7 +90,7 @@ class Entailments:
         Raises:
             IndexMismatch: If the index was built without one.
         """
-        about = index.entailment
+        about = index.stated(GAUSS)
         return cls(
             index.graph,
             index.said(GAUSS),

@@ -25,7 +25,7 @@ __all__ = ["KnowledgeGraph", "both_directions", "no_triples"]
 HIERARCHY_NAMES = frozenset(
     (
         *("is a", "isa", "subclassof", "sub class of", "subclass of", "hypernym", "instance hypernym", "broader"),
-        *("kind of", "is a kind of", "subtype of", "parent taxon"),
+        *("kind of", "is a kind of", "subtype of"),
         *("broader concept", "broader term", "broader transitive", "broader generic"),
     )
 )

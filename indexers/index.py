@@ -32,6 +32,15 @@ from ontodex.indexers.wholeness import STORE, expect_whole
 
 __all__ = ["Index"]
 
+MISSING = {
+    LINK: "no relation projections; build it with training",
+    HIT: "no hierarchy space; build one of a graph with a hierarchy",
+    GAUSS: "no entailment space; build it anew with an encoder of entailment",
+    CONDITION: "neither projections of relations (a bi-encoder makes none) nor an encoder of conditions; build it with one of "
+    "them (`ontodex train hyper-cl`, `ontodex train condition`, and --encoder)",
+}
+"""What an index has not got where the manifest names no encoder of a space."""
+
 ANOTHER = "not the encoder that the index was built with; build the index anew"
 
 
@@ -147,9 +156,9 @@ class Index:
         Raises:
             IndexMismatch: If the index has none.
         """
-        about = self.manifest.encoders.get(LINK, {})
+        about = self.stated(LINK)
         if "residual" not in about:
-            raise IndexMismatch(f"{self.path}: the index has no relation projections; build it with training")
+            raise IndexMismatch(f"{self.path}: the index has {MISSING[LINK]}")
         parts = {name: self.blobs.get(f"link/{name}") for name in PARTS if f"link/{name}" in self.blobs}
         return Projections(residual=bool(about["residual"]), **parts)
 
@@ -182,9 +191,7 @@ class Index:
         """
         from ontodex.encoders.link_encoder import load_link_encoder
 
-        if LINK not in self.manifest.encoders:
-            raise IndexMismatch(f"{self.path}: the index has no relation projections; build it with training")
-        stated = self.manifest.encoders[LINK]
+        stated = self.stated(LINK)
         text = self._shared_text(stated)
         return self._encoder(LINK, stated["network"], lambda folder: load_link_encoder(folder, text, self.device))
 
@@ -205,8 +212,12 @@ class Index:
 
     @property
     def curvature(self) -> float:
-        """The hierarchy space's ball has the curvature minus this."""
-        return float(self.manifest.encoders[HIT]["curvature"])
+        """The hierarchy space's ball has the curvature minus this.
+
+        Raises:
+            IndexMismatch: If the index has no such space.
+        """
+        return float(self.stated(HIT)["curvature"])
 
     @property
     def rule(self) -> Subsumption:
@@ -214,8 +225,11 @@ class Index:
 
         Then its probability is the share of asserted ancestors among answers of such a score, in the ten best parents of
         entities of the graph. A rule that an encoder brings knows pairs of another graph only.
+
+        Raises:
+            IndexMismatch: If the index has no hierarchy space.
         """
-        return settings_from(Subsumption, self.manifest.encoders[HIT]["rule"], str(self.folder / "manifest.json"))
+        return settings_from(Subsumption, self.stated(HIT)["rule"], str(self.folder / "manifest.json"))
 
     @cached_property
     def hit_encoder(self) -> Any:
@@ -226,10 +240,7 @@ class Index:
         """
         from ontodex.encoders.hit import HiT
 
-        if HIT not in self.manifest.encoders:
-            raise IndexMismatch(f"{self.path}: the index has no hierarchy space; build one of a graph with a hierarchy")
-        base = self.folder / "encoders" / TEXT
-        stated = self.manifest.encoders[HIT]
+        base, stated = self.folder / "encoders" / TEXT, self.stated(HIT)
         encoder = self._encoder(HIT, stated["encoder"], lambda folder: HiT.load(folder, self.device, base=base))
         curvature, dim = self.curvature, self.manifest.spaces[HIT].dim
         if (encoder.c, encoder.dim + 1) != (curvature, dim):
@@ -246,22 +257,9 @@ class Index:
         return self._said[space]
 
     @property
-    def entailment(self) -> dict[str, Any]:
-        """What the manifest says of the entailment space's encoder.
-
-        Raises:
-            IndexMismatch: If the index has none.
-        """
-        if GAUSS not in self.manifest.encoders:
-            raise IndexMismatch(
-                f"{self.path}: expected an index with an encoder of entailment, found one built without; build it anew"
-            )
-        return self.manifest.encoders[GAUSS]
-
-    @property
     def entailment_rule(self) -> Entailment:
         """When a premise entails a hypothesis: the rule of the encoder."""
-        return settings_from(Entailment, self.entailment["rule"], str(self.folder / "manifest.json"))
+        return settings_from(Entailment, self.stated(GAUSS)["rule"], str(self.folder / "manifest.json"))
 
     @cached_property
     def gauss_encoder(self) -> Any:
@@ -272,28 +270,12 @@ class Index:
         """
         from ontodex.encoders.gauss_cse import GaussCSE
 
-        base, stated = self.folder / "encoders" / TEXT, self.entailment
-        encoder = self._encoder(
-            "gauss", stated["encoder"], lambda folder: GaussCSE.load(folder, self.device, base=base)
-        )
+        base, stated = self.folder / "encoders" / TEXT, self.stated(GAUSS)
+        encoder = self._encoder(GAUSS, stated["encoder"], lambda folder: GaussCSE.load(folder, self.device, base=base))
         dim = self.manifest.spaces[GAUSS].dim
         if 2 * encoder.dim != dim:
             raise IndexMismatch(f"{self.folder}: expected an encoder of {dim // 2} dimensions, found {encoder.dim}")
         return encoder
-
-    @property
-    def condition(self) -> dict[str, Any]:
-        """What the manifest says of the condition space's encoder.
-
-        Raises:
-            IndexMismatch: If the index has none.
-        """
-        if CONDITION not in self.manifest.encoders:
-            raise IndexMismatch(
-                f"{self.path}: the index has neither projections of relations (a bi-encoder makes none) nor an encoder of "
-                "conditions; build it with one of them (`ontodex train hyper-cl`, `ontodex train condition`, and --encoder)"
-            )
-        return self.manifest.encoders[CONDITION]
 
     @cached_property
     def condition_encoder(self) -> Any:
@@ -304,15 +286,28 @@ class Index:
         """
         from ontodex.encoders.condition import ConditionEncoder
 
-        text, wanted = self._shared_text(self.condition), self.condition["network"]
-        return self._encoder(CONDITION, wanted, lambda folder: ConditionEncoder.load(folder, text, self.device))
+        stated = self.stated(CONDITION)
+        text = self._shared_text(stated)
+        return self._encoder(
+            CONDITION, stated["network"], lambda folder: ConditionEncoder.load(folder, text, self.device)
+        )
 
     @cached_property
     def condition_mix(self) -> Any | None:
         """The matrix (dim, dim) that a concatenation of text and condition applies to texts; else ``None``."""
-        if self.condition["architecture"] != "concat":
+        if self.stated(CONDITION)["architecture"] != "concat":
             return None
         return np.ascontiguousarray(self.condition_encoder.network.mix.weight.detach().numpy().T)
+
+    def stated(self, space: str) -> dict[str, Any]:
+        """Return what the manifest says of the encoder of a space.
+
+        Raises:
+            IndexMismatch: If the index has none.
+        """
+        if space not in self.manifest.encoders:
+            raise IndexMismatch(f"{self.path}: the index has {MISSING[space]}")
+        return self.manifest.encoders[space]
 
     def _encoder(self, name: str, wanted: str, load: Callable[[Path], Any]) -> Any:
         """Load an encoder of the index, which must have the fingerprint that the manifest wants."""

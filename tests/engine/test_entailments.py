@@ -181,7 +181,7 @@ def test_bad_questions_are_refused(engine):
 def test_an_index_without_an_encoder_of_entailment_says_so(tmp_path, tiny_encoder):
     builder = GraphBuilder("pets")
     builder.triple("dog", "is_a", "animal")
-    missing = pytest.raises(IndexMismatch, match="built without; build it anew")
+    missing = pytest.raises(IndexMismatch, match="no entailment space; build it anew")
     with build_plain(builder.build(), tmp_path / "x.odx", tiny_encoder) as engine, missing:
         engine.entailed_by("a dog")
 
