@@ -262,7 +262,7 @@ class KnowledgeGraph:
 
     @cached_property
     def hierarchy_relations(self) -> tuple[int, ...]:
-        """Relations that lead from a child to its parent: :attr:`upward`, or those named so (is a, subClassOf, hypernym, …)."""
+        """Relations that lead from a child to its parent: :attr:`upward`, or those named so (is a, hypernym, …)."""
         if self.upward:
             return tuple(number for number, identifier in enumerate(self.relation_ids) if identifier in self.upward)
         found = []

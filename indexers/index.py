@@ -36,8 +36,8 @@ MISSING = {
     LINK: "no relation projections; build it with training",
     HIT: "no hierarchy space; build one of a graph with a hierarchy",
     GAUSS: "no entailment space; build it anew with an encoder of entailment",
-    CONDITION: "neither projections of relations (a bi-encoder makes none) nor an encoder of conditions; build it with one of "
-    "them (`ontodex train hyper-cl`, `ontodex train condition`, and --encoder)",
+    CONDITION: "neither projections of relations (a bi-encoder makes none) nor an encoder of conditions; build it with one "
+    "of them (`ontodex train hyper-cl`, `ontodex train condition`, and --encoder)",
 }
 """What an index has not got where the manifest names no encoder of a space."""
 

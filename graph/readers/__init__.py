@@ -28,7 +28,9 @@ from ontodex.graph.readers.wordnet import is_wordnet, read_wordnet
 
 __all__ = ["FORMATS", "ReadWarning", "read"]
 
-ABOUT_OTHERS = re.compile(r"(?:readme|licen[cs]e|changelog|datapackage)\b.*|.*\.(?:md|rst|pdf|html?)", re.IGNORECASE)
+ABOUT_OTHERS = re.compile(
+    r"(?:readme|licen[cs]e|changelog)(?:\.txt)?|datapackage\.json|.*\.(?:md|rst|pdf|html?)", re.IGNORECASE
+)
 """Names of files that say something of the other files of a folder."""
 
 FORMATS = ("table", "obo", *RDF_FORMATS, "owlxml", "obographs", "splits", "wordnet", "sentences")
@@ -122,8 +124,10 @@ def _is_about_others(path: Path, on_error: str, format: str | None) -> bool:
     Raises:
         ReadError: If its format is unknown, no text's, and ``on_error`` is ``"raise"``.
     """
-    if format is not None or ABOUT_OTHERS.match(path.name):
-        return format is None
+    if format is not None:
+        return False
+    if ABOUT_OTHERS.fullmatch(path.name):
+        return True
     try:
         format_of(path)
     except ReadError:

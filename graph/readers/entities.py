@@ -34,6 +34,8 @@ this in the mean."""
 
 LETTER = re.compile(r"[^\W\d_]")
 
+ADDRESS = re.compile(r"@|://")
+
 NUMBER = re.compile(r"[-+]?(?:0|[1-9]\d*)(?:[.,]\d+)?")
 
 NAMED = 4
@@ -96,15 +98,17 @@ def add_entities(
         report: Takes rows that hold no entity.
         remark: Takes what is to be said of the table.
     """
-    if columns.guess or not columns.label:
+    table.own_labels = bool(columns.label) and not columns.guess
+    if columns.keys or columns.guess or not columns.label:
         rows = list(rows)
-        columns = _labelled([cells for _, cells in rows if len(cells) == columns.width], columns, remark)
+        columns = _chosen([cells for _, cells in rows if len(cells) == columns.width], columns, remark)
+    table.named.update(filter(None, (table_of(name, table.others) for _, name in columns.others)))
     named: list[tuple[str, Sequence[str]]] = []
     found = _Found(table)
     for number, cells in rows:
         fits = len(cells) == columns.width
         if fits and any(cells[at].strip().casefold() in TRUE for at in columns.obsolete):
-            found.leave_out(cells[at] for at in (*columns.id, *columns.label))
+            found.leave_out((cells[at] for at in columns.id), (cells[at] for at in columns.label))
             continue
         identifier = add_entity(columns, cells, builder) if fits else ""
         if not identifier:
@@ -113,22 +117,26 @@ def add_entities(
             continue
         found.add(identifier, next(iter(columns.labels(cells)), identifier))
         named.append((identifier, cells))
-    builder.replace({name: identifier for identifier, cells in named for name in columns.names(columns.former, cells)})
+    former = {name: identifier for identifier, cells in named for name in columns.names(columns.former, cells)}
+    builder.replace(former)
+    found.stand_for(former)
     for at, relation in [(at, "is_a") for at in columns.parents] + [(at, name) for at, name in columns.others if name]:
         links = [(identifier, part) for identifier, cells in named for part in found.parts(cells[at])]
         if at in columns.parents:
-            for identifier, part in found.told(links, found.row, NOTHING | NO_PARENT):
-                builder.triple(identifier, relation, found.row(part) or part)
+            for identifier, part in found.still_there(found.told(links, found.row, NOTHING | NO_PARENT)):
+                builder.triple(identifier, relation, found.row(part) or found.word(part))
             continue
         row = found.rows_by(relation, {part for _, part in links})
         links = found.told(links, row, NOTHING)
+        if not links:
+            continue
         if _is_relation([part for _, part in links], row) and not _is_foreign(relation, links, table):
-            for identifier, part in links:
-                builder.triple(identifier, relation, row(part) or part)
+            for identifier, part in found.still_there(links, ids_alone=True):
+                builder.triple(identifier, relation, row(part) or found.word(part))
             if _are_numbers(links) and not table_of(relation, [table.name]):
-                table.by_number.add(relation)
-        elif links:
-            table.left_out[relation] = links
+                table.by_number[relation] = {part for _, part in links}
+        else:
+            table.left_out.setdefault(relation, []).extend(links)
     found.finish(remark)
 
 
@@ -138,41 +146,55 @@ class _Found:
     def __init__(self, table: Table) -> None:
         self._ids = table.ids
         self._table = table
-        self._by_label: dict[str, str] = {}
-        self._by_spelling: dict[str, str] = {}
-        self._bearers: dict[str, list[str]] = {}
-        self._asked: dict[str, None] = {}
+        self._by_label: dict[str, dict[str, None]] = {}
+        self._by_spelling: dict[str, dict[str, None]] = {}
+        self._unclear: dict[str, None] = {}
         self._gone: set[str] = set()
+        self._gone_ids: set[str] = set()
         self._lost = 0
 
     def add(self, identifier: str, label: str) -> None:
         self._ids.add(identifier)
-        first = self._by_label.setdefault(label.strip(), identifier)
-        if first != identifier:
-            self._bearers.setdefault(label.strip(), [first]).append(identifier)
-        self._by_spelling.setdefault(normalise(label), identifier)
+        for names, name in ((self._by_label, label.strip()), (self._by_spelling, normalise(label))):
+            names.setdefault(name, {})[identifier] = None
 
-    def leave_out(self, names: Iterable[str]) -> None:
-        """Take the names of a row that is no entity."""
-        self._gone.update(normalise(name) for name in names if name.strip())
+    def leave_out(self, ids: Iterable[str], labels: Iterable[str]) -> None:
+        """Take the names of a row that is no entity; its number says nothing of other columns than that of the parent."""
+        names = [normalise(name) for name in ids if name.strip()]
+        self._gone_ids.update(name for name in names if not NUMBER.fullmatch(name))
+        self._gone.update(names, map(normalise, filter(str.strip, labels)))
 
-    def told(self, links: Iterable[Link], row: Row, nothing: Collection[str]) -> list[Link]:
-        """Return the links that lead to a row, or to something that is neither nothing nor a row that is left out."""
-        kept = [link for link in links if row(link[1]) or link[1].casefold() not in nothing]
-        there = [link for link in kept if row(link[1]) or normalise(link[1]) not in self._gone]
-        self._lost += len(kept) - len(there)
+    def stand_for(self, former: Collection[str]) -> None:
+        """Take the former ids of rows, which are there even if a row that is left out has them too."""
+        self._gone.difference_update(map(normalise, former))
+
+    @staticmethod
+    def told(links: Iterable[Link], row: Row, nothing: Collection[str]) -> list[Link]:
+        """Return the links that lead to a row, or to something that does not stand for nothing."""
+        return [link for link in links if row(link[1]) or link[1].casefold() not in nothing]
+
+    def still_there(self, links: Sequence[Link], *, ids_alone: bool = False) -> list[Link]:
+        """Return the links that do not lead to a row that is left out, by its id or, unless ``ids_alone``, by its label."""
+        gone = self._gone_ids if ids_alone else self._gone
+        there = [link for link in links if normalise(link[1]) not in gone or self.row(link[1])]
+        self._lost += len(links) - len(there)
         return there
+
+    def word(self, part: str) -> str:
+        """Return what a part of a cell stands for that names no row, and note if several rows have this name."""
+        if len(self._by_spelling.get(normalise(part), ())) > 1:
+            self._unclear[part] = None
+        return part
 
     def row(self, part: str) -> str | None:
         """Return the id that a part of a cell names; numbers of columns with gaps are written 1.0 for 1."""
         if part in self._ids:
             return part
-        if part in self._bearers:
-            self._asked[part] = None
-            return None
+        found = self._by_label.get(part) or self._by_spelling.get(normalise(part), {})
+        if found:
+            return next(iter(found)) if len(found) == 1 else None
         whole = part.removesuffix(".0")
-        found = self._by_label.get(part) or self._by_spelling.get(normalise(part))
-        return found or (whole if whole in self._ids else None)
+        return whole if whole in self._ids else None
 
     def parts(self, cell: str) -> list[str]:
         """Return the parts of a cell that names no row; commas part it only where every part is an entity of the table."""
@@ -199,14 +221,30 @@ class _Found:
 
     def finish(self, remark: Callable[[str], None]) -> None:
         """Say what links could not be read as they stand."""
-        for name in islice(self._asked, 1):
-            more = f", and {len(self._asked) - 1} more such names" if len(self._asked) > 1 else ""
+        for name in islice(self._unclear, 1):
+            more = f", and {len(self._unclear) - 1} more such names" if len(self._unclear) > 1 else ""
+            bearers = islice(self._by_spelling[normalise(name)], 3)
             remark(
-                f"{name!r} is the label of {' and '.join(self._bearers[name][:3])}{more}; links of it are not theirs but of "
+                f"{name!r} is the label of {' and '.join(bearers)}{more}; links of it are not theirs but of "
                 "another entity, which has this name as its id; give the id of the one that is meant"
             )
         if self._lost:
             remark(f"left out {self._lost} link(s) to rows that are marked as obsolete")
+
+
+def _identified(rows: Sequence[Sequence[str]], columns: EntityColumns) -> EntityColumns:
+    """Return the columns with the first of several keys that tells the rows apart as id; without one labels identify."""
+    if not columns.keys:
+        return columns
+    apart = [at for at, _ in columns.keys if len({cells[at].strip() for cells in rows}) >= APART * len(rows)]
+    others = sorted({*columns.others, *columns.keys} - {key for key in columns.keys if key[0] in apart[:1]})
+    return replace(columns, id=tuple(apart[:1]), others=tuple(others), keys=())
+
+
+def _chosen(rows: Sequence[Sequence[str]], columns: EntityColumns, remark: Callable[[str], None]) -> EntityColumns:
+    """Return the columns with those of ids and labels that the rows tell, where the header leaves them open."""
+    columns = _identified(rows, columns)
+    return columns if columns.label and not columns.guess else _labelled(rows, columns, remark)
 
 
 def _labelled(rows: Sequence[Sequence[str]], columns: EntityColumns, remark: Callable[[str], None]) -> EntityColumns:
@@ -223,7 +261,7 @@ def _labelled(rows: Sequence[Sequence[str]], columns: EntityColumns, remark: Cal
     ids = {cells[at].strip() for cells in rows for at in columns.id}
     for at, name in columns.others:
         filled = [cell for cells in rows if (cell := cells[at].strip())]
-        words = sum(bool(LETTER.search(cell)) and cell not in ids for cell in filled)
+        words = sum(bool(LETTER.search(cell)) and cell not in ids and not ADDRESS.search(cell) for cell in filled)
         if (
             rows
             and min(words, len(set(filled))) >= APART * len(rows)

@@ -45,8 +45,24 @@ HEADS = ("id", "identifier", "curie", "iri", "uri", "sku", "label", "name", "pre
 OF_ITS_KIND = re.compile(r"(.+) (?:id|code|number|name|label|title)")
 """A name of a column of ids or labels that tells what the entities are: "Product Name"."""
 
-KEY = re.compile(r"(.+) (?:id|code|key|number)")
+KEY = re.compile(r"(.+) (?:id|code|key|no|number)")
 """A name of a column of ids that tells what they are of."""
+
+OWN = (
+    "full",
+    "first",
+    "last",
+    "family",
+    "given",
+    "short",
+    "long",
+    "display",
+    "official",
+    "common",
+    "scientific",
+    "legal",
+)
+""""full name" is a name of what stands in the row."""
 
 OBSOLETE = ("obsolete", "is obsolete", "deprecated", "is deprecated")
 
@@ -65,6 +81,7 @@ class EntityColumns:
         parents: What is more general, by id or label, parted likewise.
         obsolete: Whether the entity is obsolete, and so left out.
         others: All other columns, and their names.
+        keys: Columns of keys and their names, if there are several, of which the rows must tell which one is the id.
         guess: Name of the column of labels, if it is one of labels of something that may be something else.
     """
 
@@ -78,6 +95,7 @@ class EntityColumns:
     obsolete: tuple[int, ...]
     others: tuple[tuple[int, str], ...]
     guess: str = ""
+    keys: tuple[tuple[int, str], ...] = ()
 
     @classmethod
     def of(cls, names: Sequence[str]) -> EntityColumns:
@@ -87,11 +105,13 @@ class EntityColumns:
             tuple(place for name in known for place, other in enumerate(plain) if name in other)
             for known in (ID, (*LABEL, *LABEL_ALONE), SYNONYMS, DEFINITION, FORMER, PARENT, OBSOLETE)
         )
-        ids = ids or _of_its_kind(plain, ("id", "code", "number")) or _first_key(plain, labels)
+        pair = () if ids or labels else _paired(plain)
+        ids = ids or pair[:1] or _of_its_kind(plain, ("id", "code", "number"))
+        keys = () if ids or not labels or not KEY.fullmatch(plain[0][-1]) else _keys(plain)
         said = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete}
         labels = tuple(at for at in labels if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE})
         others = [() if at in said - {*ids} else form for at, form in enumerate(plain)]
-        guessed = () if labels else _of_its_kind(others, ("name", "label", "title"))
+        guessed = () if labels else pair[1:] or _of_its_kind(others, ("name", "label", "title"))
         labels = (
             labels
             or guessed
@@ -99,12 +119,24 @@ class EntityColumns:
                 at for at in range(len(plain)) if at not in said and {*plain[at]} & {*KINDS} and {*range(at)} <= said
             )
         )
+        ids = ids or keys[:1]
         taken = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete}
         rest = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
-        stems = {form.rpartition(" ")[0] for at in ids for form in plain[at]}
-        is_sure = not (guessed and ids) or any(form.rpartition(" ")[0] in stems for form in plain[guessed[0]])
+        is_sure = not (guessed and ids) or pair or guessed[0] in (at + 1 for at in ids) or _is_own(plain[guessed[0]])
         guess = "" if is_sure else str(names[guessed[0]]).strip()
-        return cls(len(names), ids, labels, synonyms, definitions, former, parents, obsolete, rest, guess)
+        return cls(
+            len(names),
+            ids,
+            labels,
+            synonyms,
+            definitions,
+            former,
+            parents,
+            obsolete,
+            rest,
+            guess,
+            tuple((at, str(names[at]).strip()) for at in keys),
+        )
 
     @property
     def told(self) -> int:
@@ -152,9 +184,23 @@ def _of_its_kind(names: Sequence[tuple[str, ...]], kinds: Sequence[str]) -> tupl
     return tuple(at for at, form in found if form.rpartition(" ")[2] in kinds)[:1]
 
 
-def _first_key(names: Sequence[tuple[str, ...]], labels: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the first column if it holds keys, where labels are named plainly: other keys are of other entities."""
-    return (0,) if labels and 0 not in labels and any(map(KEY.fullmatch, names[0])) else ()
+def _paired(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+    """Return the first column of ids that one of labels of the same thing stands beside ("product id", "product name")."""
+    for at, forms in enumerate(names):
+        if found := KEY.fullmatch(forms[-1]):
+            labels = {f"{found[1]} {kind}" for kind in ("name", "label", "title")}
+            if of := [place for place, other in enumerate(names) if labels.intersection(other)]:
+                return at, of[0]
+    return ()
+
+
+def _keys(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+    return tuple(at for at, forms in enumerate(names) if KEY.fullmatch(forms[-1]))
+
+
+def _is_own(forms: Sequence[str]) -> bool:
+    """Tell whether a name is one of a name that something bears itself ("full name")."""
+    return any(form.partition(" ")[0] in OWN for form in forms)
 
 
 def cell_parts(cell: str, marks: str = "|;\n") -> list[str]:

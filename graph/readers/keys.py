@@ -8,29 +8,35 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ontodex.graph.names import normalise, spellings
+from ontodex.graph.names import spellings
 from ontodex.graph.readers.problems import Problems
 
 __all__ = ["Table", "is_key", "table_name", "table_of"]
 
-KEY = re.compile(r"(?:(.+) )?(?:ids?|codes?|keys?|refs?|references?|no|number|numbers)")
-"""A name that says that the numbers of a column name rows, and perhaps of what."""
+SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 
+KEY = re.compile(r"(?:(.+) )?(?:ids?|codes?|keys?|refs?|references?)")
+"""A name that says that the numbers of a column name rows."""
+
+OF_ANOTHER = re.compile(r"(.+) (?:ids?|keys?|refs?|references?)")
+"""A name that says of which table the rows are that the cells of a column name."""
+
+PLURALS = (("s", ""), ("es", ""), ("ies", "y"))
 IRREGULAR = {"people": "person", "children": "child"}
-ENDINGS = (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("ss", "ss"), ("s", ""))
 
 
 def table_name(source: Any) -> str:
-    """Return what the rows of a table are, by the name of its file; nothing of what is no file.
+    """Return what a table is called, by the name of its file, without dates and numbers; nothing of what is no table.
 
-    >>> table_name("db/Film_Companies.csv.gz"), table_name("people.tsv"), table_name(None)
-    ('film company', 'person', '')
+    >>> table_name("db/public.FilmCompanies_2024.csv.gz"), table_name("people.tsv"), table_name("pets.obo")
+    ('film companies', 'people', '')
     """
-    if not isinstance(source, str | Path):
+    path = Path(source) if isinstance(source, str | Path) else Path()
+    path = path.with_suffix("") if path.suffix == ".gz" else path
+    if path.suffix.lower() not in SUFFIXES:
         return ""
-    name = normalise(Path(source).name.partition(".")[0].replace("-", " "))
-    ending, singular = next(((old, new) for old, new in ENDINGS if name.endswith(old)), ("", ""))
-    return IRREGULAR.get(name) or name.removesuffix(ending) + singular
+    words = spellings(path.stem.rpartition(".")[2].replace("-", " "))[-1]
+    return words.rstrip("0123456789 ") or words
 
 
 def is_key(column: str) -> bool:
@@ -43,13 +49,19 @@ def is_key(column: str) -> bool:
 
 
 def table_of(column: str, tables: Collection[str]) -> str:
-    """Return which of the tables a column of keys is named after, or nothing.
+    """Return which of the tables a column of keys is named after, the most telling one, or nothing.
 
-    >>> table_of("production_company_id", ["film", "company"]), table_of("ceo_id", ["company"])
-    ('company', '')
+    >>> table_of("production_company_id", ["films", "companies"]), table_of("ceo_id", ["movies"])
+    ('companies', '')
     """
-    of = [found[1] for form in spellings(column) if (found := KEY.fullmatch(form)) and found[1]]
-    return next((table for table in tables for name in of if f" {name}".endswith(f" {table}")), "")
+    of = [f" {found[1]}" for form in spellings(column) if (found := OF_ANOTHER.fullmatch(form))]
+    named = [table for table in tables if any(one.endswith(f" {form}") for form in _singulars(table) for one in of)]
+    return max(named, key=lambda table: (len(table), table), default="")
+
+
+def _singulars(name: str) -> list[str]:
+    forms = [name, IRREGULAR.get(name, name)]
+    return forms + [name.removesuffix(plural) + single for plural, single in PLURALS if name.endswith(plural)]
 
 
 @dataclass
@@ -57,10 +69,12 @@ class Table:
     """A table of entities among those that are read together, as far as its rows name rows of others.
 
     Attributes:
-        name: What its rows are, see :func:`table_name`.
-        others: What the rows of the other tables are.
+        name: See :func:`table_name`.
+        others: Names of the other tables.
         ids: Ids of its rows.
-        by_number: Columns whose numbers are read as ids of its rows, and which may be those of another table's.
+        named: Which of the other tables its columns of keys are named after.
+        by_number: The numbers of the columns in which they are read as ids of its rows, by the name of the column.
+        own_labels: Whether its rows have labels in a column that is named as one of labels.
         left_out: (id, cell) of each cell of the columns that are taken for no relations, by the name of the column.
         prefix: What stands before its ids in the graph.
     """
@@ -68,7 +82,9 @@ class Table:
     name: str = ""
     others: frozenset[str] = frozenset()
     ids: set[str] = field(default_factory=set)
-    by_number: set[str] = field(default_factory=set)
+    named: set[str] = field(default_factory=set)
+    by_number: dict[str, set[str]] = field(default_factory=dict)
+    own_labels: bool = False
     left_out: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     prefix: str = ""
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import LANGUAGE, GraphBuilder, readable
-from ontodex.graph.prefixes import contract
+from ontodex.graph.prefixes import contract, looks_like_identifier
 from ontodex.graph.readers import vocabulary as rdf
 from ontodex.graph.readers.ontology import Ontology
 from ontodex.graph.readers.problems import Problems
@@ -83,9 +83,32 @@ def _relation_label(statements: RdfStatements, number: int, is_ontology: bool) -
 
 
 def _called(statements: RdfStatements) -> dict[int, str]:
-    """Return the names of the blank nodes that have one, which is all that they can be known by."""
-    blank = (number for number in sorted(statements.named) if statements.terms[number].startswith("_:"))
-    return {number: name for number in blank if (name := " ".join(statements.label(number).split()))}
+    """Return the names of the blank nodes that have one, which is all that they can be known by.
+
+    Namesakes of which the same is said are the same; others have numbers.
+    """
+    links = statements.links
+    blank = [number for number in sorted(statements.named) if statements.terms[number].startswith("_:")]
+    said: dict[int, set[tuple[int, int]]] = {number: set() for number in blank}
+    for head, relation, tail in links[np.isin(links[:, 0], blank)].tolist():
+        said[head].add((relation, tail))
+    different: dict[str, dict[frozenset[tuple[int, int]], str]] = {}
+    names = {}
+    for number in blank:
+        name = " ".join(statements.label(number).split())
+        if name and not looks_like_identifier(name):
+            of_name = different.setdefault(name, {})
+            names[number] = of_name.setdefault(
+                frozenset(said[number]), f"{name} ({len(of_name) + 1})" if of_name else name
+            )
+    return names
+
+
+def _of_documents(statements: RdfStatements) -> list[int]:
+    """Return the properties whose values are notes, lists of what is said by other links, and declarations of prefixes."""
+    return [
+        number for number, term in enumerate(statements.terms) if term.startswith(rdf.SHACL) or term in rdf.DOCUMENTS
+    ]
 
 
 def _data(
@@ -113,7 +136,7 @@ def _data(
     kept = links[~np.isin(links[:, [0, 2]], skip).any(axis=1)]
     kept = kept[~(np.isin(kept[:, 1], list(statements.numbers(NO_FACTS))) | wikibase[kept].any(axis=1))]
     nameless = blank[kept[:, [0, 2]]].any(axis=1)
-    lost = kept[nameless & ~blank[kept[:, 0]]]
+    lost = kept[nameless & ~blank[kept[:, 0]] & ~np.isin(kept[:, 1], _of_documents(statements))]
     if len(lost):
         problems.remark(
             f"left out {len(lost)} link(s) to nodes without an IRI or a name (blank nodes, as lists are), the first "

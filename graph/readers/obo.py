@@ -24,8 +24,8 @@ LARGEST = 1 << 22
 
 FAULTS = (SyntaxError, ValueError, TypeError)
 LINKS = ("is_a", "relationship", "intersection_of")
-NONE = (("cardinality", "0"), ("maxCardinality", "0"), ("all_only", "true"))
-"""Qualifiers of links that hold of what has none."""
+NONE = {("cardinality", "0"), ("maxCardinality", "0"), ("minCardinality", "0")}
+"""Qualifiers of links that hold of what has none, too."""
 
 QUOTED = re.compile(r'def: "(?:[^"\\]|\\.)*"(?=\s*\[)')
 ESCAPE = re.compile(r"\\(.)")
@@ -147,7 +147,7 @@ def _collect(frame: Any, term: Term, builder: GraphBuilder) -> None:
             term.obsolete = term.obsolete or bool(clause.obsolete)
         elif tag == "union_of":
             term.members.append(_name(clause.term, builder))
-        elif tag in LINKS and not any((str(one.key), one.value) in NONE for one in clause.qualifiers or ()):
+        elif tag in LINKS and not _says_none(clause):
             relation = getattr(clause, "typedef", None)
             if relation is not None:
                 term.links.append((_name(relation, builder), _name(clause.term, builder)))
@@ -155,6 +155,12 @@ def _collect(frame: Any, term: Term, builder: GraphBuilder) -> None:
                 term.links.append(("is_a", _name(clause.term, builder)))
             else:
                 term.genus.append(_name(clause.term, builder))
+
+
+def _says_none(clause: Any) -> bool:
+    """Tell whether the qualifiers of a link let it hold of what has none."""
+    said = {(str(one.key), one.value) for one in clause.qualifiers or ()}
+    return bool(said & NONE) or (("all_only", "true") in said and ("all_some", "true") not in said)
 
 
 def _name(identifier: Any, builder: GraphBuilder) -> str:

@@ -126,7 +126,13 @@ def _of_an_id(places: Mapping[str, int], entities: EntityColumns) -> TripleColum
     tails = [name for _, tail in STEMS for name in (tail, f"{tail} id", f"{tail} label", f"{tail} name")]
     tail = next((name for name in (*tails, *VALUES) if name in places), None)
     heads = {head for head, _ in ENDS}.intersection(places)
-    if heads or relation is None or tail is None or entities.width - len(entities.others) > len(told):
+    if (
+        heads
+        or relation is None
+        or tail is None
+        or entities.width != 3
+        or entities.width - len(entities.others) > len(told)
+    ):
         return None
     return TripleColumns(entities.id[0], places[relation], places[tail])
 

@@ -58,6 +58,10 @@ TEXT_OF = (SKOS_XL + "literalForm", RDF + "value")
 """What a label or definition that is a resource reads (SKOS Reference, appendix B; SKOS Primer, section 4.2)."""
 SCHEME_LINKS = tuple(SKOS + name for name in ("inScheme", "topConceptOf", "hasTopConcept"))
 """Links between concepts and the scheme that they are of, which is no entity."""
+DOCUMENTS = tuple(
+    SKOS + name for name in ("memberList", "note", "changeNote", "editorialNote", "historyNote", "example")
+)
+"""SKOS properties whose values may be blank nodes that are no entities."""
 DATATYPE = RDFS + "Datatype"
 ABOUT = tuple(space + "about" for space in SCHEMA)
 SAME = tuple(space + "sameAs" for space in SCHEMA)

@@ -178,8 +178,10 @@ def test_the_other_label_of_a_repeated_id_is_a_synonym(write) -> None:
 
 
 def test_a_label_as_it_is_spelt_goes_before_others(write) -> None:
-    graph = read(write("a.csv", "id,label,parent\n1,Apple,\n2,apple,\n3,Granny,apple\n4,Mac,Apple\n5,Fuji,APPLE\n"))
-    assert says(graph)["known"] == {("3", "is_a", "2"), ("4", "is_a", "1"), ("5", "is_a", "1")}
+    text = "id,label,parent\n1,Apple,\n2,apple,\n3,Granny,apple\n4,Mac,Apple\n5,Fuji,APPLE\n6,Pear,\n7,Nashi,PEAR\n"
+    with pytest.warns(ReadWarning, match="'APPLE' is the label of 1 and 2"):
+        known = says(read(write("a.csv", text)))["known"]
+    assert known == {("3", "is_a", "2"), ("4", "is_a", "1"), ("5", "is_a", "APPLE"), ("7", "is_a", "6")}
 
 
 @pytest.mark.parametrize("root", ["0", "http://www.w3.org/2002/07/owl#Thing", "owl:Thing"])
@@ -311,3 +313,36 @@ def test_a_value_is_no_row_because_one_is_called_so(write) -> None:
     assert ("F5", "country", "Australia") in said
     assert ("F1", "country", "Peru") in said
     assert not any(tail == "F1" for _, _, tail in said)
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "identifier", "label"),
+    [
+        ("dept_id,emp_id,name", ["D1,E1,Ann", "D1,E2,Bob", "D2,E3,Cy"], "E2", "Bob"),
+        ("ProductID,ProductName,SupplierID", ["1,Chai,7", "2,Chang,7", "3,Tofu,8"], "2", "Chang"),
+        ("category_id,product_id,product_name", ["C1,P1,Drill", "C1,P2,Saw", "C2,P3,Tea"], "P2", "Saw"),
+        ("SKU,Product Name,Colour", ["A1,Shirt,red", "A2,Shirt,red", "A3,Shirt,blue"], "A2", "Shirt"),
+        ("id,dept,full_name", ["1,IT,Ann Ray", "2,IT,Ann Ray", "3,HR,Cy Poe"], "2", "Ann Ray"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*left out")
+def test_the_id_tells_rows_apart_and_the_label_is_their_own(
+    write, header: str, rows: list[str], identifier: str, label: str
+) -> None:
+    said = says(read(write("rows.csv", "\n".join([header, *rows]))))
+    assert said["entities"][identifier][:2] == (label, set())
+
+
+def test_what_is_obsolete_takes_nothing_else_with_it(write) -> None:
+    text = "id,label,parent,former_ids,material,deprecated\n1,Old,,,,true\n2,New,,1,steel,false\n3,Kid,1,,steel,false\n"
+    text += "4,Steel,,,wood,true\n5,Nail,4,,steel,false\n"
+    with pytest.warns(ReadWarning, match=r"left out 1 link\(s\) to rows"):
+        known = says(read(write("parts.csv", text)))["known"]
+    assert known == {("3", "is_a", "2"), *((row, "material", "steel") for row in "235")}
+
+
+@pytest.mark.filterwarnings("ignore:.*left out value")
+def test_a_table_of_values_under_an_id_is_one_of_entities_if_more_is_said(write) -> None:
+    text = "id,property,value,city\n1,Villa Rosa,350000,Rome\n2,Villa Blu,220000,Rome\n3,Casa Nera,180000,Oslo\n"
+    with pytest.warns(ReadWarning, match="took property for the labels"):
+        assert ("1", "city", "Rome") in says(read(write("houses.csv", text)))["known"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import pandas as pd
 import pytest
 from graph_strategies import says
@@ -56,31 +54,64 @@ def test_the_same_numbers_of_different_things_are_kept_apart(write) -> None:
         write(f"db/{name}.csv", text)
     with pytest.warns(ReadWarning) as found:
         graph = read(folder)
-    said = "1 is 'Fox' and 'Alien'); they are read as company:…, film:…, person:…; left out ceo_id: "
+    said = "1 is 'Fox' and 'Alien'), and are read as companies:…, films:…, people:…; left out ceo_id, as its numbers "
     assert [said in str(one.message) for one in found] == [True]
     assert {name: label for name, (label, _, _) in says(graph)["entities"].items() if name.endswith(":1")} == {
-        "company:1": "Fox",
-        "film:1": "Alien",
-        "person:1": "Ridley Scott",
+        "companies:1": "Fox",
+        "films:1": "Alien",
+        "people:1": "Ridley Scott",
     }
     known = says(graph)["known"]
     assert {link for link in known if link[1] == "company_id"} == {
-        (f"film:{film}", "company_id", f"company:{company}") for film, company in ((1, 1), (2, 1), (3, 2), (4, 2))
+        (f"films:{film}", "company_id", f"companies:{company}") for film, company in ((1, 1), (2, 1), (3, 2), (4, 2))
     }
-    assert ("film:1", "lead_person_id", "person:3") in known
-    assert ("person:1", "country", "England") in known
+    assert ("films:1", "lead_person_id", "people:3") in known
+    assert ("people:1", "country", "England") in known
     assert not any(relation == "ceo_id" for _, relation, _ in known)
 
 
 def test_frames_whose_numbers_clash_make_a_warning() -> None:
     frames = [pd.DataFrame({"id": [1, 2], "name": names}) for names in (["Fox", "Disney"], ["Alien", "Up"])]
-    with pytest.warns(ReadWarning, match=r"1 is 'Fox' and 'Alien'\), which are read as one"):
+    with pytest.warns(ReadWarning, match=r"1 is 'Fox' and 'Alien'\), and are read as one"):
         read(*frames)
 
 
-def test_tables_of_the_same_things_meet(write) -> None:
-    names = write("names.csv", "id,name\n1,Fox\n2,Disney\n3,Lion\n")
-    more = write("details.csv", "id,label,definition\n1,fox,A studio.\n2,Disney,Another.\n3,Lion's,A third.\n")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert says(read(names, more))["entities"]["1"] == ("Fox", set(), "A studio.")
+NAMES = "id,name\n1,Fox\n2,Disney\n3,Lion\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "link"),
+    [
+        ("details.csv", "id,country\n1,USA\n2,USA\n3,UK\n", ("1", "country", "USA")),
+        ("parents.csv", "id,parent_id\n2,1\n3,1\n", ("2", "is_a", "1")),
+        ("names_de.csv", "id,name,parent_id\n1,Fuchs,\n2,Disnei,1\n3,Löwe,1\n", ("2", "is_a", "1")),
+        ("texts.csv", "id,label,definition\n1,fox,A studio.\n2,Disney,Another.\n3,Lion's,A third.\n", None),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*are read as one")
+def test_tables_of_the_same_things_meet(write, name: str, more: str, link: tuple[str, str, str] | None) -> None:
+    said = says(read(write("names.csv", NAMES), write(name, more)))
+    assert set(said["entities"]) - {"USA", "UK"} == {"1", "2", "3"}
+    assert said["entities"]["1"][0] == "Fox"
+    assert link is None or link in said["known"]
+
+
+def test_numbers_mean_rows_of_no_table_but_the_one_that_their_column_is_named_after(write) -> None:
+    people = write("people.csv", "id,name\n1,Ann\n2,Bob\n3,Cy\n5,Dee\n")
+    episodes = write(
+        "episodes.csv", "id,title,season_number,company_id\nE1,Pilot,1,1\nE2,Two,2,2\nE3,Three,1,3\nE4,End,3,2\n"
+    )
+    companies = write("companies.csv", "id,name\n11,Fox\n12,Disney\n")
+    with pytest.warns(ReadWarning, match="left out season_number, company_id"):
+        assert says(read(episodes, people, companies))["known"] == set()
+
+
+def test_a_number_of_its_own_stays_where_ids_are_told_apart(write) -> None:
+    folder = write(
+        "db/films.csv", "id,title,director_id,sequel_id\n1,Alien,1,4\n2,Cars,2,\n3,Up,1,\n4,Aliens,2,\n"
+    ).parent
+    write("db/directors.csv", "id,name\n1,Ann\n2,Bob\n")
+    with pytest.warns(ReadWarning, match="read as directors:…, films:…$"):
+        known = says(read(folder))["known"]
+    assert ("films:1", "sequel_id", "films:4") in known
+    assert ("films:4", "director_id", "directors:2") in known

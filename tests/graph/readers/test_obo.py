@@ -229,6 +229,7 @@ relationship: has_part GO:1 {minCardinality="0", maxCardinality="0"} ! nucleus
 relationship: has_part GO:2 {cardinality="0"}
 relationship: develops_from GO:3 {all_only="true"}
 relationship: has_part GO:4 {minCardinality="1"}
+relationship: adjacent_to GO:4 {all_some="true", all_only="true"}
 intersection_of: CL:0
 intersection_of: has_part GO:5 {cardinality="0"}
 
@@ -242,4 +243,9 @@ union_of: CL:9
         text += f"\n[Term]\nid: GO:{number}\nname: part {number}\n"
     with pytest.warns(ReadWarning, match="expected a frame of CL:9"):
         graph = read(write("cells.obo", text))
-    assert says(graph)["known"] == {("CL:1", "has_part", "GO:4"), ("CL:1", "is_a", "CL:0"), ("CL:9", "is_a", "CL:0")}
+    assert says(graph)["known"] == {
+        ("CL:1", "has_part", "GO:4"),
+        ("CL:1", "adjacent_to", "GO:4"),
+        ("CL:1", "is_a", "CL:0"),
+        ("CL:9", "is_a", "CL:0"),
+    }

@@ -214,6 +214,18 @@ def test_nodes_without_an_iri_are_known_by_their_names(write) -> None:
     assert ("Ridley Scott", "rdf:type", "http://schema.org/Person") in said["known"]
 
 
+def test_namesakes_without_an_iri_are_one_if_the_same_is_said_of_them(write) -> None:
+    text = """@prefix x: <http://x.org/> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
+x:f1 x:by [ foaf:name "John Smith" ; x:born x:rome ] . x:f2 x:by [ foaf:name "John Smith" ; x:born x:oslo ] .
+x:f3 x:by [ foaf:name "John Smith" ; x:born x:rome ] . x:f4 x:by [ foaf:name "x:f1" ] .
+"""
+    with pytest.warns(ReadWarning, match=r"left out 1 link\(s\) to nodes"):
+        known = says(read(write("a.ttl", text)))["known"]
+    directors = {film: director for film, relation, director in known if relation == "x:by"}
+    assert directors["x:f1"] == directors["x:f3"] != directors["x:f2"]
+    assert {directors["x:f1"], directors["x:f2"]} == {"John Smith", "John Smith (2)"}
+
+
 def test_links_to_nodes_without_any_name_are_counted(write) -> None:
     text = "@prefix x: <http://x.org/> . x:film x:cast ( x:ann x:bob ) ; x:by x:cy ; x:shot [ x:at x:sea ] ."
     with pytest.warns(ReadWarning, match=r"left out 2 link\(s\) to nodes without an IRI or a name .*x.org/cast"):
