@@ -50,8 +50,8 @@ def read(
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The
     alternative ids of an ontology stand for its terms in the sources after it. A column of a table that names rows of
-    another table (``company_id``) is a relation; where the ids of two tables are the same numbers of different things, the
-    name of its file stands before each (``company:1``), with a warning.
+    another table is a relation; where the ids of tables that are so linked (``company_id``) are the same numbers of
+    different things, the name of its file stands before each (``companies:1``), with a warning.
 
     Args:
         source: Path of a file or folder, or an rdflib graph, a networkx graph or a data frame; a graph that is read

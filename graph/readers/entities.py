@@ -41,6 +41,9 @@ NUMBER = re.compile(r"[-+]?(?:0|[1-9]\d*)(?:[.,]\d+)?")
 NAMED = 4
 """A value is a row by its label if at least one value of the column in so many is."""
 
+NAMESAKES = 3
+"""Rows of one label that are kept, to be named in a warning."""
+
 Link = tuple[str, str]
 """The id of a row, and what a cell of it names."""
 
@@ -146,8 +149,8 @@ class _Found:
     def __init__(self, table: Table) -> None:
         self._ids = table.ids
         self._table = table
-        self._by_label: dict[str, dict[str, None]] = {}
-        self._by_spelling: dict[str, dict[str, None]] = {}
+        self._by_label: dict[str, tuple[str, ...]] = {}
+        self._by_spelling: dict[str, tuple[str, ...]] = {}
         self._unclear: dict[str, None] = {}
         self._gone: set[str] = set()
         self._gone_ids: set[str] = set()
@@ -156,7 +159,9 @@ class _Found:
     def add(self, identifier: str, label: str) -> None:
         self._ids.add(identifier)
         for names, name in ((self._by_label, label.strip()), (self._by_spelling, normalise(label))):
-            names.setdefault(name, {})[identifier] = None
+            bearers = names.get(name, ())
+            if len(bearers) < NAMESAKES and identifier not in bearers:
+                names[name] = (*bearers, identifier)
 
     def leave_out(self, ids: Iterable[str], labels: Iterable[str]) -> None:
         """Take the names of a row that is no entity; its number says nothing of other columns than that of the parent."""
@@ -190,9 +195,9 @@ class _Found:
         """Return the id that a part of a cell names; numbers of columns with gaps are written 1.0 for 1."""
         if part in self._ids:
             return part
-        found = self._by_label.get(part) or self._by_spelling.get(normalise(part), {})
-        if found:
-            return next(iter(found)) if len(found) == 1 else None
+        bearers = self._by_label.get(part) or self._by_spelling.get(normalise(part), ())
+        if bearers:
+            return bearers[0] if len(bearers) == 1 else None
         whole = part.removesuffix(".0")
         return whole if whole in self._ids else None
 
@@ -223,9 +228,9 @@ class _Found:
         """Say what links could not be read as they stand."""
         for name in islice(self._unclear, 1):
             more = f", and {len(self._unclear) - 1} more such names" if len(self._unclear) > 1 else ""
-            bearers = islice(self._by_spelling[normalise(name)], 3)
+            bearers = " and ".join(self._by_spelling[normalise(name)])
             remark(
-                f"{name!r} is the label of {' and '.join(bearers)}{more}; links of it are not theirs but of "
+                f"{name!r} is the label of {bearers}{more}; links of it are not theirs but of "
                 "another entity, which has this name as its id; give the id of the one that is meant"
             )
         if self._lost:
