@@ -83,7 +83,7 @@ def read(
         raise SettingsError(f"language: expected a tag such as 'en', 'de' or 'pt-BR', found {language!r}")
     sources = [part for one in (source, *more) for part in _parts(one, on_error, format)]
     names = [table_name(one) for one in sources]
-    tables = [Table(name, frozenset(names) - {name, ""}) for name in names]
+    tables = [Table(name, frozenset(names) - {name, ""}, is_alone=len(names) == 1) for name in names]
     parts = keep_apart([_read_one(*one, on_error, format, language) for one in zip(sources, tables, strict=True)])
     graph = parts[0].graph
     for part in parts[1:]:

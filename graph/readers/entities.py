@@ -139,7 +139,8 @@ def add_entities(
             if _are_numbers(links) and not table_of(relation, [table.name]):
                 table.by_number[relation] = {part for _, part in links}
         else:
-            table.left_out.setdefault(relation, []).extend(links)
+            may_name_rows = not table.is_alone and sum(len(part) for _, part in links) <= LONGEST * len(links)
+            table.left_out.setdefault(relation, []).extend(links if may_name_rows else ())
     found.finish(remark)
 
 

@@ -122,7 +122,7 @@ def with_foreign_keys(graph: KnowledgeGraph, parts: Sequence[Part]) -> Knowledge
             named = {cell: _named(cell, table, names) for cell in islice(cells, SAMPLE)}
             if TOLD * len(named) <= sum(map(bool, named.values())):
                 named.update((cell, _named(cell, table, names)) for cell in cells)
-            if TOLD * len(links) <= sum(bool(named.get(cell)) for _, cell in links):
+            if links and TOLD * len(links) <= sum(bool(named.get(cell)) for _, cell in links):
                 del part.table.left_out[column]
                 for head, cell in links:
                     if tail := named[cell]:
