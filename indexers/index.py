@@ -30,7 +30,7 @@ from ontodex.indexers.structure import PRECEDENTS, Structure
 from ontodex.indexers.vectors import Vectors
 from ontodex.indexers.wholeness import STORE, expect_whole
 
-__all__ = ["Index"]
+__all__ = ["MISSING", "Index"]
 
 MISSING = {
     LINK: "no relation projections; build it with training",

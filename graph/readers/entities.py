@@ -12,7 +12,7 @@ from itertools import islice
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import normalise
 from ontodex.graph.prefixes import WELL_KNOWN
-from ontodex.graph.readers.entity_columns import NOTHING, EntityColumns, cell_parts
+from ontodex.graph.readers.entity_columns import NOTHING, EntityColumns, cell_parts, one_line
 from ontodex.graph.readers.keys import Table, is_key, table_of
 
 __all__ = ["add_entities", "add_entity"]
@@ -63,7 +63,7 @@ def add_entity(columns: EntityColumns, cells: Sequence[str], builder: GraphBuild
         builder: Takes the entity.
         exact: How synonyms are read, see :meth:`EntityColumns.names`.
     """
-    named = (cells[at].strip().replace("\n", " ") for at in columns.id or columns.label)
+    named = (one_line(cells[at]) for at in columns.id or columns.label)
     identifier = next(filter(None, named), "")
     if identifier:
         labels = columns.labels(cells)
@@ -133,10 +133,12 @@ def add_entities(
         links = found.told(links, row, NOTHING)
         if not links:
             continue
-        if _is_relation([part for _, part in links], row) and not _is_foreign(relation, links, table):
+        are_numbers = 2 * sum(bool(NUMBER.fullmatch(part)) for _, part in links) > len(links)
+        is_foreign = are_numbers and table_of(relation, table.others)
+        if _is_relation([part for _, part in links], row) and not is_foreign:
             for identifier, part in found.still_there(links, ids_alone=True):
                 builder.triple(identifier, relation, row(part) or found.word(part))
-            if _are_numbers(links) and not table_of(relation, [table.name]):
+            if are_numbers and not table_of(relation, [table.name]):
                 table.by_number[relation] = {part for _, part in links}
         else:
             may_name_rows = not table.is_alone and sum(len(part) for _, part in links) <= LONGEST * len(links)
@@ -276,15 +278,6 @@ def _labelled(rows: Sequence[Sequence[str]], columns: EntityColumns, remark: Cal
             remark(f"took {name} for the labels, as no column is named label or name; name the one that is")
             return replace(columns, label=(at,), others=tuple(other for other in columns.others if other[0] != at))
     return columns
-
-
-def _is_foreign(relation: str, links: Sequence[Link], table: Table) -> bool:
-    """Tell whether the numbers of a column are those of another table's rows, which it is named after."""
-    return _are_numbers(links) and bool(table_of(relation, table.others))
-
-
-def _are_numbers(links: Sequence[Link]) -> bool:
-    return 2 * sum(bool(NUMBER.fullmatch(part)) for _, part in links) > len(links)
 
 
 def _is_relation(cells: Sequence[str], row: Row) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ontodex.graph.knowledge_graph import HIERARCHY_NAMES
 from ontodex.graph.names import normalise, spellings
 
-__all__ = ["ID", "NOTHING", "EntityColumns", "cell_parts", "entity_columns", "spelt"]
+__all__ = ["ID", "NOTHING", "EntityColumns", "cell_parts", "entity_columns", "one_line", "spelt"]
 
 ID = (
     *("id", "identifier", "mid", "entity", "entity id", "curie", "iri", "uri", "code", "notation", "class id"),
@@ -45,21 +45,11 @@ HEADS = ("id", "identifier", "curie", "iri", "uri", "sku", "label", "name", "pre
 OF_ITS_KIND = re.compile(r"(.+) (?:id|code|number|name|label|title)")
 """A name of a column of ids or labels that tells what the entities are: "Product Name"."""
 
-KEY = re.compile(r"(.+) (?:id|code|key|no|number)")
+ID_OF = re.compile(r"(.+) (?:id|code|key|no|number)")
 """A name of a column of ids that tells what they are of."""
 
 OWN = (
-    "full",
-    "first",
-    "last",
-    "family",
-    "given",
-    "short",
-    "long",
-    "display",
-    "official",
-    "common",
-    "scientific",
+    *("full", "first", "last", "family", "given", "short", "long", "display", "official", "common", "scientific"),
     "legal",
 )
 """"full name" is a name of what stands in the row."""
@@ -107,7 +97,7 @@ class EntityColumns:
         )
         pair = () if ids or labels else _paired(plain)
         ids = ids or pair[:1] or _of_its_kind(plain, ("id", "code", "number"))
-        keys = () if ids or not labels or not KEY.fullmatch(plain[0][-1]) else _keys(plain)
+        keys = () if ids or not labels or not ID_OF.fullmatch(plain[0][-1]) else _keys(plain)
         said = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete}
         labels = tuple(at for at in labels if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE})
         others = [() if at in said - {*ids} else form for at, form in enumerate(plain)]
@@ -187,7 +177,7 @@ def _of_its_kind(names: Sequence[tuple[str, ...]], kinds: Sequence[str]) -> tupl
 def _paired(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
     """Return the first column of ids that one of labels of the same thing stands beside ("product id", "product name")."""
     for at, forms in enumerate(names):
-        if found := KEY.fullmatch(forms[-1]):
+        if found := ID_OF.fullmatch(forms[-1]):
             labels = {f"{found[1]} {kind}" for kind in ("name", "label", "title")}
             if of := [place for place, other in enumerate(names) if labels.intersection(other)]:
                 return at, of[0]
@@ -195,7 +185,7 @@ def _paired(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
 
 
 def _keys(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
-    return tuple(at for at, forms in enumerate(names) if KEY.fullmatch(forms[-1]))
+    return tuple(at for at, forms in enumerate(names) if ID_OF.fullmatch(forms[-1]))
 
 
 def _is_own(forms: Sequence[str]) -> bool:
@@ -206,3 +196,8 @@ def _is_own(forms: Sequence[str]) -> bool:
 def cell_parts(cell: str, marks: str = "|;\n") -> list[str]:
     """Return what is in a cell, parted by the marks, without what is empty."""
     return [part.strip() for part in re.split(f"[{marks}]", cell) if part.strip()]
+
+
+def one_line(cell: str) -> str:
+    """Return what a cell that names one thing holds, on one line."""
+    return cell.strip().replace("\n", " ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, islice
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +58,7 @@ def keep_apart(parts: Sequence[Part]) -> list[Part]:
     left_out = f"; left out {', '.join(unclear)}, as its numbers may be of any of them: name it as x_{{table}}_id"
     named = ", ".join(f"{part.table.prefix}…" for part in apart)
     one.problems.remark(f"{what}, and are read as {named}{left_out if unclear else ''}")
-    return [part._replace(graph=_prefixed(part, unclear)) if part in apart else part for part in parts]
+    return [part._replace(graph=_prefixed(part, unclear)) if part.table.prefix else part for part in parts]
 
 
 def _clash(one: Part, other: Part) -> str:
@@ -118,10 +118,10 @@ def with_foreign_keys(graph: KnowledgeGraph, parts: Sequence[Part]) -> Knowledge
         found = GraphBuilder(part.graph.source)
         for column, links in list(part.table.left_out.items()):
             table = tables.get(table_of(column, part.table.others))
-            cells = {cell for _, cell in links}
-            named = {cell: _named(cell, table, names) for cell in islice(cells, SAMPLE)}
+            cells = list(dict.fromkeys(cell for _, cell in links))
+            named = {cell: _named(cell, table, names) for cell in cells[:SAMPLE]}
             if TOLD * len(named) <= sum(map(bool, named.values())):
-                named.update((cell, _named(cell, table, names)) for cell in cells)
+                named.update((cell, _named(cell, table, names)) for cell in cells[SAMPLE:])
             if links and TOLD * len(links) <= sum(bool(named.get(cell)) for _, cell in links):
                 del part.table.left_out[column]
                 for head, cell in links:

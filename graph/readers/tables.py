@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.entities import add_entities
-from ontodex.graph.readers.entity_columns import EntityColumns, entity_columns, spelt
+from ontodex.graph.readers.entity_columns import EntityColumns, entity_columns, one_line, spelt
 from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.rows import Rows, rows_of
@@ -36,6 +36,9 @@ RELATION = (
 )
 VALUES = ("value", "value id", "value label")
 """Names of a column of tails beside one of ids and one of relations."""
+
+CLEAR_RELATION = ("relation", "predicate", "pred", "rel", "edge", "relationship", "property")
+"""Names of a column of relations that say so beside one of ids."""
 
 LOOKED_AT = 20
 """Rows in which a header must not recur, where it has only one of the names."""
@@ -66,7 +69,7 @@ class TripleColumns(NamedTuple):
 
     def add(self, cells: Sequence[str], builder: GraphBuilder, split: str = "train") -> bool:
         """Add the triple of a row and its labels, but for one that is said not to hold; return whether no cell is empty."""
-        head, relation, tail = (cells[at].strip().replace("\n", " ") for at in self[:3])
+        head, relation, tail = (one_line(cells[at]) for at in self[:3])
         if not (head and relation and tail):
             return False
         if self.modifier is None or cells[self.modifier].strip().casefold() != "not":
@@ -80,7 +83,7 @@ class TripleColumns(NamedTuple):
         """Add head and tail with their labels, where there are any."""
         for end, at in ((self.head, self.labels[0]), (self.tail, self.labels[2])):
             if at is not None:
-                builder.entity(cells[end].strip().replace("\n", " "), label=cells[at], synonyms=[cells[at]])
+                builder.entity(one_line(cells[end]), label=cells[at], synonyms=[cells[at]])
 
 
 def triple_columns(names: Sequence[str]) -> TripleColumns | None:
@@ -122,7 +125,7 @@ def triple_columns(names: Sequence[str]) -> TripleColumns | None:
 def _of_an_id(places: Mapping[str, int], entities: EntityColumns) -> TripleColumns | None:
     """Return where the triples of a table are whose heads are in a column of ids, if nothing else is said of these."""
     told = {*entities.id, *(entities.label if entities.guess else ())}
-    relation = next((name for name in RELATION[: RELATION.index("type")] if len(name) > 2 and name in places), None)
+    relation = next((name for name in CLEAR_RELATION if name in places), None)
     tails = [name for _, tail in STEMS for name in (tail, f"{tail} id", f"{tail} label", f"{tail} name")]
     tail = next((name for name in (*tails, *VALUES) if name in places), None)
     heads = {head for head, _ in ENDS}.intersection(places)
