@@ -362,7 +362,7 @@ class _Build:
                 "skipped": graph.skipped,
                 "fingerprint": graph.fingerprint,
                 "prefixes": dict(graph.prefixes),
-                "upward": list(graph.upward),
+                **({"hierarchy_relations": list(graph.upward)} if graph.upward else {}),
                 "entities": graph.n_entities,
                 "relations": graph.n_relations,
                 "triples": graph.n_triples,

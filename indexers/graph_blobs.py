@@ -45,7 +45,7 @@ def read_graph(blobs: BlobReader, about: dict[str, Any]) -> KnowledgeGraph:
 
     Args:
         blobs: The store.
-        about: The manifest's ``graph`` entry: source, skipped, prefixes, and upward if it is said.
+        about: The manifest's ``graph`` entry: source, skipped, prefixes, and hierarchy_relations if they are said.
     """
 
     def column(name: str) -> TextColumn:
@@ -60,7 +60,7 @@ def read_graph(blobs: BlobReader, about: dict[str, Any]) -> KnowledgeGraph:
     graph = KnowledgeGraph(
         **columns,
         prefixes=MappingProxyType(about["prefixes"]),
-        upward=tuple(about.get("upward", ())),
+        upward=tuple(about.get("hierarchy_relations", ())),
         source=about["source"],
         skipped=about["skipped"],
     )

@@ -56,6 +56,7 @@ def test_the_relation_of_the_hierarchy_may_have_any_name(shell, tmp_path, tiny_e
     index, more = tmp_path / "pets.odx", ("--encoder", tiny_encoder, "--no-train", "--no-entailment", "-q")
     status, out, err = shell("build", tmp_path / "pets.tsv", "-o", index, *more, "--hierarchy-relation", "taxon above")
     assert (status, out) == (0, ""), err
+    assert json.loads(shell("info", index)[1])["graph"]["hierarchy_relations"] == ["taxon above"]
     status, out, _ = shell("parents", index, "poodle", "--known", "only", "--json")
     assert {hit["id"] for hit in json.loads(out)["hits"]} == {"dog", "animal"}
     (tmp_path / "more.tsv").write_text("hound\ttaxon above\tdog\n")
