@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         read_nli,
     )
     from ontodex.hierarchy_evaluation import evaluate_hierarchy
-    from ontodex.indexing import add, build, open, remove
+    from ontodex.indexing import add, build, open, remove, remove_links
     from ontodex.self_strae import draw_tree, evaluate_sts, load_self_strae, train_self_strae
     from ontodex.trainers.complex import ComplExTraining
     from ontodex.trainers.condition import ConditionTraining
@@ -100,6 +100,7 @@ __all__ = [
     "read_csts",
     "read_nli",
     "remove",
+    "remove_links",
     "train_condition",
     "train_cross_encoder",
     "train_gauss_cse",
@@ -133,7 +134,7 @@ _NAMES = {
         "read_nli",
     ),
     "ontodex.hierarchy_evaluation": ("evaluate_hierarchy",),
-    "ontodex.indexing": ("add", "build", "open", "remove"),
+    "ontodex.indexing": ("add", "build", "open", "remove", "remove_links"),
     "ontodex.self_strae": ("draw_tree", "evaluate_sts", "load_self_strae", "train_self_strae"),
     "ontodex.trainers.complex": ("ComplExTraining",),
     "ontodex.trainers.condition": ("ConditionTraining",),

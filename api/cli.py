@@ -188,12 +188,24 @@ def add(
 @app.command()
 def remove(
     index: IndexPath,
-    entities: Annotated[list[str], typer.Argument(help="CURIEs, IRIs, labels or synonyms.")],
+    entities: Annotated[
+        list[str] | None, typer.Argument(help="CURIEs, IRIs, labels or synonyms.", show_default=False)
+    ] = None,
+    links: Annotated[
+        Path | None,
+        typer.Option(help="A file of triples to remove; of SSSOM, those that it says do not hold.", show_default=False),
+    ] = None,
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Remove entities, and the triples they are in, from an index."""
-    say(f"{ontodex.remove(entities, index, device=device, quiet=quiet)!r}", quiet)
+    """Remove entities, and the triples they are in, or the triples of a file (--links), from an index."""
+    if links is not None and entities is None:
+        engine = ontodex.remove_links(links, index, device=device, quiet=quiet)
+    elif entities is not None and links is None:
+        engine = ontodex.remove(entities, index, device=device, quiet=quiet)
+    else:
+        raise SettingsError(f"expected entities or --links, found {'both' if entities else 'neither'}")
+    say(f"{engine!r}", quiet)
 
 
 @app.command()

@@ -12,6 +12,7 @@ from ontodex.engine.conditions import DISK, MEMORY
 from ontodex.engine.engine import Engine
 from ontodex.graph import KnowledgeGraph, TextSettings, merge, read
 from ontodex.graph import remove as remove_entities
+from ontodex.graph import remove_links as without_links
 from ontodex.indexers.index import Index
 from ontodex.indexers.space_names import HIT
 
@@ -36,6 +37,7 @@ __all__ = [
     "load_hierarchy_encoder",
     "open",
     "remove",
+    "remove_links",
 ]
 
 HIERARCHY_IN_THE_BOX = "hit-wordnet"
@@ -221,6 +223,31 @@ def remove(entities: str | Sequence[str], path: str | Path, *, device: str = "au
 
     names = [entities] if isinstance(entities, str) else entities
     update_index(Path(path), lambda graph: remove_entities(graph, names), device=device, quiet=quiet)
+    return open(path, device=device)
+
+
+def remove_links(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
+    """Remove triples from an index; entities and relations stay.
+
+    Of a table in SSSOM, as :meth:`ontodex.Audit.to_sssom` makes it, that is what it says not to hold (``Not``) and a
+    curator confirmed: whose justification is another than ontodex gave.
+
+    Args:
+        source: The triples: a graph, or anything that :func:`ontodex.read` reads. Ends and relations are named by CURIE,
+            IRI, label or synonym.
+        path: Folder of the index.
+        device: Where to encode texts that change with it.
+        quiet: Show no progress on stderr.
+
+    Raises:
+        UnknownEntity: If an end of a link is not in the index.
+        UnknownRelation: If a relation is not.
+        GraphError: If the index does not have such a link, or no link is given; then none is removed.
+    """
+    from ontodex.indexers.update import update_index
+
+    links = read(source, negated=True)
+    update_index(Path(path), lambda graph: without_links(graph, links), device=device, quiet=quiet)
     return open(path, device=device)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.graph import KnowledgeGraph, ReadWarning
-from ontodex.graph.edit import aligned
 from ontodex.graph.known_links import KnownLinks
+from ontodex.graph.merging import aligned
 
 __all__ = ["CHOICES", "Known"]
 

@@ -5,15 +5,16 @@ from ontodex.graph.conditions import ConditionalPairs, ConditionalPairsSettings,
 from ontodex.graph.corpus import read_corpus
 from ontodex.graph.csts_files import read_csts, write_conditional_pairs, write_csts
 from ontodex.graph.csts_rows import CstsRow, CstsRows
-from ontodex.graph.edit import merge, remove
 from ontodex.graph.entailment_pairs import EntailmentPairs, entailment_pairs
 from ontodex.graph.hierarchy import Hierarchy
 from ontodex.graph.hierarchy_task import hierarchy_task
 from ontodex.graph.knowledge_graph import KnowledgeGraph, both_directions
+from ontodex.graph.merging import merge
 from ontodex.graph.nli_files import read_nli
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.prefixes import contract, expand
 from ontodex.graph.readers import read
+from ontodex.graph.removal import remove, remove_links
 from ontodex.graph.splits import split
 from ontodex.graph.statements import Statements, sentences, statements
 from ontodex.graph.sts_files import ScoredPairs, read_sts
@@ -83,6 +84,7 @@ __all__ = [
     "read_task",
     "relation_texts",
     "remove",
+    "remove_links",
     "sentences",
     "split",
     "statements",

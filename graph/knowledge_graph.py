@@ -280,9 +280,14 @@ class KnowledgeGraph:
         Raises:
             UnknownRelation: If the graph does not have one.
         """
-        return replace(self, upward=tuple(self.relation_ids[self._relation(name)] for name in relations))
+        return replace(self, upward=tuple(self.relation_ids[self.expect_relation(name)] for name in relations))
 
-    def _relation(self, name: str) -> int:
+    def expect_relation(self, name: str) -> int:
+        """Return the number of a relation; see :meth:`find_relation`.
+
+        Raises:
+            UnknownRelation: If the graph does not have it.
+        """
         found = self.find_relation(name)
         if found is None:
             raise UnknownRelation(f"{self.source}: no relation {name!r}{nearest(name, self.relation_labels)}")
@@ -311,7 +316,7 @@ class KnowledgeGraph:
                     "(relation=, in ontodex.build hierarchy_relation=, in the shell --relation and --hierarchy-relation)"
                 )
         else:
-            chosen = (self._relation(relation),)
+            chosen = (self.expect_relation(relation),)
         links = np.isin(self.relations, chosen)
         cut = "drop" if on_cycle == "ignore" else on_cycle
         hierarchy = Hierarchy(self.heads[links], self.tails[links], ids=self.ids, on_cycle=cut)

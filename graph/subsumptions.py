@@ -13,9 +13,9 @@ import numpy as np
 
 from ontodex.errors import GraphError, SettingsError, expect_choice
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.edit import union
 from ontodex.graph.hierarchy import Hierarchy, Rows
 from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.merging import union
 from ontodex.graph.names import NameKind
 from ontodex.graph.negatives import Pairs, bits_of, draw_negatives, homonym_rate
 

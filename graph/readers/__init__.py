@@ -9,8 +9,8 @@ from typing import Any
 
 from ontodex.errors import ReadError, SettingsError, expect_choice
 from ontodex.graph.builder import LANGUAGE, GraphBuilder
-from ontodex.graph.edit import merge
 from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.merging import merge
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.readers.folders import read_splits, split_files
 from ontodex.graph.readers.foreign_keys import Part, keep_apart, with_foreign_keys
@@ -37,7 +37,12 @@ FORMATS = ("table", "obo", *RDF_FORMATS, "owlxml", "obographs", "splits", "wordn
 
 
 def read(
-    source: Any, *more: Any, on_error: str = "warn", format: str | None = None, language: str = LANGUAGE
+    source: Any,
+    *more: Any,
+    on_error: str = "warn",
+    format: str | None = None,
+    language: str = LANGUAGE,
+    negated: bool = False,
 ) -> KnowledgeGraph:
     """Read a knowledge graph or an ontology, from one source or several.
 
@@ -65,6 +70,8 @@ def read(
         language: Tag of the language (``"de"``, ``"pt-BR"``) that labels, synonyms and definitions are wanted in, where RDF
             has several; what has none in it is named without a language, else in English, else in any. Of what several
             sources name, the label of the first stays: the one in that language goes first.
+        negated: Read of SSSOM what it says not to hold (``predicate_modifier`` ``Not``), in place of what holds; see
+            :func:`ontodex.remove_links`.
 
     Raises:
         ReadError: If a source cannot be read, holds nothing, or is faulty and ``on_error`` is ``"raise"``.
@@ -84,7 +91,9 @@ def read(
     sources = [part for one in (source, *more) for part in _parts(one, on_error, format)]
     names = [table_name(one) for one in sources]
     tables = [Table(name, frozenset(names) - {name, ""}, is_alone=len(names) == 1) for name in names]
-    parts = keep_apart([_read_one(*one, on_error, format, language) for one in zip(sources, tables, strict=True)])
+    parts = keep_apart(
+        [_read_one(*one, on_error, format, language, negated) for one in zip(sources, tables, strict=True)]
+    )
     graph = parts[0].graph
     for part in parts[1:]:
         graph = replace(merge(graph, part.graph), source=f"{graph.source} + {part.graph.source}")
@@ -137,7 +146,7 @@ def _is_about_others(path: Path, on_error: str, format: str | None) -> bool:
     return False
 
 
-def _read_one(source: Any, table: Table, on_error: str, format: str | None, language: str) -> Part:
+def _read_one(source: Any, table: Table, on_error: str, format: str | None, language: str, negated: bool) -> Part:
     if isinstance(source, KnowledgeGraph):
         return Part(source, Problems(on_error, source.source), table)
     is_path = isinstance(source, str | Path)
@@ -146,9 +155,9 @@ def _read_one(source: Any, table: Table, on_error: str, format: str | None, lang
     name = str(source) if is_path else type(source).__name__
     builder, problems = GraphBuilder(name, language), Problems(on_error, name)
     if is_path:
-        _read_path(Path(source), builder, problems, table, format)
+        _read_path(Path(source), builder, problems, table, format, negated)
     else:
-        _read_object(source, builder, problems, table)
+        _read_object(source, builder, problems, table, negated)
     try:
         return Part(builder.build(skipped=problems.count), problems, table)
     except ReadError as error:
@@ -157,7 +166,9 @@ def _read_one(source: Any, table: Table, on_error: str, format: str | None, lang
         raise error from None
 
 
-def _read_path(path: Path, builder: GraphBuilder, problems: Problems, table: Table, format: str | None) -> None:
+def _read_path(
+    path: Path, builder: GraphBuilder, problems: Problems, table: Table, format: str | None, negated: bool
+) -> None:
     if not path.exists():
         raise ReadError("expected a file or a folder, found nothing of this name; check the path", str(path))
     if path.is_dir():
@@ -170,7 +181,7 @@ def _read_path(path: Path, builder: GraphBuilder, problems: Problems, table: Tab
     if format in RDF_FORMATS:
         read_rdf(path, format, builder, problems)
     elif format == "table":
-        read_table(path, builder, problems, table)
+        read_table(path, builder, problems, table, negated=negated)
     elif format == "obo":
         read_obo(path, builder, problems)
     elif format == "owlxml":
@@ -183,13 +194,13 @@ def _read_path(path: Path, builder: GraphBuilder, problems: Problems, table: Tab
         raise ReadError(f"expected a folder for the format {format!r}, found a file", str(path))
 
 
-def _read_object(source: Any, builder: GraphBuilder, problems: Problems, table: Table) -> None:
+def _read_object(source: Any, builder: GraphBuilder, problems: Problems, table: Table, negated: bool) -> None:
     if hasattr(source, "namespaces") and hasattr(source, "triples"):
         read_rdflib(source, builder, problems)
     elif hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "is_multigraph"):
         read_networkx(source, builder, problems)
     elif hasattr(source, "columns") and hasattr(source, "iloc" if hasattr(source, "iloc") else "schema"):
-        read_frame(source, builder, problems, table)
+        read_frame(source, builder, problems, table, negated=negated)
     else:
         raise ReadError(
             "expected a path, an rdflib graph, a networkx graph or a data frame, found an object of another kind",

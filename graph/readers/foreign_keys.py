@@ -11,8 +11,8 @@ import numpy as np
 
 from ontodex.graph.builder import GraphBuilder, own_name
 from ontodex.graph.columns import TextColumn
-from ontodex.graph.edit import merge
 from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.merging import merge
 from ontodex.graph.names import normalise
 from ontodex.graph.readers.keys import Table, table_of
 from ontodex.graph.readers.problems import Problems

@@ -49,11 +49,12 @@ def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None
             builder.triple(str(head), str(relation), str(tail))
 
 
-def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Table) -> None:
+def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Table, *, negated: bool = False) -> None:
     """Read the head, relation and tail columns of a pandas or polars frame, its entities, or its first three columns.
 
     An index of a pandas frame that has a name is a column. Where columns have names, and none that tells what they are, the
-    first three make a warning. ``table`` takes what a table of entities says of its keys.
+    first three make a warning. ``table`` takes what a table of entities says of its keys; where they are
+    wanted ``negated``, triples that SSSOM says not to hold take the place of those that hold.
 
     Raises:
         ReadError: If there are fewer than three columns, and they name no entities, or if they name heads and tails
@@ -91,7 +92,7 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Tab
         )
         return
     for row, cells in rows:
-        if not triples.add(cells, builder):
+        if not triples.add(cells, builder, negated=negated):
             problems.report(f"expected head, relation and tail, found an empty cell in row {row}")
 
 

@@ -15,7 +15,8 @@ from ontodex.graph.readers.entity_columns import EntityColumns, entity_columns, 
 from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.rows import Rows, rows_of
-from ontodex.graph.readers.vocabulary import OUR_TOOL, PROPOSED
+from ontodex.graph.readers.sssom import SssomHeader, sssom_header
+from ontodex.graph.readers.vocabulary import PROPOSED
 
 __all__ = ["TripleColumns", "freebase_words", "names_ends", "no_relation", "read_table", "triple_columns"]
 
@@ -67,12 +68,15 @@ class TripleColumns(NamedTuple):
     modifier: int | None = None
     justification: int | None = None
 
-    def add(self, cells: Sequence[str], builder: GraphBuilder, split: str = "train") -> bool:
-        """Add the triple of a row and its labels, but for one that is said not to hold; return whether no cell is empty."""
+    def add(self, cells: Sequence[str], builder: GraphBuilder, split: str = "train", *, negated: bool = False) -> bool:
+        """Add the triple of a row and its labels; return whether no cell is empty.
+
+        Where a column says which triples do not hold, those are left out, or if they are ``negated``, the others.
+        """
         head, relation, tail = (one_line(cells[at]) for at in self[:3])
         if not (head and relation and tail):
             return False
-        if self.modifier is None or cells[self.modifier].strip().casefold() != "not":
+        if self.modifier is None or (cells[self.modifier].strip().casefold() == "not") == negated:
             builder.triple(head, relation, tail, split)
             self.add_ends(cells, builder)
             if self.labels[1] is not None:
@@ -239,13 +243,16 @@ class _Misfits:
             self._hint = ""
 
 
-def read_table(path: Path, builder: GraphBuilder, problems: Problems, table: Table, split: str = "train") -> None:
+def read_table(
+    path: Path, builder: GraphBuilder, problems: Problems, table: Table, split: str = "train", *, negated: bool = False
+) -> None:
     """Read head, relation and tail of every line; a header is known by its names, without one there are 3 columns.
 
     Without one, a first line that shares nothing with the others, or nearly as many relations as lines, make a warning.
     Where the header names entities instead (``id``, ``label``, ``parent``, …), each line is one of them; see
-    :func:`ontodex.graph.readers.entities.add_entities`. Lines above the table that start with # are comments. What an audit
-    proposed in SSSOM is no fact, unless its justification is another now.
+    :func:`ontodex.graph.readers.entities.add_entities`. Lines above the table that start with # are comments, or SSSOM's
+    metadata, of which the prefixes are read. What an audit proposed in SSSOM is no fact, unless its justification is another
+    now.
 
     Args:
         path: A TSV or CSV file.
@@ -253,6 +260,7 @@ def read_table(path: Path, builder: GraphBuilder, problems: Problems, table: Tab
         problems: Takes lines that hold none.
         table: Takes what a table of entities says of its keys.
         split: What the triples are for.
+        negated: Read what SSSOM says not to hold, in place of what holds.
 
     Raises:
         ReadError: If the header names heads and tails and no relation.
@@ -260,14 +268,14 @@ def read_table(path: Path, builder: GraphBuilder, problems: Problems, table: Tab
     names, above, rows = _header_of(rows_of(path, problems))
     columns, entities = triple_columns(names), entity_columns(names)
     misfits = _Misfits(path, problems, len(names) or 3)
-    is_ours = False
-    for number, cells in above:
-        is_ours = is_ours or cells[0].lstrip("#").strip() == OUR_TOOL
+    comments = list(above)
+    for number, cells in comments:
         misfits.report(number, cells)
     misfits.begun = bool(names)
     if not names or columns:
-        columns = columns or TripleColumns()
-        _read_triples(columns if is_ours else columns._replace(justification=None), rows, builder, misfits, split)
+        header = sssom_header(cells[0] for _, cells in comments)
+        builder.prefixes.update(header.prefixes)
+        _read_triples(columns or TripleColumns(), header, rows, builder, misfits, split, negated)
     elif entities:
         add_entities(
             entities, rows, builder, table, lambda what, at: problems.report(what, at, str(path)), problems.remark
@@ -276,7 +284,15 @@ def read_table(path: Path, builder: GraphBuilder, problems: Problems, table: Tab
         raise ReadError(no_relation(names), str(path))
 
 
-def _read_triples(columns: TripleColumns, rows: Rows, builder: GraphBuilder, misfits: _Misfits, split: str) -> None:
+def _read_triples(
+    columns: TripleColumns,
+    header: SssomHeader,
+    rows: Rows,
+    builder: GraphBuilder,
+    misfits: _Misfits,
+    split: str,
+    negated: bool,
+) -> None:
     unnamed, proposed, problems = _Unnamed(), 0, misfits.problems
     is_named = misfits.begun
     for number, cells in rows:
@@ -284,10 +300,14 @@ def _read_triples(columns: TripleColumns, rows: Rows, builder: GraphBuilder, mis
             misfits.report(number, cells)
             continue
         misfits.begun = True
-        if columns.justification is not None and cells[columns.justification].strip() == PROPOSED:
+        if header.is_ours:
+            for at in columns[:3]:
+                cells[at] = header.own_id(one_line(cells[at]))
+        justification = cells[columns.justification].strip() if columns.justification is not None else ""
+        if header.is_ours and justification == PROPOSED:
             proposed += 1
             columns.add_ends(cells, builder)
-        elif not columns.add(cells, builder, split):
+        elif not columns.add(cells, builder, split, negated=negated):
             problems.report("expected head, relation and tail, found an empty cell", number, misfits.source)
         elif not is_named and split == "train":
             unnamed.take(cells)

@@ -27,7 +27,11 @@ def test_from_a_file_to_answers(shell, tmp_path, tiny_encoder, small_graph):
     assert shell("add", index, tmp_path / "new.tsv", "-q")[0] == 0
     status, out, _ = shell("tails", index, "dog", "eats", "--known", "only", "--tsv")
     assert (status, "ex:bone\tbone" in out) == (0, True)
+    assert shell("remove", index, "--links", tmp_path / "new.tsv", "-q")[0] == 0
+    assert shell("tails", index, "dog", "eats", "--known", "only", "--tsv")[1].count("ex:bone") == 0
     assert shell("remove", index, "ex:bone", "-q")[0] == 0
+    for wrong in ((), ("ex:dog", "--links", tmp_path / "new.tsv")):
+        assert shell("remove", index, *wrong)[0] == 2
     assert shell("export", index, "-o", tmp_path / "out.nq")[0] == 0
     assert read(tmp_path / "out.nq").n_entities == small_graph.n_entities
 

@@ -13,10 +13,10 @@ import yaml
 from planted import C, as_parents, chances_as_parents, names, plant, with_kin
 
 from ontodex.engine.audit import audit
-from ontodex.engine.audit_rows import Audit
+from ontodex.engine.audit_rows import Audit, AuditRow, predicate_of
 from ontodex.engine.place import place
 from ontodex.engine.subsumptions import Subsumptions
-from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, read
+from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, read, remove_links
 from ontodex.graph.readers.vocabulary import PROPOSED
 
 
@@ -212,3 +212,25 @@ def test_an_audit_is_a_frame_leaves_the_process_and_is_no_fact(planted: Subsumpt
     accepted = path.read_text().replace(PROPOSED, "semapv:ManualMappingCuration")
     path.write_text(accepted)
     assert read(planted.graph, path, on_error="raise").n_triples == planted.graph.n_triples + missing
+    denied = {(row.subject_id, row.object_id) for row in rows if row.verdict == "doubtful"}
+    left = remove_links(planted.graph, read(path, on_error="raise", negated=True))
+    assert (left.n_triples, len(denied)) == (planted.graph.n_triples - len(denied), len(rows) - missing)
+
+
+def test_what_an_audit_says_of_entities_without_curies_finds_them_again(tmp_path: Path) -> None:
+    builder = GraphBuilder("words")
+    for child, parent in (
+        ("big dog", "dog, or hound"),
+        ("dog, or hound", "http://ex.org/a#b"),
+        ("http://ex.org/a#b", "x:"),
+    ):
+        builder.triple(child, "broader", parent)
+    graph = builder.build()
+    links = [tuple(graph.ids[end] for end in (head, tail)) for head, _, tail in graph.triples.tolist()]
+    rows = tuple(AuditRow(child, child, parent, parent, 0.1, -9.0, "doubtful") for child, parent in links)
+    path = tmp_path / "review.sssom.tsv"
+    path.write_text(
+        Audit(rows, "", 0.0, predicate_of(graph), {}).to_sssom().replace(PROPOSED, "semapv:ManualMappingCuration")
+    )
+    assert set(read(path, on_error="raise", negated=True).ids) >= {"big dog", "dog, or hound", "x:"}
+    assert remove_links(graph, read(path, on_error="raise", negated=True)).n_triples == 0

@@ -15,7 +15,7 @@ import ontodex
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
 from ontodex.encoders.text import TextEncoder
-from ontodex.errors import IndexFailure, SettingsError
+from ontodex.errors import GraphError, IndexFailure, SettingsError
 from ontodex.geometry.cosine import score_pairs
 from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts, merge, relation_texts, remove
 from ontodex.indexers import blobs
@@ -175,6 +175,23 @@ def test_remove_encodes_nothing_and_equals_a_fresh_build(
         assert set(encoded) <= set(relation_texts(small_graph))
         with build_plain(smaller, tmp_path / "fresh.odx", tiny_encoder) as fresh:
             assert least_cosine(all_of(engine.index, "text"), all_of(fresh.index, "text")) > ALIKE
+        assert engine.index.verify() == []
+
+
+def test_removed_links_are_not_known_any_more(
+    own_index: Path, small_graph: KnowledgeGraph, tmp_path: Path, tiny_encoder: Path
+) -> None:
+    wrong = tmp_path / "wrong.tsv"
+    wrong.write_text("dog\tis a\tfarm\n")
+    with pytest.raises(GraphError, match="found 'dog' 'is a' 'farm', which it does not have"):
+        ontodex.remove_links(wrong, own_index, device="cpu", quiet=True)
+    with ontodex.open(own_index, device="cpu") as engine:
+        parents = engine.parents("dog", k=3, known="only")
+    wrong.write_text(f"dog\tis a\t{parents[0].id}\n")
+    with ontodex.remove_links(wrong, own_index, device="cpu", quiet=True) as engine:
+        assert engine.graph.n_triples == small_graph.n_triples - 1
+        assert engine.graph.n_entities == small_graph.n_entities
+        assert parents[0].id not in [hit.id for hit in engine.parents("dog", k=60, known="only")]
         assert engine.index.verify() == []
 
 

@@ -173,6 +173,18 @@ def test_mappings_that_do_not_hold_are_left_out(write) -> None:
     assert (says(graph)["known"], list(graph.ids)) == ({("A:1", "r", "A:2")}, ["A:1", "A:2"])
 
 
+def test_mappings_are_read_with_the_prefixes_above_them_and_negated_if_those_are_wanted(write) -> None:
+    header = "#curie_map:\n#  A: http://a/\n#  b.c: 'http://b/'\n#license: x\n#  no: http://no/\n"
+    rows = "subject_id\tpredicate_id\tpredicate_modifier\tobject_id\nA:1\tr\t\tb.c:2\nA:1\tr\tNot\tA:3\n"
+    path = write("a.sssom.tsv", header + rows)
+    graph = read(path, on_error="raise")
+    assert dict(graph.prefixes) == {"A": "http://a/", "b.c": "http://b/"}
+    iris = read(write("b.tsv", "http://a/1\tr\thttp://b/2\n"), path)
+    assert says(iris)["known"] == {("http://a/1", "r", "http://b/2")}
+    assert says(read(path, on_error="raise", negated=True))["known"] == {("A:1", "r", "A:3")}
+    assert says(read(write("c.tsv", "A:1\tr\tA:2\n"), negated=True))["known"] == {("A:1", "r", "A:2")}
+
+
 @pytest.mark.parametrize(
     ("content", "warning"),
     [

@@ -6,8 +6,7 @@ import pytest
 from graph_strategies import graphs, says
 from hypothesis import given, settings
 
-from ontodex.errors import GraphError, UnknownEntity
-from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, merge, remove
+from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, merge
 from ontodex.graph.columns import NestedTextColumn
 
 
@@ -34,46 +33,6 @@ def test_merge_fills_in_what_is_missing_and_leaks_nothing() -> None:
     assert says(both)["entities"]["ex:dog"] == ("the dog", {"hound", "mutt"}, "barks")
     assert says(both)["test"] == {("ex:dog", "eats", "ex:meat")}
     assert says(both)["known"] == {("ex:dog", "is_a", "ex:animal")}
-
-
-@settings(deadline=None, max_examples=60)
-@given(graphs(held_out=True))
-def test_remove_takes_the_triples_along(graph: KnowledgeGraph) -> None:
-    gone = graph.ids[0]
-    if graph.n_entities == 1:
-        with pytest.raises(GraphError, match="at least one entity"):
-            remove(graph, [gone])
-        return
-    left = remove(graph, [gone])
-    assert list(left.ids) == list(graph.ids)[1:]
-    for part in ("known", "valid", "test"):
-        assert says(left)[part] == {triple for triple in says(graph)[part] if gone not in (triple[0], triple[2])}
-    assert remove(graph, []).fingerprint == graph.fingerprint
-
-
-def test_an_unknown_id_names_the_nearest() -> None:
-    builder = GraphBuilder("pets")
-    builder.entity("ex:dog", "hound")
-    with pytest.raises(UnknownEntity, match="did you mean 'ex:dog'"):
-        remove(builder.build(), ["ex:dig"])
-    with pytest.raises(UnknownEntity, match="did you mean 'hound'"):
-        remove(builder.build(), ["hounds"])
-
-
-def test_remove_takes_any_name_that_means_one_entity() -> None:
-    builder = GraphBuilder("pets")
-    builder.prefixes["ex"] = "http://example.org/"
-    builder.entity("ex:dog", "dog", ["hound"])
-    builder.entity("ex:Dog", "breed", ["kind"])
-    builder.entity("ex:cat", "cat", ["kind"])
-    builder.entity("ex:lion", "Cat")
-    graph = builder.build()
-    for name in ("ex:dog", "http://example.org/dog", "Hound", "dog"):
-        assert list(remove(graph, [name]).ids) == ["ex:Dog", "ex:cat", "ex:lion"]
-    assert list(remove(graph, ["Cat"]).ids) == ["ex:dog", "ex:Dog", "ex:cat"]  # spelt like one of them
-    for name, listed in (("CAT", "ex:cat, ex:lion"), ("kind", "ex:Dog, ex:cat"), ("EX:DOG", "ex:dog, ex:Dog")):
-        with pytest.raises(UnknownEntity, match=f"pets: expected one entity, found 2 .*: {listed}; give the id"):
-            remove(graph, [name])
 
 
 def test_merge_meets_by_iri_whatever_the_spelling() -> None:
@@ -164,6 +123,12 @@ def test_former_ids_meet_as_iris_too() -> None:
 def test_subclass_is_one_relation_and_broader_is_not() -> None:
     rdf = graph_of(("ex:1", "rdfs:subClassOf", "ex:2"))
     assert set(merge(rdf, graph_of(("ex:3", "is_a", "ex:2"))).relation_ids) == {"rdfs:subClassOf"}
+    thesaurus = graph_of(("ex:1", "broader", "ex:2"))
+    assert set(merge(thesaurus, graph_of(("ex:3", "skos:broader", "ex:2"))).relation_ids) == {"broader"}
+    assert set(merge(rdf, graph_of(("ex:3", "skos:broader", "ex:2"))).relation_ids) == {
+        "rdfs:subClassOf",
+        "skos:broader",
+    }
     assert set(merge(rdf, graph_of(("ex:3", "skos:broader", "ex:2"))).relation_ids) == {
         "rdfs:subClassOf",
         "skos:broader",

@@ -1,30 +1,31 @@
-"""Joining graphs, and taking entities out."""
+"""Joining graphs."""
 
 from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.errors import GraphError, UnknownEntity, nearest
 from ontodex.graph.builder import own_name, readable, unique_triples
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.names import normalise
 from ontodex.graph.notices import ReadWarning
-from ontodex.graph.prefixes import contract, expand, local_name, looks_like_identifier
+from ontodex.graph.prefixes import contract, expand, local_name
 
-__all__ = ["aligned", "merge", "remove", "union"]
+__all__ = ["BROADER", "SUBCLASS", "aligned", "merge", "union"]
 
 Rows = NDArray[np.int32]
 
 SUBCLASS = frozenset(("is_a", "rdfs:subClassOf"))
 """Names of one and the same relation: in OBO and in tables, and in RDF."""
+BROADER = frozenset(("broader", "skos:broader"))
+"""Those of another, in tables and in RDF."""
 
 
 def merge(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = False) -> KnowledgeGraph:
@@ -109,7 +110,8 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
     A CURIE whose prefix ``part`` does not declare is read with the prefixes of ``graph``. An id that an entity of ``graph``
     had formerly becomes its present one, whose own label and definition count; a name that ``part`` only links to becomes
     the id of the entity of this label, if there is one alone. So ids may be there twice. Links between what has become one
-    are left out. ``is_a`` and ``rdfs:subClassOf`` become the one relation of the hierarchy of ``graph``. The prefixes of the
+    are left out. ``is_a`` and ``rdfs:subClassOf`` become the one relation of the hierarchy of ``graph``; ``broader`` and
+    ``skos:broader`` do, if it is one of these. The prefixes of the
     result are those that ``graph`` lacks.
 
     Example:
@@ -154,64 +156,6 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
         prefixes=MappingProxyType(new),
     )
     return _renamed(part, _meant(part, set(_only_linked(part)), graph))
-
-
-def remove(graph: KnowledgeGraph, ids: Iterable[str]) -> KnowledgeGraph:
-    """Return the graph without some entities and without the triples they are in.
-
-    The others keep their order, relations stay.
-
-    Args:
-        graph: The graph.
-        ids: CURIE, IRI, label or synonym of each entity to take out.
-
-    Raises:
-        UnknownEntity: If there is no such entity (the nearest names are offered), or a name fits several equally well
-            (their ids are listed).
-        GraphError: If nothing would be left.
-    """
-    keep = np.ones(graph.n_entities, dtype=bool)
-    for name in ids:
-        keep[_only(graph, name)] = False
-    if not keep.any():
-        raise GraphError(f"{graph.source}: expected to leave at least one entity, found that all are to be removed")
-    rows = np.flatnonzero(keep).tolist()
-    moved = (np.cumsum(keep) - 1).astype(np.int32)
-
-    def kept(triples: Rows) -> Rows:
-        stay = triples[keep[triples[:, 0]] & keep[triples[:, 2]]]
-        return np.stack([moved[stay[:, 0]], stay[:, 1], moved[stay[:, 2]]], axis=1)
-
-    known = kept(graph.triples)
-    return dataclasses.replace(
-        graph,
-        ids=TextColumn.of(graph.ids[row] for row in rows),
-        labels=TextColumn.of(graph.labels[row] for row in rows),
-        synonyms=NestedTextColumn.of(graph.synonyms[row] for row in rows),
-        definitions=TextColumn.of(graph.definitions[row] for row in rows),
-        former_ids=NestedTextColumn.of(graph.former_ids[row] for row in rows),
-        heads=np.ascontiguousarray(known[:, 0]),
-        relations=np.ascontiguousarray(known[:, 1]),
-        tails=np.ascontiguousarray(known[:, 2]),
-        valid=kept(graph.valid),
-        test=kept(graph.test),
-    )
-
-
-def _only(graph: KnowledgeGraph, name: str) -> int:
-    """Return the one entity that is meant by a name."""
-    found = graph.find_all(name)
-    if found is None:
-        offered = graph.ids if looks_like_identifier(name) else dict.fromkeys(graph.labels)
-        raise UnknownEntity(f"{graph.source}: no entity {name!r}{nearest(name, offered)}")
-    rows, kind = found
-    if len(rows) > 1:
-        listed = ", ".join(graph.ids[row] for row in rows[:8]) + (", …" if len(rows) > 8 else "")
-        raise UnknownEntity(
-            f"{graph.source}: expected one entity, found {len(rows)} with the {kind} {name!r}: {listed}; "
-            "give the id of the one that is meant"
-        )
-    return rows[0]
 
 
 def _by_iri(names: Sequence[str], graph: KnowledgeGraph) -> dict[str, str]:
@@ -292,7 +236,10 @@ def _renamed(graph: KnowledgeGraph, meant: Mapping[str, str]) -> KnowledgeGraph:
 def _hierarchy_relation(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
     """Return what relations from child to parent of a part become, where the graph has just one of another name."""
     known = [graph.relation_ids[number] for number in graph.hierarchy_relations]
-    return dict.fromkeys(SUBCLASS.intersection(part.relation_ids).difference(known), *known) if len(known) == 1 else {}
+    if len(known) != 1:
+        return {}
+    same = SUBCLASS | BROADER if known[0] in BROADER else SUBCLASS
+    return dict.fromkeys(same.intersection(part.relation_ids).difference(known), known[0])
 
 
 def _only_linked(graph: KnowledgeGraph) -> Iterator[str]:

@@ -1,0 +1,136 @@
+"""Taking entities and links out of a graph."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.errors import GraphError, UnknownEntity, nearest
+from ontodex.graph.arrays import Keys, within
+from ontodex.graph.columns import NestedTextColumn, TextColumn
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.merging import BROADER, SUBCLASS, aligned
+from ontodex.graph.prefixes import looks_like_identifier
+
+__all__ = ["remove", "remove_links"]
+
+Rows = NDArray[np.int32]
+
+
+def remove(graph: KnowledgeGraph, ids: Iterable[str]) -> KnowledgeGraph:
+    """Return the graph without some entities and without the triples they are in.
+
+    The others keep their order, relations stay.
+
+    Args:
+        graph: The graph.
+        ids: CURIE, IRI, label or synonym of each entity to take out.
+
+    Raises:
+        UnknownEntity: If there is no such entity (the nearest names are offered), or a name fits several equally well
+            (their ids are listed).
+        GraphError: If nothing would be left.
+    """
+    keep = np.ones(graph.n_entities, dtype=bool)
+    for name in ids:
+        keep[_only(graph, name)] = False
+    if not keep.any():
+        raise GraphError(f"{graph.source}: expected to leave at least one entity, found that all are to be removed")
+    rows = np.flatnonzero(keep).tolist()
+    moved = (np.cumsum(keep) - 1).astype(np.int32)
+
+    def kept(triples: Rows) -> Rows:
+        stay = triples[keep[triples[:, 0]] & keep[triples[:, 2]]]
+        return np.stack([moved[stay[:, 0]], stay[:, 1], moved[stay[:, 2]]], axis=1)
+
+    smaller = dataclasses.replace(
+        graph,
+        ids=TextColumn.of(graph.ids[row] for row in rows),
+        labels=TextColumn.of(graph.labels[row] for row in rows),
+        synonyms=NestedTextColumn.of(graph.synonyms[row] for row in rows),
+        definitions=TextColumn.of(graph.definitions[row] for row in rows),
+        former_ids=NestedTextColumn.of(graph.former_ids[row] for row in rows),
+    )
+    return _with_triples(smaller, kept(graph.triples), kept(graph.valid), kept(graph.test))
+
+
+def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph:
+    """Return the graph without the triples of another, held out or not; entities and relations stay.
+
+    Args:
+        graph: The graph.
+        links: What is taken out; its entities and relations are named as for :func:`merge`, or by label or synonym. Usual
+            names of relations from child to parent (``is_a``, ``rdfs:subClassOf``, ``broader``, ``skos:broader``) mean any
+            of these, where the graph has none of the name.
+
+    Raises:
+        UnknownEntity: If an end of a link is not in the graph, or fits several of its entities.
+        UnknownRelation: If a relation is not.
+        GraphError: If there is no such link, or none is given.
+
+    Example:
+        >>> from ontodex.graph import GraphBuilder
+        >>> builder, wrong = GraphBuilder("pets"), GraphBuilder("wrong")
+        >>> builder.triple("dog", "is_a", "animal"); builder.triple("dog", "is_a", "plant")
+        >>> wrong.triple("dog", "is_a", "plant")
+        >>> remove_links(builder.build(), wrong.build()).triples.tolist()
+        [[0, 0, 1]]
+    """
+    links = aligned(links, graph)
+    asked = np.concatenate([links.triples, links.valid, links.test])
+    if not len(asked):
+        raise GraphError(f"{links.source}: expected links to remove, found none")
+    rows = {row: _only(graph, links.ids[row]) for row in np.unique(asked[:, [0, 2]]).tolist()}
+    numbers = {row: _relations(graph, links.relation_ids[row]) for row in np.unique(asked[:, 1]).tolist()}
+    known = np.sort(_keys(graph, np.concatenate([graph.triples, graph.valid, graph.test])))
+    wanted, missing = list[Rows](), list[Rows]()
+    for head, relation, tail in asked.tolist():
+        meant = np.array([(rows[head], number, rows[tail]) for number in numbers[relation]], dtype=np.int32)
+        found = meant[within(known, _keys(graph, meant))]
+        (wanted if len(found) else missing).append(found if len(found) else meant[:1])
+    if missing:
+        head, relation, tail = missing[0][0].tolist()
+        more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise GraphError(
+            f"{graph.source}: expected links of the graph to remove, found {graph.labels[head]!r} "
+            f"{graph.relation_labels[relation]!r} {graph.labels[tail]!r}{more}, which it does not have"
+        )
+    gone = np.sort(_keys(graph, np.concatenate(wanted)))
+    stay = [part[~within(gone, _keys(graph, part))] for part in (graph.triples, graph.valid, graph.test)]
+    return _with_triples(graph, *stay)
+
+
+def _relations(graph: KnowledgeGraph, name: str) -> tuple[int, ...]:
+    """Return the relation of a name; or all from child to parent, if it is a usual one of these and not the graph's."""
+    usual = name in SUBCLASS | BROADER and graph.find_relation(name) is None
+    return graph.hierarchy_relations if usual and graph.hierarchy_relations else (graph.expect_relation(name),)
+
+
+def _keys(graph: KnowledgeGraph, triples: Rows) -> Keys:
+    heads, relations, tails = triples.T.astype(np.int64)
+    keys: Keys = (heads * graph.n_relations + relations) * graph.n_entities + tails
+    return keys
+
+
+def _with_triples(graph: KnowledgeGraph, known: Rows, valid: Rows, test: Rows) -> KnowledgeGraph:
+    heads, relations, tails = map(np.ascontiguousarray, known.T)
+    return dataclasses.replace(graph, heads=heads, relations=relations, tails=tails, valid=valid, test=test)
+
+
+def _only(graph: KnowledgeGraph, name: str) -> int:
+    """Return the one entity that is meant by a name."""
+    found = graph.find_all(name)
+    if found is None:
+        offered = graph.ids if looks_like_identifier(name) else dict.fromkeys(graph.labels)
+        raise UnknownEntity(f"{graph.source}: no entity {name!r}{nearest(name, offered)}")
+    rows, kind = found
+    if len(rows) > 1:
+        listed = ", ".join(graph.ids[row] for row in rows[:8]) + (", …" if len(rows) > 8 else "")
+        raise UnknownEntity(
+            f"{graph.source}: expected one entity, found {len(rows)} with the {kind} {name!r}: {listed}; "
+            "give the id of the one that is meant"
+        )
+    return rows[0]
