@@ -16,7 +16,7 @@ from ontodex.trainers.entailment_batches import EntailmentBatch, EntailmentBatch
 from ontodex.trainers.entailment_evaluation import Judged
 from ontodex.trainers.entailment_loss import contrastive
 from ontodex.trainers.gauss_cse import GaussCSETraining
-from ontodex.trainers.run import run_training
+from ontodex.trainers.run import Run, run_training
 from ontodex.trainers.text_tower import TextTower, tokenise
 
 __all__ = ["judge_points", "train_points"]
@@ -44,17 +44,9 @@ def train_points(
     """Train as many batches of the same pairs; return the encoder, of unit vectors."""
     torch.manual_seed(settings.seed)
     model = _PointModel(encoder, pairs.texts, settings)
-    run_training(
-        model,
-        EntailmentBatches(pairs, steps=steps, batch=settings.batch, seed=settings.seed),
-        folder / "checkpoints",
-        groups=[{"params": list(model.tower.parameters()), "lr": settings.rate or 1e-4}],
-        save_every=0,
-        resume=None,
-        device=encoder.device,
-        seed=settings.seed,
-        quiet=False,
-    )
+    batches = EntailmentBatches(pairs, steps=steps, batch=settings.batch, seed=settings.seed)
+    groups = [{"params": list(model.tower.parameters()), "lr": settings.rate or 1e-4}]
+    run_training(Run(folder, encoder.device, settings.seed, quiet=False), model, batches, groups)
     model.tower.encoder.save(str(folder / "points"), create_model_card=False)
     return TextEncoder(folder / "points", encoder.device)
 

@@ -15,7 +15,7 @@ from transformers import TrainerCallback
 
 from ontodex.errors import TrainingError
 from ontodex.trainers.checkpoints import clear_checkpoints
-from ontodex.trainers.run import run_training
+from ontodex.trainers.run import Run, run_training
 
 __all__ = ["BestCheckpoint", "run_to_best"]
 
@@ -88,35 +88,23 @@ class BestCheckpoint(TrainerCallback):
 
 
 def run_to_best(
+    run: Run,
     best: BestCheckpoint,
     batches: Sequence[Any] | Any,
-    folder: Path,
-    *,
-    replaces: bool,
-    write: Callable[[], T],
     groups: Sequence[dict[str, Any]],
+    write: Callable[[], T],
+    *,
     save_every: int,
-    resume: str | None,
-    device: str,
-    seed: int,
-    quiet: bool,
-    unit: tuple[str, int] = ("step", 1),
 ) -> T:
     """Train a model, and write it as it was best.
 
     Args:
+        run: Where it is written, and how it goes.
         best: Measures the model.
         batches: The batches, by number.
-        folder: Where the encoder is written.
-        replaces: Whether it holds an encoder, which a run that fails leaves as it is.
-        write: Writes the encoder into it, and returns it; its best weights are in the model then.
-        groups: See :func:`~ontodex.trainers.run.run_training`, as for what follows.
-        save_every: See there.
-        resume: See there.
-        device: See there.
-        seed: See there.
-        quiet: See there.
-        unit: See there.
+        groups: Parameters with their learning rates ``lr``.
+        write: Writes the encoder, and returns it; its best weights are in the model then.
+        save_every: Steps between checkpoints to go on from; 0 for none.
 
     Raises:
         TrainingError: If the loss is no number: then the best checkpoint so far is written, unless the folder held an
@@ -128,32 +116,24 @@ def run_to_best(
         return write()
 
     try:
-        run_training(
-            best.model,
-            batches,
-            best.folder,
-            groups=groups,
-            save_every=save_every,
-            resume=resume,
-            device=device,
-            seed=seed,
-            quiet=quiet,
-            callbacks=[best],
-            unit=unit,
-        )
+        run_training(run, best.model, batches, groups, save_every=save_every, callbacks=[best])
     except TrainingError as error:
-        if best.best is not None and not replaces:
+        if best.best is not None and not run.replaces:
             write_best()
-        raise TrainingError(f"{error}, and give another output folder ({_kept(folder, best, replaces)})") from error
+        raise TrainingError(f"{error}, and give another output folder ({_kept(run, best)})") from error
     made = write_best()
-    clear_checkpoints(best.folder)
+    clear_checkpoints(run.checkpoints)
     return made
 
 
-def _kept(folder: Path, best: BestCheckpoint, replaces: bool) -> str:
+def _kept(run: Run, best: BestCheckpoint) -> str:
     """Say what is left of a run that failed."""
     if best.best is None:
         return "nothing was measured yet, so there is no checkpoint to keep"
     step, value = best.best
-    where = f"in {best.weights}; the encoder in {folder} is as it was" if replaces else f"an encoder in {folder}"
+    where = (
+        f"in {best.weights}; the encoder in {run.folder} is as it was"
+        if run.replaces
+        else f"an encoder in {run.folder}"
+    )
     return f"the best checkpoint, of step {step}, {value:.4f} on validation, is {where}"

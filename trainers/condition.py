@@ -20,13 +20,7 @@ from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_n
 from ontodex.graph import CstsRows
 from ontodex.graph.csts_rows import LABELS
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
-from ontodex.trainers.checkpoints import (
-    CHECKPOINTS,
-    clear_model,
-    data_hash,
-    expect_own,
-    last_checkpoint,
-)
+from ontodex.trainers.checkpoints import clear_model, data_hash, expect_own
 from ontodex.trainers.condition_batches import ConditionBatches, batch_of
 from ontodex.trainers.condition_loss import ConditionLoss
 from ontodex.trainers.condition_models import (
@@ -36,6 +30,7 @@ from ontodex.trainers.condition_models import (
     TunedConditionModel,
 )
 from ontodex.trainers.correlation import spearman
+from ontodex.trainers.run import Run
 
 __all__ = ["ConditionTraining", "train_condition"]
 
@@ -139,8 +134,8 @@ def train_condition(
     for name, rows in (("training", train), ("validation", valid)):
         _expect_labels(name, rows)
     _expect_pairs(train)
-    replaces = ConditionEncoder.is_at(folder)
-    expect_own(folder, replaces, encoder.folder)
+    run = Run(folder, encoder.device, settings.seed, quiet, replaces=ConditionEncoder.is_at(folder))
+    expect_own(folder, run.replaces, encoder.folder)
     torch.manual_seed(settings.seed)
     network = ConditionNetwork(shape)
     frozen = settings.tune == "frozen"
@@ -150,14 +145,14 @@ def train_condition(
     batches = ConditionBatches(train, pairs, passes, settings.seed)
     both = CstsRows.of(train.rows() + valid.rows())
     model = _model(network, settings, encoder, both)
-    checkpoints = folder / CHECKPOINTS
     read = [str(len(train)), *both.texts, *both.conditions]
     data = data_hash(read, both.first, both.second, both.which, both.labels)
-    run = {"training": asdict(settings), "encoder": encoder.fingerprint, "data": data}
-    resume = last_checkpoint(checkpoints, run)
-    best = BestCheckpoint(
-        model, checkpoints, batches.per_epoch, lambda: _measure(model, both, len(train), encoder.device), quiet
-    )
+    run = run.resumed({"training": asdict(settings), "encoder": encoder.fingerprint, "data": data})
+
+    def measure() -> float:
+        return _measure(model, both, len(train), encoder.device)
+
+    best = BestCheckpoint(model, run.checkpoints, batches.per_epoch, measure, quiet)
 
     def write() -> ConditionEncoder:
         clear_model(folder)
@@ -173,25 +168,12 @@ def train_condition(
         made.save(folder)
         return made
 
-    return run_to_best(
-        best,
-        batches,
-        folder,
-        replaces=replaces,
-        write=write,
-        groups=[
-            {"params": list(network.parameters()), "lr": settings.rate},
-            {
-                "params": [one for name, one in model.named_parameters() if name.startswith("tower.")],
-                "lr": settings.encoder_rate,
-            },
-        ],
-        save_every=0 if frozen else batches.per_epoch,
-        resume=resume,
-        device=encoder.device,
-        seed=settings.seed,
-        quiet=quiet,
-    )
+    tower = [weight for name, weight in model.named_parameters() if name.startswith("tower.")]
+    groups = [
+        {"params": list(network.parameters()), "lr": settings.rate},
+        {"params": tower, "lr": settings.encoder_rate},
+    ]
+    return run_to_best(run, best, batches, groups, write, save_every=0 if frozen else batches.per_epoch)
 
 
 def _expect_labels(name: str, rows: CstsRows) -> None:

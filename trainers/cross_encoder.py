@@ -18,9 +18,9 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import TrainingError, expect_number, expect_whole
 from ontodex.graph import KnowledgeGraph, TextSettings, both_directions, entity_texts, relation_texts
 from ontodex.graph.known_links import KnownLinks
-from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own, last_checkpoint
+from ontodex.trainers.checkpoints import clear_checkpoints, clear_model, expect_own
 from ontodex.trainers.epoch_batches import EpochBatches
-from ontodex.trainers.run import expect_finite, run_training
+from ontodex.trainers.run import Run, expect_finite, run_training
 
 __all__ = ["CrossEncoderTraining", "train_cross_encoder"]
 
@@ -93,24 +93,14 @@ def train_cross_encoder(
     reads = CrossEncoderSettings(settings.max_tokens, asdict(texts))
     questions = _Questions(graph, encoder.encode(names), steps, settings)
     trained = _Model(model, tokenizer, names, relation_texts(graph), reads.max_tokens)
-    run = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
-    run["encoder"] = encoder.fingerprint
-    checkpoints = folder / CHECKPOINTS
-    run_training(
-        trained,
-        questions,
-        checkpoints,
-        groups=[{"params": list(trained.parameters()), "lr": settings.rate}],
-        save_every=settings.save_every,
-        resume=last_checkpoint(checkpoints, run),
-        device=encoder.device,
-        seed=settings.seed,
-        quiet=quiet,
-    )
+    about = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
+    run = Run(folder, encoder.device, settings.seed, quiet).resumed({**about, "encoder": encoder.fingerprint})
+    groups = [{"params": list(trained.parameters()), "lr": settings.rate}]
+    run_training(run, trained, questions, groups, save_every=settings.save_every)
     clear_model(folder)
     made = CrossEncoder(model, tokenizer, reads)
     made.save(folder)
-    clear_checkpoints(checkpoints)
+    clear_checkpoints(run.checkpoints)
     return made
 
 

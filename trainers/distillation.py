@@ -17,9 +17,9 @@ from ontodex.encoders.hypernetwork import LinkNetwork
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import TrainingError, expect_number, expect_whole
 from ontodex.graph import inverse_text, question_text
-from ontodex.trainers.checkpoints import CHECKPOINTS, clear_checkpoints, clear_model, expect_own
+from ontodex.trainers.checkpoints import clear_checkpoints, clear_model, expect_own
 from ontodex.trainers.hyper_cl import HyperCLTraining
-from ontodex.trainers.run import expect_finite, run_training
+from ontodex.trainers.run import Run, expect_finite, run_training
 
 __all__ = ["DistillationTraining", "distil_hyper_cl"]
 
@@ -162,19 +162,15 @@ def distil_hyper_cl(
     wanted += beside - wanted.mean(axis=0)
     torch.manual_seed(settings.seed)
     network = make_network(HyperCLTraining(width=0).network(encoder.dim)).to(encoder.device)
+    run = Run(folder, encoder.device, settings.seed, quiet)
     run_training(
+        run,
         _Model(network, entities, words, encoder.device),
         _Batches(heads, numbers, wanted.astype(np.float16), settings),
-        folder / CHECKPOINTS,
-        groups=[{"params": list(network.parameters()), "lr": settings.rate}],
-        save_every=0,
-        resume=None,
-        device=encoder.device,
-        seed=settings.seed,
-        quiet=quiet,
+        [{"params": list(network.parameters()), "lr": settings.rate}],
     )
     clear_model(folder)
     made = HyperCL(encoder, network.cpu())
     made.save(folder)
-    clear_checkpoints(folder / CHECKPOINTS)
+    clear_checkpoints(run.checkpoints)
     return made

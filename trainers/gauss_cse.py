@@ -24,10 +24,10 @@ from ontodex.graph import EntailmentPairs
 from ontodex.graph.entailment_pairs import CONTRADICTION
 from ontodex.trainers.adapter import inject_adapter, write_tuned
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
-from ontodex.trainers.checkpoints import CHECKPOINTS, data_hash, expect_own, last_checkpoint
+from ontodex.trainers.checkpoints import data_hash, expect_own
 from ontodex.trainers.entailment_batches import EntailmentBatch, EntailmentBatches
 from ontodex.trainers.entailment_loss import LOSSES, EntailmentLoss
-from ontodex.trainers.run import expect_finite
+from ontodex.trainers.run import Run, expect_finite
 from ontodex.trainers.text_tower import TextTower, tokenise
 
 __all__ = ["GaussCSEModel", "GaussCSETraining", "train_gauss_cse"]
@@ -176,8 +176,8 @@ def train_gauss_cse(
             written, unless the folder held an encoder before.
     """
     settings = settings or GaussCSETraining()
-    replaces = GaussCSE.is_at(folder)
-    expect_own(folder, replaces, encoder.folder)
+    run = Run(folder, encoder.device, settings.seed, quiet, replaces=GaussCSE.is_at(folder))
+    expect_own(folder, run.replaces, encoder.folder)
     losses = _losses(train, valid, settings.losses)
     if len(valid) > settings.valid:
         drawn = np.random.default_rng((settings.seed, 14)).permutation(len(valid))[: settings.valid]
@@ -199,12 +199,10 @@ def train_gauss_cse(
             raise TrainingError("the vectors became infinite; lower the learning rates")
         return area_under_precision_recall(_similarities(found, valid, settings.similarity), valid.entailed)
 
-    checkpoints = folder / CHECKPOINTS
     data = [data_hash(part.texts, part.premises, part.hypotheses, part.labels) for part in (train, valid)]
-    run = {"training": asdict(settings), "encoder": encoder.fingerprint, "data": data}
-    last = last_checkpoint(checkpoints, run)
+    run = run.resumed({"training": asdict(settings), "encoder": encoder.fingerprint, "data": data})
     every = -(-steps // settings.evaluations)
-    best = BestCheckpoint(model, checkpoints, every, measure, quiet)
+    best = BestCheckpoint(model, run.checkpoints, every, measure, quiet)
 
     def write() -> GaussCSE:
         rank = settings.rank if settings.tune == "adapter" else None
@@ -220,19 +218,7 @@ def train_gauss_cse(
         made.save(folder)
         return made
 
-    return run_to_best(
-        best,
-        batches,
-        folder,
-        replaces=replaces,
-        write=write,
-        groups=model.groups(settings),
-        save_every=every,
-        resume=last,
-        device=encoder.device,
-        seed=settings.seed,
-        quiet=quiet,
-    )
+    return run_to_best(run, best, batches, model.groups(settings), write, save_every=every)
 
 
 def _losses(train: EntailmentPairs, valid: EntailmentPairs, losses: str | None) -> str:

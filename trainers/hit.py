@@ -23,12 +23,12 @@ from ontodex.graph.negatives import Pairs, draw_negatives, homonym_rate
 from ontodex.graph.subsumptions import HierarchyTask, links_fingerprint
 from ontodex.trainers.adapter import inject_adapter, weaken, write_tuned
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
-from ontodex.trainers.checkpoints import CHECKPOINTS, data_hash, expect_own, last_checkpoint
+from ontodex.trainers.checkpoints import data_hash, expect_own
 from ontodex.trainers.hierarchy_evaluation import at_most
 from ontodex.trainers.hierarchy_rule import fit_rule, valid_f1
 from ontodex.trainers.hit_batches import HierarchyBatch, HierarchyBatches, TextHierarchy, TripletBatches
 from ontodex.trainers.hit_loss import HierarchyLoss
-from ontodex.trainers.run import expect_finite
+from ontodex.trainers.run import Run, expect_finite
 from ontodex.trainers.text_tower import TextTower, tokenise
 
 __all__ = ["HiTModel", "HiTTraining", "train_hit"]
@@ -168,8 +168,8 @@ def train_hit(
     """
     settings = settings or HiTTraining()
     rate = settings.rate or (1e-4 if settings.tune == "full" else 1e-3)
-    replaces = HiT.is_at(folder)
-    expect_own(folder, replaces, encoder.folder)
+    run = Run(folder, encoder.device, settings.seed, quiet, replaces=HiT.is_at(folder))
+    expect_own(folder, run.replaces, encoder.folder)
     hierarchy = TextHierarchy(task, names)
     shared = homonym_rate(names)
     if shared > 0.01:
@@ -193,12 +193,10 @@ def train_hit(
     def measure() -> float:
         return valid_f1(pairs, model.points(wanted, c), c)
 
-    checkpoints = folder / CHECKPOINTS
     data = data_hash(names, task.train, task.valid.positives, task.valid.random, task.valid.hard, task.known.links)
-    run = {"training": asdict(settings), "encoder": encoder.fingerprint, "task": data}
-    last = last_checkpoint(checkpoints, run)
+    run = run.resumed({"training": asdict(settings), "encoder": encoder.fingerprint, "task": data})
     every = -(-len(batches) // settings.evaluations)
-    best = BestCheckpoint(model, checkpoints, every, measure, quiet)
+    best = BestCheckpoint(model, run.checkpoints, every, measure, quiet)
 
     def write() -> HiT:
         weaken(trained, encoder, settings.strength)
@@ -212,19 +210,8 @@ def train_hit(
         made.save(folder)
         return made
 
-    return run_to_best(
-        best,
-        batches,
-        folder,
-        replaces=replaces,
-        write=write,
-        groups=[{"params": [weight for weight in model.parameters() if weight.requires_grad], "lr": rate}],
-        save_every=every,
-        resume=last,
-        device=encoder.device,
-        seed=settings.seed,
-        quiet=quiet,
-    )
+    groups = [{"params": [weight for weight in model.parameters() if weight.requires_grad], "lr": rate}]
+    return run_to_best(run, best, batches, groups, write, save_every=every)
 
 
 def _learnt(task: HierarchyTask, names: Sequence[str]) -> Learnt | None:

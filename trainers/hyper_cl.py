@@ -21,17 +21,11 @@ from ontodex.encoders.sentence_transformer import load_tunable
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, expect_choice, expect_number, expect_whole
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
-from ontodex.trainers.checkpoints import (
-    CHECKPOINTS,
-    clear_checkpoints,
-    clear_model,
-    expect_own,
-    last_checkpoint,
-)
+from ontodex.trainers.checkpoints import clear_checkpoints, clear_model, expect_own
 from ontodex.trainers.link_batches import LinkBatches
 from ontodex.trainers.link_loss import LinkLoss
 from ontodex.trainers.link_models import BiEncoderLinkModel, FrozenLinkModel, LinkModel, TunedLinkModel
-from ontodex.trainers.run import run_training
+from ontodex.trainers.run import Run, run_training
 
 __all__ = ["HyperCLTraining", "train_hyper_cl"]
 
@@ -174,19 +168,17 @@ def train_hyper_cl(
             network.load_state_dict(brought.network.state_dict(), strict=False)  # all but the entity layer
     loss = LinkLoss(settings.margin, settings.temperature)
     names, relations = entity_texts(graph, texts), relation_texts(graph)
-    run = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
-    run["encoder"] = encoder.fingerprint
-    checkpoints = folder / CHECKPOINTS
-    resume = last_checkpoint(checkpoints, run)
+    about = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
+    run = Run(folder, encoder.device, settings.seed, quiet).resumed({**about, "encoder": encoder.fingerprint})
     frozen = settings.tune == "frozen"
     first = settings.steps if frozen else settings.start
-    if network is not None and first and resume is None:
+    if network is not None and first and run.resume is None:
         vectors = encoder.encode(names) if embeddings is None else embeddings
         started = FrozenLinkModel(network, loss, vectors, encoder.encode(relations))
         drawn = LinkBatches(
             graph, steps=first, queries=settings.queries, negatives=settings.negatives, seed=settings.seed
         )
-        _run(started, drawn, checkpoints, replace(settings, tune="frozen"), encoder.device, None, quiet)
+        run_training(run, started, drawn, [{"params": list(started.parameters()), "lr": settings.rate}])
     towers: list[SentenceTransformer] = []
     if not frozen:
         count = settings.towers if network is None else 1
@@ -205,43 +197,19 @@ def train_hyper_cl(
             negatives=settings.negatives,
             seed=settings.seed,
         )
-        _run(model, batches, checkpoints, settings, encoder.device, resume, quiet)
+        named = list(model.named_parameters())
+        groups = [
+            {"params": [weight for name, weight in named if "tower" not in name], "lr": settings.rate / 2},
+            {"params": [weight for name, weight in named if "tower" in name], "lr": settings.encoder_rate},
+        ]
+        run_training(run, model, batches, groups, save_every=settings.save_every)
     clear_model(folder)
     made = _saved(
         folder, encoder, None if network is None else network.cpu(), towers, settings.max_tokens, asdict(texts)
     )
     made.save(folder)
-    clear_checkpoints(checkpoints)
+    clear_checkpoints(run.checkpoints)
     return made
-
-
-def _run(
-    model: LinkModel,
-    batches: LinkBatches,
-    checkpoints: Path,
-    settings: HyperCLTraining,
-    device: str,
-    resume: str | None,
-    quiet: bool,
-) -> None:
-    frozen = settings.tune == "frozen"
-    named = list(model.named_parameters())
-    encoder_weights = [weight for name, weight in named if "tower" in name]
-    others = [weight for name, weight in named if "tower" not in name]
-    run_training(
-        model,
-        batches,
-        checkpoints,
-        groups=[
-            {"params": others, "lr": settings.rate if frozen else settings.rate / 2},
-            {"params": encoder_weights, "lr": settings.encoder_rate},
-        ],
-        save_every=0 if frozen else settings.save_every,
-        resume=resume,
-        device=device,
-        seed=settings.seed,
-        quiet=quiet,
-    )
 
 
 def _saved(

@@ -18,7 +18,7 @@ from ontodex.encoders.device import choose_device, has_bfloat16
 from ontodex.errors import TrainingError, expect_number, expect_whole
 from ontodex.graph import HierarchyTask, draw_negatives
 from ontodex.trainers.hierarchy_evaluation import Floats, Rows, Score
-from ontodex.trainers.run import run_training
+from ontodex.trainers.run import Run, run_training
 
 __all__ = ["PairClassifierTraining", "train_pair_classifier"]
 
@@ -84,17 +84,8 @@ def train_pair_classifier(
     model = _Classifier(encoder, names, settings.max_tokens)
     batches = _batches(task, settings)
     with tempfile.TemporaryDirectory() as folder:
-        run_training(
-            model,
-            batches,
-            Path(folder),
-            groups=[{"params": list(model.parameters()), "lr": settings.rate}],
-            save_every=0,
-            resume=None,
-            device=device,
-            seed=settings.seed,
-            quiet=quiet,
-        )
+        run = Run(Path(folder), device, settings.seed, quiet)
+        run_training(run, model, batches, [{"params": list(model.parameters()), "lr": settings.rate}])
     model.eval()
 
     @torch.inference_mode()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,51 @@ from torch import Tensor, nn
 
 from ontodex.encoders.device import has_bfloat16
 from ontodex.errors import TrainingError
-from ontodex.trainers.checkpoints import ProgressOnStderr
+from ontodex.trainers.checkpoints import CHECKPOINTS, ProgressOnStderr, last_checkpoint
 
-__all__ = ["expect_finite", "keep_freed_memory", "run_training"]
+__all__ = ["Run", "expect_finite", "keep_freed_memory", "run_training"]
 
 WARM_UP = 100
 """Steps in which the learning rate rises, or a tenth of all if there are fewer than a thousand."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where a training run keeps what it makes, and how it goes.
+
+    Attributes:
+        folder: Where the encoder is written; until then its checkpoints are kept there.
+        device: Where to compute: on a GPU, the first that is visible (``CUDA_VISIBLE_DEVICES``).
+        seed: Seed of what is random in the model.
+        quiet: Show no progress on stderr.
+        replaces: Whether the folder holds an encoder, which a run that fails leaves as it is.
+        unit: What progress is shown in, and how many of them a step has.
+        resume: The checkpoint to go on from.
+    """
+
+    folder: Path
+    device: str
+    seed: int
+    quiet: bool
+    replaces: bool = False
+    unit: tuple[str, int] = ("step", 1)
+    resume: str | None = None
+
+    @property
+    def checkpoints(self) -> Path:
+        """Where checkpoints are kept."""
+        return self.folder / CHECKPOINTS
+
+    def resumed(self, about: Mapping[str, Any]) -> Run:
+        """Return the run as it goes on where an interrupted one stopped, if that was the same.
+
+        Args:
+            about: What must be the same; see :func:`~ontodex.trainers.checkpoints.last_checkpoint`.
+
+        Raises:
+            TrainingError: If there are other files where its checkpoints are to be.
+        """
+        return replace(self, resume=last_checkpoint(self.checkpoints, about))
 
 
 def expect_finite(loss: Tensor, batch: int | None = None) -> dict[str, Tensor]:
@@ -34,42 +74,32 @@ def expect_finite(loss: Tensor, batch: int | None = None) -> dict[str, Tensor]:
 
 
 def run_training(
+    run: Run,
     model: nn.Module,
     batches: Sequence[Any] | Any,
-    checkpoints: Path,
-    *,
     groups: Sequence[dict[str, Any]],
-    save_every: int,
-    resume: str | None,
-    device: str,
-    seed: int,
-    quiet: bool,
+    *,
+    save_every: int = 0,
     callbacks: Sequence[Any] = (),
-    unit: tuple[str, int] = ("step", 1),
 ) -> None:
     """Train on every batch once, in order, the learning rate falling to zero.
 
     Args:
+        run: Where checkpoints are kept, and how it goes.
         model: Takes ``batch`` and returns ``{"loss": loss}``.
         batches: The batches, by number.
-        checkpoints: Where checkpoints are kept.
         groups: Parameters with their learning rates ``lr``.
         save_every: Steps between checkpoints; 0 for none.
-        resume: The checkpoint to go on from.
-        device: Where to compute: on a GPU, the first that is visible (``CUDA_VISIBLE_DEVICES``).
-        seed: Seed of what is random in the model.
-        quiet: Show no progress on stderr.
         callbacks: Further callbacks of transformers.
-        unit: What progress is shown in, and how many of them a step has.
     """
-    if device == "cpu":
+    if run.device == "cpu":
         keep_freed_memory()
     from transformers import PrinterCallback, ProgressCallback, Trainer, TrainingArguments
 
     steps = len(batches)
     groups = [group for group in groups if group["params"]]
     arguments = TrainingArguments(
-        output_dir=str(checkpoints),
+        output_dir=str(run.checkpoints),
         max_steps=steps,
         per_device_train_batch_size=1,
         train_sampling_strategy="sequential",
@@ -77,9 +107,9 @@ def run_training(
         lr_scheduler_type="linear",
         warmup_steps=min(WARM_UP, steps // 10),
         max_grad_norm=1.0,
-        bf16=has_bfloat16(device),
-        use_cpu=device == "cpu",
-        seed=seed,
+        bf16=has_bfloat16(run.device),
+        use_cpu=run.device == "cpu",
+        seed=run.seed,
         logging_steps=50,
         logging_nan_inf_filter=False,
         save_strategy="steps" if save_every else "no",
@@ -98,11 +128,11 @@ def run_training(
         train_dataset=batches,
         data_collator=lambda batches: {"batch": batches[0]},
         optimizers=(torch.optim.AdamW(groups, weight_decay=0.0, fused=True), None),
-        callbacks=[ProgressOnStderr(quiet, unit), *callbacks],
+        callbacks=[ProgressOnStderr(run.quiet, run.unit), *callbacks],
     )
     for callback in (PrinterCallback, ProgressCallback):
         trainer.remove_callback(callback)
-    trainer.train(resume_from_checkpoint=resume)
+    trainer.train(resume_from_checkpoint=run.resume)
 
 
 def keep_freed_memory() -> None:

@@ -14,7 +14,8 @@ from ontodex.encoders.device import choose_device
 from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
-from ontodex.trainers.checkpoints import CHECKPOINTS, clear_model, data_hash, expect_own, last_checkpoint
+from ontodex.trainers.checkpoints import clear_model, data_hash, expect_own
+from ontodex.trainers.run import Run
 from ontodex.trainers.sentence_batches import SentenceBatches, TokenisedSentences, train_tokenizer
 from ontodex.trainers.token_counts import counted_vectors
 from ontodex.trainers.tree_objectives import OBJECTIVES, TreeModel
@@ -125,8 +126,9 @@ def train_self_strae(
         TrainingError: If the folder holds other files, the loss is no number, or nothing is learnt.
     """
     settings, device = settings or SelfStrAETraining(), choose_device(device)
-    replaces = SelfStrAE.is_at(folder)
-    expect_own(folder, replaces)
+    unit = "sentence", settings.batch
+    run = Run(folder, device, settings.seed, quiet, replaces=SelfStrAE.is_at(folder), unit=unit)
+    expect_own(folder, run.replaces)
     tokenizer = train_tokenizer(texts, settings.vocabulary)
     sentences = TokenisedSentences.of(texts, tokenizer, settings.max_tokens)
     held_out = min(MOST_HELD_OUT, int(HELD_OUT * len(sentences)))
@@ -165,9 +167,8 @@ def train_self_strae(
             )
         return learnt
 
-    checkpoints = folder / CHECKPOINTS
-    last = last_checkpoint(checkpoints, {"training": asdict(settings), "data": data_hash(texts)})
-    best = BestCheckpoint(model, checkpoints, every, measure, quiet)
+    run = run.resumed({"training": asdict(settings), "data": data_hash(texts)})
+    best = BestCheckpoint(model, run.checkpoints, every, measure, quiet)
 
     def write() -> SelfStrAE:
         made = model.fold().cpu().eval()
@@ -176,20 +177,8 @@ def train_self_strae(
         made.write(folder)
         return made
 
-    return run_to_best(
-        best,
-        batches,
-        folder,
-        replaces=replaces,
-        write=write,
-        groups=[{"params": list(model.parameters()), "lr": rate}],
-        save_every=every,
-        resume=last,
-        device=device,
-        seed=settings.seed,
-        quiet=quiet,
-        unit=("sentence", settings.batch),
-    )
+    groups = [{"params": list(model.parameters()), "lr": rate}]
+    return run_to_best(run, best, batches, groups, write, save_every=every)
 
 
 def _report(sentences: TokenisedSentences) -> None:
