@@ -23,6 +23,7 @@ BENCHMARKS = {
     "small-graphs": "link prediction on three small graphs, beside PyKEEN",
     "architectures": "link prediction from texts alone: every architecture at one budget (needs --data)",
     "zero-shot": "link prediction before any training: the network in the box (needs --data)",
+    "unseen-relations": "link prediction by relations left out of training (needs --data)",
     "conditional": "similarity under a condition, made from WN18RR and FB15k-237: every architecture (needs --data)",
     "search": "entities found by other names, misspelt ones, and definitions (needs --data)",
     "conditional-ranking": "what shares tails of a relation, ranked by similarity under it (needs --data)",

@@ -10,7 +10,6 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +25,11 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
 from ontodex.graph import KnowledgeGraph, entity_texts, question_text, relation_texts
 from ontodex.graph.text import in_words
-from ontodex.indexers.asking import asking
+from ontodex.indexers.asking import Ask, asking
 from ontodex.indexers.vectors import Vectors
 from ontodex.trainers.distillation import DistillationTraining, distil_hyper_cl
 
-__all__ = ["add_options", "make", "relation_phrases", "run"]
+__all__ = ["KEPT", "add_options", "asking_together", "make", "relation_phrases", "run"]
 
 GRAPHS = {"fb15k-237": "FB15k-237", "hpo": "the Human Phenotype Ontology with diseases and genes"}
 KEPT = ("mrr", "hits@1", "hits@10", "tail.mrr", "head.mrr")
@@ -144,14 +143,11 @@ def _graph(options: argparse.Namespace, name: str) -> KnowledgeGraph:
     return dataclasses.replace(graph, source=name, test=asked[drawn[:count]], valid=np.concatenate([graph.valid, rest]))
 
 
-def _measured(options: argparse.Namespace, name: str, text: TextEncoder, made: HyperCL) -> Measured:
-    graph = _graph(options, name)
-    print(f"{graph!r} …", file=sys.stderr)
-    names = entity_texts(graph, ontodex.TextSettings())
-    vectors = Vectors([text.encode(names)])
+def asking_together(graph: KnowledgeGraph, text: TextEncoder) -> Ask:
+    """Return how a plain encoder asks: it reads the entity and the relation as one text."""
     labels, relations = list(graph.labels), list(graph.relation_labels)
 
-    def together(rows: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+    def together(rows: NDArray[np.integer], numbers: NDArray[np.integer]) -> NDArray[np.float32]:
         backward, asked = np.divmod(numbers, len(relations))
         return text.encode(
             [
@@ -160,9 +156,17 @@ def _measured(options: argparse.Namespace, name: str, text: TextEncoder, made: H
             ]
         )
 
+    return together
+
+
+def _measured(options: argparse.Namespace, name: str, text: TextEncoder, made: HyperCL) -> Measured:
+    graph = _graph(options, name)
+    print(f"{graph!r} …", file=sys.stderr)
+    names = entity_texts(graph, ontodex.TextSettings())
+    vectors = Vectors([text.encode(names)])
     figures: dict[str, Any] = {}
-    ways: dict[str, Callable[..., NDArray[np.float32]]] = {
-        "the text “head relation”, plain encoder": together,
+    ways: dict[str, Ask] = {
+        "the text “head relation”, plain encoder": asking_together(graph, text),
         "the network in the box": asking(made, vectors, names, relation_texts(graph)),
     }
     for way, ask in ways.items():

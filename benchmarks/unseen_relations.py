@@ -1,0 +1,116 @@
+"""Link prediction by relations that training had none of: what projections learnt from the others say of them."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ontodex
+from benchmarks.record import Measured, expect_data
+from benchmarks.zero_shot import KEPT, asking_together
+from ontodex.encoders.hyper_cl import HyperCL
+from ontodex.encoders.text import TextEncoder
+from ontodex.engine.ranking import evaluate_links
+from ontodex.graph import KnowledgeGraph, entity_texts, relation_texts
+from ontodex.indexers.asking import Ask, asking
+from ontodex.indexers.vectors import Vectors
+from ontodex.trainers.hyper_cl import HyperCLTraining, train_hyper_cl
+
+__all__ = ["add_options", "left_out", "run"]
+
+SHARE = 0.15
+"""Share of the relations that are left out."""
+
+TOO_COMMON = 0.25
+"""A relation with more than this share of the triples stays: too little would be left to learn from."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be set."""
+    parser.add_argument("--draws", type=int, default=3, help="draws of relations, by seeds from --seed on (default 3)")
+    parser.add_argument("--questions", type=int, default=3000, help="triples to rank in a draw (default %(default)s)")
+
+
+def run(options: argparse.Namespace) -> list[Measured]:
+    """Measure, and return what came out."""
+    expect_data(options, "unseen-relations")
+    if options.quick:
+        options.draws, options.questions = 1, 50
+    graph = dataclasses.replace(ontodex.read(options.data / "fb15k-237"), source="fb15k-237")
+    text = TextEncoder.load()
+    names = entity_texts(graph, ontodex.TextSettings())
+    embeddings = text.encode(names)
+    found: dict[str, list[dict[str, float]]] = {}
+    counts = []
+    for seed in range(options.seed, options.seed + options.draws):
+        known, asked = left_out(graph, options.questions, seed)
+        counts.append(graph.n_triples - known.n_triples)
+        print(f"{known!r}, seed {seed} …", file=sys.stderr)
+        for way, ask in _ways(options, known, text, embeddings, names, seed):
+            figures = evaluate_links(asked, Vectors([embeddings]), ask)
+            found.setdefault(way, []).append({key: figures[key] for key in KEPT})
+    figures = {way: {key: float(np.mean([one[key] for one in of])) for key in KEPT} for way, of in found.items()}
+    for way, of in found.items():
+        figures[way]["mrr, largest - smallest"] = float(np.ptp([one["mrr"] for one in of]))
+    return [
+        Measured(
+            name="unseen-relations-fb15k-237",
+            title="Link prediction by relations left out of training, FB15k-237",
+            seed=options.seed,
+            settings={
+                "graph": repr(graph),
+                "relations left out of each draw": max(1, int(SHARE * graph.n_relations)),
+                "triples left out": counts,
+                "triples asked": options.questions,
+            },
+            figures=figures,
+            notes=[
+                f"Mean of {options.draws} draws. Relations with more than a quarter of the triples are not drawn. Filtered "
+                "by all triples; ties at their mean rank; tails and heads; texts alone, without the links of entities.",
+                "trained on the others: projections by the default training, which starts from the network in the box, on "
+                "a frozen text encoder; what is left out is asked by its name. plain encoder: reads “head relation”.",
+            ],
+        )
+    ]
+
+
+def left_out(graph: KnowledgeGraph, questions: int, seed: int) -> tuple[KnowledgeGraph, KnowledgeGraph]:
+    """Return a graph without the triples of some relations, and the whole one with some of these for its test triples."""
+    rng = np.random.default_rng((seed, 3))
+    counts = np.bincount(graph.triples[:, 1], minlength=graph.n_relations)
+    rare = rng.permutation(np.flatnonzero((counts > 0) & (counts <= TOO_COMMON * graph.n_triples)))
+    gone = np.isin(graph.triples[:, 1], rare[: max(1, int(SHARE * graph.n_relations))])
+    heads, relations, tails = map(np.ascontiguousarray, graph.triples[~gone].T)
+    none = graph.triples[:0]
+    known = dataclasses.replace(graph, heads=heads, relations=relations, tails=tails, valid=none, test=none)
+    asked = rng.permutation(graph.triples[gone])[:questions]
+    everything = np.concatenate([graph.valid, graph.test])  # known, to filter by
+    return known, dataclasses.replace(graph, valid=everything, test=asked)
+
+
+def _ways(
+    options: argparse.Namespace,
+    known: KnowledgeGraph,
+    text: TextEncoder,
+    embeddings: NDArray[np.float32],
+    names: list[str],
+    seed: int,
+) -> Iterator[tuple[str, Ask]]:
+    vectors, relations = Vectors([embeddings]), relation_texts(known)
+    yield "the text “head relation”, plain encoder", asking_together(known, text)
+    box = HyperCL.in_the_box(text)
+    if box is not None:
+        yield "the network in the box", asking(box, vectors, names, relations)
+    settings = HyperCLTraining(seed=seed, steps=20 if options.quick else 0)
+    with tempfile.TemporaryDirectory() as folder:
+        made = train_hyper_cl(
+            known, Path(folder) / "model", encoder=text, settings=settings, embeddings=embeddings, quiet=True
+        )
+        yield "trained on the others", asking(made, vectors, names, relations)
