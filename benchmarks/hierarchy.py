@@ -67,6 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--training", nargs="+", default=[], metavar="NAME=VALUE", help="settings of --train, as of ontodex.HiTTraining"
     )
     parser.add_argument("--budget", default="", help="what the models were trained with, for the record")
+    parser.add_argument("--variant", default="", help="what sets this training apart, for the name of the record")
     parser.add_argument("--trained-on", default="", help="the graph that they were trained on, where it is another one")
     parser.add_argument("--base", default=DEFAULT_ENCODER, help="pretrained encoder of models and baselines")
     parser.add_argument(
@@ -152,13 +153,14 @@ def _measured(
     known = options.graph == "wordnet" and base == Path(DEFAULT_ENCODER).name and not options.trained_on
     parts = ["hierarchy", options.graph, name, options.trained_on and f"from-{options.trained_on}"]
     boxed = "" if options.model or options.train or options.trained_on else "the encoder in the box"
-    parts += ["" if base == Path(DEFAULT_ENCODER).name else base, boxed and "box"]
+    parts += ["" if base == Path(DEFAULT_ENCODER).name else base, boxed and "box", options.variant.replace(" ", "-")]
     return Measured(
         name="-".join(filter(None, parts)),
         title=f"Hierarchy of {options.graph}, {name}"
         + (f", trained on {options.trained_on}" if options.trained_on else "")
         + ("" if base == Path(DEFAULT_ENCODER).name else f", {base}")
-        + (boxed and f", {boxed}"),
+        + (boxed and f", {boxed}")
+        + (options.variant and f", {options.variant}"),
         seed=seeds[0],
         settings={
             "graph": repr(graph),
