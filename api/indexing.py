@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ontodex.encoders.link_encoder import LinkEncoder
     from ontodex.encoders.text import TextEncoder
     from ontodex.geometry.complex import ComplEx
-    from ontodex.indexers.build import LinkTrainer
+    from ontodex.indexers.new_generation import LinkTrainer
     from ontodex.indexers.structure_build import StructureTrainer
     from ontodex.trainers.complex import ComplExTraining
     from ontodex.trainers.hyper_cl import HyperCLTraining

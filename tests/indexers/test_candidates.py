@@ -9,8 +9,8 @@ import pytest
 import ontodex
 from ontodex.geometry.cosine import unit
 from ontodex.graph import KnowledgeGraph
-from ontodex.indexers import build as build_module
 from ontodex.indexers import candidates as module
+from ontodex.indexers import new_generation
 from ontodex.indexers.candidates import load_candidates, make_candidates, measure_recall, place
 from ontodex.indexers.manifest import FileInfo, file_info
 from ontodex.indexers.vectors import Vectors
@@ -21,7 +21,7 @@ QUESTIONS = [("dog", "lives in"), ("cat", "eats"), ("some beast", "is a"), ("you
 @pytest.fixture
 def large(tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An index of a graph that counts as large."""
-    monkeypatch.setattr(build_module, "EXACT_UP_TO", 50)
+    monkeypatch.setattr(new_generation, "EXACT_UP_TO", 50)
     path = tmp_path / "large.odx"
     training = ontodex.HyperCLTraining(steps=2, queries=32, negatives=8, rank=4, condition=8, width=16)
     ontodex.build(

@@ -147,7 +147,7 @@ def interrupted(action: Callable[..., object], *arguments: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ontodex.indexers.build.write_store", interrupt)
+        patch.setattr("ontodex.indexers.new_generation.write_store", interrupt)
         with pytest.raises(KeyboardInterrupt):
             action(*arguments)
 

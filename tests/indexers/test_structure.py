@@ -234,7 +234,7 @@ def test_an_interrupted_build_does_not_train_again(
     monkeypatch.setattr(trained, "train_complex", lambda *given, **named: runs.append(1) or train(*given, **named))
     settings = ontodex.ComplExTraining(rank=4, steps=3)
     with monkeypatch.context() as patch:
-        patch.setattr("ontodex.indexers.build.join", lambda *_: (_ for _ in ()).throw(OSError("no room")))
+        patch.setattr("ontodex.indexers.new_generation.join", lambda *_: (_ for _ in ()).throw(OSError("no room")))
         with pytest.raises(ontodex.OntodexError, match="no room"):
             build(numbers(), tmp_path / "a.odx", tiny_encoder, settings)
     build(numbers(), tmp_path / "a.odx", tiny_encoder, settings).close()
