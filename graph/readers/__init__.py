@@ -163,6 +163,9 @@ def _read_one(source: Any, table: Table, on_error: str, format: str | None, lang
     except ReadError as error:
         if problems.count:
             raise ReadError(f"nothing could be read; {problems.summary()}", name) from None
+        if negated:
+            nothing = "expected links that do not hold, found none; SSSOM marks them by Not in predicate_modifier"
+            raise ReadError(nothing, name) from None
         raise error from None
 
 

@@ -183,6 +183,8 @@ def test_mappings_are_read_with_the_prefixes_above_them_and_negated_if_those_are
     assert says(iris)["known"] == {("http://a/1", "r", "http://b/2")}
     assert says(read(path, on_error="raise", negated=True))["known"] == {("A:1", "r", "A:3")}
     assert says(read(write("c.tsv", "A:1\tr\tA:2\n"), negated=True))["known"] == {("A:1", "r", "A:2")}
+    with pytest.raises(ReadError, match="expected links that do not hold, found none; SSSOM marks them by Not"):
+        read(write("d.sssom.tsv", rows.replace("Not", "")), negated=True)
 
 
 @pytest.mark.parametrize(
