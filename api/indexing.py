@@ -242,7 +242,10 @@ def remove_links(source: Any, path: str | Path, *, device: str = "auto", quiet: 
     Raises:
         UnknownEntity: If an end of a link is not in the index.
         UnknownRelation: If a relation is not.
-        GraphError: If the index does not have such a link, or no link is given; then none is removed.
+        GraphError: If the index has none of the links, or no link is given.
+
+    Warns:
+        ReadWarning: If it does not have some.
     """
     from ontodex.indexers.update import update_index
 

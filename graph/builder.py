@@ -161,11 +161,16 @@ class GraphBuilder:
         return tuple(self._relations)
 
     def triple(self, head: str, relation: str, tail: str, split: str = "train") -> None:
-        """Add a triple; ``split`` is ``train`` for what is known, ``valid`` or ``test`` for what is held out."""
+        """Add a triple, but for one whose ends are one entity only as one of their ids stands for the other.
+
+        ``split`` is ``train`` for what is known, ``valid`` or ``test`` for what is held out.
+        """
         rows, relations = self._rows, self._relations
         head_row, number, tail_row = rows.get(head), relations.get(relation), rows.get(tail)
         if head_row is None or number is None or tail_row is None:
             head_row, number, tail_row = self.entity(head), self.relation(relation), self.entity(tail)
+            if head_row == tail_row and head != tail:
+                return
         self._triples[split].extend((head_row, number, tail_row))
 
     def count_shared(self, split: str, other: str) -> int:

@@ -110,8 +110,8 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
     A CURIE whose prefix ``part`` does not declare is read with the prefixes of ``graph``. An id that an entity of ``graph``
     had formerly becomes its present one, whose own label and definition count; a name that ``part`` only links to becomes
     the id of the entity of this label, if there is one alone. So ids may be there twice. Links between what has become one
-    are left out. ``is_a`` and ``rdfs:subClassOf`` become the one relation of the hierarchy of ``graph``; ``broader`` and
-    ``skos:broader`` do, if it is one of these. The prefixes of the
+    are left out. ``is_a`` and ``rdfs:subClassOf`` become the relation of the hierarchy of ``graph``, of several the one of most
+    triples, if none has such a name; ``broader`` and ``skos:broader`` do, if it is one of these. The prefixes of the
     result are those that ``graph`` lacks.
 
     Example:
@@ -140,6 +140,11 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
 
     relations = _hierarchy_relation(part, graph)
     relation_ids = written(part.relation_ids, graph.relation_ids, graph.ids)
+    relation_ids = TextColumn.of(relations.get(name, name) for name in relation_ids)
+    relation_labels = [
+        readable(name) if label == readable(old) else label
+        for old, name, label in zip(part.relation_ids, relation_ids, part.relation_labels, strict=True)
+    ]
     ids = written(part.ids, graph.ids, graph.relation_ids)
     labels = [
         own_name(name) if label == own_name(old) else label
@@ -152,7 +157,8 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
         former_ids=NestedTextColumn(
             written(part.former_ids.strings, graph.ids, graph.relation_ids), part.former_ids.rows
         ),
-        relation_ids=TextColumn.of(relations.get(name, name) for name in relation_ids),
+        relation_ids=relation_ids,
+        relation_labels=TextColumn.of(relation_labels),
         prefixes=MappingProxyType(new),
     )
     return _renamed(part, _meant(part, set(_only_linked(part)), graph))
@@ -234,12 +240,18 @@ def _renamed(graph: KnowledgeGraph, meant: Mapping[str, str]) -> KnowledgeGraph:
 
 
 def _hierarchy_relation(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
-    """Return what relations from child to parent of a part become, where the graph has just one of another name."""
-    known = [graph.relation_ids[number] for number in graph.hierarchy_relations]
-    if len(known) != 1:
+    """Return what relations from child to parent of a part become, where the graph has none of the usual names for them.
+
+    That is its relation from child to parent of most triples.
+    """
+    numbers = graph.hierarchy_relations
+    known = [graph.relation_ids[number] for number in numbers]
+    usual = SUBCLASS | BROADER if BROADER.intersection(known) else SUBCLASS
+    if not known or (len(known) > 1 and usual.intersection(known)):
         return {}
-    same = SUBCLASS | BROADER if known[0] in BROADER else SUBCLASS
-    return dict.fromkeys(same.intersection(part.relation_ids).difference(known), known[0])
+    counts = np.bincount(graph.relations, minlength=graph.n_relations)
+    most = graph.relation_ids[max(numbers, key=lambda number: (counts[number], -number))]
+    return dict.fromkeys(usual.intersection(part.relation_ids).difference(known), most)
 
 
 def _only_linked(graph: KnowledgeGraph) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Iterable
 
 import numpy as np
@@ -13,7 +14,8 @@ from ontodex.graph.arrays import Keys, within
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import BROADER, SUBCLASS, aligned
-from ontodex.graph.prefixes import looks_like_identifier
+from ontodex.graph.notices import ReadWarning
+from ontodex.graph.prefixes import WELL_KNOWN, contract, looks_like_identifier
 
 __all__ = ["remove", "remove_links"]
 
@@ -69,7 +71,10 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
     Raises:
         UnknownEntity: If an end of a link is not in the graph, or fits several of its entities.
         UnknownRelation: If a relation is not.
-        GraphError: If there is no such link, or none is given.
+        GraphError: If there is none of the links, or none is given.
+
+    Warns:
+        ReadWarning: If some are not there.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -79,12 +84,14 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
         >>> remove_links(builder.build(), wrong.build()).triples.tolist()
         [[0, 0, 1]]
     """
+    numbers = {row: _relations(graph, name) for row, name in enumerate(links.relation_ids)}
     links = aligned(links, graph)
     asked = np.concatenate([links.triples, links.valid, links.test])
     if not len(asked):
         raise GraphError(f"{links.source}: expected links to remove, found none")
     rows = {row: _only(graph, links.ids[row]) for row in np.unique(asked[:, [0, 2]]).tolist()}
-    numbers = {row: _relations(graph, links.relation_ids[row]) for row in np.unique(asked[:, 1]).tolist()}
+    for row in np.unique(asked[:, 1]).tolist():
+        numbers[row] = numbers[row] or (graph.expect_relation(links.relation_ids[row]),)
     known = np.sort(_keys(graph, np.concatenate([graph.triples, graph.valid, graph.test])))
     wanted, missing = list[Rows](), list[Rows]()
     for head, relation, tail in asked.tolist():
@@ -94,19 +101,22 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
     if missing:
         head, relation, tail = missing[0][0].tolist()
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise GraphError(
+        found = (
             f"{graph.source}: expected links of the graph to remove, found {graph.labels[head]!r} "
             f"{graph.relation_labels[relation]!r} {graph.labels[tail]!r}{more}, which it does not have"
         )
+        if not wanted:
+            raise GraphError(found)
+        warnings.warn(found, ReadWarning, stacklevel=2)
     gone = np.sort(_keys(graph, np.concatenate(wanted)))
     stay = [part[~within(gone, _keys(graph, part))] for part in (graph.triples, graph.valid, graph.test)]
     return _with_triples(graph, *stay)
 
 
 def _relations(graph: KnowledgeGraph, name: str) -> tuple[int, ...]:
-    """Return the relation of a name; or all from child to parent, if it is a usual one of these and not the graph's."""
-    usual = name in SUBCLASS | BROADER and graph.find_relation(name) is None
-    return graph.hierarchy_relations if usual and graph.hierarchy_relations else (graph.expect_relation(name),)
+    """Return all relations from child to parent, if a name is a usual one for them, and none of the graph's; else none."""
+    usual = contract(name, WELL_KNOWN) in SUBCLASS | BROADER and graph.find_relation(name) is None
+    return graph.hierarchy_relations if usual else ()
 
 
 def _keys(graph: KnowledgeGraph, triples: Rows) -> Keys:

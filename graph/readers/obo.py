@@ -119,7 +119,7 @@ def _declare(
                     message = f"expected a frame of {end}, found only a link to it; it is kept without a label"
                     problems.report(message, term.number, source)
             builder.relation(relation, relations.get(relation, ""))
-            builder.triple(ends[0], relation, ends[1])
+            builder.triple(head, relation, tail)
 
 
 def _links(identifier: str, term: Term) -> Iterator[tuple[str, str, str]]:

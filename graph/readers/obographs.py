@@ -84,7 +84,7 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
         if not out.intersection(ends):
             name = contract(relation, builder.prefixes)
             builder.relation(name, "is a" if name == "is_a" else "")
-            builder.triple(ends[0], name, ends[1])
+            builder.triple(ends[0], name, contract(tail, builder.prefixes))
 
 
 def _properties(meta: dict[str, Any]) -> list[dict[str, Any]]:

@@ -180,15 +180,16 @@ class RdfStatements:
     def links(self) -> NDArray[np.int32]:
         """Subject, predicate and object of every link that is no prediction, ``int32`` of shape (links, 3).
 
-        What leads to a resource that another stands for (:meth:`present`) leads to that one.
+        What leads to a resource that another stands for (:meth:`present`) leads to that one, unless it comes from there.
         """
         kept = self._links()
         present = np.arange(len(self.terms), dtype=np.int32)
         for old, new in self.present().items():
             present[old] = new
         led = ~np.isin(kept[:, 1], list(self.numbers(rdf.REPLACED_BY)))
+        was_one = kept[:, 0] == kept[:, 2]
         kept[led, 2] = present[kept[led, 2]]
-        return kept
+        return kept[was_one | (kept[:, 0] != kept[:, 2])]
 
     def _links(self) -> NDArray[np.int32]:
         arrays = {name: np.array(links, dtype=np.int32).reshape(-1, 3) for name, links in self._graphs.items()}

@@ -124,6 +124,15 @@ def test_subclass_is_one_relation_and_broader_is_not() -> None:
     rdf = graph_of(("ex:1", "rdfs:subClassOf", "ex:2"))
     assert set(merge(rdf, graph_of(("ex:3", "is_a", "ex:2"))).relation_ids) == {"rdfs:subClassOf"}
     thesaurus = graph_of(("ex:1", "broader", "ex:2"))
+    words = graph_of(("dog", "hypernym", "animal"), ("cat", "hypernym", "animal"), ("Rex", "instance hypernym", "dog"))
+    both = merge(words, graph_of(("cow", "rdfs:subClassOf", "animal")))
+    assert (list(both.relation_ids), list(both.relation_labels)) == (
+        list(words.relation_ids),
+        list(words.relation_labels),
+    )
+    assert ("cow", "hypernym", "animal") in says(both)["known"]
+    named = words.with_hierarchy("instance hypernym")
+    assert ("cow", "instance hypernym", "animal") in says(merge(named, graph_of(("cow", "is_a", "animal"))))["known"]
     assert set(merge(thesaurus, graph_of(("ex:3", "skos:broader", "ex:2"))).relation_ids) == {"broader"}
     assert set(merge(rdf, graph_of(("ex:3", "skos:broader", "ex:2"))).relation_ids) == {
         "rdfs:subClassOf",

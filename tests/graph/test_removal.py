@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ontodex.errors import GraphError, UnknownEntity, UnknownRelation
-from ontodex.graph import GraphBuilder, KnowledgeGraph, remove, remove_links
+from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, remove, remove_links
 from ontodex.graph.prefixes import WELL_KNOWN
 
 
@@ -104,3 +104,5 @@ def test_a_usual_name_is_any_relation_of_the_hierarchy(name: str) -> None:
     assert says(left)["known"] == {("a", "eats", "b")}
     with pytest.raises(GraphError, match="found 'a' 'hypernym' 'c', which it does not have"):
         remove_links(graph, links(("a", name, "c")))
+    with pytest.warns(ReadWarning, match="found 'a' 'hypernym' 'c', which it does not have"):
+        assert remove_links(graph, links(("a", name, "c"), ("a", name, "b"))).n_triples == 2

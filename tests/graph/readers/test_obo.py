@@ -214,6 +214,11 @@ def test_former_ids_stand_for_their_terms(write) -> None:
     assert says(before) == says(graph) == says(merge(read(ontology), read(notes)))
 
 
+def test_what_leads_to_its_own_former_id_is_no_link(write) -> None:
+    links = "[Term]\nid: T:4\nname: pain\nalt_id: T:44\nis_a: T:44\nrelationship: causes T:4\nrelationship: after T:44\n"
+    assert says(read(write("a.obo", links), on_error="raise"))["known"] == {("T:4", "causes", "T:4")}
+
+
 def test_a_former_id_with_a_frame_of_its_own_is_a_term(write) -> None:
     graph = read(write("a.obo", FORMER + "\n[Term]\nid: T:22\nname: heart attack\n"), on_error="raise")
     assert says(graph)["known"] == {("T:3", "is_a", "T:22")}

@@ -361,3 +361,16 @@ def test_a_gzip_file_that_was_cut_off_is_no_smaller_graph(write, share: float) -
     path = write("cut.ttl.gz", whole[: int(share * len(whole))])
     with pytest.raises(ReadError, match="a damaged one"):
         read(path, on_error="skip")
+
+
+def test_what_replaces_another_is_not_linked_to_itself(write) -> None:
+    text = """@prefix ex: <http://x.org/> . @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+    @prefix dct: <http://purl.org/dc/terms/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+    ex:new skos:prefLabel "New" ; skos:broader ex:old, ex:top ; dct:replaces ex:old ; ex:likes ex:new .
+    ex:top skos:prefLabel "Top" . ex:child skos:prefLabel "Child" ; skos:broader ex:old .
+    ex:old skos:prefLabel "Old" ; owl:deprecated true ; dct:isReplacedBy ex:new ."""
+    assert says(read(write("a.ttl", text), on_error="raise"))["known"] == {
+        ("ex:new", "skos:broader", "ex:top"),
+        ("ex:new", "ex:likes", "ex:new"),
+        ("ex:child", "skos:broader", "ex:new"),
+    }
