@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from ontodex.engine.answer_table import tsv
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand
-from ontodex.graph.readers.vocabulary import OUR_TOOL, OURS, PROPOSED
+from ontodex.graph.readers.vocabulary import OUR_TOOL, OURS, PROPOSED, TOOL
 
 __all__ = ["UNSPECIFIED_LICENSE", "Said", "sssom_table"]
 
@@ -29,6 +29,7 @@ COLUMNS = (
     "object_id",
     "object_label",
     "mapping_justification",
+    "mapping_tool",
     "confidence",
 )
 
@@ -76,6 +77,7 @@ def sssom_table(mappings: Sequence[Said], prefixes: Mapping[str, str], *, licens
             _curie(one.object[0], prefixes, spaces),
             one.object[1],
             PROPOSED,
+            TOOL,
             one.confidence,
         ]
         for one in mappings

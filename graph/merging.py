@@ -110,8 +110,8 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
     A CURIE whose prefix ``part`` does not declare is read with the prefixes of ``graph``. An id that an entity of ``graph``
     had formerly becomes its present one, whose own label and definition count; a name that ``part`` only links to becomes
     the id of the entity of this label, if there is one alone. So ids may be there twice. Links between what has become one
-    are left out. ``is_a`` and ``rdfs:subClassOf`` become the relation of the hierarchy of ``graph``, of several the one of most
-    triples, if none has such a name; ``broader`` and ``skos:broader`` do, if it is one of these. The prefixes of the
+    are left out. ``is_a`` and ``rdfs:subClassOf`` become the relation of the hierarchy of ``graph``, of several the one of
+    most triples, if none has such a name; ``broader`` and ``skos:broader`` do, if it is one of these. The prefixes of the
     result are those that ``graph`` lacks.
 
     Example:

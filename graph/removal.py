@@ -101,13 +101,13 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
     if missing:
         head, relation, tail = missing[0][0].tolist()
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
-        found = (
+        message = (
             f"{graph.source}: expected links of the graph to remove, found {graph.labels[head]!r} "
             f"{graph.relation_labels[relation]!r} {graph.labels[tail]!r}{more}, which it does not have"
         )
         if not wanted:
-            raise GraphError(found)
-        warnings.warn(found, ReadWarning, stacklevel=2)
+            raise GraphError(message)
+        warnings.warn(message, ReadWarning, stacklevel=2)
     gone = np.sort(_keys(graph, np.concatenate(wanted)))
     stay = [part[~within(gone, _keys(graph, part))] for part in (graph.triples, graph.valid, graph.test)]
     return _with_triples(graph, *stay)

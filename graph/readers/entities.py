@@ -12,8 +12,9 @@ from itertools import islice
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import normalise
 from ontodex.graph.prefixes import WELL_KNOWN
-from ontodex.graph.readers.entity_columns import NOTHING, EntityColumns, cell_parts, one_line
+from ontodex.graph.readers.entity_columns import NOTHING, EntityColumns, cell_parts, one_line, spelt
 from ontodex.graph.readers.keys import Table, is_key, table_of
+from ontodex.graph.readers.negation import left_out, negation_in
 
 __all__ = ["add_entities", "add_entity"]
 
@@ -89,9 +90,10 @@ def add_entities(
     A parent is an entity by its id, by its label, or by its label in any case; what names no row is an entity of this name,
     but for 0 and ``owl:Thing``, and so is a label that several rows have. Any other column is a relation if most of its
     cells name rows, or if rows share its values (``habitat``, say); numbers, dates and remarks are left out, and so are rows
-    that are marked as obsolete and links to them. A value is a row by its label only if a quarter of the column's values
-    are. Where ids are numbers in a row, a number names a row only in a column whose name says so (``manager_id``). Where no
-    column is named as one of labels, the first of short texts that differ is taken for it.
+    that are marked as obsolete and links to them, and what a row says that denies it (``negated``, or NOT as
+    ``qualifier``). A value is a row by its label only if a quarter of the column's values are. Where ids are numbers in
+    a row, a number names a row only in a column whose name says so (``manager_id``). Where no column is named as one of
+    labels, the first of short texts that differ is taken for it.
 
     Args:
         columns: What the header says.
@@ -120,6 +122,7 @@ def add_entities(
             continue
         found.add(identifier, next(iter(columns.labels(cells)), identifier))
         named.append((identifier, cells))
+    named, columns = _stated(named, columns, remark)
     former = {name: identifier for identifier, cells in named for name in columns.names(columns.former, cells)}
     builder.replace(former)
     found.stand_for(former)
@@ -144,6 +147,21 @@ def add_entities(
             may_name_rows = not table.is_alone and sum(len(part) for _, part in links) <= LONGEST * len(links)
             table.left_out.setdefault(relation, []).extend(links if may_name_rows else ())
     found.finish(remark)
+
+
+def _stated(
+    named: list[tuple[str, Sequence[str]]], columns: EntityColumns, remark: Callable[[str], None]
+) -> tuple[list[tuple[str, Sequence[str]]], EntityColumns]:
+    """Return the rows that do not say of themselves that they do not hold, and the columns without one for nothing else."""
+    others = dict(columns.others)
+    negation = negation_in(spelt([others.get(at, "") for at in range(columns.width)]))
+    if negation is None:
+        return named, columns
+    stated = [row for row in named if not negation.denies(row[1])]
+    if len(stated) < len(named):
+        remark(left_out(len(named) - len(stated)))
+    rest = tuple(one for one in columns.others if not negation.is_flag or one[0] != negation.at)
+    return stated, replace(columns, others=rest)
 
 
 class _Found:

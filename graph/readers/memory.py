@@ -10,6 +10,7 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.entities import add_entities
 from ontodex.graph.readers.entity_columns import entity_columns
 from ontodex.graph.readers.keys import Table
+from ontodex.graph.readers.negation import left_out
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.tables import TripleColumns, names_ends, no_relation, triple_columns
 
@@ -78,7 +79,9 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Tab
             "id, label and parent"
         )
     triples = chosen or TripleColumns()
-    read = set(range(len(names))) if entities else {*triples[:3], *triples.labels, triples.modifier}
+    read: set[int | None] = set(range(len(names)))
+    if not entities:
+        read = {*triples[:3], *triples.labels, triples.negation and triples.negation.at}
     columns = [
         map(_cell, (frame.iloc[:, at] if hasattr(frame, "iloc") else frame.to_series(at)).to_list())
         if at in read
@@ -91,9 +94,14 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Tab
             entities, rows, builder, table, lambda what, row: problems.report(f"{what} in row {row}"), problems.remark
         )
         return
+    denied = 0
     for row, cells in rows:
-        if not triples.add(cells, builder, negated=negated):
+        if not triples.is_wanted(cells, negated=negated):
+            denied += not negated
+        elif not triples.add(cells, builder):
             problems.report(f"expected head, relation and tail, found an empty cell in row {row}")
+    if denied:
+        problems.remark(left_out(denied))
 
 
 def _cell(value: Any) -> str:

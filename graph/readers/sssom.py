@@ -31,10 +31,10 @@ class SssomHeader:
     def own_id(self, name: str) -> str:
         """Return an id as the graph has it: one that is neither IRI nor CURIE was written as one.
 
-        >>> SssomHeader(prefixes={"ontodex": OURS}).own_id("ontodex:big%20dog")
+        >>> SssomHeader().own_id("ontodex:big%20dog")
         'big dog'
         """
-        iri = expand(name, self.prefixes) if self.prefixes else None
+        iri = expand(name, {"ontodex": OURS, **self.prefixes})
         return unquote(iri.removeprefix(OURS)) if iri is not None and iri.startswith(OURS) else name
 
 

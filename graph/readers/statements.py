@@ -189,7 +189,8 @@ class RdfStatements:
         led = ~np.isin(kept[:, 1], list(self.numbers(rdf.REPLACED_BY)))
         was_one = kept[:, 0] == kept[:, 2]
         kept[led, 2] = present[kept[led, 2]]
-        return kept[was_one | (kept[:, 0] != kept[:, 2])]
+        links: NDArray[np.int32] = kept[was_one | (kept[:, 0] != kept[:, 2])]
+        return links
 
     def _links(self) -> NDArray[np.int32]:
         arrays = {name: np.array(links, dtype=np.int32).reshape(-1, 3) for name, links in self._graphs.items()}

@@ -13,10 +13,11 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.entities import add_entities
 from ontodex.graph.readers.entity_columns import EntityColumns, entity_columns, one_line, spelt
 from ontodex.graph.readers.keys import Table
+from ontodex.graph.readers.negation import Negation, left_out, negation_in
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.rows import Rows, rows_of
 from ontodex.graph.readers.sssom import SssomHeader, sssom_header
-from ontodex.graph.readers.vocabulary import PROPOSED
+from ontodex.graph.readers.vocabulary import PROPOSED, TOOL
 
 __all__ = ["TripleColumns", "freebase_words", "names_ends", "no_relation", "read_table", "triple_columns"]
 
@@ -27,6 +28,7 @@ STEMS = (
 ENDS = (
     *STEMS,
     *((f"{head} id", f"{tail} id") for head, tail in (*STEMS, (":start", ":end"))),
+    *((f"{head} {kind}", f"{tail} {kind}") for kind in ("label", "name") for head, tail in STEMS),
     *((f"x {name}", f"y {name}") for name in ("index", "id", "name")),
 )
 """Names of the columns of heads and of tails."""
@@ -65,23 +67,24 @@ class TripleColumns(NamedTuple):
     relation: int = 1
     tail: int = 2
     labels: tuple[int | None, int | None, int | None] = (None, None, None)
-    modifier: int | None = None
+    negation: Negation | None = None
     justification: int | None = None
+    tool: int | None = None
 
-    def add(self, cells: Sequence[str], builder: GraphBuilder, split: str = "train", *, negated: bool = False) -> bool:
-        """Add the triple of a row and its labels; return whether no cell is empty.
-
-        Where a column says which triples do not hold, those are left out, or if they are ``negated``, the others.
-        """
+    def add(self, cells: Sequence[str], builder: GraphBuilder, split: str = "train") -> bool:
+        """Add the triple of a row and its labels; return whether no cell is empty."""
         head, relation, tail = (one_line(cells[at]) for at in self[:3])
         if not (head and relation and tail):
             return False
-        if self.modifier is None or (cells[self.modifier].strip().casefold() == "not") == negated:
-            builder.triple(head, relation, tail, split)
-            self.add_ends(cells, builder)
-            if self.labels[1] is not None:
-                builder.relation(relation, label=cells[self.labels[1]])
+        builder.triple(head, relation, tail, split)
+        self.add_ends(cells, builder)
+        if self.labels[1] is not None:
+            builder.relation(relation, label=cells[self.labels[1]])
         return True
+
+    def is_wanted(self, cells: Sequence[str], *, negated: bool) -> bool:
+        """Tell whether a row holds, or if what does not is wanted, does not; a table that tells neither has both."""
+        return self.negation is None or self.negation.denies(cells) == negated
 
     def add_ends(self, cells: Sequence[str], builder: GraphBuilder) -> None:
         """Add head and tail with their labels, where there are any."""
@@ -121,8 +124,9 @@ def triple_columns(names: Sequence[str]) -> TripleColumns | None:
         middle,
         tail,
         (labels[0], labels[1], labels[2]),
-        places.get("predicate modifier"),
+        negation_in(spelt(names)),
         places.get("mapping justification"),
+        places.get("mapping tool"),
     )
 
 
@@ -153,7 +157,7 @@ def no_relation(names: Sequence[str]) -> str:
     """Return what is said of a header that names heads and tails alone."""
     return (
         f"expected a relation beside both ends, found {', '.join(map(str, names))[:80]}; add a column named relation, which "
-        "may say the same in every row, or name the columns child and parent"
+        "may say the same in every row, or name the columns child and parent; of an audit, give the table in SSSOM"
     )
 
 
@@ -226,6 +230,50 @@ class _Unnamed:
             problems.remark(f"the first line, {found!r}, has nothing in common with the others; {IF_OTHERWISE}")
 
 
+class _Reviewed:
+    """Lines of a table that are no facts: what it says not to hold, and in SSSOM what ontodex proposed.
+
+    Args:
+        columns: Where what stands.
+        header: What stands above them.
+        negated: Whether what does not hold is wanted, in place of what does.
+    """
+
+    def __init__(self, columns: TripleColumns, header: SssomHeader, *, negated: bool) -> None:
+        self._columns, self._header, self._negated = columns, header, negated
+        self._proposed = self._denied = self._headless = 0
+
+    def keeps(self, cells: list[str], builder: GraphBuilder) -> bool:
+        """Tell whether a line is a fact; ids that ontodex wrote are read as they were, in place."""
+        columns, header = self._columns, self._header
+        is_ours = header.is_ours or (columns.tool is not None and cells[columns.tool].strip() == TOOL)
+        if is_ours:
+            self._headless += not header.is_ours
+            for at in (columns.head, columns.relation, columns.tail):
+                cells[at] = header.own_id(one_line(cells[at]))
+        if is_ours and columns.justification is not None and cells[columns.justification].strip() == PROPOSED:
+            self._proposed += 1
+            for at in (columns.head, columns.tail):
+                builder.entity(cells[at])
+            return False
+        wanted = columns.is_wanted(cells, negated=self._negated)
+        self._denied += not (wanted or self._negated)
+        return wanted
+
+    def warn(self, problems: Problems) -> None:
+        if self._proposed:
+            problems.remark(
+                f"left out {self._proposed} line(s) that ontodex proposed and nobody confirmed; to have one read, change "
+                "its mapping_justification, as to semapv:ManualMappingCuration"
+            )
+        if self._denied:
+            problems.remark(left_out(self._denied))
+        if self._headless:
+            problems.remark(
+                "the lines above the header, which begin with #, are gone, and with them the prefixes of ids"
+            )
+
+
 class _Misfits:
     """Lines that are not as wide as the table: faults, but for comments above it."""
 
@@ -276,7 +324,7 @@ def read_table(
         header = sssom_header(cells[0] for _, cells in comments)
         builder.prefixes.update(header.prefixes)
         _read_triples(columns or TripleColumns(), header, rows, builder, misfits, split, negated)
-    elif entities:
+    elif entities and not {"subject id", "object id"} <= _places(names).keys():
         add_entities(
             entities, rows, builder, table, lambda what, at: problems.report(what, at, str(path)), problems.remark
         )
@@ -293,30 +341,19 @@ def _read_triples(
     split: str,
     negated: bool,
 ) -> None:
-    unnamed, proposed, problems = _Unnamed(), 0, misfits.problems
+    unnamed, reviewed, problems = _Unnamed(), _Reviewed(columns, header, negated=negated), misfits.problems
     is_named = misfits.begun
     for number, cells in rows:
         if len(cells) != misfits.width:
             misfits.report(number, cells)
             continue
         misfits.begun = True
-        if header.is_ours:
-            for at in columns[:3]:
-                cells[at] = header.own_id(one_line(cells[at]))
-        justification = cells[columns.justification].strip() if columns.justification is not None else ""
-        if header.is_ours and justification == PROPOSED:
-            proposed += 1
-            columns.add_ends(cells, builder)
-        elif not columns.add(cells, builder, split, negated=negated):
+        if reviewed.keeps(cells, builder) and not columns.add(cells, builder, split):
             problems.report("expected head, relation and tail, found an empty cell", number, misfits.source)
         elif not is_named and split == "train":
             unnamed.take(cells)
     unnamed.warn(problems)
-    if proposed:
-        problems.remark(
-            f"left out {proposed} line(s) that ontodex proposed and nobody confirmed; to have one read, change its "
-            "mapping_justification, as to semapv:ManualMappingCuration"
-        )
+    reviewed.warn(problems)
     for identifier in builder.relation_ids():
         if identifier.startswith("/") and not identifier.startswith(CONCEPTNET):
             builder.relation(identifier, freebase_words(identifier))

@@ -215,7 +215,9 @@ def test_former_ids_stand_for_their_terms(write) -> None:
 
 
 def test_what_leads_to_its_own_former_id_is_no_link(write) -> None:
-    links = "[Term]\nid: T:4\nname: pain\nalt_id: T:44\nis_a: T:44\nrelationship: causes T:4\nrelationship: after T:44\n"
+    links = (
+        "[Term]\nid: T:4\nname: pain\nalt_id: T:44\nis_a: T:44\nrelationship: causes T:4\nrelationship: after T:44\n"
+    )
     assert says(read(write("a.obo", links), on_error="raise"))["known"] == {("T:4", "causes", "T:4")}
 
 

@@ -173,13 +173,59 @@ def test_mappings_that_do_not_hold_are_left_out(write) -> None:
     assert (says(graph)["known"], list(graph.ids)) == ({("A:1", "r", "A:2")}, ["A:1", "A:2"])
 
 
+@pytest.mark.parametrize(
+    ("column", "no", "yes"), [("negated", "True", "False"), ("qualifier", "NOT|contributes_to", "contributes_to")]
+)
+def test_what_is_denied_is_no_fact(write, column: str, no: str, yes: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    lines = [f"subject,predicate,object,{column}", f"D:1,has,H:1,{yes}", f"D:1,has,H:2,{no}", "D:2,has,H:1,"]
+    frame = pandas.DataFrame([line.split(",") for line in lines[1:]], columns=lines[0].split(","))
+    for source in (write("a.csv", "\n".join(lines)), frame):
+        with pytest.warns(ReadWarning, match=r"left out 1 line\(s\) that say what does not hold"):
+            assert says(read(source))["known"] == {("D:1", "has", "H:1"), ("D:2", "has", "H:1")}
+        assert says(read(source, negated=True))["known"] == {("D:1", "has", "H:2")}
+    rows = f"id,name,{column},go_id\nP:1,Ann,{yes},G:1\nP:1,Ann,{no},G:2\nP:2,Bob,{yes},G:1\nP:3,Eve,,G:2\n"
+    with pytest.warns(ReadWarning, match=r"left out 1 line\(s\) that say what does not hold"):
+        said = says(read(write("b.csv", rows)))
+    links = {(head, tail) for head, relation, tail in said["known"] if relation == "go_id"}
+    assert links == {("P:1", "G:1"), ("P:2", "G:1"), ("P:3", "G:2")}
+    assert said["entities"]["P:1"][0] == "Ann"
+
+
+def test_a_line_of_ours_is_known_without_the_lines_above_the_header(write) -> None:
+    header = "subject_id\tsubject_label\tpredicate_id\tobject_id\tmapping_justification\tmapping_tool\n"
+    rows = ["a b\tX", "c\tY"]
+    made = "semapv:SemanticSimilarityThresholdMatching", "semapv:ManualMappingCuration"
+    lines = [
+        f"ontodex:{row.replace(' ', '%20')}\tbroader\tontodex:top\t{how}\tontodex\n"
+        for row, how in zip(rows, made, strict=True)
+    ]
+    path = write("a.tsv", header + "".join(lines))
+    with pytest.warns(ReadWarning) as warned:
+        said = says(read(path))
+    assert said["known"] == {("c", "broader", "top")}
+    assert (said["entities"]["a b"][0], said["entities"]["c"][0]) == ("a b", "Y")
+    assert ["nobody confirmed" in str(one.message) for one in warned] == [True, False]
+    assert "the lines above the header, which begin with #, are gone" in str(warned[1].message)
+
+
+def test_labels_alone_are_ends_and_an_audit_is_no_table_of_entities(write) -> None:
+    path = write("a.csv", "head_label,relation,tail_label\nBench,broader,Furniture\nSofa,broader,Furniture\n")
+    wanted = {("Bench", "broader", "Furniture"), ("Sofa", "broader", "Furniture")}
+    assert says(read(path, on_error="raise"))["known"] == wanted
+    audited = "subject_id\tsubject_label\tobject_id\tobject_label\tverdict\nA:1\tdog\tA:2\tplant\tdoubtful\n"
+    with pytest.raises(ReadError, match=r"expected a relation beside both ends.*of an audit, give the table in SSSOM"):
+        read(write("b.tsv", audited))
+
+
 def test_mappings_are_read_with_the_prefixes_above_them_and_negated_if_those_are_wanted(write) -> None:
     header = "#curie_map:\n#  A: http://a/\n#  b.c: 'http://b/'\n#license: x\n#  no: http://no/\n"
     rows = "subject_id\tpredicate_id\tpredicate_modifier\tobject_id\nA:1\tr\t\tb.c:2\nA:1\tr\tNot\tA:3\n"
     path = write("a.sssom.tsv", header + rows)
     graph = read(path, on_error="raise")
     assert dict(graph.prefixes) == {"A": "http://a/", "b.c": "http://b/"}
-    iris = read(write("b.tsv", "http://a/1\tr\thttp://b/2\n"), path)
+    with pytest.warns(ReadWarning, match=r"left out 1 line\(s\) that say what does not hold"):
+        iris = read(write("b.tsv", "http://a/1\tr\thttp://b/2\n"), path)
     assert says(iris)["known"] == {("http://a/1", "r", "http://b/2")}
     assert says(read(path, on_error="raise", negated=True))["known"] == {("A:1", "r", "A:3")}
     assert says(read(write("c.tsv", "A:1\tr\tA:2\n"), negated=True))["known"] == {("A:1", "r", "A:2")}
