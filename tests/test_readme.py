@@ -10,6 +10,7 @@ import pytest
 import ontodex
 from ontodex.demo_data import write_hpo
 from ontodex.graph import GraphBuilder, write_tsv
+from ontodex.graph.readers.vocabulary import PROPOSED
 from tests.shell import run_ontodex
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
@@ -19,7 +20,9 @@ SHELL = re.search(r"The same from the shell:\n\n```\n(.*?)```", SECTION, re.DOTA
 GROWING = re.search(r"### Growing an index\n\n```\n(.*?)```", SECTION, re.DOTALL)[1]
 HIERARCHIES = README.split("## Hierarchies")[1].split("\n## ")[0]
 HIERARCHY_PYTHON = re.search(r"```python\n(.*?)```", HIERARCHIES, re.DOTALL)[1]
-HIERARCHY_SHELL = "".join(re.findall(r"```\n(ontodex .*?)```", HIERARCHIES, re.DOTALL))
+HIERARCHY_BLOCKS = re.findall(r"```\n(ontodex .*?)```", HIERARCHIES, re.DOTALL)
+REVIEW = next(block for block in HIERARCHY_BLOCKS if "ontodex remove" in block)
+HIERARCHY_SHELL = "".join(block for block in HIERARCHY_BLOCKS if block != REVIEW)
 CONDITIONS = README.split("## Conditions")[1].split("\n## ")[0]
 CONDITION_SHELL = "".join(re.findall(r"```\n(ontodex .*?)```", CONDITIONS, re.DOTALL))
 ENTAILMENT = README.split("## Entailment")[1].split("\n## ")[0]
@@ -149,6 +152,27 @@ def test_the_shell_of_hierarchies(asked, folder):
     assert (folder / "insomnia.png").stat().st_size > 10_000
     with ontodex.open(folder / "hp-own.odx", device="cpu") as engine:
         assert engine.index.hit_encoder.base == "sentence-transformers/all-MiniLM-L6-v2"
+
+
+def test_what_a_curator_confirms_goes_into_the_index(asked, folder):
+    review = folder / "review.sssom.tsv"
+    lines = review.read_text().splitlines()
+    missing = next(at for at, line in enumerate(lines) if "\trdfs:subClassOf\t\t" in line)
+    doubtful = next(at for at, line in enumerate(lines) if "\tNot\t" in line)
+    for at in (missing, doubtful):
+        lines[at] = lines[at].replace(PROPOSED, "semapv:ManualMappingCuration")
+    review.write_text("\n".join(lines) + "\n")
+    with ontodex.open(folder / "hp.odx", device="cpu") as engine:
+        before = engine.graph
+    run_shell(REVIEW, folder, {})
+    with ontodex.open(folder / "hp.odx", device="cpu") as engine:
+        after = engine.graph
+    names = list(before.ids), list(before.relation_ids), list(before.relation_labels)
+    assert names == (list(after.ids), list(after.relation_ids), list(after.relation_labels))
+    was, known = ({tuple(triple) for triple in graph.triples.tolist()} for graph in (before, after))
+    wanted = [(lines[at].split("\t")[0], lines[at].split("\t")[4]) for at in (missing, doubtful)]
+    ids = [[(after.ids[head], after.ids[tail]) for head, _, tail in more] for more in (known - was, was - known)]
+    assert ids == [[wanted[0]], [wanted[1]]]
 
 
 def test_the_shell_of_conditions(asked, folder):
