@@ -64,7 +64,7 @@ def add_entity(columns: EntityColumns, cells: Sequence[str], builder: GraphBuild
         builder: Takes the entity.
         exact: How synonyms are read, see :meth:`EntityColumns.names`.
     """
-    named = (one_line(cells[at]) for at in columns.id or columns.label)
+    named = (one_line(cells[at]) for at in (*columns.id, *columns.label))
     identifier = next(filter(None, named), "")
     if identifier:
         labels = columns.labels(cells)
@@ -259,10 +259,19 @@ class _Found:
 
 
 def _identified(rows: Sequence[Sequence[str]], columns: EntityColumns) -> EntityColumns:
-    """Return the columns with the first of several keys that tells the rows apart as id; without one labels identify."""
+    """Return the columns with the first of several keys that tells the rows, or their labels, apart as id.
+
+    Without one labels identify.
+    """
     if not columns.keys:
         return columns
     apart = [at for at, _ in columns.keys if len({cells[at].strip() for cells in rows}) >= APART * len(rows)]
+    if not apart and columns.label:
+        labels = [cells[columns.label[0]].strip() for cells in rows]
+        for at, _ in columns.keys:
+            keys = [cells[at].strip() for cells in rows]
+            if len(set(keys)) == len(set(labels)) == len(set(zip(keys, labels, strict=True))):
+                apart.append(at)
     others = sorted({*columns.others, *columns.keys} - {key for key in columns.keys if key[0] in apart[:1]})
     return replace(columns, id=tuple(apart[:1]), others=tuple(others), keys=())
 

@@ -64,7 +64,7 @@ def test_entities_parted_by_semicolons(write) -> None:
 
 
 def test_a_row_without_an_entity_is_left_out_and_named(write) -> None:
-    path = write("a.csv", "id,label,parent\n1,dog,2\n,stray\n,cat,2\n2,animal,\n")
+    path = write("a.csv", "id,label,parent\n1,dog,2\n,stray\n,,2\n2,animal,\n")
     with pytest.warns(ReadWarning, match="a.csv:3: expected 3 columns and an id or label, found 2"):
         graph = read(path)
     assert list(graph.ids) == ["1", "2"]
@@ -346,3 +346,16 @@ def test_a_table_of_values_under_an_id_is_one_of_entities_if_more_is_said(write)
     text = "id,property,value,city\n1,Villa Rosa,350000,Rome\n2,Villa Blu,220000,Rome\n3,Casa Nera,180000,Oslo\n"
     with pytest.warns(ReadWarning, match="took property for the labels"):
         assert ("1", "city", "Rome") in says(read(write("houses.csv", text)))["known"]
+
+
+def test_a_key_that_goes_with_the_label_is_the_id_however_many_rows_have_it(write) -> None:
+    text = "disease_id,name,hpo_id\nOMIM:1,Marfan,HP:1\nOMIM:1,Marfan,HP:2\nOMIM:2,Gaucher,HP:1\n"
+    said = says(read(write("a.csv", text), on_error="raise"))
+    assert said["entities"]["OMIM:1"][0] == "Marfan"
+    assert said["known"] == {("OMIM:1", "hpo_id", "HP:1"), ("OMIM:1", "hpo_id", "HP:2"), ("OMIM:2", "hpo_id", "HP:1")}
+
+
+def test_a_row_without_an_id_has_its_label(write) -> None:
+    text = "name,runs on,serial number\nweb-01,rack-1,SN1\nrack-1,,SN2\nrack-2,,SN3\napp-01,web-01,\n"
+    said = says(read(write("a.csv", text), on_error="raise"))
+    assert said["known"] == {("SN1", "runs on", "SN2"), ("app-01", "runs on", "SN1")}
