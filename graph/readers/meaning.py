@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import LANGUAGE, GraphBuilder, readable
@@ -13,7 +14,7 @@ from ontodex.graph.prefixes import contract, looks_like_identifier
 from ontodex.graph.readers import vocabulary as rdf
 from ontodex.graph.readers.ontology import Ontology
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.statements import RdfStatements
+from ontodex.graph.readers.statements import RdfStatements, expect_in_proportion
 
 __all__ = ["interpret"]
 
@@ -104,6 +105,32 @@ def _called(statements: RdfStatements) -> dict[int, str]:
     return names
 
 
+def _with_members(statements: RdfStatements) -> NDArray[np.int32]:
+    """Return all links, those to a list in place of which lead to its members, of shape (links, 3).
+
+    Raises:
+        ReadError: If they are out of all proportion to the statements, as lists are shared.
+    """
+    links = statements.links
+    links = links[~np.isin(links[:, 2], list(statements.numbers([rdf.RDF + "nil"])))]  # the end, and what is empty
+    first, rest = ({*statements.numbers([rdf.RDF + name])} for name in ("first", "rest"))
+    parts = np.isin(links[:, 1], [*first, *rest])
+    after = {head: tail for head, relation, tail in links[parts].tolist() if relation in rest}
+    member = {head: tail for head, relation, tail in links[parts].tolist() if relation in first}
+    if not member:
+        return links
+    found, read = [], len(links)
+    for head, relation, tail in links[~parts & np.isin(links[:, 2], list(member))].tolist():
+        seen: set[int] = set()
+        while tail in member and tail not in seen:
+            seen.add(tail)
+            found.append((head, relation, member[tail]))
+            tail = after.get(tail, tail)
+        expect_in_proportion(len(found), read, statements.source)
+    others = links[~parts & ~np.isin(links[:, 2], list(member))]
+    return np.concatenate([others, np.array(found, dtype=np.int32).reshape(-1, 3)])
+
+
 def _of_documents(statements: RdfStatements) -> list[int]:
     """Return the properties whose values are notes, lists of what is said by other links, and declarations of prefixes."""
     return [
@@ -116,10 +143,11 @@ def _data(
 ) -> tuple[list[tuple[int, int, int]], set[int]]:
     """Return (triples, further entities) of plain data: every link between IRIs that is no declaration.
 
-    Blank nodes that are ``called`` by a name count as IRIs; links to others are counted in a warning. Of Wikibase (Wikidata)
+    A link to a list is one to each of its members. Blank nodes that are ``called`` by a name count as IRIs; links to others
+    are counted in a warning. Of Wikibase (Wikidata)
     that is the direct claims: documents about entities, and statements as nodes, are left out.
     """
-    links = statements.links
+    links = _with_members(statements)
     terms = statements.terms
     blank = np.array([term.startswith("_:") and number not in called for number, term in enumerate(terms)])
     vocabulary = np.array([term.startswith(CHECKED) for term in terms])
@@ -139,7 +167,7 @@ def _data(
     lost = kept[nameless & ~blank[kept[:, 0]] & ~np.isin(kept[:, 1], _of_documents(statements))]
     if len(lost):
         problems.remark(
-            f"left out {len(lost)} link(s) to nodes without an IRI or a name (blank nodes, as lists are), the first "
+            f"left out {len(lost)} link(s) to nodes without an IRI or a name (blank nodes), the first "
             f"by {terms[int(lost[0, 1])]}; give what is an entity an IRI (in JSON-LD an @id) or a name"
         )
     kept = kept[~nameless]

@@ -228,9 +228,13 @@ x:f3 x:by [ foaf:name "John Smith" ; x:born x:rome ] . x:f4 x:by [ foaf:name "x:
 
 def test_links_to_nodes_without_any_name_are_counted(write) -> None:
     text = "@prefix x: <http://x.org/> . x:film x:cast ( x:ann x:bob ) ; x:by x:cy ; x:shot [ x:at x:sea ] ."
-    with pytest.warns(ReadWarning, match=r"left out 2 link\(s\) to nodes without an IRI or a name .*x.org/cast"):
+    with pytest.warns(ReadWarning, match=r"left out 1 link\(s\) to nodes without an IRI or a name .*x.org/shot"):
         graph = read(write("a.ttl", text))
-    assert says(graph)["known"] == {("x:film", "x:by", "x:cy")}
+    assert says(graph)["known"] == {
+        ("x:film", "x:by", "x:cy"),
+        ("x:film", "x:cast", "x:ann"),
+        ("x:film", "x:cast", "x:bob"),
+    }
 
 
 def test_what_is_said_of_properties_is_no_fact(write) -> None:
@@ -374,3 +378,15 @@ def test_what_replaces_another_is_not_linked_to_itself(write) -> None:
         ("ex:new", "ex:likes", "ex:new"),
         ("ex:child", "skos:broader", "ex:new"),
     }
+
+
+def test_a_link_to_a_list_leads_to_its_members(write) -> None:
+    text = """{"@context": {"@vocab": "https://schema.org/", "author": {"@container": "@list"}}, "@graph": [
+      {"@id": "http://x/1", "name": "A", "author": [{"@id": "http://x/p", "name": "P"}, {"@id": "http://x/q", "name": "Q"}]},
+      {"@id": "http://x/2", "name": "B", "author": []}]}"""
+    said = says(read(write("a.jsonld", text), on_error="raise"))
+    assert said["known"] == {("http://x/1", "schema:author", f"http://x/{one}") for one in "pq"}
+    circle = "@prefix x: <http://x/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n"
+    circle += "x:a x:has _:l . _:l rdf:first x:b ; rdf:rest _:m . _:m rdf:first x:c ; rdf:rest _:l ."
+    wanted = {("x:a", "x:has", "x:b"), ("x:a", "x:has", "x:c")}
+    assert says(read(write("b.ttl", circle), on_error="raise"))["known"] == wanted
