@@ -50,7 +50,7 @@ def read(
     head, relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent),
     OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML and OBO-graph JSON. A folder holds train, valid
     and test, with names and definitions beside them, or a WordNet database; of any other each file is a source, but for
-    what is of another format. Nothing is ever fetched: imports are left out.
+    what is of another format or cannot be read, with a warning. Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The
@@ -88,12 +88,20 @@ def read(
         expect_choice("format", format, FORMATS)
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", str(language)):
         raise SettingsError(f"language: expected a tag such as 'en', 'de' or 'pt-BR', found {language!r}")
-    sources = [part for one in (source, *more) for part in _parts(one, on_error, format)]
+    inside = [_parts(one, on_error, format) for one in (source, *more)]
+    sources = [part for parts in inside for part in parts]
+    among_others = [len(parts) > 1 for parts in inside for _ in parts]
     names = [table_name(one) for one in sources]
     tables = [Table(name, frozenset(names) - {name, ""}, is_alone=len(names) == 1) for name in names]
-    parts = keep_apart(
-        [_read_one(*one, on_error, format, language, negated) for one in zip(sources, tables, strict=True)]
-    )
+    parts = list[Part]()
+    for one, table, may_fail in zip(sources, tables, among_others, strict=True):
+        try:
+            parts.append(_read_one(one, table, on_error, format, language, negated))
+        except ReadError as error:
+            if not may_fail or on_error == "raise" or (one is sources[-1] and not parts):
+                raise
+            Problems(on_error, str(Path(one).parent)).remark(f"left out a file that cannot be read: {error}")
+    parts = keep_apart(parts)
     graph = parts[0].graph
     for part in parts[1:]:
         graph = replace(merge(graph, part.graph), source=f"{graph.source} + {part.graph.source}")
