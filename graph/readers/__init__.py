@@ -70,8 +70,8 @@ def read(
         language: Tag of the language (``"de"``, ``"pt-BR"``) that labels, synonyms and definitions are wanted in, where RDF
             has several; what has none in it is named without a language, else in English, else in any. Of what several
             sources name, the label of the first stays: the one in that language goes first.
-        negated: Read of SSSOM what it says not to hold (``predicate_modifier`` ``Not``), in place of what holds; see
-            :func:`ontodex.remove_links`.
+        negated: Read of tables what they say not to hold (SSSOM's ``predicate_modifier``, ``negated``, ``qualifier``), in
+            place of what holds; where nothing says so, all. See :func:`ontodex.remove_links`.
 
     Raises:
         ReadError: If a source cannot be read, holds nothing, or is faulty and ``on_error`` is ``"raise"``.

@@ -84,6 +84,8 @@ def add_entities(
     table: Table,
     report: Report,
     remark: Callable[[str], None],
+    *,
+    negated: bool = False,
 ) -> None:
     """Add the entities of a table, and their links.
 
@@ -102,6 +104,7 @@ def add_entities(
         table: Takes the ids of the rows, and the columns that are left out here.
         report: Takes rows that hold no entity.
         remark: Takes what is to be said of the table.
+        negated: Read the links of rows that say of themselves that they do not hold, in place of those that hold.
     """
     table.own_labels = bool(columns.label) and not columns.guess
     if columns.keys or columns.guess or not columns.label:
@@ -122,7 +125,7 @@ def add_entities(
             continue
         found.add(identifier, next(iter(columns.labels(cells)), identifier))
         named.append((identifier, cells))
-    named, columns = _stated(named, columns, remark)
+    named, columns = _stated(named, columns, remark, negated)
     former = {name: identifier for identifier, cells in named for name in columns.names(columns.former, cells)}
     builder.replace(former)
     found.stand_for(former)
@@ -150,15 +153,15 @@ def add_entities(
 
 
 def _stated(
-    named: list[tuple[str, Sequence[str]]], columns: EntityColumns, remark: Callable[[str], None]
+    named: list[tuple[str, Sequence[str]]], columns: EntityColumns, remark: Callable[[str], None], negated: bool
 ) -> tuple[list[tuple[str, Sequence[str]]], EntityColumns]:
-    """Return the rows that do not say of themselves that they do not hold, and the columns without one for nothing else."""
+    """Return the rows that do not say of themselves that they do not hold, or do, and the columns without that for it."""
     others = dict(columns.others)
     negation = negation_in(spelt([others.get(at, "") for at in range(columns.width)]))
     if negation is None:
         return named, columns
-    stated = [row for row in named if not negation.denies(row[1])]
-    if len(stated) < len(named):
+    stated = [row for row in named if negation.denies(row[1]) == negated]
+    if len(stated) < len(named) and not negated:
         remark(left_out(len(named) - len(stated)))
     rest = tuple(one for one in columns.others if not negation.is_flag or one[0] != negation.at)
     return stated, replace(columns, others=rest)

@@ -91,7 +91,13 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Tab
     rows = enumerate(zip(*columns, strict=True))
     if entities:
         add_entities(
-            entities, rows, builder, table, lambda what, row: problems.report(f"{what} in row {row}"), problems.remark
+            entities,
+            rows,
+            builder,
+            table,
+            lambda what, row: problems.report(f"{what} in row {row}"),
+            problems.remark,
+            negated=negated,
         )
         return
     denied = 0

@@ -308,7 +308,7 @@ def read_table(
         problems: Takes lines that hold none.
         table: Takes what a table of entities says of its keys.
         split: What the triples are for.
-        negated: Read what SSSOM says not to hold, in place of what holds.
+        negated: Read what the table says not to hold, in place of what holds.
 
     Raises:
         ReadError: If the header names heads and tails and no relation.
@@ -326,7 +326,13 @@ def read_table(
         _read_triples(columns or TripleColumns(), header, rows, builder, misfits, split, negated)
     elif entities and not {"subject id", "object id"} <= _places(names).keys():
         add_entities(
-            entities, rows, builder, table, lambda what, at: problems.report(what, at, str(path)), problems.remark
+            entities,
+            rows,
+            builder,
+            table,
+            lambda what, at: problems.report(what, at, str(path)),
+            problems.remark,
+            negated=negated,
         )
     else:
         raise ReadError(no_relation(names), str(path))

@@ -190,6 +190,8 @@ def test_what_is_denied_is_no_fact(write, column: str, no: str, yes: str) -> Non
     links = {(head, tail) for head, relation, tail in said["known"] if relation == "go_id"}
     assert links == {("P:1", "G:1"), ("P:2", "G:1"), ("P:3", "G:2")}
     assert said["entities"]["P:1"][0] == "Ann"
+    denied = says(read(write("c.csv", rows.replace("P:3,Eve,", f"P:3,Eve,{no}")), negated=True))["known"]
+    assert {(head, tail) for head, relation, tail in denied if relation == "go_id"} == {("P:1", "G:2"), ("P:3", "G:2")}
 
 
 def test_a_line_of_ours_is_known_without_the_lines_above_the_header(write) -> None:
