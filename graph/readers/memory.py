@@ -8,11 +8,9 @@ from typing import Any
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.entities import add_entities
-from ontodex.graph.readers.entity_columns import entity_columns
 from ontodex.graph.readers.keys import Table
-from ontodex.graph.readers.negation import left_out
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.tables import TripleColumns, names_ends, no_relation, triple_columns
+from ontodex.graph.readers.tables import Reviewed, TripleColumns, names_ends, no_relation, own_columns, triple_columns
 
 __all__ = ["read_frame", "read_networkx"]
 
@@ -54,8 +52,8 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Tab
     """Read the head, relation and tail columns of a pandas or polars frame, its entities, or its first three columns.
 
     An index of a pandas frame that has a name is a column. Where columns have names, and none that tells what they are, the
-    first three make a warning. ``table`` takes what a table of entities says of its keys; where they are
-    wanted ``negated``, triples that SSSOM says not to hold take the place of those that hold.
+    first three make a warning. ``table`` takes what a table of entities says of its keys; ``negated`` and
+    what a review says are as for :func:`ontodex.graph.readers.tables.read_table`.
 
     Raises:
         ReadError: If there are fewer than three columns, and they name no entities, or if they name heads and tails
@@ -65,7 +63,7 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Tab
         frame = frame.reset_index()
     names = [str(name) for name in frame.columns]
     chosen = triple_columns(names)
-    entities = None if chosen else entity_columns(names)
+    entities = None if chosen else own_columns(names)
     if not chosen and not entities and names_ends(names):
         raise ReadError(no_relation(names), builder.source)
     if len(names) < 3 and not entities:
@@ -81,7 +79,8 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Tab
     triples = chosen or TripleColumns()
     read: set[int | None] = set(range(len(names)))
     if not entities:
-        read = {*triples[:3], *triples.labels, triples.negation and triples.negation.at}
+        negation = triples.negation and triples.negation.at
+        read = {*triples[:3], *triples.labels, negation, triples.justification, triples.tool}
     columns = [
         map(_cell, (frame.iloc[:, at] if hasattr(frame, "iloc") else frame.to_series(at)).to_list())
         if at in read
@@ -100,14 +99,11 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Tab
             negated=negated,
         )
         return
-    denied = 0
+    reviewed = Reviewed(triples, None, negated=negated)
     for row, cells in rows:
-        if not triples.is_wanted(cells, negated=negated):
-            denied += not negated
-        elif not triples.add(cells, builder):
+        if reviewed.keeps(line := list(cells), builder) and not triples.add(line, builder):
             problems.report(f"expected head, relation and tail, found an empty cell in row {row}")
-    if denied:
-        problems.remark(left_out(denied))
+    reviewed.warn(problems)
 
 
 def _cell(value: Any) -> str:

@@ -19,7 +19,16 @@ from ontodex.graph.readers.rows import Rows, rows_of
 from ontodex.graph.readers.sssom import SssomHeader, sssom_header
 from ontodex.graph.readers.vocabulary import PROPOSED, TOOL
 
-__all__ = ["TripleColumns", "freebase_words", "names_ends", "no_relation", "read_table", "triple_columns"]
+__all__ = [
+    "Reviewed",
+    "TripleColumns",
+    "freebase_words",
+    "names_ends",
+    "no_relation",
+    "own_columns",
+    "read_table",
+    "triple_columns",
+]
 
 STEMS = (
     *(("head", "tail"), ("h", "t"), ("subject", "object"), ("subj", "obj"), ("s", "o"), ("source", "target")),
@@ -82,10 +91,6 @@ class TripleColumns(NamedTuple):
             builder.relation(relation, label=cells[self.labels[1]])
         return True
 
-    def is_wanted(self, cells: Sequence[str], *, negated: bool) -> bool:
-        """Tell whether a row holds, or if what does not is wanted, does not; a table that tells neither has both."""
-        return self.negation is None or self.negation.denies(cells) == negated
-
     def add_ends(self, cells: Sequence[str], builder: GraphBuilder) -> None:
         """Add head and tail with their labels, where there are any."""
         for end, at in ((self.head, self.labels[0]), (self.tail, self.labels[2])):
@@ -146,6 +151,15 @@ def _of_an_id(places: Mapping[str, int], entities: EntityColumns) -> TripleColum
     ):
         return None
     return TripleColumns(entities.id[0], places[relation], places[tail])
+
+
+def own_columns(names: Sequence[str]) -> EntityColumns | None:
+    """Return what a header says of entities, or ``None`` if it says nothing, or names the two ends of links.
+
+    >>> own_columns(["subject_id", "subject_label", "object_id", "verdict"]), own_columns(["id", "label"]).id
+    (None, (0,))
+    """
+    return None if {"subject id", "object id"} <= _places(names).keys() else entity_columns(names)
 
 
 def names_ends(names: Sequence[str]) -> bool:
@@ -230,25 +244,25 @@ class _Unnamed:
             problems.remark(f"the first line, {found!r}, has nothing in common with the others; {IF_OTHERWISE}")
 
 
-class _Reviewed:
+class Reviewed:
     """Lines of a table that are no facts: what it says not to hold, and in SSSOM what ontodex proposed.
 
     Args:
         columns: Where what stands.
-        header: What stands above them.
+        header: What stands above them; ``None`` where nothing can.
         negated: Whether what does not hold is wanted, in place of what does.
     """
 
-    def __init__(self, columns: TripleColumns, header: SssomHeader, *, negated: bool) -> None:
+    def __init__(self, columns: TripleColumns, header: SssomHeader | None, *, negated: bool) -> None:
         self._columns, self._header, self._negated = columns, header, negated
         self._proposed = self._denied = self._headless = 0
 
     def keeps(self, cells: list[str], builder: GraphBuilder) -> bool:
         """Tell whether a line is a fact; ids that ontodex wrote are read as they were, in place."""
-        columns, header = self._columns, self._header
+        columns, header = self._columns, self._header or SssomHeader()
         is_ours = header.is_ours or (columns.tool is not None and cells[columns.tool].strip() == TOOL)
         if is_ours:
-            self._headless += not header.is_ours
+            self._headless += self._header is not None and not header.is_ours
             for at in (columns.head, columns.relation, columns.tail):
                 cells[at] = header.own_id(one_line(cells[at]))
         if is_ours and columns.justification is not None and cells[columns.justification].strip() == PROPOSED:
@@ -256,11 +270,12 @@ class _Reviewed:
             for at in (columns.head, columns.tail):
                 builder.entity(cells[at])
             return False
-        wanted = columns.is_wanted(cells, negated=self._negated)
+        wanted = columns.negation is None or columns.negation.denies(cells) == self._negated
         self._denied += not (wanted or self._negated)
         return wanted
 
     def warn(self, problems: Problems) -> None:
+        """Say what was left out."""
         if self._proposed:
             problems.remark(
                 f"left out {self._proposed} line(s) that ontodex proposed and nobody confirmed; to have one read, change "
@@ -314,7 +329,7 @@ def read_table(
         ReadError: If the header names heads and tails and no relation.
     """
     names, above, rows = _header_of(rows_of(path, problems))
-    columns, entities = triple_columns(names), entity_columns(names)
+    columns, entities = triple_columns(names), own_columns(names)
     misfits = _Misfits(path, problems, len(names) or 3)
     comments = list(above)
     for number, cells in comments:
@@ -324,7 +339,7 @@ def read_table(
         header = sssom_header(cells[0] for _, cells in comments)
         builder.prefixes.update(header.prefixes)
         _read_triples(columns or TripleColumns(), header, rows, builder, misfits, split, negated)
-    elif entities and not {"subject id", "object id"} <= _places(names).keys():
+    elif entities:
         add_entities(
             entities,
             rows,
@@ -347,7 +362,7 @@ def _read_triples(
     split: str,
     negated: bool,
 ) -> None:
-    unnamed, reviewed, problems = _Unnamed(), _Reviewed(columns, header, negated=negated), misfits.problems
+    unnamed, reviewed, problems = _Unnamed(), Reviewed(columns, header, negated=negated), misfits.problems
     is_named = misfits.begun
     for number, cells in rows:
         if len(cells) != misfits.width:

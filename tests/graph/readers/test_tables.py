@@ -209,6 +209,10 @@ def test_a_line_of_ours_is_known_without_the_lines_above_the_header(write) -> No
     assert (said["entities"]["a b"][0], said["entities"]["c"][0]) == ("a b", "Y")
     assert ["nobody confirmed" in str(one.message) for one in warned] == [True, False]
     assert "the lines above the header, which begin with #, are gone" in str(warned[1].message)
+    pandas = pytest.importorskip("pandas")
+    with pytest.warns(ReadWarning, match="nobody confirmed") as warned:
+        assert says(read(pandas.read_csv(path, sep="\t"))) == said
+    assert len(warned) == 1
 
 
 def test_labels_alone_are_ends_and_an_audit_is_no_table_of_entities(write) -> None:
@@ -218,6 +222,9 @@ def test_labels_alone_are_ends_and_an_audit_is_no_table_of_entities(write) -> No
     audited = "subject_id\tsubject_label\tobject_id\tobject_label\tverdict\nA:1\tdog\tA:2\tplant\tdoubtful\n"
     with pytest.raises(ReadError, match=r"expected a relation beside both ends.*of an audit, give the table in SSSOM"):
         read(write("b.tsv", audited))
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ReadError, match="expected a relation beside both ends"):
+        read(pandas.read_csv(write("b.tsv", audited), sep="\t"))
 
 
 def test_mappings_are_read_with_the_prefixes_above_them_and_negated_if_those_are_wanted(write) -> None:
