@@ -19,6 +19,7 @@ from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
 from ontodex.graph import KnowledgeGraph, entity_texts, relation_texts
+from ontodex.graph.conditions import TOO_COMMON
 from ontodex.indexers.asking import Ask, asking
 from ontodex.indexers.vectors import Vectors
 from ontodex.trainers.hyper_cl import HyperCLTraining, train_hyper_cl
@@ -27,9 +28,6 @@ __all__ = ["add_options", "left_out", "run"]
 
 SHARE = 0.15
 """Share of the relations that are left out."""
-
-TOO_COMMON = 0.25
-"""A relation with more than this share of the triples stays: too little would be left to learn from."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

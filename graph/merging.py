@@ -141,27 +141,27 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
     relations = _hierarchy_relation(part, graph)
     relation_ids = written(part.relation_ids, graph.relation_ids, graph.ids)
     relation_ids = TextColumn.of(relations.get(name, name) for name in relation_ids)
-    relation_labels = [
-        readable(name) if label == readable(old) else label
-        for old, name, label in zip(part.relation_ids, relation_ids, part.relation_labels, strict=True)
-    ]
     ids = written(part.ids, graph.ids, graph.relation_ids)
-    labels = [
-        own_name(name) if label == own_name(old) else label
-        for old, name, label in zip(part.ids, ids, part.labels, strict=True)
-    ]
     part = dataclasses.replace(
         part,
         ids=ids,
-        labels=TextColumn.of(labels),
+        labels=_relabelled(part.labels, part.ids, ids, own_name),
         former_ids=NestedTextColumn(
             written(part.former_ids.strings, graph.ids, graph.relation_ids), part.former_ids.rows
         ),
         relation_ids=relation_ids,
-        relation_labels=TextColumn.of(relation_labels),
+        relation_labels=_relabelled(part.relation_labels, part.relation_ids, relation_ids, readable),
         prefixes=MappingProxyType(new),
     )
     return _renamed(part, _meant(part, set(_only_linked(part)), graph))
+
+
+def _relabelled(
+    labels: Sequence[str], before: Sequence[str], after: Sequence[str], made: Callable[[str], str]
+) -> TextColumn:
+    """Return labels, anew where one was made of an id that has become another."""
+    rows = zip(labels, before, after, strict=True)
+    return TextColumn.of(made(new) if label == made(old) else label for label, old, new in rows)
 
 
 def _by_iri(names: Sequence[str], graph: KnowledgeGraph) -> dict[str, str]:

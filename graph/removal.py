@@ -84,14 +84,15 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
         >>> remove_links(builder.build(), wrong.build()).triples.tolist()
         [[0, 0, 1]]
     """
-    numbers = {row: _relations(graph, name) for row, name in enumerate(links.relation_ids)}
+    usual = [_usual(graph, name) for name in links.relation_ids]
     links = aligned(links, graph)
     asked = np.concatenate([links.triples, links.valid, links.test])
     if not len(asked):
         raise GraphError(f"{links.source}: expected links to remove, found none")
     rows = {row: _only(graph, links.ids[row]) for row in np.unique(asked[:, [0, 2]]).tolist()}
-    for row in np.unique(asked[:, 1]).tolist():
-        numbers[row] = numbers[row] or (graph.expect_relation(links.relation_ids[row]),)
+    numbers = {
+        row: usual[row] or (graph.expect_relation(links.relation_ids[row]),) for row in np.unique(asked[:, 1]).tolist()
+    }
     known = np.sort(_keys(graph, np.concatenate([graph.triples, graph.valid, graph.test])))
     wanted, missing = list[Rows](), list[Rows]()
     for head, relation, tail in asked.tolist():
@@ -113,10 +114,10 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
     return _with_triples(graph, *stay)
 
 
-def _relations(graph: KnowledgeGraph, name: str) -> tuple[int, ...]:
+def _usual(graph: KnowledgeGraph, name: str) -> tuple[int, ...]:
     """Return all relations from child to parent, if a name is a usual one for them, and none of the graph's; else none."""
-    usual = contract(name, WELL_KNOWN) in SUBCLASS | BROADER and graph.find_relation(name) is None
-    return graph.hierarchy_relations if usual else ()
+    is_usual = contract(name, WELL_KNOWN) in SUBCLASS | BROADER and graph.find_relation(name) is None
+    return graph.hierarchy_relations if is_usual else ()
 
 
 def _keys(graph: KnowledgeGraph, triples: Rows) -> Keys:

@@ -18,6 +18,9 @@ from ontodex.graph.readers.statements import RdfStatements, expect_in_proportion
 
 __all__ = ["interpret"]
 
+Links = NDArray[np.int32]
+"""Subject, predicate and object of each, of shape (links, 3)."""
+
 NO_FACTS = (
     *(rdf.OWL + name for name in ("imports", "versionIRI", "priorVersion", "backwardCompatibleWith")),
     *(rdf.OWL + name for name in ("inverseOf", "equivalentProperty", "propertyDisjointWith", "disjointWith")),
@@ -42,19 +45,18 @@ def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Proble
         )
     prefixes = statements.all_prefixes()
     builder.prefixes.update(prefixes)
-    ontology = Ontology(statements)
+    ontology, links = Ontology(statements), statements.links
     is_ontology = bool(ontology.classes) and ontology.has_subclasses
     names = statements.curies()
     if is_ontology:
         triples, entities = ontology.triples(), ontology.entities
     else:
-        called = _called(statements)
-        triples, entities = _data(statements, called, problems)
+        called = _called(statements, links)
+        triples, entities = _data(statements, _with_members(statements, links), called, problems)
         for number, name in called.items():
             names[number] = name
     used = {end for head, _, tail in triples for end in (head, tail)}
     named = used.union(entities)
-    links = statements.links
     if len(links) and not named and all(statements.terms[head].startswith("_:") for head in links[:, 0].tolist()):
         raise ReadError(
             "expected entities with an IRI or a name, found only blank nodes; give each an IRI (in JSON-LD an @id)",
@@ -83,12 +85,11 @@ def _relation_label(statements: RdfStatements, number: int, is_ontology: bool) -
     return readable(label) if is_ontology and re.fullmatch(r"\w+", label) else label
 
 
-def _called(statements: RdfStatements) -> dict[int, str]:
+def _called(statements: RdfStatements, links: Links) -> dict[int, str]:
     """Return the names of the blank nodes that have one, which is all that they can be known by.
 
     Namesakes of which the same is said are the same; others have numbers.
     """
-    links = statements.links
     blank = [number for number in sorted(statements.named) if statements.terms[number].startswith("_:")]
     said: dict[int, set[tuple[int, int]]] = {number: set() for number in blank}
     for head, relation, tail in links[np.isin(links[:, 0], blank)].tolist():
@@ -105,13 +106,12 @@ def _called(statements: RdfStatements) -> dict[int, str]:
     return names
 
 
-def _with_members(statements: RdfStatements) -> NDArray[np.int32]:
-    """Return all links, those to a list in place of which lead to its members, of shape (links, 3).
+def _with_members(statements: RdfStatements, links: Links) -> Links:
+    """Return links, those to the members of a list in place of the one to the list.
 
     Raises:
         ReadError: If they are out of all proportion to the statements, as lists are shared.
     """
-    links = statements.links
     links = links[~np.isin(links[:, 2], list(statements.numbers([rdf.RDF + "nil"])))]  # the end, and what is empty
     first, rest = ({*statements.numbers([rdf.RDF + name])} for name in ("first", "rest"))
     parts = np.isin(links[:, 1], [*first, *rest])
@@ -119,16 +119,15 @@ def _with_members(statements: RdfStatements) -> NDArray[np.int32]:
     member = {head: tail for head, relation, tail in links[parts].tolist() if relation in first}
     if not member:
         return links
-    found, read = [], len(links)
-    for head, relation, tail in links[~parts & np.isin(links[:, 2], list(member))].tolist():
+    found, to_lists = [], np.isin(links[:, 2], list(member))
+    for head, relation, tail in links[~parts & to_lists].tolist():
         seen: set[int] = set()
         while tail in member and tail not in seen:
             seen.add(tail)
             found.append((head, relation, member[tail]))
             tail = after.get(tail, tail)
-        expect_in_proportion(len(found), read, statements.source)
-    others = links[~parts & ~np.isin(links[:, 2], list(member))]
-    return np.concatenate([others, np.array(found, dtype=np.int32).reshape(-1, 3)])
+        expect_in_proportion(len(found), len(links), statements.source)
+    return np.concatenate([links[~parts & ~to_lists], np.array(found, dtype=np.int32).reshape(-1, 3)])
 
 
 def _of_documents(statements: RdfStatements) -> list[int]:
@@ -139,15 +138,14 @@ def _of_documents(statements: RdfStatements) -> list[int]:
 
 
 def _data(
-    statements: RdfStatements, called: Collection[int], problems: Problems
+    statements: RdfStatements, links: Links, called: Collection[int], problems: Problems
 ) -> tuple[list[tuple[int, int, int]], set[int]]:
     """Return (triples, further entities) of plain data: every link between IRIs that is no declaration.
 
-    A link to a list is one to each of its members. Blank nodes that are ``called`` by a name count as IRIs; links to others
+    Blank nodes that are ``called`` by a name count as IRIs; links to others
     are counted in a warning. Of Wikibase (Wikidata)
     that is the direct claims: documents about entities, and statements as nodes, are left out.
     """
-    links = _with_members(statements)
     terms = statements.terms
     blank = np.array([term.startswith("_:") and number not in called for number, term in enumerate(terms)])
     vocabulary = np.array([term.startswith(CHECKED) for term in terms])
