@@ -45,7 +45,8 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = Fals
     other = aligned(other, graph)
     linked = set(_only_linked(graph))
     meant = _meant(graph, linked, other)
-    return union(_renamed(graph, {name: meant[name] for name in linked.intersection(meant)}), other, corrects=corrects)
+    former = linked.union(other.former_ids.strings)
+    return union(_renamed(graph, {name: meant[name] for name in former.intersection(meant)}), other, corrects=corrects)
 
 
 def union(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = False) -> KnowledgeGraph:

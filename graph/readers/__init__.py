@@ -20,6 +20,7 @@ from ontodex.graph.readers.memory import read_frame, read_networkx
 from ontodex.graph.readers.obo import read_obo
 from ontodex.graph.readers.obographs import read_obographs
 from ontodex.graph.readers.owl_xml import read_owl_xml
+from ontodex.graph.readers.path_files import read_paths
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.rdf import RDF_FORMATS, read_rdf, read_rdflib
 from ontodex.graph.readers.sentences import read_sentences
@@ -33,7 +34,7 @@ ABOUT_OTHERS = re.compile(
 )
 """Names of files that say something of the other files of a folder."""
 
-FORMATS = ("table", "obo", *RDF_FORMATS, "owlxml", "obographs", "splits", "wordnet", "sentences")
+FORMATS = ("table", "paths", "obo", *RDF_FORMATS, "owlxml", "obographs", "splits", "wordnet", "sentences")
 
 
 def read(
@@ -46,11 +47,12 @@ def read(
 ) -> KnowledgeGraph:
     """Read a knowledge graph or an ontology, from one source or several.
 
-    Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as
-    head, relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent),
-    OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML and OBO-graph JSON. A folder holds train, valid
-    and test, with names and definitions beside them, or a WordNet database; of any other each file is a source, but for
-    what is of another format or cannot be read, with a warning. Nothing is ever fetched: imports are left out.
+    Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as head,
+    relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent), paths of
+    categories (Animals > Birds), a line each or in a column, OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD),
+    OWL/XML and OBO-graph JSON. A folder holds train, valid and test, with names and definitions beside them, or a WordNet
+    database; of any other each file is a source, but for what is of another format or cannot be read, with a warning.
+    Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The
@@ -193,6 +195,8 @@ def _read_path(
         read_rdf(path, format, builder, problems)
     elif format == "table":
         read_table(path, builder, problems, table, negated=negated)
+    elif format == "paths":
+        read_paths(path, builder, problems, table)
     elif format == "obo":
         read_obo(path, builder, problems)
     elif format == "owlxml":

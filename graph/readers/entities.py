@@ -15,6 +15,8 @@ from ontodex.graph.prefixes import WELL_KNOWN
 from ontodex.graph.readers.entity_columns import NOTHING, EntityColumns, cell_parts, one_line, spelt
 from ontodex.graph.readers.keys import Table, is_key, table_of
 from ontodex.graph.readers.negation import left_out, negation_in
+from ontodex.graph.readers.paths import LETTER, add_category, path_of
+from ontodex.graph.readers.row_columns import LONGEST, chosen_columns
 
 __all__ = ["add_entities", "add_entity"]
 
@@ -28,14 +30,6 @@ TRUE = frozenset(("true", "yes", "y", "1"))
 
 SHARED = 2 / 3
 """A column is a relation if it has at most this many values for each filled cell: rows share them."""
-
-APART, LONGEST = 0.9, 60
-"""A column may hold the labels of a table that names none if so many of its rows have one and so many differ, no longer than
-this in the mean."""
-
-LETTER = re.compile(r"[^\W\d_]")
-
-ADDRESS = re.compile(r"@|://")
 
 NUMBER = re.compile(r"[-+]?(?:0|[1-9]\d*)(?:[.,]\d+)?")
 
@@ -95,7 +89,8 @@ def add_entities(
     that are marked as obsolete and links to them, and what a row says that denies it (``negated``, or NOT as
     ``qualifier``). A value is a row by its label only if a quarter of the column's values are. Where ids are numbers in
     a row, a number names a row only in a column whose name says so (``manager_id``). Where no column is named as one of
-    labels, the first of short texts that differ is taken for it.
+    labels, the first of short texts that differ is taken for it. Paths of categories, or a column for each level of a
+    hierarchy, place a row below what its path begins with, if it is a category itself, and else link it to the last on it.
 
     Args:
         columns: What the header says.
@@ -107,49 +102,70 @@ def add_entities(
         negated: Read the links of rows that say of themselves that they do not hold, in place of those that hold.
     """
     table.own_labels = bool(columns.label) and not columns.guess
-    if columns.keys or columns.guess or not columns.label:
-        rows = list(rows)
-        columns = _chosen([cells for _, cells in rows if len(cells) == columns.width], columns, remark)
+    fitting = [row for row in rows if _fits(row, columns.width, report)]
+    chosen = chosen_columns(fitting, columns, remark)
+    width, columns = columns.width, chosen.columns
     table.named.update(filter(None, (table_of(name, table.others) for _, name in columns.others)))
     named: list[tuple[str, Sequence[str]]] = []
     found = _Found(table)
-    for number, cells in rows:
-        fits = len(cells) == columns.width
-        if fits and any(cells[at].strip().casefold() in TRUE for at in columns.obsolete):
-            found.leave_out((cells[at] for at in columns.id), (cells[at] for at in columns.label))
+    for number, cells in chosen.rows:
+        if any(cells[at].strip().casefold() in TRUE for at in columns.obsolete):
+            ids = [*(cells[at] for at in columns.id), *chosen.own_paths(cells)]
+            found.leave_out(ids, (cells[at] for at in columns.label))
             continue
-        identifier = add_entity(columns, cells, builder) if fits else ""
+        identifier = add_entity(columns, cells, builder)
         if not identifier:
-            what = f"{len(cells)}: {' | '.join(cells)[:60]!r}"
-            report(f"expected {columns.width} columns and an id or label, found {what}", number)
+            report(_no_entity(cells[:width], width), number)
             continue
         found.add(identifier, next(iter(columns.labels(cells)), identifier))
         named.append((identifier, cells))
     named, columns = _stated(named, columns, remark, negated)
     former = {name: identifier for identifier, cells in named for name in columns.names(columns.former, cells)}
+    former.update((path, identifier) for identifier, cells in named for path in chosen.own_paths(cells))
     builder.replace(former)
     found.stand_for(former)
-    for at, relation in [(at, "is_a") for at in columns.parents] + [(at, name) for at, name in columns.others if name]:
+    for at in [at for at in columns.parents if at not in chosen.paths]:
         links = [(identifier, part) for identifier, cells in named for part in found.parts(cells[at])]
-        if at in columns.parents:
-            for identifier, part in found.still_there(found.told(links, found.row, NOTHING | NO_PARENT)):
-                builder.triple(identifier, relation, found.row(part) or found.word(part))
-            continue
-        row = found.rows_by(relation, {part for _, part in links})
-        links = found.told(links, row, NOTHING)
-        if not links:
-            continue
-        are_numbers = 2 * sum(bool(NUMBER.fullmatch(part)) for _, part in links) > len(links)
-        is_foreign = are_numbers and table_of(relation, table.others)
-        if _is_relation([part for _, part in links], row) and not is_foreign:
-            for identifier, part in found.still_there(links, ids_alone=True):
-                builder.triple(identifier, relation, row(part) or found.word(part))
-            if are_numbers and not table_of(relation, [table.name]):
-                table.by_number[relation] = {part for _, part in links}
-        else:
-            may_name_rows = not table.is_alone and sum(len(part) for _, part in links) <= LONGEST * len(links)
-            table.left_out.setdefault(relation, []).extend(links if may_name_rows else ())
+        for identifier, part in found.still_there(found.told(links, found.row, NOTHING | NO_PARENT)):
+            builder.triple(identifier, "is_a", found.row(part) or found.word(part))
+    for at, name in columns.others:
+        if name and at not in chosen.paths:
+            links = [(identifier, part) for identifier, cells in named for part in found.parts(cells[at])]
+            _add_relation(name, links, builder, table, found)
+    for identifier, cells in named:
+        for relation, category in chosen.links(cells):
+            if relation and found.still_there([(identifier, path_of(category))]):
+                builder.triple(identifier, relation, add_category(category, builder))
     found.finish(remark)
+
+
+def _fits(row: tuple[int, Sequence[str]], width: int, report: Report) -> bool:
+    """Tell whether a row is as wide as the header, or report it."""
+    if len(row[1]) != width:
+        report(_no_entity(row[1], width), row[0])
+    return len(row[1]) == width
+
+
+def _no_entity(cells: Sequence[str], width: int) -> str:
+    return f"expected {width} columns and an id or label, found {len(cells)}: {' | '.join(cells)[:60]!r}"
+
+
+def _add_relation(name: str, links: list[Link], builder: GraphBuilder, table: Table, found: _Found) -> None:
+    """Add the links of a column, if it is a relation."""
+    row = found.rows_by(name, {part for _, part in links})
+    links = found.told(links, row, NOTHING)
+    if not links:
+        return
+    are_numbers = 2 * sum(bool(NUMBER.fullmatch(part)) for _, part in links) > len(links)
+    is_foreign = are_numbers and table_of(name, table.others)
+    if _is_relation([part for _, part in links], row) and not is_foreign:
+        for identifier, part in found.still_there(links, ids_alone=True):
+            builder.triple(identifier, name, row(part) or found.word(part))
+        if are_numbers and not table_of(name, [table.name]):
+            table.by_number[name] = {part for _, part in links}
+    else:
+        may_name_rows = not table.is_alone and sum(len(part) for _, part in links) <= LONGEST * len(links)
+        table.left_out.setdefault(name, []).extend(links if may_name_rows else ())
 
 
 def _stated(
@@ -259,55 +275,6 @@ class _Found:
             )
         if self._lost:
             remark(f"left out {self._lost} link(s) to rows that are marked as obsolete")
-
-
-def _identified(rows: Sequence[Sequence[str]], columns: EntityColumns) -> EntityColumns:
-    """Return the columns with the first of several keys that tells the rows, or their labels, apart as id.
-
-    Without one labels identify.
-    """
-    if not columns.keys:
-        return columns
-    apart = [at for at, _ in columns.keys if len({cells[at].strip() for cells in rows}) >= APART * len(rows)]
-    if not apart and columns.label:
-        labels = [cells[columns.label[0]].strip() for cells in rows]
-        for at, _ in columns.keys:
-            keys = [cells[at].strip() for cells in rows]
-            if len(set(keys)) == len(set(labels)) == len(set(zip(keys, labels, strict=True))):
-                apart.append(at)
-    others = sorted({*columns.others, *columns.keys} - {key for key in columns.keys if key[0] in apart[:1]})
-    return replace(columns, id=tuple(apart[:1]), others=tuple(others), keys=())
-
-
-def _chosen(rows: Sequence[Sequence[str]], columns: EntityColumns, remark: Callable[[str], None]) -> EntityColumns:
-    """Return the columns with those of ids and labels that the rows tell, where the header leaves them open."""
-    columns = _identified(rows, columns)
-    return columns if columns.label and not columns.guess else _labelled(rows, columns, remark)
-
-
-def _labelled(rows: Sequence[Sequence[str]], columns: EntityColumns, remark: Callable[[str], None]) -> EntityColumns:
-    """Return the columns with the one that holds labels, if one does though it is not named so.
-
-    One that is named as those of something (``director_name``) does not, if rows share its values.
-    """
-    if columns.guess:
-        names = [cell for cells in rows if (cell := cells[columns.label[0]].strip())]
-        if len(set(names)) >= APART * len(names):
-            return columns
-        others = sorted((*columns.others, (columns.label[0], columns.guess)))
-        columns = replace(columns, label=(), others=tuple(others), guess="")
-    ids = {cells[at].strip() for cells in rows for at in columns.id}
-    for at, name in columns.others:
-        filled = [cell for cells in rows if (cell := cells[at].strip())]
-        words = sum(bool(LETTER.search(cell)) and cell not in ids and not ADDRESS.search(cell) for cell in filled)
-        if (
-            rows
-            and min(words, len(set(filled))) >= APART * len(rows)
-            and sum(map(len, filled)) <= LONGEST * len(filled)
-        ):
-            remark(f"took {name} for the labels, as no column is named label or name; name the one that is")
-            return replace(columns, label=(at,), others=tuple(other for other in columns.others if other[0] != at))
-    return columns
 
 
 def _is_relation(cells: Sequence[str], row: Row) -> bool:

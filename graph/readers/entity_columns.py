@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ontodex.graph.knowledge_graph import HIERARCHY_NAMES
 from ontodex.graph.names import normalise, spellings
+from ontodex.graph.readers.levels import level_columns
 
 __all__ = ["ID", "NOTHING", "EntityColumns", "cell_parts", "entity_columns", "one_line", "spelt"]
 
@@ -73,6 +74,8 @@ class EntityColumns:
         others: All other columns, and their names.
         keys: Columns of keys and their names, if there are several, of which the rows must tell which one is the id.
         guess: Name of the column of labels, if it is one of labels of something that may be something else.
+        levels: Names of the levels of a hierarchy, the broadest first.
+        level_of: What the levels are of.
     """
 
     width: int
@@ -86,6 +89,8 @@ class EntityColumns:
     others: tuple[tuple[int, str], ...]
     guess: str = ""
     keys: tuple[tuple[int, str], ...] = ()
+    levels: tuple[int, ...] = ()
+    level_of: str = ""
 
     @classmethod
     def of(cls, names: Sequence[str]) -> EntityColumns:
@@ -102,18 +107,17 @@ class EntityColumns:
         labels = tuple(at for at in labels if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE})
         others = [() if at in said - {*ids} else form for at, form in enumerate(plain)]
         guessed = () if labels else pair[1:] or _of_its_kind(others, ("name", "label", "title"))
-        labels = (
-            labels
-            or guessed
-            or tuple(
-                at for at in range(len(plain)) if at not in said and {*plain[at]} & {*KINDS} and {*range(at)} <= said
-            )
-        )
+        kinds = [at for at in range(len(plain)) if at not in said and {*plain[at]} & {*KINDS} and {*range(at)} <= said]
+        labels = labels or guessed or tuple(kinds[:1])
         ids = ids or keys[:1]
-        taken = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete}
+        levels, level_of = level_columns(names)
+        taken = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete, *levels}
         rest = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
-        is_sure = not (guessed and ids) or pair or guessed[0] in (at + 1 for at in ids) or _is_own(plain[guessed[0]])
-        guess = "" if is_sure else str(names[guessed[0]]).strip()
+        if guessed:
+            is_sure = bool(pair) or guessed[0] in (at + 1 for at in ids) or _is_own(plain[guessed[0]])
+        else:
+            is_sure = not {*labels} & {*kinds} or bool(parents)
+        guess = str(names[labels[0]]).strip() if ids and not is_sure else ""
         return cls(
             len(names),
             ids,
@@ -126,6 +130,8 @@ class EntityColumns:
             rest,
             guess,
             tuple((at, str(names[at]).strip()) for at in keys),
+            levels,
+            level_of,
         )
 
     @property
@@ -163,6 +169,8 @@ def entity_columns(names: Sequence[str]) -> EntityColumns | None:
     >>> entity_columns(["dog", "is_a", "animal"])
     """
     columns = EntityColumns.of(names)
+    if columns.levels:
+        return columns
     return columns if (columns.id or columns.label) and (columns.told > 1 or {*spelt(names)[0]} & {*HEADS}) else None
 
 

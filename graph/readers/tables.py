@@ -14,6 +14,7 @@ from ontodex.graph.readers.entities import add_entities
 from ontodex.graph.readers.entity_columns import EntityColumns, entity_columns, one_line, spelt
 from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.negation import Negation, left_out, negation_in
+from ontodex.graph.readers.path_files import are_paths, read_paths
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.rows import Rows, rows_of
 from ontodex.graph.readers.sssom import SssomHeader, sssom_header
@@ -313,7 +314,8 @@ def read_table(
 
     Without one, a first line that shares nothing with the others, or nearly as many relations as lines, make a warning.
     Where the header names entities instead (``id``, ``label``, ``parent``, …), each line is one of them; see
-    :func:`ontodex.graph.readers.entities.add_entities`. Lines above the table that start with # are comments, or SSSOM's
+    :func:`ontodex.graph.readers.entities.add_entities`; where lines are paths of categories, see
+    :func:`ontodex.graph.readers.path_files.read_paths`. Lines above the table that start with # are comments, or SSSOM's
     metadata, of which the prefixes are read. What an audit proposed in SSSOM is no fact, unless its justification is another
     now.
 
@@ -330,6 +332,11 @@ def read_table(
     """
     names, above, rows = _header_of(rows_of(path, problems))
     columns, entities = triple_columns(names), own_columns(names)
+    first = [] if names else [*islice(rows, LOOKED_AT)]
+    if are_paths([cells for _, cells in first if not cells[0].startswith("#")]):
+        read_paths(path, builder, problems, table)
+        return
+    rows = chain(first, rows)
     misfits = _Misfits(path, problems, len(names) or 3)
     comments = list(above)
     for number, cells in comments:

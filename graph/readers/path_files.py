@@ -1,0 +1,65 @@
+"""Files of nothing but paths: a category a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.names import spellings
+from ontodex.graph.readers.entities import add_entities
+from ontodex.graph.readers.entity_columns import EntityColumns
+from ontodex.graph.readers.files import lines_of
+from ontodex.graph.readers.keys import Table
+from ontodex.graph.readers.paths import PathColumn, is_path_name
+from ontodex.graph.readers.problems import Problems
+
+__all__ = ["are_paths", "read_paths"]
+
+HEADERS = ("category", "categories", "product type")
+"""What stands above paths, beside the names of a column of them."""
+
+NUMBERED = re.compile(r"(\S+?)(?:\s+[-:]\s+|\t\s*|[,;])(.+)")
+"""A line that has an id before the path: ``3 - Animals > Birds``."""
+
+
+def are_paths(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first lines of a table without a header, taken apart, are no rows but paths.
+
+    >>> are_paths([["Food"], ["Food > Drinks", " Tea"]]), are_paths([["A > B", "is_a", "A"], ["A", "is_a", "root"]])
+    (True, False)
+    """
+    widths = {len(cells) for cells in rows}
+    return (len(widths) > 1 or max(widths, default=3) < 3) and PathColumn.of(
+        [",".join(row) for row in rows]
+    ) is not None
+
+
+def read_paths(path: Path, builder: GraphBuilder, problems: Problems, table: Table) -> None:
+    """Read a category a line, by its path; ids may stand before the paths (``3 - Animals > Birds``).
+
+    Lines above the paths that begin with # are comments. What has no id has its path for one, and what has one is known by
+    its path, too.
+
+    Args:
+        path: A text file.
+        builder: Takes the categories.
+        problems: Takes lines that are no text.
+        table: Takes the ids of the categories.
+    """
+    lines = [(number, line.strip()) for number, line in lines_of(path, problems) if line.strip()]
+    start = next((at for at, (_, line) in enumerate(lines) if not line.startswith("#")), len(lines))
+    if any(is_path_name(line) or {*spellings(line)} & {*HEADERS} for _, line in lines[start : start + 1]):
+        start += 1
+    rows = [(number, [line]) for number, line in lines[start:]]
+    numbered = [(number, [*found.groups()]) for number, [line] in rows if (found := NUMBERED.fullmatch(line))]
+    has_ids = len({cells[0] for _, cells in numbered}) == len(rows)
+    add_entities(
+        EntityColumns.of(["id", "path"] if has_ids else ["path"]),
+        numbered if has_ids else rows,
+        builder,
+        table,
+        lambda what, at: problems.report(what, at, str(path)),
+        problems.remark,
+    )

@@ -1,0 +1,163 @@
+"""What the rows of a table of entities tell of its columns, where the header leaves it open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from ontodex.graph.names import normalise
+from ontodex.graph.readers.entity_columns import EntityColumns
+from ontodex.graph.readers.levels import names_by_level
+from ontodex.graph.readers.paths import ARROW, LETTER, Category, PathColumn, path_of
+
+__all__ = ["LONGEST", "ChosenColumns", "chosen_columns"]
+
+APART, LONGEST = 0.9, 60
+"""A column may hold the labels of a table that names none if so many of its rows have one and so many differ, no longer than
+this in the mean."""
+
+ADDRESS = re.compile(r"@|://")
+
+Row = tuple[int, Sequence[str]]
+Cells = Sequence[Sequence[str]]
+
+
+class ChosenColumns(NamedTuple):
+    """What the columns of a table of entities hold.
+
+    Attributes:
+        rows: (number, cells) of every row, with those cells that stand for the paths of its levels, and for its own path and
+            the name that this ends with.
+        columns: The columns, these too.
+        paths: Those whose cells are paths of categories.
+        own: Which of these has the paths of the rows, which are categories themselves.
+    """
+
+    rows: Sequence[Row]
+    columns: EntityColumns
+    paths: Mapping[int, PathColumn]
+    own: int | None
+
+    def own_paths(self, cells: Sequence[str]) -> list[str]:
+        """Return the paths of a row that is a category: those that it has, and that of its parent with its label."""
+        own = [] if self.own is None else self.paths[self.own].categories(cells[self.own])
+        parents = [(at, self.paths[at]) for at in self.columns.parents if at in self.paths]
+        above = [one for at, column in parents for one in column.categories(cells[at]) or [()]]
+        return [
+            *map(path_of, own),
+            *(path_of((*one, name)) for one in above for name in self.columns.labels(cells)[:1]),
+        ]
+
+    def links(self, cells: Sequence[str]) -> Iterator[tuple[str, Category]]:
+        """Yield each category that a row is linked to by a path, and the relation before it."""
+        names = {**dict(self.columns.others), **dict.fromkeys(self.columns.parents, "is_a")}
+        for at, column in self.paths.items():
+            for category in column.categories(cells[at]):
+                if at != self.own:
+                    yield names[at], category
+                elif len(category) > 1:
+                    yield "is_a", category[:-1]
+
+
+def chosen_columns(rows: Sequence[Row], columns: EntityColumns, remark: Callable[[str], None]) -> ChosenColumns:
+    """Return what the columns hold, by the rows too: which are ids and labels, and which are paths.
+
+    Args:
+        rows: (number, cells) of every row that is as wide as the header.
+        columns: What the header says.
+        remark: Takes what is to be said of the table.
+    """
+    rows, columns, paths = _with_levels(rows, columns)
+    columns = _identified([cells for _, cells in rows], columns)
+    lines = [cells for _, cells in rows]
+    places = [(at, "") for at in (*columns.label[:1], *columns.parents)] + [*columns.others]
+    for at, name in places:
+        if at not in paths and (column := PathColumn.of([cells[at] for cells in lines], name)):
+            paths[at] = column
+    if columns.guess or not columns.label:
+        columns = _labelled(lines, columns, paths, remark)
+    own = next((at for at in paths if at not in columns.parents and _is_own(lines, columns, at, paths[at])), None)
+    paths = {at: column for at, column in paths.items() if at == own or at not in columns.label}
+    if own is not None:
+        rows = [(number, [*cells, *_path_and_name(paths[own], cells[own])]) for number, cells in rows]
+        columns = replace(
+            columns,
+            width=columns.width + 2,
+            id=columns.id or (columns.width,),
+            label=tuple(at for at in columns.label if at != own) or (columns.width + 1,),
+            others=tuple(other for other in columns.others if other[0] != own),
+        )
+    return ChosenColumns(rows, columns, paths, own)
+
+
+def _with_levels(
+    rows: Sequence[Row], columns: EntityColumns
+) -> tuple[Sequence[Row], EntityColumns, dict[int, PathColumn]]:
+    """Return the rows with a column of the paths that their levels make, if there are levels."""
+    if not columns.levels:
+        return rows, columns, {}
+    paths = [path_of(names) for names in names_by_level([cells for _, cells in rows], columns.levels)]
+    rows = [(number, [*cells, path]) for (number, cells), path in zip(rows, paths, strict=True)]
+    at, others = columns.width, (*columns.others, (columns.width, columns.level_of))
+    return rows, replace(columns, width=at + 1, others=others), {at: PathColumn(ARROW, paths)}
+
+
+def _path_and_name(column: PathColumn, cell: str) -> tuple[str, str]:
+    category = next(iter(column.categories(cell)), ("",))
+    return path_of(category), category[-1]
+
+
+def _is_own(rows: Cells, columns: EntityColumns, at: int, column: PathColumn) -> bool:
+    """Tell whether a column has the paths of the rows: of most the name, or else a path that no other row has."""
+    filled = [cells for cells in rows if cells[at].strip()]
+    if not columns.label or at == columns.label[0]:
+        return not columns.id or len({cells[at] for cells in filled}) >= APART * len(filled)
+    named = [(column.categories(cells[at]), normalise(cells[columns.label[0]])) for cells in filled]
+    return 2 * sum(any(normalise(one[-1]) == name for one in categories) for categories, name in named) > len(named)
+
+
+def _identified(rows: Cells, columns: EntityColumns) -> EntityColumns:
+    """Return the columns with the first of several keys that tells the rows, or their labels, apart as id.
+
+    Without one labels identify.
+    """
+    if not columns.keys:
+        return columns
+    apart = [at for at, _ in columns.keys if len({cells[at].strip() for cells in rows}) >= APART * len(rows)]
+    if not apart and columns.label:
+        labels = [cells[columns.label[0]].strip() for cells in rows]
+        for at, _ in columns.keys:
+            keys = [cells[at].strip() for cells in rows]
+            if len(set(keys)) == len(set(labels)) == len(set(zip(keys, labels, strict=True))):
+                apart.append(at)
+    others = sorted({*columns.others, *columns.keys} - {key for key in columns.keys if key[0] in apart[:1]})
+    return replace(columns, id=tuple(apart[:1]), others=tuple(others), keys=())
+
+
+def _labelled(
+    rows: Cells, columns: EntityColumns, paths: Collection[int], remark: Callable[[str], None]
+) -> EntityColumns:
+    """Return the columns with the one that holds labels, if one does though it is not named so.
+
+    None of paths does. One that is named as those of something (``director_name``) does not, if rows share its values.
+    """
+    if columns.guess:
+        names = [cell for cells in rows if (cell := cells[columns.label[0]].strip())]
+        if len(set(names)) >= APART * len(names):
+            return columns
+        others = sorted((*columns.others, (columns.label[0], columns.guess)))
+        columns = replace(columns, label=(), others=tuple(others), guess="")
+    ids = {cells[at].strip() for cells in rows for at in columns.id}
+    for at, name in [other for other in columns.others if other[0] not in paths]:
+        filled = [cell for cells in rows if (cell := cells[at].strip())]
+        words = sum(bool(LETTER.search(cell)) and cell not in ids and not ADDRESS.search(cell) for cell in filled)
+        if (
+            rows
+            and min(words, len(set(filled))) >= APART * len(rows)
+            and sum(map(len, filled)) <= LONGEST * len(filled)
+        ):
+            remark(f"took {name} for the labels, as no column is named label or name; name the one that is")
+            return replace(columns, label=(at,), others=tuple(other for other in columns.others if other[0] != at))
+    return columns
