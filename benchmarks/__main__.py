@@ -30,6 +30,7 @@ BENCHMARKS = {
     "relations": "the relation of two entities, ranked among all, for known entities and for new ones (needs --data)",
     "hierarchy": "held-out subsumptions of a hierarchy, ancestors by distance, baselines (needs --data)",
     "new-concepts": "parents, children and places of concepts taken out of a hierarchy, before any training (needs --data)",
+    "small-hierarchies": "parents and children in taxonomies of a few entities, before any training (needs --data)",
     "audit": "wrong links put into a hierarchy, and right ones taken out of it, that an audit finds (needs --data)",
     "hierarchy-search": "exact top-10 by the subsumption score against geoopt, FAISS and float64",
     "hierarchy-cost": "a training step of HiT against the public implementation's (needs --data)",

@@ -21,7 +21,7 @@ from ontodex.graph import Hierarchy, remove
 from ontodex.graph.columns import NestedTextColumn
 from ontodex.indexers.kin import KinRule
 
-__all__ = ["add_options", "run"]
+__all__ = ["add_options", "chances", "run"]
 
 DEPTHS = (1, 2, 3, 4)
 """Links from a concept to an ancestor; the last counts for more as well."""
@@ -71,7 +71,7 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
             "a direct parent first": np.mean([answer[:1] == [True] for answer in placed]),
             "a direct parent among 5": np.mean([any(answer) for answer in placed]),
         }
-        figures["probability of parents"] = _chances(whole, hierarchy.is_ancestor, taken, found)
+        figures["probability of parents"] = chances(whole, hierarchy.is_ancestor, taken, found)
         figures["parents"]["milliseconds a concept"] = 1000 * took / len(taken)
         rules = KinRule.read(engine.index.manifest.encoders, name)
         figures["seconds to fit rules"] = engine.index.manifest.seconds["rule"]
@@ -177,11 +177,11 @@ def _figures_of_children(
         f"{what}, cosine": engine.search_batch(names, K),
     }
     figures = {way: _found_children(graph, hierarchy, rows, answers) for way, answers in ways.items()}
-    figures[f"probability of {what}"] = _chances(graph, hierarchy.turned().is_ancestor, rows, found)
+    figures[f"probability of {what}"] = chances(graph, hierarchy.turned().is_ancestor, rows, found)
     return figures
 
 
-def _chances(graph: ontodex.KnowledgeGraph, is_answer: Any, taken: Any, answers: list[Hits]) -> dict[str, float]:
+def chances(graph: ontodex.KnowledgeGraph, is_answer: Any, taken: Any, answers: list[Hits]) -> dict[str, float]:
     """Compare the probabilities of the first ten answers with how many are true, direct or not."""
     rows = {entity: row for row, entity in enumerate(graph.ids)}
     listed = [

@@ -21,7 +21,7 @@ from ontodex.indexers.kin import SCORES, Kin, KinRule, of_answers
 from ontodex.indexers.likeness import Likeness
 from ontodex.indexers.vectors import Vectors
 
-__all__ = ["fit_kin_to_graph"]
+__all__ = ["fit_kin_to_graph", "usual_kin"]
 
 LEAST_WEIGHT = 0.01
 """Least weight of the subsumption score beside what like entities say."""
@@ -37,6 +37,30 @@ NAMED = 8
 
 LEAST_SLOPE = 1e-6
 """Steepness of the curve of probability where the score by itself tells nothing."""
+
+USUAL = {
+    "parents": (0.2116, -1.823, {"itself": 0.51, "parents": 6.378}, (-0.676, -3.675, 3.003)),
+    "children": (0.1833, -0.12, {"itself": 1.276}, (-0.297, -0.12, 0.156)),
+}
+"""What is fitted to small parts of WordNet, Schema.org and the Human Phenotype Ontology together: steepness of the curve, in
+that of the encoder's rule; the logit at the threshold of this; weights of like entities, as logits of this; the curve."""
+
+
+def usual_kin(rule: Subsumption) -> dict[str, KinRule]:
+    """Return how much entities of like text count in a hierarchy too small to fit it to, beside the rule of an encoder.
+
+    >>> usual_kin(Subsumption(weight=0.7, threshold=-7.0, slope=2.0, offset=14.0))["parents"].parents
+    3.189
+    """
+    return {
+        question: KinRule(
+            slope=steepness * rule.slope,
+            offset=logit - steepness * rule.slope * rule.threshold,
+            **{kin: weight / rule.slope for kin, weight in weights.items()},
+            curve=curve,
+        )
+        for question, (steepness, logit, weights, curve) in USUAL.items()
+    }
 
 
 def fit_kin_to_graph(hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vectors) -> dict[str, KinRule]:

@@ -45,7 +45,7 @@ from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy
 from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
 from ontodex.indexers.index import Index
-from ontodex.indexers.kin_rule import fit_kin_to_graph
+from ontodex.indexers.kin_rule import fit_kin_to_graph, usual_kin
 from ontodex.indexers.manifest import FORMAT, FileInfo, Manifest, file_info
 from ontodex.indexers.phrases import expect_trees, phrases
 from ontodex.indexers.space_names import BUFFERS, CONDITION, GAUSS, GEOMETRIES, HIT, HYBRID, LINK, SPAN, TEXT
@@ -182,6 +182,8 @@ class NewGeneration:
                 embedded = EmbeddedHierarchy(hierarchy, self.names[HIT], self.vectors[HIT], given.c)
             hit = with_rule(given, embedded)
             kin = fit_kin_to_graph(hit, embedded, Vectors([self.vectors[TEXT]])) or self.encoders.kin
+            if not kin and hit.rule is not None:
+                kin = usual_kin(hit.rule)
         self.encoders = dataclasses.replace(self.encoders, hit=hit, kin=kin)
 
     def _embed_conditions(self) -> None:

@@ -65,7 +65,7 @@ def test_probabilities_are_compared_with_what_is_true(small_graph):
     above = [small_graph.ids[other] for other in hierarchy.ancestors(row).tolist()]
     other = next(name for at, name in enumerate(small_graph.ids) if at != row and name not in above)
     hits = [Hit(above[0], "", 2.0, False, 0.3), Hit(other, "", 1.0, False, 0.6), Hit(above[1], "", 0.0, False, 0.9)]
-    found = new_concepts._chances(small_graph, hierarchy.is_ancestor, np.array([row]), [hits])
+    found = new_concepts.chances(small_graph, hierarchy.is_ancestor, np.array([row]), [hits])
     assert found["true"] == pytest.approx(2 / 3)
     assert found["area under the ROC curve"] == 0.5
     assert found["log loss"] == pytest.approx(-np.log([0.3, 0.4, 0.9]).mean())

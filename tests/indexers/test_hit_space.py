@@ -25,6 +25,8 @@ from ontodex.indexers.build import build_index
 from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.hierarchy_rule import LEAST_LINKS
 from ontodex.indexers.index import Index
+from ontodex.indexers.kin import KinRule
+from ontodex.indexers.kin_rule import usual_kin
 from tests.plain import build_plain
 
 RULE = Subsumption(weight=1.5, threshold=-7.0, slope=0.5, offset=3.0)
@@ -95,6 +97,18 @@ def test_too_few_links_leave_the_encoder_its_own_rule(tmp_path: Path, tiny_encod
     for links in (LEAST_LINKS - 1, LEAST_LINKS):
         with build_plain(fan(links), tmp_path / str(links), tiny_encoder, hierarchy=tiny_hit) as engine:
             assert (engine.index.rule == own) == (links < LEAST_LINKS)
+
+
+def test_too_few_links_leave_like_entities_their_usual_weights(
+    tmp_path: Path, tiny_encoder: Path, tiny_hit: Path
+) -> None:
+    own = HiT.load(tiny_hit, "cpu").rule
+    assert own is not None
+    for links in (LEAST_LINKS - 1, LEAST_LINKS):
+        with build_plain(fan(links), tmp_path / str(links), tiny_encoder, hierarchy=tiny_hit) as engine:
+            found = KinRule.read(engine.index.manifest.encoders, "x")
+            assert (found == usual_kin(own)) == (links < LEAST_LINKS)
+            assert engine.parents("dog 1").method.endswith("entities of like text")
 
 
 def test_a_public_checkpoint_gets_its_rule_from_the_graph(tmp_path: Path, tiny_encoder: Path) -> None:
