@@ -194,11 +194,10 @@ class Engine:
     def parents(self, text: str, k: int = 10, known: str = "include") -> Hits:
         """Rank what is more general than an entity or any text: all that it is a kind of.
 
-        The score is HiT's, minus the hyperbolic distance and the weighted difference of the norms; what is above
-        entities of like text counts too, as much as fits the graph, from fifty links on. Scores rank direct parents
-        first. The probability, of being an ancestor at all, is fitted to asserted ones among the answers of the graph's
-        own entities; what is true and not asserted counts as wrong. All are ranked, exactly, but the entity, others of
-        its label, and what is below it.
+        The score is HiT's, minus the hyperbolic distance and the weighted difference of the norms; what is above entities of
+        like text counts too, as much as fits the graph, from fifty links on. Scores rank direct parents first. The
+        probability, of being an ancestor at all, is fitted to asserted ones among the answers of the graph's own entities;
+        what is true and not asserted counts as wrong. All are ranked, exactly, but itself, its namesakes, and what is below.
 
         Args:
             text: An entity or any text.
