@@ -21,7 +21,7 @@ from ontodex.graph import Hierarchy, remove
 from ontodex.graph.columns import NestedTextColumn
 from ontodex.indexers.kin import KinRule
 
-__all__ = ["add_options", "chances", "run"]
+__all__ = ["add_options", "chances", "reciprocal_ranks", "run"]
 
 DEPTHS = (1, 2, 3, 4)
 """Links from a concept to an ancestor; the last counts for more as well."""
@@ -139,17 +139,25 @@ def _is_parent(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, row: int, ot
     return other in {graph.ids[parent] for parent in hierarchy.parents(row).tolist()}
 
 
+def reciprocal_ranks(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, asked: Any, answers: list[Hits]) -> Any:
+    """Return one over the rank of the best direct parent of each entity; of children, turn the hierarchy."""
+    first = []
+    for row, hits in zip(asked.tolist(), answers, strict=True):
+        direct = {graph.ids[parent] for parent in hierarchy.parents(row).tolist()}
+        first.append(next((rank for rank, hit in enumerate(hits, 1) if hit.id in direct), np.inf))
+    return 1 / np.array(first)
+
+
 def _figures(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, taken: Any, answers: list[Hits]) -> dict[str, float]:
-    first, found = [], {(depth, k): [0, 0] for k in (10, K) for depth in DEPTHS}
+    found = {(depth, k): [0, 0] for k in (10, K) for depth in DEPTHS}
     for row, hits in zip(taken.tolist(), answers, strict=True):
         ranks = {hit.id: rank for rank, hit in enumerate(hits, 1)}
-        first.append(min(ranks.get(graph.ids[parent], np.inf) for parent in hierarchy.parents(row).tolist()))
         for ancestor, distance in hierarchy.hops_upward(row).items():
             for k in (10, K):
                 tally = found[min(distance, DEPTHS[-1]), k]
                 tally[0] += ranks.get(graph.ids[ancestor], np.inf) <= k
                 tally[1] += 1
-    reciprocal = 1 / np.array(first)
+    reciprocal = reciprocal_ranks(graph, hierarchy, taken, answers)
     figures = {
         "MRR of the best direct parent": float(reciprocal.mean()),
         "hits@1": float((reciprocal == 1).mean()),
@@ -205,15 +213,14 @@ def chances(graph: ontodex.KnowledgeGraph, is_answer: Any, taken: Any, answers: 
 def _found_children(
     graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, taken: Any, answers: list[Hits]
 ) -> dict[str, float]:
-    reciprocal, recalls = [], {10: [], K: []}
+    reciprocal, recalls = reciprocal_ranks(graph, hierarchy.turned(), taken, answers), {10: [], K: []}
     for row, hits in zip(taken.tolist(), answers, strict=True):
         ranks = {hit.id: rank for rank, hit in enumerate(hits, 1)}
         found = np.array([ranks.get(graph.ids[child], np.inf) for child in hierarchy.children(row).tolist()])
-        reciprocal.append(1 / found.min())
         for k, recall in recalls.items():
             recall.append((found <= k).sum() / min(k, len(found)))
     return {
-        "MRR of the best direct child": float(np.mean(reciprocal)),
-        "hits@1": float((np.array(reciprocal) == 1).mean()),
+        "MRR of the best direct child": float(reciprocal.mean()),
+        "hits@1": float((reciprocal == 1).mean()),
         **{f"direct children in the first {k}": float(np.mean(recall)) for k, recall in recalls.items()},
     }

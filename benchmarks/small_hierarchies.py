@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import ontodex
-from benchmarks.new_concepts import chances
+from benchmarks.new_concepts import chances, reciprocal_ranks
 from benchmarks.record import Measured
 from benchmarks.untrained import add_graphs, built, hit_alone, of_each_graph
 from ontodex.engine.hits import Hits
@@ -98,7 +98,7 @@ def _part(whole: ontodex.KnowledgeGraph, hierarchy: Hierarchy, random: np.random
 
 def _figures(part: ontodex.KnowledgeGraph, engine: ontodex.Engine) -> dict[str, dict[str, float]]:
     hierarchy = part.hierarchy(on_cycle="drop")
-    figures = {}
+    figures, alone = {}, hit_alone(engine)
     for question, turned, ask in (
         ("parents", hierarchy, engine.parents_batch),
         ("children", hierarchy.turned(), engine.children_batch),
@@ -107,7 +107,7 @@ def _figures(part: ontodex.KnowledgeGraph, engine: ontodex.Engine) -> dict[str, 
         names = [part.ids[row] for row in asked.tolist()]
         for way, answers in (
             (question, ask(names, K)),
-            (f"{question}, HiT alone", hit_alone(engine).ranked(question, names, K, "include")),
+            (f"{question}, HiT alone", alone.ranked(question, names, K, "include")),
         ):
             figures[way] = {**_ranks(part, turned, asked, answers), **chances(part, turned.is_ancestor, asked, answers)}
     return figures
@@ -115,9 +115,5 @@ def _figures(part: ontodex.KnowledgeGraph, engine: ontodex.Engine) -> dict[str, 
 
 def _ranks(part: ontodex.KnowledgeGraph, hierarchy: Hierarchy, asked: Any, answers: list[Hits]) -> dict[str, float]:
     """Rank the best direct answer to each entity among those that are wrong or indirect."""
-    first = []
-    for row, hits in zip(asked.tolist(), answers, strict=True):
-        direct = {part.ids[other] for other in hierarchy.parents(row).tolist()}
-        first.append(next((rank for rank, hit in enumerate(hits, 1) if hit.id in direct), np.inf))
-    reciprocal = 1 / np.array(first)
+    reciprocal = reciprocal_ranks(part, hierarchy, asked, answers)
     return {"MRR of the best direct answer": float(reciprocal.mean()), "hits@1": float((reciprocal == 1).mean())}

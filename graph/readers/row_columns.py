@@ -33,12 +33,14 @@ class ChosenColumns(NamedTuple):
         columns: The columns, these too.
         paths: Those whose cells are paths of categories.
         own: Which of these has the paths of the rows, which are categories themselves.
+        relations: What the others say of a row and a category.
     """
 
     rows: Sequence[Row]
     columns: EntityColumns
     paths: Mapping[int, PathColumn]
     own: int | None
+    relations: Mapping[int, str]
 
     def own_paths(self, cells: Sequence[str]) -> list[str]:
         """Return the paths of a row that is a category: those that it has, and that of its parent with its label."""
@@ -52,11 +54,10 @@ class ChosenColumns(NamedTuple):
 
     def links(self, cells: Sequence[str]) -> Iterator[tuple[str, Category]]:
         """Yield each category that a row is linked to by a path, and the relation before it."""
-        names = {**dict(self.columns.others), **dict.fromkeys(self.columns.parents, "is_a")}
         for at, column in self.paths.items():
             for category in column.categories(cells[at]):
                 if at != self.own:
-                    yield names[at], category
+                    yield self.relations[at], category
                 elif len(category) > 1:
                     yield "is_a", category[:-1]
 
@@ -89,7 +90,8 @@ def chosen_columns(rows: Sequence[Row], columns: EntityColumns, remark: Callable
             label=tuple(at for at in columns.label if at != own) or (columns.width + 1,),
             others=tuple(other for other in columns.others if other[0] != own),
         )
-    return ChosenColumns(rows, columns, paths, own)
+    relations = {**dict(columns.others), **dict.fromkeys(columns.parents, "is_a")}
+    return ChosenColumns(rows, columns, paths, own, relations)
 
 
 def _with_levels(
