@@ -91,14 +91,15 @@ class PathColumn:
         (False, False)
         """
         filled = [cell for cell in cells if cell.strip().casefold() not in NOTHING | {""}]
-        first = filled[:LOOKED_AT]
+        first, is_named = filled[:LOOKED_AT], is_path_name(name)
         words = sum("<" not in cell and bool(LETTER.search(cell)) for cell in first)
-        marks = [mark for mark in (ARROW, *MARKS) if 2 * sum(bool(mark.search(cell)) for cell in first) >= len(first)]
-        if 2 * words > len(first):
-            for mark in marks:
-                if _are_parted(filled, mark, is_named=is_path_name(name)):
-                    return cls(mark, filled)
-        return None
+        if 2 * words <= len(first):
+            return None
+        counts = {mark: sum(bool(mark.search(cell)) for cell in first) for mark in (ARROW, *MARKS)}
+        least = min(len(first) / 2, max(counts.values())) if is_named else len(first) / 2
+        marks = (mark for mark, count in counts.items() if count >= max(1, least))
+        found = next((mark for mark in marks if _are_parted(filled, mark, is_named=is_named)), None)
+        return cls(found, filled) if found else None
 
     def categories(self, cell: str) -> list[Category]:
         """Return the categories that a cell names: several only where each begins as some cell does.
@@ -145,7 +146,7 @@ def _are_parted(cells: Sequence[str], mark: re.Pattern[str], *, is_named: bool) 
     paths = [_names(cell, mark) for cell in cells]
     deep = [names for names in paths if len(names) > 1]
     share_roots = len({names[:1] for names in paths}) <= SHARED * len(paths)
-    if 2 * len(deep) < len(paths):
+    if not deep or (2 * len(deep) < len(paths) and not is_named):
         return False
     if mark is ARROW:
         return share_roots or 2 * sum(bool(SPACED.search(cell)) for cell in cells) >= len(deep)

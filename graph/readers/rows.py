@@ -19,6 +19,9 @@ Rows = Iterator[tuple[int, list[str]]]
 LOOKED_AT = 20
 """Lines that tell what parts the cells of a table."""
 
+MOST_COMMENTS = 1000
+"""Lines, with those that begin with # and tell nothing, within which the others are looked for."""
+
 LONGEST_CELL = 1000
 """Lines over which a quoted cell may run, beside its first."""
 
@@ -36,11 +39,16 @@ def rows_of(path: Path, problems: Problems) -> Rows:
     are no part of it.
     """
     filled = ((number, line) for number, line in lines_of(path, problems) if line and not line.isspace())
-    first = list(islice(filled, LOOKED_AT))
-    mark = _mark([line for _, line in first])
+    first, told = list[tuple[int, str]](), list[str]()
+    for found in filled:
+        first.append(found)
+        told += [] if found[1].startswith("#") else [found[1]]
+        if len(told) == LOOKED_AT or len(first) == MOST_COMMENTS:
+            break
+    mark = _mark(told or [line for _, line in first])
     lines, again = chain(first, filled), list[tuple[int, str]]()
-    while (found := again.pop(0) if again else next(lines, None)) is not None:
-        number, line = found
+    while (row := again.pop(0) if again else next(lines, None)) is not None:
+        number, line = row
         if mark != "\t" and '"' in line:
             cells, again = _quoted(line, mark, again, lines)
             if isinstance(cells, csv.Error):

@@ -63,7 +63,7 @@ CONCEPTNET = "/r/"
 """How relations of ConceptNet begin, whose last part says it all; other paths are Freebase's."""
 
 HEADER = "name head, relation and tail in a header, or id, label and parent"
-UNNAMED = f"{HEADER}, or read lines that are sentences by --format sentences, or "
+UNNAMED = f"{HEADER}, or read lines that are sentences by --format sentences, or paths by --format paths, or "
 IF_OTHERWISE = f"if the first line is a header or the columns are something else, {HEADER}"
 
 FEW = 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from graph_strategies import says
 
+from ontodex.errors import ReadError
 from ontodex.graph import ReadWarning, read
 
 GOODS = """# Google_Product_Taxonomy_Version: 2021-09-21
@@ -173,3 +174,10 @@ def test_a_faulty_row_of_a_table_of_paths_is_named(write) -> None:
         graph = read(path)
     assert graph.skipped == 2
     assert says(graph)["known"] == {("1", "is_a", "A"), ("5", "is_a", "A")}
+
+
+def test_a_list_of_few_paths_is_read_when_asked_for(write) -> None:
+    path = write("files.txt", "readme\nlicence\nnotes\ndocs/guide\n")
+    with pytest.raises(ReadError, match="or paths by --format paths"):
+        read(path, on_error="raise")
+    assert says(read(path, format="paths", on_error="raise"))["entities"].keys() >= {"readme", "docs > guide"}  # type: ignore[attr-defined]

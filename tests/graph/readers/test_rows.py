@@ -54,3 +54,9 @@ def test_the_mark_that_parts_all_lines_alike(write) -> None:
     }
     prices = "Ann\tpays\t1,2,3,4\nBob\tpays\t5,6,7,8\n"
     assert ("Ann", "pays", "1,2,3,4") in says(read(write("d.tsv", prices)))["known"]
+
+
+def test_a_long_comment_does_not_tell_what_parts_cells(write) -> None:
+    comment = "".join(f"# line {number}, in prose, about the table\n" for number in range(30))
+    graph = read(write("zones.tab", f"{comment}AD\tis in\tEurope\nAE\tis in\tAsia\n"), on_error="raise")
+    assert says(graph)["known"] == {("AD", "is in", "Europe"), ("AE", "is in", "Asia")}
