@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ontodex.engine.audit_rows import Audit, AuditRow
     from ontodex.engine.engine import Engine
     from ontodex.engine.hits import Hit, Hits
+    from ontodex.engine.missing_links import MissingLink, MissingLinks
     from ontodex.engine.placements import Placement, Placements
     from ontodex.engine.verdicts import Direction, Verdict
     from ontodex.entailment import evaluate_nli, train_gauss_cse
@@ -77,6 +78,8 @@ __all__ = [
     "Hits",
     "HyperCLTraining",
     "KnowledgeGraph",
+    "MissingLink",
+    "MissingLinks",
     "OntodexError",
     "Placement",
     "Placements",
@@ -116,6 +119,7 @@ _NAMES = {
     "ontodex.engine.audit_rows": ("Audit", "AuditRow"),
     "ontodex.engine.engine": ("Engine",),
     "ontodex.engine.hits": ("Hit", "Hits"),
+    "ontodex.engine.missing_links": ("MissingLink", "MissingLinks"),
     "ontodex.engine.placements": ("Placement", "Placements"),
     "ontodex.engine.verdicts": ("Direction", "Verdict"),
     "ontodex.entailment": ("evaluate_nli", "train_gauss_cse"),

@@ -13,8 +13,8 @@ import ontodex
 from ontodex.cli_answers import answer, open_engine, singles
 from ontodex.cli_conditions import conditions
 from ontodex.cli_entailment import entailed_by, entailing, entails
+from ontodex.cli_links import heads, missing, relations, tails
 from ontodex.cli_options import (
-    Also,
     Batch,
     Device,
     Format,
@@ -26,8 +26,6 @@ from ontodex.cli_options import (
     OnError,
     Out,
     Quiet,
-    Rdf,
-    Rerank,
     Seed,
     Sources,
     Text,
@@ -49,15 +47,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(conditions)
-app.command()(entailed_by)
-app.command()(entailing)
-app.command()(entails)
-app.command()(tree)
+for command in (tails, heads, relations, missing, conditions, entailed_by, entailing, entails, tree):
+    app.command()(command)
 app.add_typer(train_app)
 app.add_typer(eval_app)
-
-Relation = Annotated[str | None, typer.Argument(help="A relation of the graph, or any text.", show_default=False)]
 
 
 def main() -> None:
@@ -243,39 +236,6 @@ def export(index: IndexPath, output: Out) -> None:
 
 
 # Questions ------------------------------------------------------------------------------------------------------------
-
-
-@app.command()
-def tails(
-    index: IndexPath, head: Text = None, relation: Relation = None, k: K = 10, known: KnownChoice = "exclude",
-    also_known: Also = None, queries: Batch = None, json: Json = False, tsv: Tsv = False, rdf: Rdf = False,
-    rerank: Rerank = None, device: Device = "auto",
-) -> None:  # fmt: skip
-    """Rank what HEAD may be linked to by RELATION."""
-    with open_engine(index, device, also_known, rerank) as engine:
-        answer((head, relation), queries, lambda asked: engine.tails_batch(asked, k, known), json, tsv, rdf)
-
-
-@app.command()
-def heads(
-    index: IndexPath, relation: Relation = None, tail: Text = None, k: K = 10, known: KnownChoice = "exclude",
-    also_known: Also = None, queries: Batch = None, json: Json = False, tsv: Tsv = False, rdf: Rdf = False,
-    rerank: Rerank = None, device: Device = "auto",
-) -> None:  # fmt: skip
-    """Rank what may be linked to TAIL by RELATION."""
-    with open_engine(index, device, also_known, rerank) as engine:
-        answer((relation, tail), queries, lambda asked: engine.heads_batch(asked, k, known), json, tsv, rdf)
-
-
-@app.command()
-def relations(
-    index: IndexPath, head: Text = None, tail: Text = None, k: K = 10, known: KnownChoice = "include",
-    also_known: Also = None, queries: Batch = None, json: Json = False, tsv: Tsv = False, rdf: Rdf = False,
-    device: Device = "auto",
-) -> None:  # fmt: skip
-    """Rank the relations that may lead from HEAD to TAIL."""
-    with open_engine(index, device, also_known) as engine:
-        answer((head, tail), queries, lambda asked: engine.relations_batch(asked, k, known), json, tsv, rdf)
 
 
 @app.command()

@@ -28,6 +28,7 @@ BENCHMARKS = {
     "search": "entities found by other names, misspelt ones, and definitions (needs --data)",
     "conditional-ranking": "what shares tails of a relation, ranked by similarity under it (needs --data)",
     "relations": "the relation of two entities, ranked among all, for known entities and for new ones (needs --data)",
+    "missing-links": "the likeliest missing links of a whole graph, all relations together (needs --data)",
     "hierarchy": "held-out subsumptions of a hierarchy, ancestors by distance, baselines (needs --data)",
     "new-concepts": "parents, children and places of concepts taken out of a hierarchy, before any training (needs --data)",
     "small-hierarchies": "parents and children in taxonomies of a few entities, before any training (needs --data)",

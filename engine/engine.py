@@ -14,17 +14,16 @@ from ontodex.engine.entailments import Entailments
 from ontodex.engine.gate import Gate, gated
 from ontodex.engine.hits import Hits
 from ontodex.engine.links import Links
+from ontodex.engine.missing_links import MissingLinks
 from ontodex.engine.phrases import by_phrase
 from ontodex.engine.picture import draw_hierarchy, draw_norms
-from ontodex.engine.picture_answers import around
+from ontodex.engine.picture_answers import around, asserted
 from ontodex.engine.place import place
 from ontodex.engine.placements import Placements
 from ontodex.engine.resolve import expect_pairs
-from ontodex.engine.spaces import ProductSpace
+from ontodex.engine.searchers import Searchers
 from ontodex.engine.subsumptions import Subsumptions
-from ontodex.engine.topk import Searcher
 from ontodex.engine.verdicts import Direction, Verdict
-from ontodex.errors import GraphError
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.indexers.index import Index
 from ontodex.indexers.space_names import TEXT
@@ -32,7 +31,7 @@ from ontodex.indexers.space_names import TEXT
 __all__ = ["Engine"]
 
 
-@gated("audit", "plot", "plot_norms")
+@gated("missing", "audit", "plot", "plot_norms")
 class Engine:
     """Answers questions from an index, in the process that opened it, in any number of threads.
 
@@ -62,10 +61,9 @@ class Engine:
         self.index = index
         self.gate = Gate(str(index.path))
         self.graph = index.graph
+        self.searcher = Searchers(index, exact)
         self._links = Links(index, self.searcher, known, None if rerank is None else Path(rerank))
-        self._exact = exact
         self._condition_room = condition_memory, condition_disk
-        self._searchers: dict[str, Searcher] = {}
 
     def __enter__(self) -> Engine:
         return self
@@ -137,6 +135,30 @@ class Engine:
     def relations_batch(self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "include") -> list[Hits]:
         """Answer many (head, tail) questions at once; see :meth:`relations`."""
         return self._links.between(expect_pairs(questions), k, known)
+
+    def missing(
+        self, relation: str | None = None, k: int = 20, *, linked: bool = True, quiet: bool = False
+    ) -> MissingLinks:
+        """Find the links that the graph lacks most likely, whatever they are about.
+
+        Every head and relation that has known tails, or surely has one as a rule says, is asked as in :meth:`tails`, every
+        relation and tail likewise; the best twenty answers count. A link is the likelier the larger its share of the chances
+        of its question, the more answers are known, and the surer rules are, as fitted to links held out; the probability
+        is right if as many are missing as were (a twentieth, of a graph without validation triples). What follows from the
+        hierarchy is not missing. It takes 3 minutes for 15,000 entities and 270,000 triples on one processor core.
+
+        Args:
+            relation: Of this one alone; by default of all.
+            k: How many.
+            linked: Look for links between two that some relation links already as well.
+            quiet: Show no progress on stderr.
+
+        Raises:
+            UnknownRelation: If the relation is none of the graph.
+            SettingsError: If ``k`` is below 1.
+            IndexMismatch: If the index was built without training.
+        """
+        return self._links.missing.links(relation, k, self.hierarchy, linked=linked, quiet=quiet)
 
     # Search -------------------------------------------------------------------------------------------------------
 
@@ -234,13 +256,7 @@ class Engine:
         after all others. Their children, and other entities below them, move if they score above the threshold of
         the index's rule as children of the concept, and higher than as children of that parent; of a line of them only the
         topmost is named. An entity of the graph is placed as if it were new, but never below its own descendants or over
-        its own ancestors::
-
-            place: text = “ruminant” (free text)
-            by the subsumption score of HiT, and what is above entities of like text, 2.8 ms
-               1  p=0.73  under         ex:tame   tame animal
-                          over          ex:cow    cow
-                          over          ex:sheep  sheep
+        its own ancestors.
 
         Args:
             text: An entity or any text.
@@ -349,7 +365,7 @@ class Engine:
             IndexMismatch: If answers are asked for, and the index was built without a HiT encoder.
         """
         row, likeliest = around(self, entity, answers)
-        draw_hierarchy(self._asserted, list(self.graph.labels), row, Path(path), answers=likeliest, limit=limit)
+        draw_hierarchy(asserted(self), list(self.graph.labels), row, Path(path), answers=likeliest, limit=limit)
 
     def plot_norms(self, path: str | Path) -> None:
         """Draw how far from the origin of the Poincaré ball the entities of each depth of the hierarchy lie.
@@ -362,30 +378,14 @@ class Engine:
             SettingsError: If the suffix is another, or matplotlib is not installed.
             IndexMismatch: If the index was built without a HiT encoder.
         """
-        members = self._asserted.members
-        draw_norms(self._subsumptions.space.norms[members], self._asserted.depth[members], Path(path))
-
-    # How ----------------------------------------------------------------------------------------------------------
-
-    def searcher(self, space: str) -> Searcher:
-        """Return the search of a space that ranks by inner products, set up on first use."""
-        if space not in self._searchers:
-            approximate = None if self._exact else self.index.candidates(space)
-            vectors = self.index.vectors(space)
-            product = ProductSpace(vectors) if self.index.manifest.spaces[space].geometry == "product" else None
-            self._searchers[space] = Searcher(vectors, self.index.device, approximate, product)
-        return self._searchers[space]
+        hierarchy = asserted(self)
+        members = hierarchy.members
+        draw_norms(self._subsumptions.space.norms[members], hierarchy.depth[members], Path(path))
 
     @cached_property
     def hierarchy(self) -> Hierarchy | None:
         """The asserted hierarchy, circles cut open, as building has told; ``None`` if the graph has none."""
         return self.graph.hierarchy(on_cycle="ignore") if self.graph.hierarchy_relations else None
-
-    @property
-    def _asserted(self) -> Hierarchy:
-        if self.hierarchy is None or not len(self.hierarchy.links):
-            raise GraphError(f"{self.graph.source}: expected a hierarchy to draw, found no links from child to parent")
-        return self.hierarchy
 
     @cached_property
     def _conditions(self) -> Conditions:

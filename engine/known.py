@@ -41,6 +41,13 @@ class Known:
         count = self._graph.n_relations
         return self._graph.reflexive.union((further[further[:, 0] == further[:, 2], 1] % count).tolist())
 
+    def links(self) -> KnownLinks:
+        """Return all of them, to be looked up by arrays."""
+        graph, further = self._graph, np.zeros((0, 3), dtype=np.int64)
+        if self._further is not None:
+            further = self._further.triples[self._further.triples[:, 1] < graph.n_relations]
+        return KnownLinks(np.concatenate([graph.triples, further]), graph.n_entities, graph.n_relations)
+
     def tails(self, head: int, relation: int) -> Rows:
         """Return the known tails, ascending."""
         return self._with_further(self._graph.tails_of(head, relation), head, relation)

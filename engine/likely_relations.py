@@ -12,11 +12,12 @@ from scipy.special import log_softmax, logsumexp
 
 from ontodex.engine.known import Known
 from ontodex.engine.projector import Projector
-from ontodex.engine.raised import add_bonuses, no_bonus
+from ontodex.engine.raised import no_bonus
 from ontodex.engine.resolve import Resolved
 from ontodex.engine.topk import Searcher
 from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.indexers.likeness import Likeness
+from ontodex.indexers.structure import add_bonuses
 
 __all__ = ["LikelyRelations"]
 

@@ -14,6 +14,7 @@ from ontodex.engine.answers import Answer, Rows, Scored, answered, checked, hits
 from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import CHOICES, Known
 from ontodex.engine.likely_relations import LikelyRelations
+from ontodex.engine.missing import Missing
 from ontodex.engine.projector import Projector
 from ontodex.engine.rerank import Reranker
 from ontodex.engine.resolve import Fits, Resolved, expect_words, for_hints, resolve_entity, resolve_relation
@@ -54,6 +55,7 @@ class Links:
         self._projector = Projector(index)
         self._searcher = searcher
         self._likely = LikelyRelations(self._graph, self._known, self._projector, searcher)
+        self.missing = Missing(index, self._known, self._projector, searcher)
         self._reranker: Reranker | None = None
         if rerank is not None:
             self._reranker = Reranker(rerank, index.graph, unit=self._projector.score_unit, device=index.device)

@@ -1,16 +1,29 @@
-"""What a picture of a hierarchy is drawn around: an entity, with its likeliest parents and children."""
+"""What a picture of a hierarchy shows: what is asserted, and of an entity its likeliest parents and children."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ontodex.engine.resolve import resolve_entity
-from ontodex.errors import SettingsError, UnknownEntity, nearest
+from ontodex.errors import GraphError, SettingsError, UnknownEntity, nearest
 
 if TYPE_CHECKING:
     from ontodex.engine.engine import Engine
+    from ontodex.graph import Hierarchy
 
-__all__ = ["around"]
+__all__ = ["around", "asserted"]
+
+
+def asserted(engine: Engine) -> Hierarchy:
+    """Return the hierarchy that the graph asserts.
+
+    Raises:
+        GraphError: If it has none.
+    """
+    hierarchy = engine.hierarchy
+    if hierarchy is None or not len(hierarchy.links):
+        raise GraphError(f"{engine.graph.source}: expected a hierarchy to draw, found no links from child to parent")
+    return hierarchy
 
 
 def around(engine: Engine, entity: str, answers: int) -> tuple[int, list[tuple[int, str, float]]]:

@@ -36,6 +36,14 @@ class Placement:
 class Placements(AnswerTable[Placement]):
     """The positions of one concept, best first: a sequence of :class:`Placement` that prints as a table.
 
+    As this::
+
+        place: text = “ruminant” (free text)
+        by the subsumption score of HiT, and what is above entities of like text, 2.8 ms
+           1  p=0.73  under         ex:tame   tame animal
+                      over          ex:cow    cow
+                      over          ex:sheep  sheep
+
     Attributes:
         placements: The positions.
         readings: How the text was read.

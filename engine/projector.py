@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.bi_encoder import BI_ENCODER
-from ontodex.engine.raised import add_bonuses, no_bonus
+from ontodex.engine.raised import no_bonus
 from ontodex.engine.rerank import COSINE
 from ontodex.engine.resolve import Resolved
 from ontodex.errors import settings_from
@@ -18,8 +18,9 @@ from ontodex.graph import TextSettings, entity_texts, inverse_text, question_tex
 from ontodex.graph.text import in_words
 from ontodex.indexers.asking import asking
 from ontodex.indexers.index import Index
+from ontodex.indexers.precedents import RULES
 from ontodex.indexers.space_names import HYBRID, LINK, TEXT
-from ontodex.indexers.structure import Bonus
+from ontodex.indexers.structure import Bonus, add_bonuses
 from ontodex.indexers.vectors import Vectors
 
 __all__ = ["Projector", "vectors_of"]
@@ -107,7 +108,7 @@ class Projector:
             queries = structure.queries(queries, rows, numbers)
         if structure is None or precedents is None:
             return queries, [no_bonus()] * len(queries)
-        return queries, list(structure.bonuses(precedents, vectors, rows, numbers))
+        return queries, list(structure.bonuses(precedents.scores(vectors, rows, numbers), rows, numbers))
 
     def _numbers(
         self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool
@@ -169,10 +170,17 @@ class Projector:
             relations: Their relations; those from R on are inverses.
             scores: Of all entities, of shape (pairs, entities).
         """
-        structure, precedents = self._index.structure, self._index.precedents
-        if structure is not None and precedents is not None:
-            add_bonuses(scores, structure.bonuses(precedents, self.entities[rows], rows, relations))
+        self.add_precedents(rows, relations, scores)
         return scores
+
+    def add_precedents(self, rows: Rows, relations: Rows, scores: Floats) -> list[Bonus]:
+        """As :meth:`adjust`; return what rules say of some entities of each pair, which is part of what was added."""
+        structure, precedents = self._index.structure, self._index.precedents
+        if structure is None or precedents is None:
+            return [no_bonus()] * len(rows)
+        found = list(precedents.scores(self.entities[rows], rows, relations))
+        add_bonuses(scores, structure.bonuses(found, rows, relations))
+        return [(reached, said[RULES]) for reached, said in found]
 
     def vectors(self, entities: Sequence[Resolved]) -> Floats:
         """Return the text vectors of entities, of the link space if there is one: from the store, or encoded."""

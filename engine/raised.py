@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,12 @@ from numpy.typing import NDArray
 from ontodex.engine.spaces import Asked, Rows, Scores
 from ontodex.indexers.structure import Bonus
 
-__all__ = ["Raised", "add_bonuses", "no_bonus"]
+__all__ = ["Raised", "no_bonus"]
 
 
 def no_bonus() -> Bonus:
     """Return a bonus of nothing."""
     return np.zeros(0, dtype=np.int64), np.zeros(0)
-
-
-def add_bonuses(scores: NDArray[np.float32], bonuses: Iterable[Bonus]) -> None:
-    """Add the bonus of each query to its scores of all items, of shape (queries, items), in place."""
-    for own, (rows, more) in zip(scores, bonuses, strict=True):
-        own[rows] += more.astype(np.float32)
 
 
 class Raised:

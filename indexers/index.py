@@ -200,7 +200,7 @@ class Index:
         """What the links of the graph say, and how much it counts beside the text; ``None`` if the index has no such."""
         if HYBRID not in self.manifest.spaces:
             return None
-        return Structure.read(self.blobs.get, self.vectors(HYBRID))
+        return Structure.read(self.blobs, self.vectors(HYBRID))
 
     @cached_property
     def precedents(self) -> Precedents | None:

@@ -13,10 +13,13 @@ from ontodex.indexers.analogy import Analogy
 from ontodex.indexers.rules import Rules
 from ontodex.indexers.vectors import Vectors
 
-__all__ = ["Precedents"]
+__all__ = ["RULES", "Precedents"]
 
 SCORES = 6
 """Scores that a tail has."""
+
+RULES = 4
+"""Which of them is that of rules."""
 
 
 class Precedents:

@@ -40,6 +40,9 @@ LEAST = 0.01
 MOST = 0.999
 """Confidence that no rule is trusted beyond."""
 
+SURE = 0.7
+"""Confidence of a rule that is right mostly."""
+
 FAN = 512
 """A path does not go by an entity that has more links of the relation."""
 
@@ -88,6 +91,28 @@ class Rules:
             scores = -np.expm1(-np.bincount(places, doubts[rules[pairs]], len(found)))
             parts = np.searchsorted(found, np.arange(1, len(asked)) * links.n_entities)
             yield from zip(np.split(found % links.n_entities, parts), np.split(scores, parts), strict=True)
+
+    def surely_answered(self, links: KnownLinks) -> Rows:
+        """Return the questions without known tails that a rule of one link answers, which is right mostly.
+
+        As the other half of a marriage, of which one half is told.
+
+        Args:
+            links: The known links.
+
+        Returns:
+            Entities and relations, ``int64`` of shape (n, 2), none twice.
+        """
+        sure = self.bodies[(self.bodies[:, 2] < 0) & (self.confidences >= SURE)].astype(np.int64)
+        questions = distinct(links.triples[:, 1] * links.n_entities + links.triples[:, 0])
+        spans = np.searchsorted(questions, np.arange(links.n_relations + 1) * links.n_entities)
+        found = [np.zeros(0, dtype=np.int64)]
+        for relation, body, _ in sure.tolist():
+            heads = questions[spans[body] : spans[body + 1]] % links.n_entities
+            without = links.spans(heads, np.full(len(heads), relation))[1] == 0
+            found.append(relation * links.n_entities + heads[without])
+        relations, entities = np.divmod(distinct(np.concatenate(found)), links.n_entities)
+        return np.stack([entities, relations], axis=1)
 
     def renumbered(self, numbers: NDArray[np.integer]) -> Rules:
         """Return the rules that are left when relations get other numbers.

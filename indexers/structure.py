@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.geometry.complex import compose
-from ontodex.indexers.precedents import Precedents
+from ontodex.indexers.blobs import BlobReader
 from ontodex.indexers.rules import Rules, no_rules
 from ontodex.indexers.vectors import Vectors
 
-__all__ = ["PRECEDENTS", "WEIGHTS", "Bonus", "Structure"]
+__all__ = ["PRECEDENTS", "WEIGHTS", "Bonus", "Structure", "add_bonuses"]
 
 TEXT, LINKS, RANGE = (slice(place, place + 1) for place in range(3))
 PRECEDENTS = slice(3, 8)
@@ -26,6 +26,12 @@ WEIGHTS = 8
 
 Bonus = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Rows of entities, ascending, and what is added to the score of each, which may be negative."""
+
+
+def add_bonuses(scores: NDArray[np.float32], bonuses: Iterable[Bonus]) -> None:
+    """Add the bonus of each query to its scores of all items, of shape (queries, items), in place."""
+    for own, (rows, more) in zip(scores, bonuses, strict=True):
+        own[rows] += more.astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +48,8 @@ class Structure:
             structural vectors, then where it is new; of text, ComplEx, range, heads and tails of like text, heads and tails
             of like links, and rules. Those from R on are of inverses, the last is for a relation that the graph does not
             have.
+        odds: What makes answers of different questions comparable (:mod:`ontodex.indexers.link_odds`); ``None`` where too
+            little was held out to fit them.
     """
 
     entities: Vectors
@@ -49,6 +57,7 @@ class Structure:
     ranges: NDArray[np.float32]
     rules: Rules
     weights: NDArray[np.float32]
+    odds: NDArray[np.float32] | None = None
 
     def queries(
         self, text: NDArray[np.float32], entities: NDArray[np.integer], relations: NDArray[np.integer]
@@ -78,23 +87,17 @@ class Structure:
         return made
 
     def bonuses(
-        self,
-        precedents: Precedents,
-        vectors: NDArray[np.float32],
-        entities: NDArray[np.integer],
-        relations: NDArray[np.integer],
+        self, found: Iterable[Bonus], entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> Iterator[Bonus]:
         """Yield what precedents add to the scores of each question's tails.
 
         A triple that is known does not count for its own range.
 
         Args:
-            precedents: Scores them.
-            vectors: Vector of each entity in the link space, of shape (n, dim).
+            found: Their scores, see :meth:`ontodex.indexers.precedents.Precedents.scores`.
             entities: Row of each entity; -1 for one that the graph does not have.
             relations: Number of each relation, inverses from R on; -1 for one that the graph does not have.
         """
-        found = precedents.scores(vectors, entities, relations)
         weights = self._weights(entities, relations)
         weights = np.concatenate([weights[:, PRECEDENTS], -weights[:, RANGE]], axis=1)
         for own, (rows, scores) in zip(weights, found, strict=True):
@@ -113,31 +116,34 @@ class Structure:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what is stored besides the entities' vectors, by name."""
+        odds = {} if self.odds is None else {"structure/odds": self.odds}
         return {
             "structure/relations": self.relations,
             "structure/ranges": self.ranges,
             "structure/rules": self.rules.bodies,
             "structure/confidences": self.rules.confidences,
             "structure/weights": self.weights,
+            **odds,
         }
 
     @classmethod
-    def read(cls, arrays: Callable[[str], NDArray[Any]], hybrid: Vectors) -> Structure:
+    def read(cls, blobs: BlobReader, hybrid: Vectors) -> Structure:
         """Put together what :meth:`arrays` and :func:`~ontodex.indexers.structure_build.join` took apart.
 
         Args:
-            arrays: Gives the array of a name.
+            blobs: The store.
             hybrid: The vectors of the hybrid space.
         """
-        relations, weights = arrays("structure/relations"), arrays("structure/weights")
+        relations, weights = blobs.get("structure/relations"), blobs.get("structure/weights")
         ranges, rules = np.zeros((len(relations), 0), dtype=np.float32), no_rules()
         if weights.ndim == 2:  # up to format 8 the same for all entities
             weights = np.stack([weights, weights])
         if weights.shape[2] > 2:  # up to format 4 there was no range, and no precedents
-            ranges = arrays("structure/ranges")
+            ranges = blobs.get("structure/ranges")
         if weights.shape[2] == WEIGHTS:  # up to format 5 neither rules nor entities of like links
-            rules = Rules(arrays("structure/rules"), arrays("structure/confidences"))
+            rules = Rules(blobs.get("structure/rules"), blobs.get("structure/confidences"))
         weights = np.pad(weights, ((0, 0), (0, 0), (0, WEIGHTS - weights.shape[2])))
         dim = relations.shape[1] + ranges.shape[1]
         entities = Vectors([shard[:, hybrid.dim - dim :] for shard in hybrid.shards])
-        return cls(entities, relations, ranges, rules, weights)
+        odds = blobs.get("structure/odds") if "structure/odds" in blobs else None  # up to format 10 there were none
+        return cls(entities, relations, ranges, rules, weights, odds)

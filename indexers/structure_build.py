@@ -21,6 +21,7 @@ from ontodex.indexers.asking import Ask
 from ontodex.indexers.candidates import EXACT_UP_TO
 from ontodex.indexers.earlier import common_rows
 from ontodex.indexers.embed import ROWS, Embeddings, map_file
+from ontodex.indexers.link_odds import fit_odds
 from ontodex.indexers.precedents import Precedents
 from ontodex.indexers.ranges import range_basis, range_vectors
 from ontodex.indexers.rules import Rules, mine_rules
@@ -88,8 +89,8 @@ def make_structure(
     file = folder / "structure.safetensors"
     try:
         left = load_file(file)
-        rules = Rules(left["rules"], left["confidences"])
-        return Structure(Vectors([left["entities"]]), left["relations"], left["ranges"], rules, left["weights"])
+        rules, vectors_left = Rules(left["rules"], left["confidences"]), Vectors([left["entities"]])
+        return Structure(vectors_left, left["relations"], left["ranges"], rules, left["weights"], left.get("odds"))
     except (OSError, KeyError, SafetensorError):
         pass
     made = train(learnt)
@@ -115,12 +116,17 @@ def make_structure(
             for these, some in ((heads, asked), (new_heads, as_new))
         ]
     )
+    as_learnt = Vectors([np.concatenate([made.entities, known], axis=1)])
+    structure = Structure(as_learnt, made.relations, ranges, rules, weights)
+    held_out = KnownLinks(learnt.valid, whole.n_entities, whole.n_relations)
+    odds = fit_odds(links, held_out, vectors, ask, structure, precedents, whole.reflexive, random)
     entities = np.concatenate([made.entities, range_vectors(whole.triples, whole.n_entities, ranges)], axis=1)
-    partial = file.with_suffix(".part")
     arrays = {"entities": entities, "relations": made.relations, "ranges": ranges, "weights": weights}
+    arrays.update({} if odds is None else {"odds": odds})
+    partial = file.with_suffix(".part")
     save_file({**arrays, "rules": rules.bodies, "confidences": rules.confidences}, partial)
     partial.replace(file)
-    return Structure(Vectors([entities]), made.relations, ranges, rules, weights)
+    return dataclasses.replace(structure, entities=Vectors([entities]), odds=odds)
 
 
 def _linked(triples: NDArray[np.integer], size: int) -> NDArray[np.bool_]:
@@ -175,7 +181,7 @@ def carried(index: Index, graph: KnowledgeGraph) -> Structure | None:
     new, there = common_rows(_ids_now(index.graph, graph), graph.ids)
     entities[new] = old.entities[there]
     entities[:, relations.shape[1] :] = range_vectors(graph.triples, graph.n_entities, ranges)
-    return Structure(Vectors([entities]), relations, ranges, old.rules.renumbered(numbers), weights)
+    return Structure(Vectors([entities]), relations, ranges, old.rules.renumbered(numbers), weights, old.odds)
 
 
 def _ids_now(before: KnowledgeGraph, graph: KnowledgeGraph) -> list[str]:

@@ -82,3 +82,37 @@ def test_a_folder_without_a_cross_encoder(shell, small_index, tiny_encoder):
     code, stdout, stderr = shell("tails", small_index, "dog", "eats", "--rerank", tiny_encoder, "--device", "cpu")
     assert (code, stdout) == (1, "")
     assert "expected a cross-encoder of triples" in stderr
+
+
+def test_missing_links(shell, small_index, tmp_path):
+    done = shell("missing", small_index, "-k", 3, "--device", "cpu")
+    assert done[0] == 0, done[2]
+    assert done[1].startswith("missing: all relations\n")
+    read, table, rdf = (
+        shell("missing", small_index, "eats", "-k", 3, "--no-linked", "--device", "cpu", "-q", form)[1]
+        for form in ("--json", "--tsv", "--rdf")
+    )
+    links = json.loads(read)["links"]
+    assert {link["relation_label"] for link in links} == {"eats"}
+    assert table.splitlines()[0].split("\t")[:4] == ["head", "head_label", "relation", "relation_label"]
+    assert [row.split("\t")[4] for row in table.splitlines()[1:]] == [link["tail"] for link in links]
+    (tmp_path / "more.tsv").write_text(table)
+    given = ("--also-known", tmp_path / "more.tsv", "--json", "--device", "cpu")
+    again = shell("missing", small_index, "eats", "-k", 3, *given)
+    known = {(link["head"], link["tail"]) for link in links}
+    assert known.isdisjoint((link["head"], link["tail"]) for link in json.loads(again[1])["links"])
+    assert rdf.count(" <urn:ontodex:predictions> .") >= 3
+
+
+@pytest.mark.parametrize(
+    ("more", "status", "message"),
+    [
+        (("--json", "--tsv"), 2, "expected one of --json, --tsv and --rdf"),
+        (("-k", "0"), 2, "equal to 1"),
+        (("eatz",), 1, "did you mean 'eats'"),
+    ],
+)
+def test_missing_links_that_cannot_be_asked_for(shell, small_index, more, status, message):
+    code, stdout, stderr = shell("missing", small_index, *more, "--device", "cpu")
+    assert (code, stdout) == (status, "")
+    assert message in stderr

@@ -8,31 +8,7 @@ from scipy.special import softmax
 
 import ontodex
 from ontodex.engine import likely_relations
-from ontodex.graph import GraphBuilder
 from tests.plain import build_plain
-
-
-@pytest.fixture(scope="module")
-def family(tmp_path_factory, tiny_encoder):
-    """An index of parents and children, every fifth of whom is not told to be one, and of those pairs."""
-    builder, untold = GraphBuilder("family"), []
-    count = 120
-    for row in range(count):
-        builder.entity(f"ex:{row}", f"person {row}")
-    for parent in range(count // 2):
-        for child in (2 * parent + 1, 2 * parent + 2):
-            if child < count:
-                builder.triple(f"ex:{parent}", "ex:parentOf", f"ex:{child}")
-                if child % 5:
-                    builder.triple(f"ex:{child}", "ex:childOf", f"ex:{parent}")
-                else:
-                    untold.append((f"ex:{child}", f"ex:{parent}"))
-        builder.triple(f"ex:{parent}", "ex:knows", f"ex:{(parent + 7) % count}")
-    path = tmp_path_factory.mktemp("family") / "family.odx"
-    with ontodex.build(
-        builder.build(), path, encoders=[tiny_encoder], device="cpu", entailment=False, quiet=True
-    ) as engine:
-        yield engine, untold
 
 
 def test_an_inverse_that_is_not_told_is_concluded(family):

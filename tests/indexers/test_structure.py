@@ -192,7 +192,9 @@ def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: 
         for head, relation, tail in (("a0", new, "n5"), ("n5", new + engine.graph.n_relations, "a0")):
             row, other = (np.array([engine.graph.find(name)[0]]) for name in (head, tail))  # type: ignore[index]
             text = engine.index.vectors("link")[row]
-            [(reached, bonus)] = structure.bonuses(engine.index.precedents, text, row, np.array([relation]))
+            [(reached, bonus)] = structure.bonuses(
+                engine.index.precedents.scores(text, row, np.array([relation])), row, np.array([relation])
+            )
             assert not bonus[reached == other].any()  # and so none to be taken back from
         assert named_rules(engine) == rules != {}
     assert set(before) ^ set(after) == {"n7", "a0"}
@@ -266,10 +268,13 @@ def test_an_older_format_answers_by_what_it_has(hybrid_index: Path, weights: int
         link = engine.index.vectors("link")
         vectors = structure.entities[np.arange(90)][:, : 24 + ranges]
         old = Vectors([np.concatenate([link[np.arange(90)], vectors], axis=1)])
-        blobs = {"structure/relations": structure.relations, "structure/weights": structure.weights[0, :, :weights]}
+        blobs: Any = {
+            "structure/relations": structure.relations,
+            "structure/weights": structure.weights[0, :, :weights],
+        }
         if ranges:
             blobs["structure/ranges"] = structure.ranges
-        read = Structure.read(blobs.__getitem__, old)
+        read = Structure.read(blobs, old)
         asked = np.array([3]), np.array([0])
         queries = read.queries(link[asked[0]], *asked)
         a, b, c = structure.weights[0, 0, :3]

@@ -43,7 +43,8 @@ def make(folder: Path) -> Path:
         ontodex.train_gauss_cse(graph, folder / "gauss", encoder="base", training=SENTENCES, device="cpu", quiet=True)
     models = {"encoders": base, "hierarchy": folder / "hit", "entailment": folder / "gauss"}
     few = patch.multiple("ontodex.indexers.structure_build", LEAST=5, SHARE=0.2)  # so small a graph has no structure
-    with few, patch("ontodex.indexers.new_generation.EXACT_UP_TO", 10):
+    odds = patch("ontodex.indexers.link_odds.LEAST_TRUE", 1)
+    with few, odds, patch("ontodex.indexers.new_generation.EXACT_UP_TO", 10):
         ontodex.build(
             graph, folder / "farm.odx", training=LINKS, structure=STRUCTURE, device="cpu", quiet=True, **models
         ).close()

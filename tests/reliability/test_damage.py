@@ -38,6 +38,7 @@ def test_an_index_of_every_format_answers_as_the_version_that_wrote_it(tmp_path:
         assert engine.index.manifest.format == version
         assert engine.index.verify() == []
         assert engine.search("a wild thing")[0].score > 0
+        assert (engine.missing(k=1, quiet=True)[0].probability is None) == (version < 11)  # no odds up to then
     with ontodex.remove(["ex:hen"], index, device="cpu", quiet=True) as engine:
         assert engine.index.manifest.format == FORMAT
         assert engine.index.verify() == []

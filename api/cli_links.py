@@ -1,0 +1,68 @@
+"""``ontodex tails``, ``heads``, ``relations`` and ``missing``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ontodex.cli_answers import answer, open_engine
+from ontodex.cli_options import Also, Batch, Device, IndexPath, Json, K, KnownChoice, Quiet, Rdf, Rerank, Text, Tsv
+from ontodex.errors import SettingsError
+
+__all__ = ["heads", "missing", "relations", "tails"]
+
+Relation = Annotated[str | None, typer.Argument(help="A relation of the graph, or any text.", show_default=False)]
+
+
+def tails(
+    index: IndexPath, head: Text = None, relation: Relation = None, k: K = 10, known: KnownChoice = "exclude",
+    also_known: Also = None, queries: Batch = None, json: Json = False, tsv: Tsv = False, rdf: Rdf = False,
+    rerank: Rerank = None, device: Device = "auto",
+) -> None:  # fmt: skip
+    """Rank what HEAD may be linked to by RELATION."""
+    with open_engine(index, device, also_known, rerank) as engine:
+        answer((head, relation), queries, lambda asked: engine.tails_batch(asked, k, known), json, tsv, rdf)
+
+
+def heads(
+    index: IndexPath, relation: Relation = None, tail: Text = None, k: K = 10, known: KnownChoice = "exclude",
+    also_known: Also = None, queries: Batch = None, json: Json = False, tsv: Tsv = False, rdf: Rdf = False,
+    rerank: Rerank = None, device: Device = "auto",
+) -> None:  # fmt: skip
+    """Rank what may be linked to TAIL by RELATION."""
+    with open_engine(index, device, also_known, rerank) as engine:
+        answer((relation, tail), queries, lambda asked: engine.heads_batch(asked, k, known), json, tsv, rdf)
+
+
+def relations(
+    index: IndexPath, head: Text = None, tail: Text = None, k: K = 10, known: KnownChoice = "include",
+    also_known: Also = None, queries: Batch = None, json: Json = False, tsv: Tsv = False, rdf: Rdf = False,
+    device: Device = "auto",
+) -> None:  # fmt: skip
+    """Rank the relations that may lead from HEAD to TAIL."""
+    with open_engine(index, device, also_known) as engine:
+        answer((head, tail), queries, lambda asked: engine.relations_batch(asked, k, known), json, tsv, rdf)
+
+
+def missing(
+    index: IndexPath,
+    relation: Annotated[
+        str | None, typer.Argument(help="A relation of the graph; by default all.", show_default=False)
+    ] = None,
+    k: K = 20,
+    linked: Annotated[
+        bool, typer.Option(help="Look for links between two that some relation links already as well.")
+    ] = True,
+    also_known: Also = None, json: Json = False, tsv: Tsv = False, rdf: Rdf = False, device: Device = "auto",
+    quiet: Quiet = False,
+) -> None:  # fmt: skip
+    """List the links that the graph lacks most likely, of all relations or one, with probabilities: some minutes."""
+    if json + tsv + rdf > 1:
+        raise SettingsError("expected one of --json, --tsv and --rdf, found more")
+    with open_engine(index, device, also_known) as engine:
+        found = engine.missing(relation, k, linked=linked, quiet=quiet)
+    if tsv or rdf:
+        typer.echo(found.to_tsv() if tsv else found.to_rdf(), nl=False)
+    else:
+        typer.echo(found.to_json() if json else str(found))

@@ -1,0 +1,138 @@
+"""Which links a graph lacks most likely: the best answers to all questions that have known or sure ones, made comparable."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from ontodex.engine.answers import Rows, checked, milliseconds, no_rows
+from ontodex.engine.known import Known
+from ontodex.engine.missing_links import MissingLink, MissingLinks
+from ontodex.engine.projector import Projector
+from ontodex.engine.resolve import resolve_relation
+from ontodex.engine.topk import Searcher
+from ontodex.errors import UnknownRelation, nearest
+from ontodex.graph import Hierarchy
+from ontodex.graph.known_links import KnownLinks
+from ontodex.indexers.index import Index
+from ontodex.indexers.link_odds import ASKED, answerable, best_answers, chances, leave_out
+from ontodex.indexers.rules import no_rules
+from ontodex.indexers.space_names import LINK
+
+__all__ = ["Missing"]
+
+SURE = 1e-12, 0.9999
+"""Probabilities below and beyond which no answer is doubted or trusted."""
+
+Found = tuple[Rows, NDArray[np.float64]]
+"""Links by the number of their relation, head and tail in one, and how likely each is."""
+
+METHOD = "the logarithm of how likely the link is, as an answer about its head or as one about its tail"
+FITTED = f"{METHOD}, if as many are missing as were held out to tell"
+UNFITTED = f"{METHOD}, but for a constant (the index has nothing fitted to links held out, to tell)"
+
+
+class Missing:
+    """Finds missing links; what it does is said at :meth:`ontodex.engine.engine.Engine.missing`.
+
+    Args:
+        index: The index.
+        known: Its known triples, and further ones.
+        projector: Makes queries.
+        searcher: Gives the search of a space.
+    """
+
+    def __init__(self, index: Index, known: Known, projector: Projector, searcher: Callable[[str], Searcher]) -> None:
+        self._index, self._known, self._projector, self._searcher = index, known, projector, searcher
+
+    def links(
+        self, relation: str | None, k: int, hierarchy: Hierarchy | None, *, linked: bool, quiet: bool
+    ) -> MissingLinks:
+        """Return the k likeliest.
+
+        Args:
+            relation: Of this one alone.
+            k: How many.
+            hierarchy: The asserted one: what follows from it is not missing.
+            linked: Whether links between two that some relation links already count.
+            quiet: Show no progress on stderr.
+        """
+        k, start = checked(k), time.perf_counter()
+        self._index.stated(LINK)
+        graph, structure = self._index.graph, self._index.structure
+        reading, numbers = None, None
+        if relation is not None:
+            read = resolve_relation(graph, relation)
+            if read.row is None:
+                raise UnknownRelation(
+                    f"{graph.source}: expected a relation of the graph, found free text {relation!r}"
+                    f"{nearest(relation, graph.relation_labels)}"
+                )
+            reading, numbers = read.reading, np.array([read.row, read.row + graph.n_relations])
+        odds, rules = (None, no_rules()) if structure is None else (structure.odds, structure.rules)
+        links = self._known.links()
+        upward = () if hierarchy is None else graph.hierarchy_relations
+
+        def passed_over(entity: int, number: int) -> Rows:
+            """Return what is no missing answer, though nothing says so."""
+            rows = no_rows() if linked else links.links_of(entity)[1]
+            if hierarchy is None or number % graph.n_relations not in upward:
+                return rows
+            return np.concatenate([rows, hierarchy.ancestors(entity), hierarchy.descendants(entity)])
+
+        found = _likeliest(
+            (
+                (keys, chances(evidence, odds))
+                for keys, evidence in self._answers(links, answerable(links, rules, numbers), passed_over, quiet)
+            ),
+            k,
+        )
+        relations_and_heads, tails = np.divmod(found[0], graph.n_entities)
+        relations, heads = np.divmod(relations_and_heads, graph.n_entities)
+        rows = tuple(
+            MissingLink(
+                graph.ids[head], graph.labels[head], graph.relation_ids[number], graph.relation_labels[number],
+                graph.ids[tail], graph.labels[tail], math.log(chance), None if odds is None else chance,
+            )
+            for head, number, tail, chance in zip(
+                heads.tolist(), relations.tolist(), tails.tolist(), found[1].tolist(), strict=True
+            )
+        )  # fmt: skip
+        return MissingLinks(rows, reading, UNFITTED if odds is None else FITTED, milliseconds(start, 1), graph)
+
+    def _answers(
+        self, links: KnownLinks, questions: Rows, passed_over: Callable[[int, int], Rows], quiet: bool
+    ) -> Iterator[tuple[Rows, NDArray[np.float64]]]:
+        """Yield the best answers to questions, as keys of links, and what is seen of each."""
+        count, searcher = links.n_relations // 2, self._searcher(self._projector.space)
+        with tqdm(
+            total=len(questions), desc="missing", unit="question", file=sys.stderr, disable=quiet, delay=1
+        ) as bar:
+            for first in range(0, len(questions), ASKED):
+                entities, numbers = questions[first : first + ASKED].T
+                scores = searcher.products(self._projector.ask(entities, numbers))
+                rules = self._projector.add_precedents(entities, numbers, scores)
+                scores /= np.float32(self._projector.score_unit)
+                leave_out(scores, links, entities, numbers, self._known.reflexive)
+                others = [passed_over(*one) for one in zip(entities.tolist(), numbers.tolist(), strict=True)]
+                best = best_answers(scores, links.spans(entities, numbers)[1], rules, others)
+                asked, by = entities[best.questions], numbers[best.questions]
+                heads, tails = np.where(by < count, [asked, best.tails], [best.tails, asked])
+                yield (by % count * links.n_entities + heads) * links.n_entities + tails, best.evidence
+                bar.update(len(entities))
+
+
+def _likeliest(answers: Iterable[Found], k: int) -> Found:
+    """Return the k likeliest links: an answer about its head or its tail, or about both, which is surer than either."""
+    parts = [(no_rows(), np.zeros(0)), *answers]
+    links, at = np.unique(np.concatenate([keys for keys, _ in parts]), return_inverse=True)
+    doubts = np.concatenate([np.log1p(-np.clip(likely, *SURE)) for _, likely in parts])
+    likely = -np.expm1(np.bincount(at, doubts, len(links)))
+    best = np.lexsort((links, -likely))[:k]
+    return links[best], likely[best]

@@ -1,0 +1,99 @@
+"""The likeliest links that a graph lacks, as a table, JSON, TSV and RDF."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from ontodex.engine.answer_table import AnswerTable
+from ontodex.engine.hits import Reading
+from ontodex.engine.printable import printable
+from ontodex.graph import KnowledgeGraph
+from ontodex.graph.writers.nquads import predictions_as_nquads
+
+__all__ = ["MissingLink", "MissingLinks"]
+
+
+@dataclass(frozen=True)
+class MissingLink:
+    """A link that is not known.
+
+    Attributes:
+        head: CURIE or IRI of the head.
+        head_label: Its label.
+        relation: Identifier of the relation.
+        relation_label: Its label.
+        tail: CURIE or IRI of the tail.
+        tail_label: Its label.
+        score: Logarithm of how likely it is, the higher the better.
+        probability: How likely it is; ``None`` where nothing was held out to tell by.
+    """
+
+    head: str
+    head_label: str
+    relation: str
+    relation_label: str
+    tail: str
+    tail_label: str
+    score: float
+    probability: float | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MissingLinks(AnswerTable[MissingLink]):
+    """A sequence of :class:`MissingLink`, the likeliest first, that prints as a table.
+
+    Attributes:
+        links: The links.
+        relation: How the relation that was asked about was read; ``None`` for all.
+        method: What the scores mean.
+        took_ms: Time that it took, in milliseconds.
+    """
+
+    links: tuple[MissingLink, ...]
+    relation: Reading | None
+    method: str
+    took_ms: float
+    _graph: KnowledgeGraph
+
+    @property
+    def _parts(self) -> tuple[MissingLink, ...]:
+        return self.links
+
+    def __str__(self) -> str:
+        about = "all relations" if self.relation is None else f"relation = {self.relation}"
+        lines = [f"missing: {about}", f"by {self.method}, {self.took_ms / 1000:.1f} s"]
+        for rank, link in enumerate(self.links, 1):
+            chance = "" if link.probability is None else f"p={link.probability:.2f}  "
+            lines.append(
+                f"{rank:>4}  {link.score:7.4f}  {chance}{link.head_label} ({link.head})  "
+                f"{link.relation_label}  {link.tail_label} ({link.tail})"
+            )
+        return printable("\n".join(lines if self.links else [*lines, "      nothing found"]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``query``, ``method``, ``links`` and ``took_ms`` as plain data."""
+        relation = {} if self.relation is None else {"relation": asdict(self.relation)}
+        return {
+            "query": {"question": "missing", **relation},
+            "method": self.method,
+            "links": [
+                {name: value for name, value in asdict(link).items() if value is not None} for link in self.links
+            ],
+            "took_ms": round(self.took_ms, 3),
+        }
+
+    def _table(self) -> tuple[list[str], list[list[Any]]]:
+        columns = [column.name for column in fields(MissingLink)]
+        if any(link.probability is None for link in self.links):
+            columns.remove("probability")
+        return columns, [[getattr(link, name) for name in columns] for link in self.links]
+
+    @property
+    def triples(self) -> list[tuple[str, str, str, float]]:
+        """The links as predicted triples: (head id, relation id, tail id, score)."""
+        return [(link.head, link.relation, link.tail, link.score) for link in self.links]
+
+    def to_rdf(self) -> str:
+        """Return :attr:`triples` as N-Quads in a named graph of predictions, with their scores."""
+        return predictions_as_nquads(self._graph, self.triples)

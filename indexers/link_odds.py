@@ -1,0 +1,197 @@
+"""How likely the best answers of a question about links are: what is seen of each answer, and odds fitted to held-out links.
+
+Scores rank the answers of one question. To rank those of all questions they need to compare: a link is the likelier the
+larger the share of its question's chances it takes, the more links the question has already, and the surer rules are of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.geometry.logistic import regression, sigmoid
+from ontodex.graph.arrays import distinct
+from ontodex.graph.known_links import KnownLinks
+from ontodex.indexers.asking import Ask
+from ontodex.indexers.precedents import RULES, Precedents
+from ontodex.indexers.rules import Rules
+from ontodex.indexers.structure import Bonus, Structure, add_bonuses
+from ontodex.indexers.vectors import Vectors
+
+__all__ = ["ASKED", "BestAnswers", "answerable", "best_answers", "chances", "fit_odds", "leave_out"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+BEST = 20
+"""Answers of a question that are looked at."""
+
+QUESTIONS = 4096
+"""Questions that odds are fitted on."""
+
+LEAST_TRUE = 20
+"""True ones among their answers, below which nothing is fitted."""
+
+SOME = 0.5
+"""Answers that a question without known ones is taken to have."""
+
+ASKED = 64
+"""Questions that are asked at once."""
+
+UNFITTED = (1.0, 1.0, 0.0, 0.0, 0.0)
+"""Odds where nothing could be fitted: the share of the chances times the number of known tails."""
+
+SOME_DOUBT = 0.01
+"""Added to what rules say and to its contrary, so that neither is sure."""
+
+
+@dataclass(frozen=True, eq=False)
+class BestAnswers:
+    """The best answers to some questions.
+
+    Attributes:
+        questions: Place of each one's question, of shape (answers,).
+        tails: Row of the entity, of shape (answers,).
+        evidence: Logarithm of its share of the chances of its question, logarithm of the number of tails known there, logit
+            of what rules say, and that where it is positive, of shape (4, answers).
+    """
+
+    questions: Rows
+    tails: Rows
+    evidence: Floats
+
+
+def answerable(links: KnownLinks, rules: Rules, relations: Rows | None = None) -> Rows:
+    """Return the questions that have some known answer, or that a rule answers surely: entities and relations.
+
+    Args:
+        links: What is known.
+        rules: Rules that it follows.
+        relations: Ask by these alone; inverses count as others.
+
+    Returns:
+        ``int64`` of shape (n, 2), a relation after the other.
+    """
+    asked = np.concatenate([links.triples[:, :2], rules.surely_answered(links)])
+    if relations is not None:
+        asked = asked[np.isin(asked[:, 1], relations)]
+    relation, entity = np.divmod(distinct(asked[:, 1] * links.n_entities + asked[:, 0]), links.n_entities)
+    return np.stack([entity, relation], axis=1)
+
+
+def best_answers(
+    scores: NDArray[np.float32], counts: Rows, rules: Sequence[Bonus], passed_over: Sequence[Rows] = ()
+) -> BestAnswers:
+    """Return what is seen of the best answers to some questions.
+
+    Args:
+        scores: Of all entities, logarithms of odds but for a constant, of shape (questions, entities); minus infinity for
+            what is known, or no answer. They are overwritten.
+        counts: How many answers of each question are known.
+        rules: What rules say of some entities of each question, see :meth:`ontodex.indexers.rules.Rules.scores`.
+        passed_over: Entities of each question that take their share of its chances and are not looked at.
+    """
+    top = np.maximum(scores.max(axis=1, keepdims=True), np.finfo(np.float32).min)
+    total = np.log(np.maximum(np.exp(scores - top).sum(axis=1, dtype=np.float64), 1e-300)) + top[:, 0]
+    for row, rows in enumerate(passed_over):
+        scores[row, rows] = -np.inf
+    best = min(BEST, scores.shape[1])
+    tails = np.argpartition(scores, -best, axis=1)[:, -best:]
+    shares = np.take_along_axis(scores, tails, axis=1) - total[:, None]
+    said = np.stack([_looked_up(*of_one, rows) for of_one, rows in zip(rules, tails, strict=True)])
+    logits = np.log(said + SOME_DOUBT) - np.log1p(SOME_DOUBT - said)
+    many = np.broadcast_to(np.log(np.maximum(counts, SOME))[:, None], shares.shape)
+    evidence = np.stack([shares, many, logits, np.maximum(logits, 0.0)])
+    questions, places = np.nonzero(np.isfinite(shares))
+    return BestAnswers(questions, tails[questions, places], evidence[:, questions, places])
+
+
+def leave_out(
+    scores: NDArray[np.float32], links: KnownLinks, entities: Rows, relations: Rows, reflexive: Collection[int]
+) -> None:
+    """Set scores of what is known, or no answer, to minus infinity.
+
+    Args:
+        scores: Of all entities, of shape (questions, entities).
+        links: What is known.
+        entities: Entity of each question, which is no answer to it.
+        relations: Its relation; those from R on are inverses.
+        reflexive: Relations by which it may be one.
+    """
+    for row, known in enumerate(links.tails(entities, relations)):
+        scores[row, known] = -np.inf
+    apart = np.flatnonzero(~np.isin(relations % (links.n_relations // 2), list(reflexive)))
+    scores[apart, entities[apart]] = -np.inf
+
+
+def _looked_up(rows: Rows, values: Floats, wanted: Rows) -> Floats:
+    """Return the values of wanted rows, 0 where there is none; ``rows`` ascend."""
+    if not len(rows):
+        return np.zeros(len(wanted))
+    places = np.minimum(np.searchsorted(rows, wanted), len(rows) - 1)
+    return np.where(rows[places] == wanted, values[places], 0.0)
+
+
+def chances(evidence: Floats, odds: NDArray[np.floating] | None) -> Floats:
+    """Return the probability of each answer, of shape (answers,).
+
+    Args:
+        evidence: See :class:`BestAnswers`.
+        odds: What :func:`fit_odds` returned; without, links are missing in proportion to those that are known.
+    """
+    weights = np.asarray(UNFITTED if odds is None else odds, dtype=np.float64)
+    return sigmoid(weights[:-1] @ evidence + weights[-1])
+
+
+def fit_odds(
+    links: KnownLinks,
+    held_out: KnownLinks,
+    vectors: Vectors,
+    ask: Ask,
+    structure: Structure,
+    precedents: Precedents,
+    reflexive: Collection[int],
+    random: np.random.Generator,
+) -> NDArray[np.float32] | None:
+    """Fit the odds to held-out links among the best answers of questions, by logistic regression.
+
+    Args:
+        links: What is known.
+        held_out: What is true besides.
+        vectors: Entity vectors of the link space.
+        ask: Makes queries of it.
+        structure: What was learnt of the known links, and its weights.
+        precedents: What they suggest.
+        reflexive: Relations by which an entity may be linked to itself.
+        random: Draws the questions.
+
+    Returns:
+        ``float32`` of shape (5,): a weight of each kind of evidence, and the offset; ``None`` where there are too
+        few true answers to fit any.
+    """
+    asked = random.permutation(answerable(links, structure.rules))[:QUESTIONS]
+    evidence, truth = [np.zeros((4, 0))], [np.zeros(0, dtype=bool)]
+    for start in range(0, len(asked), ASKED):
+        entities, relations = asked[start : start + ASKED].T
+        queries = structure.queries(ask(entities, relations), entities, relations)
+        scores = np.empty((len(entities), len(vectors)), dtype=np.float32)
+        for first, rows in vectors.blocks():
+            here = slice(first, first + len(rows))
+            of_links = structure.entities[np.arange(here.start, here.stop)]
+            scores[:, here] = queries[:, : vectors.dim] @ rows.T + queries[:, vectors.dim :] @ of_links.T
+        found = list(precedents.scores(vectors[entities], entities, relations))
+        add_bonuses(scores, structure.bonuses(found, entities, relations))
+        leave_out(scores, links, entities, relations, reflexive)
+        counts = links.spans(entities, relations)[1]
+        answers = best_answers(scores, counts, [(rows, said[RULES]) for rows, said in found])
+        at = answers.questions
+        evidence.append(answers.evidence)
+        truth.append(held_out.known(entities[at], relations[at], answers.tails))
+    true = np.concatenate(truth)
+    if not LEAST_TRUE <= np.count_nonzero(true) < len(true):
+        return None
+    weights, offset = regression(np.concatenate(evidence, axis=1), true)
+    return np.array([*weights, offset], dtype=np.float32)

@@ -1,0 +1,123 @@
+"""What makes answers of different questions comparable."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+
+from ontodex.geometry.logistic import sigmoid
+from ontodex.graph.known_links import KnownLinks
+from ontodex.indexers import link_odds
+from ontodex.indexers.link_odds import BEST, answerable, best_answers, chances, fit_odds, leave_out
+from ontodex.indexers.precedents import RULES, SCORES, Precedents
+from ontodex.indexers.rules import Rules, no_rules
+from ontodex.indexers.structure import WEIGHTS, Structure
+from ontodex.indexers.vectors import Vectors
+
+NONE = (np.zeros(0, dtype=np.int64), np.zeros(0))
+
+
+def rules_of(*bodies: tuple[float, int, int, int]) -> Rules:
+    return Rules(
+        np.array([body for _, *body in bodies], dtype=np.int32), np.array([one for one, *_ in bodies], dtype=np.float32)
+    )
+
+
+def test_every_question_that_has_or_surely_has_an_answer_is_asked_once_relation_by_relation() -> None:
+    links = KnownLinks(np.array([[0, 1, 2], [0, 1, 3], [1, 0, 2]]), 4, 2)
+    assert answerable(links, no_rules()).tolist() == [[1, 0], [0, 1], [2, 2], [2, 3], [3, 3]]
+    assert answerable(links, no_rules(), np.array([1, 3])).tolist() == [[0, 1], [2, 3], [3, 3]]
+    assert answerable(KnownLinks(np.zeros((0, 3), dtype=int), 4, 2), no_rules()).shape == (0, 2)
+    rules = rules_of((0.9, 0, 1, -1), (0.5, 0, 2, -1), (0.9, 0, 3, 1), (0.8, 1, 3, -1))
+    assert rules.surely_answered(links).tolist() == [[0, 0], [2, 1], [3, 1]]  # from 0 as by 1; by 1 as its inverse
+    assert answerable(links, rules, np.array([0, 2])).tolist() == [[0, 0], [1, 0], [2, 2]]
+
+
+def test_what_is_known_is_left_out_and_the_asked_entity_unless_it_may_be_linked_to_itself() -> None:
+    links = KnownLinks(np.array([[0, 0, 2], [1, 1, 1]]), 4, 2)
+    scores = np.zeros((3, 4), dtype=np.float32)
+    leave_out(scores, links, np.array([0, 2, 0]), np.array([0, 2, 3]), [1])
+    assert np.isneginf(scores).tolist() == [[True, False, True, False], [True, False, True, False], [False] * 4]
+
+
+def test_evidence_of_the_best_answers() -> None:
+    random = np.random.default_rng(0)
+    scores = random.normal(size=(2, 50)).astype(np.float32)
+    scores[0, 7] = -np.inf
+    rules = [(np.array([3, 9]), np.array([0.5, 0.9])), NONE]
+    scores[0, 9] = scores[0].max() + 1  # the best of its question
+    shares = log_softmax(scores.astype(np.float64), axis=1)
+    over = [np.array([int(np.argmax(np.where(np.arange(50) == 9, -np.inf, scores[0])))]), np.zeros(0, dtype=np.int64)]
+    best = best_answers(scores.copy(), np.array([4, 0]), rules, over)
+    assert np.bincount(best.questions).tolist() == [BEST, BEST]
+    assert 7 not in best.tails[best.questions == 0]
+    assert over[0][0] not in best.tails[best.questions == 0]  # though it takes its share
+    expected = np.sort(np.delete(shares[0], [7, over[0][0]]))[-BEST:]
+    np.testing.assert_allclose(np.sort(best.evidence[0, best.questions == 0]), expected, rtol=1e-5)
+    np.testing.assert_allclose(best.evidence[0], shares[best.questions, best.tails], rtol=1e-5)
+    np.testing.assert_allclose(best.evidence[1], np.log([4, 0.5])[best.questions])
+    (at,) = np.flatnonzero((best.questions == 0) & (best.tails == 9))
+    np.testing.assert_allclose(best.evidence[2:, at], np.log(0.91 / 0.11), rtol=1e-6)
+    silent = (best.questions == 1) | ~np.isin(best.tails, [3, 9])
+    np.testing.assert_allclose(best.evidence[2:, silent].T, [[np.log(0.01 / 1.01), 0.0]] * silent.sum(), rtol=1e-6)
+
+
+def test_a_question_whose_answers_are_all_left_out_has_none() -> None:
+    scores = np.full((2, 3), -np.inf, dtype=np.float32)
+    scores[1, 2] = 5.0
+    best = best_answers(scores, np.array([3, 2]), [NONE, NONE])
+    assert (best.questions.tolist(), best.tails.tolist()) == ([1], [2])
+    np.testing.assert_allclose(best.evidence[:2, 0], [0.0, np.log(2)])
+
+
+def test_chances_by_odds_and_without() -> None:
+    evidence = np.array([[-1.0, -20.0], [2.0, 0.0], [1.0, -4.0], [1.0, 0.0]])
+    odds = np.array([1.0, 0.5, 0.2, -0.1, -3.0], dtype=np.float32)
+    np.testing.assert_allclose(chances(evidence, odds), sigmoid(odds[:4].astype(float) @ evidence - 3.0), rtol=1e-6)
+    np.testing.assert_allclose(chances(evidence, None), sigmoid(np.array([1.0, -20.0])))
+
+
+@pytest.mark.parametrize("hidden", [40, 5])
+def test_odds_are_fitted_to_what_is_held_out_if_it_is_enough(hidden: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Entities are linked to those of their group, as their vectors say; so many such links are hidden."""
+    random = np.random.default_rng(1)
+    monkeypatch.setattr(link_odds, "QUESTIONS", 100)
+    vectors = np.repeat(np.eye(6, dtype=np.float32), 10, axis=0)
+    pairs = np.array(
+        [[one, 0, other] for one in range(60) for other in range(60) if one // 10 == other // 10 != one % 6]
+    )
+    pairs = random.permutation(pairs[pairs[:, 0] != pairs[:, 2]])
+    links, held_out = KnownLinks(pairs[hidden:], 60, 1), KnownLinks(pairs[:hidden], 60, 1)
+    weights = np.zeros((2, 3, WEIGHTS), dtype=np.float32)
+    weights[:, :, 0] = 5.0
+    structure = Structure(
+        Vectors([np.ones((60, 2), dtype=np.float32)]), np.zeros((2, 2), dtype=np.float32),
+        np.zeros((2, 0), dtype=np.float32), no_rules(), weights,
+    )  # fmt: skip
+    precedents = Precedents(links, Vectors([vectors]), structure.links_alone(), no_rules())
+    odds = fit_odds(
+        links, held_out, Vectors([vectors]), lambda rows, _: vectors[rows], structure, precedents, [], random
+    )
+    if hidden == 5:
+        assert odds is None
+        return
+    assert odds is not None
+    questions = answerable(links, no_rules())
+    scores = 5.0 * vectors[questions[:, 0]] @ vectors.T
+    leave_out(scores, links, *questions.T, [])
+    best = best_answers(scores, links.spans(*questions.T)[1], [NONE] * len(questions))
+    likely = chances(best.evidence, odds)
+    true = held_out.known(*questions[best.questions].T, best.tails)
+    assert likely[true].mean() > 3 * likely[~true].mean()
+    assert likely.sum() == pytest.approx(true.sum(), rel=0.3)
+
+
+def test_rules_are_where_precedents_say() -> None:
+    links = KnownLinks(np.array([[0, 0, 1], [0, 1, 1], [2, 0, 3]]), 4, 2)
+    rules = no_rules()
+    rules = type(rules)(np.array([[1, 0, -1]], dtype=np.int32), np.array([0.5], dtype=np.float32))
+    texts = Vectors([np.eye(4, dtype=np.float32)])
+    [(rows, said)] = Precedents(links, texts, texts, rules).scores(texts[np.array([2])], np.array([2]), np.array([1]))
+    assert said.shape == (SCORES, len(rows))
+    np.testing.assert_allclose(said[RULES, rows == 3], 0.5)
