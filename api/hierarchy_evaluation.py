@@ -111,7 +111,7 @@ def evaluate_hierarchy(
         if (
             task is None
             and pairs is None
-            and (learnt := embedded.learnt_from(graph.hierarchy(relation, on_cycle="drop")))
+            and (learnt := embedded.learnt_from(graph.hierarchy(relation, on_cycle="ignore")))
         ):
             task = learnt.task
         task = hierarchy_task(

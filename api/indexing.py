@@ -310,7 +310,7 @@ def _listed(given: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:
     return [given] if isinstance(given, str | Path) else given
 
 
-def _has_links(graph: KnowledgeGraph, on_cycle: str = "drop") -> bool:
+def _has_links(graph: KnowledgeGraph, on_cycle: str = "warn") -> bool:
     return bool(graph.hierarchy_relations) and len(graph.hierarchy(on_cycle=on_cycle).links) > 0
 
 

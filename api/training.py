@@ -141,10 +141,12 @@ def train_hit(
     settings = training or hit.HiTTraining()
     if task is not None:
         expect_choice("task", task, TASKS[:2])
-    links = len(graph.hierarchy(relation, on_cycle="drop").links)
-    if links < LEAST_LINKS:
+    hierarchy = graph.hierarchy(relation, on_cycle="ignore")
+    if len(hierarchy.links) < LEAST_LINKS:
+        circular = f" and {len(hierarchy.dropped)} that close a circle" if hierarchy.dropped else ""
         raise GraphError(
-            f"{graph.source}: expected a hierarchy of at least {LEAST_LINKS} links to learn from, found {links}; {NO_NEED}"
+            f"{graph.source}: expected a hierarchy of at least {LEAST_LINKS} links to learn from, "
+            f"found {len(hierarchy.links)}{circular}; {NO_NEED}"
         )
     try:
         drawn = hierarchy_task(graph, task, relation=relation, seed=settings.seed)

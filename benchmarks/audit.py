@@ -36,14 +36,14 @@ def run(options: argparse.Namespace) -> list[Measured]:
 
 
 def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGraph) -> Measured:
-    hierarchy = whole.hierarchy(on_cycle="drop")
+    hierarchy = whole.hierarchy(on_cycle="warn")
     random = np.random.default_rng(options.seed)
     most = min(50 if options.quick else options.links, max(1, len(hierarchy.links) // 20))
     taken, wrong = _taken(hierarchy, most, random), _wrong(hierarchy, most, random)
     print(f"{whole!r}: {len(taken)} links taken out, {len(wrong)} put in …", file=sys.stderr)
     changed = with_links(whole, wrong, taken_out=taken)
     with tempfile.TemporaryDirectory() as folder, built(changed, folder) as engine:
-        left = engine.graph.hierarchy(on_cycle="drop")
+        left = engine.graph.hierarchy(on_cycle="warn")
         ways = {"audit": Subsumptions.of(engine.index, left), "audit, HiT alone": hit_alone(engine)}
         figures = {way: _figures(whole, hierarchy, taken, wrong, ranked) for way, ranked in ways.items()}
     return Measured(

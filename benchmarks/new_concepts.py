@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
 
 
 def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGraph) -> Measured:
-    hierarchy = whole.hierarchy(on_cycle="drop")
+    hierarchy = whole.hierarchy(on_cycle="warn")
     most = 50 if options.quick else options.concepts
     order = np.random.default_rng(options.seed)
     leaves = np.setdiff1d(hierarchy.links[:, 0], hierarchy.links[:, 1])

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
 
 
 def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGraph) -> Measured:
-    hierarchy, random = whole.hierarchy(on_cycle="drop"), np.random.default_rng(options.seed)
+    hierarchy, random = whole.hierarchy(on_cycle="warn"), np.random.default_rng(options.seed)
     count = 5 if options.quick else options.parts
     print(f"{whole!r}: {count} parts …", file=sys.stderr)
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -97,7 +97,7 @@ def _part(whole: ontodex.KnowledgeGraph, hierarchy: Hierarchy, random: np.random
 
 
 def _figures(part: ontodex.KnowledgeGraph, engine: ontodex.Engine) -> dict[str, dict[str, float]]:
-    hierarchy = part.hierarchy(on_cycle="drop")
+    hierarchy = part.hierarchy(on_cycle="warn")
     figures, alone = {}, hit_alone(engine)
     for question, turned, ask in (
         ("parents", hierarchy, engine.parents_batch),

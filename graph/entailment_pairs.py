@@ -138,7 +138,7 @@ def entailment_pairs(source: Any, *, relation: str | None = None, seed: int = 0)
         GraphError: If there is no hierarchy, or one of fewer than 20 links.
     """
     graph = read(source)
-    hierarchy = graph.hierarchy(relation, on_cycle="drop")
+    hierarchy = graph.hierarchy(relation, on_cycle="warn")
     if len(hierarchy.links) < LEAST_LINKS:
         raise GraphError(
             f"{graph.source}: expected a hierarchy of at least {LEAST_LINKS} links to make pairs of, found "

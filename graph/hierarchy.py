@@ -39,7 +39,7 @@ class Hierarchy:
         children: Child of each link, ``int32`` of shape (links,).
         parents: Parent of each link, likewise.
         ids: Names of the rows.
-        on_cycle: ``"raise"``, or ``"drop"`` to leave out the links that close a circle (they are in ``dropped``).
+        on_cycle: ``"raise"``, or ``"ignore"`` to leave out the links that close a circle (they are in ``dropped``).
 
     Raises:
         CycleError: If the links run in a circle; it lists one.
@@ -51,7 +51,7 @@ class Hierarchy:
     """
 
     def __init__(self, children: Rows, parents: Rows, *, ids: Sequence[str], on_cycle: str = "raise") -> None:
-        expect_choice("on_cycle", on_cycle, ("raise", "drop"))
+        expect_choice("on_cycle", on_cycle, ("raise", "ignore"))
         self.ids = ids
         pairs = np.unique(np.stack([children, parents], axis=1).astype(np.int32), axis=0)
         self.links: Rows = pairs

@@ -54,14 +54,14 @@ def hierarchy_task(
             wanted = TaskSettings(task or kept.task, seed, negatives, kept.held_out, homonyms, relation, kept.links)
             if kept != wanted:
                 raise SettingsError(f"{folder}: expected pairs of {wanted}, found {kept}; name another folder")
-            links = graph.hierarchy(relation, on_cycle="drop").links
+            links = graph.hierarchy(relation, on_cycle="warn").links
             if kept.links not in (None, links_fingerprint(links, graph.ids)):
                 raise SettingsError(
                     f"{folder}: expected pairs of the hierarchy of {graph.source}, found those of another, or of another "
                     "state of it: its links differ; name another folder"
                 )
         return read_task(folder, graph.ids)
-    hierarchy, names = graph.hierarchy(relation, on_cycle="drop"), list(graph.labels)
+    hierarchy, names = graph.hierarchy(relation, on_cycle="warn"), list(graph.labels)
     task = task or _usual_task(hierarchy, graph.source)
     made = make_task(hierarchy, task, seed=seed, negatives=negatives, names=None if homonyms else names)
     if made.settings is not None:

@@ -298,7 +298,7 @@ class KnowledgeGraph:
 
         Args:
             relation: The relation from child to parent; by default :attr:`hierarchy_relations`.
-            on_cycle: ``"raise"``, or ``"drop"`` to leave out the links that close a circle, with one
+            on_cycle: ``"raise"``, or ``"warn"`` to leave out the links that close a circle, with one
                 :class:`~ontodex.graph.ReadWarning` that counts them and names the first; ``"ignore"`` leaves them out and
                 says nothing.
 
@@ -318,9 +318,9 @@ class KnowledgeGraph:
         else:
             chosen = (self.expect_relation(relation),)
         links = np.isin(self.relations, chosen)
-        cut = "drop" if on_cycle == "ignore" else on_cycle
+        cut = "ignore" if on_cycle == "warn" else on_cycle
         hierarchy = Hierarchy(self.heads[links], self.tails[links], ids=self.ids, on_cycle=cut)
-        if hierarchy.dropped and on_cycle == "drop":
+        if hierarchy.dropped and on_cycle == "warn":
             named = [f"{self.ids[child]} -> {self.ids[parent]}" for child, parent in hierarchy.dropped[:NAMED]]
             more = len(hierarchy.dropped) - len(named)
             warnings.warn(

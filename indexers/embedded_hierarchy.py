@@ -46,10 +46,19 @@ class EmbeddedHierarchy:
         names: Text of every entity.
         items: Lifted points of all entities, of shape (entities, dim + 1).
         c: The curvature is -c.
+        labels: Label of every entity, by which namesakes are told, as in answers; by default the texts.
     """
 
-    def __init__(self, hierarchy: Hierarchy, names: Sequence[str], items: NDArray[np.float32], c: float) -> None:
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        names: Sequence[str],
+        items: NDArray[np.float32],
+        c: float,
+        labels: Sequence[str] | None = None,
+    ) -> None:
         self.hierarchy, self.names, self.items, self.c = hierarchy, names, items, c
+        self.labels = names if labels is None else labels
 
     def asserted(self, question: str) -> Hierarchy:
         """Return the hierarchy in which true answers to a question are above the entity that is asked about."""
@@ -71,8 +80,8 @@ class EmbeddedHierarchy:
 
     @cached_property
     def groups(self) -> NDArray[np.int64]:
-        """Number of each entity's name: namesakes have the same."""
-        return name_groups(self.names)
+        """Number of each entity's label: namesakes have the same."""
+        return name_groups(self.labels)
 
     def points(self, rows: NDArray[np.integer] | slice) -> NDArray[np.float64]:
         """Return points of the ball, of shape (rows, dim)."""

@@ -49,7 +49,7 @@ def hierarchy_to_fit(graph: KnowledgeGraph, hit: HiT) -> Hierarchy | None:
     Raises:
         SettingsError: If it is not, and the encoder has no rule.
     """
-    hierarchy = graph.hierarchy(on_cycle="drop") if graph.hierarchy_relations else None
+    hierarchy = graph.hierarchy(on_cycle="warn") if graph.hierarchy_relations else None
     links = 0 if hierarchy is None else len(hierarchy.links)
     if links < LEAST_LINKS and hit.rule is None:
         raise SettingsError(

@@ -179,7 +179,9 @@ class NewGeneration:
         with self._timed("rule"):
             embedded = None
             if hierarchy is not None:
-                embedded = EmbeddedHierarchy(hierarchy, self.names[HIT], self.vectors[HIT], given.c)
+                embedded = EmbeddedHierarchy(
+                    hierarchy, self.names[HIT], self.vectors[HIT], given.c, list(self.graph.labels)
+                )
             hit = with_rule(given, embedded)
             kin = fit_kin_to_graph(hit, embedded, Vectors([self.vectors[TEXT]])) or self.encoders.kin
             if not kin and hit.rule is not None:

@@ -105,7 +105,7 @@ def test_an_adapter_finds_its_text_encoder_from_everywhere(flat, tiny_encoder, t
 def test_circles_and_several_roots_are_no_hindrance(tiny_encoder, tiny_hit, tmp_path):
     links = [(f"{place} {kind}", kind) for kind in "abcd" for place in range(8)]
     circular = graph_of(*links, ("a", "0 a"), ("b", "b"))
-    with pytest.warns(ReadWarning, match=r"left out 2 link\(s\)"):
+    with pytest.warns(ReadWarning) as told:
         encoder = ontodex.train_hit(
             circular,
             tmp_path / "m",
@@ -116,6 +116,7 @@ def test_circles_and_several_roots_are_no_hindrance(tiny_encoder, tiny_hit, tmp_
             quiet=True,
         )
     assert encoder.rule is not None
+    assert sum("left out 2 link(s)" in str(one.message) for one in told) == 1
     with pytest.warns(ReadWarning) as told:
         engine = build_plain(circular, tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_hit)
     assert sum("left out 2 link(s)" in str(one.message) for one in told) == 1
@@ -150,7 +151,7 @@ def test_a_graph_of_one_node_needs_no_hierarchy(tiny_encoder, tmp_path):
 def test_what_cannot_be_learnt_is_refused(small_graph, tiny_encoder, tmp_path):
     with pytest.raises(GraphError, match="at least 20 links to learn from, found 1"):
         ontodex.train_hit(graph_of(("dog", "animal")), tmp_path / "m")
-    with pytest.warns(ReadWarning), pytest.raises(GraphError, match="found 0"):
+    with pytest.raises(GraphError, match="found 0 and 1 that close a circle"):
         ontodex.train_hit(graph_of(("dog", "dog")), tmp_path / "m")
     with pytest.raises(SettingsError, match="expected one of multi-hop, mixed-hop, found 'transfer'"):
         ontodex.train_hit(small_graph, tmp_path / "m", task="transfer")

@@ -98,6 +98,15 @@ def test_an_encoder_that_knows_nothing_is_sure_of_nothing(
     assert rule.probability(scores).mean() == pytest.approx(found.mean(), abs=0.03)
 
 
+def test_namesakes_are_told_by_labels_though_their_texts_differ(
+    embedded: EmbeddedHierarchy, hierarchy: Hierarchy, names: list[str], items: np.ndarray
+) -> None:
+    texts = [f"{name}: definition {row}" for row, name in enumerate(names)]
+    apart, labelled = (EmbeddedHierarchy(hierarchy, texts, items, C, labels) for labels in (None, names))
+    assert labelled.groups.tolist() == embedded.groups.tolist() != apart.groups.tolist()
+    assert labelled.order.tolist() == apart.order.tolist()
+
+
 def chances(rule: KinRule, added: list[Added], owners: np.ndarray, rows: np.ndarray, scores: np.ndarray) -> np.ndarray:
     """Return the probabilities of the answers to each of those who asked."""
     logits = [float(added[owner].logits_of(row)) for owner, row in zip(owners, rows, strict=True)]

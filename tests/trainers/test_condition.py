@@ -143,8 +143,8 @@ def test_the_text_encoder_is_trained_with_every_architecture(encoder, data, tmp_
     plain = evaluate_conditions(ConditionEncoder(encoder, ConditionNetwork(settings.network(encoder.dim))), valid)
     learnt = evaluate_conditions(made, valid)["spearman"] - plain["spearman"]
     assert abs(plain["spearman"]) < 0.3
-    # A condition is no more than a shift to concat, the same for both texts: it need not learn.
-    assert learnt > 0.3 or architecture == "concat"
+    # A condition is no more than a shift to concat, the same for both texts, which helps it little.
+    assert learnt > (0.1 if architecture == "concat" else 0.3)
 
 
 def test_an_interrupted_run_ends_as_one_that_was_not(encoder, data, tmp_path, monkeypatch):
