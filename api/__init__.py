@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ontodex.conditions import conditional_pairs, evaluate_csts, train_condition
     from ontodex.engine.audit_rows import Audit, AuditRow
     from ontodex.engine.engine import Engine
+    from ontodex.engine.explanation import Explanation, KnownLink, Precedent, Reason
     from ontodex.engine.hits import Hit, Hits
     from ontodex.engine.missing_links import MissingLink, MissingLinks
     from ontodex.engine.placements import Placement, Placements
@@ -71,6 +72,7 @@ __all__ = [
     "Direction",
     "Engine",
     "EntailmentPairs",
+    "Explanation",
     "GaussCSETraining",
     "HiTTraining",
     "Hierarchy",
@@ -78,11 +80,14 @@ __all__ = [
     "Hits",
     "HyperCLTraining",
     "KnowledgeGraph",
+    "KnownLink",
     "MissingLink",
     "MissingLinks",
     "OntodexError",
     "Placement",
     "Placements",
+    "Precedent",
+    "Reason",
     "SelfStrAETraining",
     "TextSettings",
     "Verdict",
@@ -118,6 +123,7 @@ _NAMES = {
     "ontodex.conditions": ("conditional_pairs", "evaluate_csts", "train_condition"),
     "ontodex.engine.audit_rows": ("Audit", "AuditRow"),
     "ontodex.engine.engine": ("Engine",),
+    "ontodex.engine.explanation": ("Explanation", "KnownLink", "Precedent", "Reason"),
     "ontodex.engine.hits": ("Hit", "Hits"),
     "ontodex.engine.missing_links": ("MissingLink", "MissingLinks"),
     "ontodex.engine.placements": ("Placement", "Placements"),

@@ -13,7 +13,7 @@ import ontodex
 from ontodex.cli_answers import answer, open_engine, singles
 from ontodex.cli_conditions import conditions
 from ontodex.cli_entailment import entailed_by, entailing, entails
-from ontodex.cli_links import heads, missing, relations, tails
+from ontodex.cli_links import heads, missing, relations, tails, why
 from ontodex.cli_options import (
     Batch,
     Device,
@@ -47,7 +47,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (tails, heads, relations, missing, conditions, entailed_by, entailing, entails, tree):
+for command in (tails, heads, relations, missing, why, conditions, entailed_by, entailing, entails, tree):
     app.command()(command)
 app.add_typer(train_app)
 app.add_typer(eval_app)

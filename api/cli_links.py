@@ -1,4 +1,4 @@
-"""``ontodex tails``, ``heads``, ``relations`` and ``missing``."""
+"""``ontodex tails``, ``heads``, ``relations``, ``missing`` and ``why``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ontodex.cli_answers import answer, open_engine
 from ontodex.cli_options import Also, Batch, Device, IndexPath, Json, K, KnownChoice, Quiet, Rdf, Rerank, Text, Tsv
 from ontodex.errors import SettingsError
 
-__all__ = ["heads", "missing", "relations", "tails"]
+__all__ = ["heads", "missing", "relations", "tails", "why"]
 
 Relation = Annotated[str | None, typer.Argument(help="A relation of the graph, or any text.", show_default=False)]
 
@@ -64,5 +64,24 @@ def missing(
         found = engine.missing(relation, k, linked=linked, quiet=quiet)
     if tsv or rdf:
         typer.echo(found.to_tsv() if tsv else found.to_rdf(), nl=False)
+    else:
+        typer.echo(found.to_json() if json else str(found))
+
+
+def why(
+    index: IndexPath,
+    head: Annotated[str, typer.Argument(help="An entity or any text.", show_default=False)],
+    relation: Annotated[str, typer.Argument(help="A relation of the graph, or any text.", show_default=False)],
+    tail: Annotated[str, typer.Argument(help="An entity of the graph.", show_default=False)],
+    k: Annotated[int, typer.Option("-k", min=1, help="How many links to name of each kind.")] = 3,
+    also_known: Also = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
+) -> None:  # fmt: skip
+    """Explain the score of TAIL as an answer to HEAD and RELATION: what adds to it, and the known links behind it."""
+    if json + tsv > 1:
+        raise SettingsError("expected one of --json and --tsv, found both")
+    with open_engine(index, device, also_known) as engine:
+        found = engine.why(head, relation, tail, k)
+    if tsv:
+        typer.echo(found.to_tsv(), nl=False)
     else:
         typer.echo(found.to_json() if json else str(found))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Answer, Rows, Scored, answered, checked, hits_of, no_rows, own_row
+from ontodex.engine.explanation import Explanation
 from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import CHOICES, Known
 from ontodex.engine.likely_relations import LikelyRelations
@@ -19,6 +20,7 @@ from ontodex.engine.projector import Projector
 from ontodex.engine.rerank import Reranker
 from ontodex.engine.resolve import Fits, Resolved, expect_words, for_hints, resolve_entity, resolve_relation
 from ontodex.engine.topk import Searcher
+from ontodex.engine.why import Why
 from ontodex.errors import expect_choice
 from ontodex.graph import KnowledgeGraph
 from ontodex.indexers.index import Index
@@ -56,6 +58,7 @@ class Links:
         self._searcher = searcher
         self._likely = LikelyRelations(self._graph, self._known, self._projector, searcher)
         self.missing = Missing(index, self._known, self._projector, searcher)
+        self._why = Why(index, self._known, self._projector, searcher)
         self._reranker: Reranker | None = None
         if rerank is not None:
             self._reranker = Reranker(rerank, index.graph, unit=self._projector.score_unit, device=index.device)
@@ -140,6 +143,16 @@ class Links:
                 (hits, {"head": head.reading, "tail": tail.reading}, METHOD + self._inverse_of(head, tail, true))
             )
         return answered(self._graph, "relations", answers, start)
+
+    def why(self, head: str, relation: str, tail: str, k: int) -> Explanation:
+        """Explain a tail as an answer to a question; see :class:`~ontodex.engine.why.Why`."""
+        by = resolve_relation(self._graph, relation)
+        names = for_hints(self._index.name_likeness, 2)
+        one = resolve_entity(self._graph, head, fits=self._linked(by, by.inverted), names=names)
+        ends = self._true(one.row, by.row, by.inverted)
+        return self._why.explain(
+            one, by, resolve_entity(self._graph, tail, fits=lambda row: row in ends, names=names), k
+        )
 
     def _inverse_of(self, head: Resolved, tail: Resolved, true: Rows) -> str:
         """Say by which relations the graph links two the other way round only."""

@@ -18,7 +18,6 @@ from ontodex.engine.projector import Projector
 from ontodex.engine.resolve import resolve_relation
 from ontodex.engine.topk import Searcher
 from ontodex.errors import UnknownRelation, nearest
-from ontodex.graph import Hierarchy
 from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.index import Index
 from ontodex.indexers.link_odds import ASKED, answerable, best_answers, chances, leave_out
@@ -39,7 +38,7 @@ UNFITTED = f"{METHOD}, but for a constant (the index has nothing fitted to links
 
 
 class Missing:
-    """Finds missing links; what it does is said at :meth:`ontodex.engine.engine.Engine.missing`.
+    """Finds missing links; what it does is said at :meth:`ontodex.engine.link_questions.LinkQuestions.missing`.
 
     Args:
         index: The index.
@@ -51,15 +50,12 @@ class Missing:
     def __init__(self, index: Index, known: Known, projector: Projector, searcher: Callable[[str], Searcher]) -> None:
         self._index, self._known, self._projector, self._searcher = index, known, projector, searcher
 
-    def links(
-        self, relation: str | None, k: int, hierarchy: Hierarchy | None, *, linked: bool, quiet: bool
-    ) -> MissingLinks:
+    def links(self, relation: str | None, k: int, *, linked: bool, quiet: bool) -> MissingLinks:
         """Return the k likeliest.
 
         Args:
             relation: Of this one alone.
             k: How many.
-            hierarchy: The asserted one: what follows from it is not missing.
             linked: Whether links between two that some relation links already count.
             quiet: Show no progress on stderr.
         """
@@ -77,7 +73,8 @@ class Missing:
             reading, numbers = read.reading, np.array([read.row, read.row + graph.n_relations])
         odds, rules = (None, no_rules()) if structure is None else (structure.odds, structure.rules)
         links = self._known.links()
-        upward = () if hierarchy is None else graph.hierarchy_relations
+        upward = graph.hierarchy_relations
+        hierarchy = graph.hierarchy(on_cycle="ignore") if upward else None
 
         def passed_over(entity: int, number: int) -> Rows:
             """Return what is no missing answer, though nothing says so."""

@@ -99,7 +99,7 @@ class Projector:
         queries = self._text_queries(entities, relations, backward, vectors)
         if vectors is None:
             return queries, [no_bonus()] * len(entities)
-        return self._with_links(queries, vectors, *self._numbers(entities, relations, backward))
+        return self._with_links(queries, vectors, *self.numbers(entities, relations, backward))
 
     def _with_links(self, queries: Floats, vectors: Floats, rows: Rows, numbers: Rows) -> tuple[Floats, list[Bonus]]:
         """Return queries that ask for links too, if the index has structural vectors, and what is added to scores."""
@@ -110,9 +110,7 @@ class Projector:
             return queries, [no_bonus()] * len(queries)
         return queries, list(structure.bonuses(precedents.scores(vectors, rows, numbers), rows, numbers))
 
-    def _numbers(
-        self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool
-    ) -> tuple[Rows, Rows]:
+    def numbers(self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool) -> tuple[Rows, Rows]:
         """Return rows of entities and numbers of relations, -1 for what the graph does not have."""
         shift = self._index.graph.n_relations * backward
         rows = [-1 if one.row is None else one.row for one in entities]

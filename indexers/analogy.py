@@ -102,6 +102,34 @@ class Analogy:
             rows = np.flatnonzero(by_heads + by_tails) if relation >= 0 else np.zeros(0, dtype=np.int64)
             yield rows, counted(np.stack([by_heads[rows], by_tails[rows]]))
 
+    def grounds(
+        self, vector: NDArray[np.float32], entity: int, relation: int, tail: int
+    ) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+        """Return what the two scores of a tail go by: heads that are linked to it, and known tails that it is like.
+
+        Args:
+            vector: Vector of the entity that is asked about, of shape (dim,).
+            entity: Its row; -1 for one that the graph does not have.
+            relation: Number of the relation; -1 for one that the graph does not have.
+            tail: Row of the tail.
+
+        Returns:
+            Rows, and how like each is, the likest first.
+        """
+        asked, by = np.array([entity]), np.array([relation])
+        if relation < 0:
+            return [], []
+        near, likeness = (found[0] for found in self._likeness.of_all(vector[None], asked))
+        linked = self._links.known(near, by, np.array([tail]))
+        _, examples = self._examples(asked, by)
+        alike, values = self._likeness.of(examples)
+        at, place = np.nonzero(alike == tail)
+        both = (near[linked], likeness[linked]), (examples[at], values[at, place])
+        by_heads, by_tails = (
+            sorted(zip(rows.tolist(), amounts.tolist(), strict=True), key=lambda one: -one[1]) for rows, amounts in both
+        )
+        return by_heads, by_tails
+
     def _examples(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> tuple[Rows, Rows]:
         """Return known tails, and the question of each: all, or of very many so many spread over them."""
         starts, counts = self._links.spans(entities, relations)

@@ -13,10 +13,13 @@ from ontodex.indexers.analogy import Analogy
 from ontodex.indexers.rules import Rules
 from ontodex.indexers.vectors import Vectors
 
-__all__ = ["RULES", "Precedents"]
+__all__ = ["RULES", "Ground", "Precedents"]
 
 SCORES = 6
 """Scores that a tail has."""
+
+Ground = tuple[float, list[tuple[int, int, int]]]
+"""How like an entity is, or how sure a rule, and the known triples that say so: head, relation and tail."""
 
 RULES = 4
 """Which of them is that of rules."""
@@ -78,6 +81,30 @@ class Precedents:
                 scores[first : first + len(values), np.searchsorted(rows, own)] = values
                 first += len(values)
             yield rows, scores
+
+    def grounds(self, text: NDArray[np.float32], entity: int, relation: int, tail: int) -> list[list[Ground]]:
+        """Return the known triples that the scores of a tail go by, but for the last: likeness or confidence, and triples.
+
+        Args:
+            text: Vector of the text of the entity that is asked about, of shape (dim,).
+            entity: Its row; -1 for one that the graph does not have.
+            relation: Number of the relation, inverses from R on; -1 for one that the graph does not have.
+            tail: Row of the tail.
+
+        Returns:
+            The grounds of each score, the strongest first.
+        """
+        links = np.zeros(self._structure.dim, dtype=np.float32)
+        if entity >= 0:
+            links = self._structure[np.array([entity])][0]
+        found: list[list[Ground]] = []
+        for analogy, vector in ((self._by_text, text), (self._by_links, links)):
+            heads, tails = analogy.grounds(vector, entity, relation, tail)
+            found += [
+                [(like, [(head, relation, tail)]) for head, like in heads],
+                [(like, [(entity, relation, other)]) for other, like in tails],
+            ]
+        return [*found, list(self._rules.paths(self._links, entity, relation, tail))]
 
     def _alone(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]

@@ -92,6 +92,30 @@ class Rules:
             parts = np.searchsorted(found, np.arange(1, len(asked)) * links.n_entities)
             yield from zip(np.split(found % links.n_entities, parts), np.split(scores, parts), strict=True)
 
+    def paths(
+        self, links: KnownLinks, entity: int, relation: int, tail: int
+    ) -> Iterator[tuple[float, list[tuple[int, int, int]]]]:
+        """Yield the rules that find a tail: the confidence of each, and known links that it goes by, the surest first.
+
+        Args:
+            links: The links that paths go by.
+            entity: Row of the entity asked about; -1 for one that the graph does not have.
+            relation: Number of the relation.
+            tail: Row of the tail.
+        """
+        own = np.flatnonzero(self.bodies[:, 0] == relation)
+        for rule in own[np.argsort(-self.confidences[own], kind="stable")].tolist():
+            first, second = self.bodies[rule, 1:].tolist()
+            _, ends = links.follow(np.array([entity]), np.array([first]), FAN)
+            if second < 0:
+                path = [(entity, first, tail)] if tail in ends else []
+            else:
+                origins, further = links.follow(ends, np.full(len(ends), second), FAN)
+                between = ends[origins[further == tail]][:1].tolist()
+                path = [link for one in between for link in ((entity, first, one), (one, second, tail))]
+            if path:
+                yield float(self.confidences[rule]), path
+
     def surely_answered(self, links: KnownLinks) -> Rows:
         """Return the questions without known tails that a rule of one link answers, which is right mostly.
 

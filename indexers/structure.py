@@ -98,10 +98,13 @@ class Structure:
             entities: Row of each entity; -1 for one that the graph does not have.
             relations: Number of each relation, inverses from R on; -1 for one that the graph does not have.
         """
-        weights = self._weights(entities, relations)
-        weights = np.concatenate([weights[:, PRECEDENTS], -weights[:, RANGE]], axis=1)
-        for own, (rows, scores) in zip(weights, found, strict=True):
+        for own, (rows, scores) in zip(self.precedent_weights(entities, relations), found, strict=True):
             yield rows, own @ scores
+
+    def precedent_weights(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Return the weight of each score of precedents for each question, of shape (n, 6); see :meth:`bonuses`."""
+        weights = self._weights(entities, relations)
+        return np.concatenate([weights[:, PRECEDENTS], -weights[:, RANGE]], axis=1)
 
     def _weights(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> NDArray[np.float32]:
         """Return the weights of each question, of shape (n, 8)."""

@@ -116,3 +116,18 @@ def test_missing_links_that_cannot_be_asked_for(shell, small_index, more, status
     code, stdout, stderr = shell("missing", small_index, *more, "--device", "cpu")
     assert (code, stdout) == (status, "")
     assert message in stderr
+
+
+def test_why_an_answer_is_one(shell, small_index):
+    asked = ("why", small_index, "dog", "eats", "cow", "--device", "cpu")
+    status, stdout, stderr = shell(*asked)
+    assert status == 0, stderr
+    assert stdout.startswith("why: head = dog (ex:dog, by label), relation = eats")
+    reasons = json.loads(shell(*asked, "--json")[1])["reasons"]
+    table = shell(*asked, "--tsv", "-k", 1)[1].splitlines()
+    assert [row.split("\t")[0] for row in table] == ["by", *(reason["by"] for reason in reasons)]
+    for wrong, message, expected in ((("--json", "--tsv"), "found both", 2), (("-k", "0"), "equal to 1", 2)):
+        status, stdout, stderr = shell(*asked, *wrong)
+        assert (status, stdout, message in stderr) == (expected, "", True)
+    status, _, stderr = shell("why", small_index, "dog", "eats", "nothing of the kind", "--device", "cpu")
+    assert (status, "expected an entity of the graph" in stderr) == (1, True)
