@@ -105,13 +105,11 @@ class _Better:
 
 
 def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, score: str, better: _Better) -> dict[str, float]:
-    from ontodex.indexers.index import MISSING, Index
+    from ontodex.indexers.index import Index
 
     index = Index.open(path, better.device)
-    if LINK not in index.manifest.spaces:
-        raise IndexMismatch(f"{path}: the index has {MISSING[LINK]}")
-    if index.graph.ids != graph.ids or index.graph.relation_ids != graph.relation_ids:
-        raise IndexMismatch(f"{path}: an index of {index.graph!r}, not of {graph!r}; build one of this graph")
+    index.stated(LINK)
+    index.expect_graph(graph)
     projector, structure = Projector(index), index.structure
     if score in ("structure", "precedents") and structure is None:
         raise IndexMismatch(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.locate import DEFAULT_ENCODER, locate
-from ontodex.errors import IndexMismatch, SettingsError, expect_choice
+from ontodex.errors import SettingsError, expect_choice
 from ontodex.geometry import poincare
 from ontodex.geometry.subsumption import differences
 from ontodex.graph import (
@@ -274,10 +274,8 @@ def _embedded(model: str | Path, graph: KnowledgeGraph, device: str) -> _Embedde
     from ontodex.indexers.index import Index
 
     index = Index.open(Path(model), device)
-    if HIT not in index.manifest.spaces:
-        raise IndexMismatch(f"{model}: the index has no points of a HiT encoder; build it with one")
-    if index.graph.ids != graph.ids:
-        raise IndexMismatch(f"{model}: an index of {index.graph!r}, not of {graph!r}; build one of this graph")
+    index.stated(HIT)
+    index.expect_graph(graph)
     items = np.concatenate(index.vectors(HIT).shards)
     points = np.asarray(poincare.unlift(items, index.curvature), dtype=np.float32)
     encoder = index.hit_encoder

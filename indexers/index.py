@@ -30,9 +30,9 @@ from ontodex.indexers.structure import PRECEDENTS, Structure
 from ontodex.indexers.vectors import Vectors
 from ontodex.indexers.wholeness import STORE, expect_whole
 
-__all__ = ["MISSING", "Index"]
+__all__ = ["Index"]
 
-MISSING = {
+_MISSING = {
     LINK: "no relation projections; build it with training",
     HIT: "no hierarchy space; build one of a graph with a hierarchy",
     GAUSS: "no entailment space; build it anew with an encoder of entailment",
@@ -158,7 +158,7 @@ class Index:
         """
         about = self.stated(LINK)
         if "residual" not in about:
-            raise IndexMismatch(f"{self.path}: the index has {MISSING[LINK]}")
+            raise IndexMismatch(f"{self.path}: the index has {_MISSING[LINK]}")
         parts = {name: self.blobs.get(f"link/{name}") for name in PARTS if f"link/{name}" in self.blobs}
         return Projections(residual=bool(about["residual"]), **parts)
 
@@ -306,8 +306,17 @@ class Index:
             IndexMismatch: If the index has none.
         """
         if space not in self.manifest.encoders:
-            raise IndexMismatch(f"{self.path}: the index has {MISSING[space]}")
+            raise IndexMismatch(f"{self.path}: the index has {_MISSING[space]}")
         return self.manifest.encoders[space]
+
+    def expect_graph(self, graph: KnowledgeGraph) -> None:
+        """Check that the index is of a graph: that entities and relations are the same.
+
+        Raises:
+            IndexMismatch: If it is of another.
+        """
+        if self.graph.ids != graph.ids or self.graph.relation_ids != graph.relation_ids:
+            raise IndexMismatch(f"{self.path}: an index of {self.graph!r}, not of {graph!r}; build one of this graph")
 
     def _encoder(self, name: str, wanted: str, load: Callable[[Path], Any]) -> Any:
         """Load an encoder of the index, which must have the fingerprint that the manifest wants."""

@@ -177,7 +177,7 @@ def test_an_encoder_is_evaluated_on_the_texts_that_it_was_trained_on(tiny_encode
 def test_an_index_without_points_is_refused(small_graph, tiny_encoder, tmp_path):
     path = tmp_path / "x.odx"
     build_plain(small_graph, path, tiny_encoder).close()
-    with pytest.raises(IndexMismatch, match="no points of a HiT encoder"):
+    with pytest.raises(IndexMismatch, match="no hierarchy space; build one of a graph"):
         evaluate_hierarchy(path, small_graph, device="cpu")
 
 
