@@ -18,6 +18,9 @@ SECTION = README.split("## From a file to answers")[1]
 PYTHON = re.search(r"```python\n(.*?)```", SECTION, re.DOTALL)[1]
 SHELL = re.search(r"The same from the shell:\n\n```\n(.*?)```", SECTION, re.DOTALL)[1]
 GROWING = re.search(r"### Growing an index\n\n```\n(.*?)```", SECTION, re.DOTALL)[1]
+MISSING = SECTION.split("### What is missing, and why")[1].split("\n###")[0]
+MISSING_PYTHON = re.search(r"```python\n(.*?)```", MISSING, re.DOTALL)[1]
+MISSING_SHELL = re.search(r"```\n(ontodex .*?)```", MISSING, re.DOTALL)[1]
 HIERARCHIES = README.split("## Hierarchies")[1].split("\n## ")[0]
 HIERARCHY_PYTHON = re.search(r"```python\n(.*?)```", HIERARCHIES, re.DOTALL)[1]
 HIERARCHY_BLOCKS = re.findall(r"```\n(ontodex .*?)```", HIERARCHIES, re.DOTALL)
@@ -129,6 +132,23 @@ def test_the_shell_answers(asked, folder):
     run_shell(SHELL + GROWING, folder, {"build": None})  # the Python has built the same index
     assert (folder / "answers.jsonl").read_text().startswith('{"query"')
     assert "HP:9999999" in (folder / "hp.nq").read_text().replace("HP_", "HP:")
+
+
+@pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
+def test_what_is_missing_and_why(asked, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    names = {"ontodex": ontodex}
+    everything, phenotypes, why = answers_of(MISSING_PYTHON, names)
+    names["engine"].close()
+    assert len(everything) == 100
+    assert {link.relation_label for link in phenotypes} == {"has phenotype"}
+    assert {reason.by for reason in why} >= {"text", "heads of like text"}
+    run_shell(MISSING_SHELL, folder, {"missing": ["-q"]})
+    rows = [line.split("\t") for line in (folder / "missing.tsv").read_text().splitlines()]
+    assert rows[0][0::2] == ["head", "relation", "tail", "score"]
+    with ontodex.open(folder / "hp.odx", device="cpu") as engine:
+        link = engine.why(rows[1][0], rows[1][2], rows[1][4])
+    assert link.known
 
 
 @pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
