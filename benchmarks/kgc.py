@@ -42,6 +42,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--steps", type=int, default=1500, help="training steps of the frozen form (default %(default)s)"
     )
     parser.add_argument("--structure-rank", type=int, default=128, help="rank of ComplEx; 0 for none (%(default)s)")
+    parser.add_argument(
+        "--neighbours", type=int, choices=(0, 10), action="append", help="linked entities in a text (default: 0, then 10)"
+    )
     parser.add_argument("--model", type=Path, help="evaluate this trained encoder instead (one --graph)")
     parser.add_argument("--budget", default="", help="with --model: what it was trained with, for the record")
 
@@ -56,7 +59,7 @@ def run(options: argparse.Namespace) -> Iterator[Measured]:
         yield _measured(options, graphs[0], "tuned", [options.model], ontodex.TextSettings(), options.budget)
         return
     for name in graphs:
-        for neighbours in (0, 10):
+        for neighbours in options.neighbours or (0, 10):
             form = "frozen, neighbour names in the text" if neighbours else "frozen"
             texts = ontodex.TextSettings(neighbours=neighbours)
             yield _measured(options, name, form, [], texts, f"{options.steps} steps on a frozen encoder")
