@@ -43,7 +43,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--structure-rank", type=int, default=128, help="rank of ComplEx; 0 for none (%(default)s)")
     parser.add_argument(
-        "--neighbours", type=int, choices=(0, 10), action="append", help="linked entities in a text (default: 0, then 10)"
+        "--neighbours",
+        type=int,
+        choices=(0, 10),
+        action="append",
+        help="linked entities in a text (default: 0, then 10)",
     )
     parser.add_argument("--model", type=Path, help="evaluate this trained encoder instead (one --graph)")
     parser.add_argument("--budget", default="", help="with --model: what it was trained with, for the record")
