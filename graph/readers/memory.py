@@ -10,7 +10,8 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.entities import add_entities
 from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.tables import Reviewed, TripleColumns, names_ends, no_relation, own_columns, triple_columns
+from ontodex.graph.readers.reviewed import Reviewed
+from ontodex.graph.readers.triple_columns import TripleColumns, names_ends, no_relation, own_columns, triple_columns
 
 __all__ = ["read_frame", "read_networkx"]
 
