@@ -30,8 +30,8 @@ class Question:
     @property
     def python(self) -> str:
         """The line of Python that asks it."""
-        named = "".join(f", {name}={value!r}" for name, value in self.named.items())
-        return f"engine.{self.method}({', '.join(map(repr, self.arguments))}, k={self.k}{named})"
+        named = [f"{name}={value!r}" for name, value in self.named.items()]
+        return f"engine.{self.method}({', '.join([*map(repr, self.arguments), f'k={self.k}', *named])})"
 
     def shell(self, index: Path) -> str:
         """Return the line of shell that asks it."""
@@ -57,6 +57,8 @@ DEMOS = {
         (
             Question("Which class describes this?", "search", ("a place to stay overnight",)),
             Question("Which links does the vocabulary lack?", "tails", ("MusicGroup", "member")),
+            Question("Why the first of these?", "why", ("MusicGroup", "member", "Person"), 2),
+            Question("Which links does it lack most likely, whatever they are about?", "missing", (), 10),
             Question("What has opening hours?", "heads", ("opening hours", "Text")),
             Question("How may a person and an organization be linked?", "relations", ("Person", "Organization")),
             Question("What is like a movie in who directs it?", "similar", ("Movie",), named={"condition": "director"}),
@@ -76,6 +78,7 @@ DEMOS = {
         (
             Question("What does a patient mean?", "search", ("trouble falling asleep",)),
             Question("Which phenotypes do the annotations lack?", "tails", ("Marfan syndrome", "has phenotype"), 10),
+            Question("Why this one of them?", "why", ("Marfan syndrome", "has phenotype", "Pectus carinatum"), 2),
             Question("Which diseases may show this?", "heads", ("has phenotype", "Arachnodactyly")),
             Question("Which diseases may this gene be linked to?", "tails", ("FBN1", "associated with disease")),
             Question(

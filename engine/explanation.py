@@ -49,7 +49,7 @@ class Precedent:
     links: tuple[KnownLink, ...]
 
     def __str__(self) -> str:
-        return f"{self.strength:.2f}  " + ",  ".join(map(str, self.links))
+        return f"{self.strength:.3f}  " + ",  ".join(map(str, self.links))
 
 
 @dataclass(frozen=True)
