@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from ontodex.conditions import conditional_pairs, evaluate_csts, train_condition
     from ontodex.engine.audit_rows import Audit, AuditRow
     from ontodex.engine.engine import Engine
-    from ontodex.engine.explanation import Explanation, KnownLink, Precedent, Reason
+    from ontodex.engine.explanation import Explanation, Precedent, Reason
     from ontodex.engine.hits import Hit, Hits
+    from ontodex.engine.link import Link
     from ontodex.engine.missing_links import MissingLink, MissingLinks
     from ontodex.engine.placements import Placement, Placements
     from ontodex.engine.verdicts import Direction, Verdict
@@ -80,7 +81,7 @@ __all__ = [
     "Hits",
     "HyperCLTraining",
     "KnowledgeGraph",
-    "KnownLink",
+    "Link",
     "MissingLink",
     "MissingLinks",
     "OntodexError",
@@ -123,8 +124,9 @@ _NAMES = {
     "ontodex.conditions": ("conditional_pairs", "evaluate_csts", "train_condition"),
     "ontodex.engine.audit_rows": ("Audit", "AuditRow"),
     "ontodex.engine.engine": ("Engine",),
-    "ontodex.engine.explanation": ("Explanation", "KnownLink", "Precedent", "Reason"),
+    "ontodex.engine.explanation": ("Explanation", "Precedent", "Reason"),
     "ontodex.engine.hits": ("Hit", "Hits"),
+    "ontodex.engine.link": ("Link",),
     "ontodex.engine.missing_links": ("MissingLink", "MissingLinks"),
     "ontodex.engine.placements": ("Placement", "Placements"),
     "ontodex.engine.verdicts": ("Direction", "Verdict"),

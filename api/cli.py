@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import ontodex
-from ontodex.cli_answers import answer, open_engine, singles
+from ontodex.cli_answers import answer, expect_one_form, open_engine, show, singles
 from ontodex.cli_conditions import conditions
 from ontodex.cli_entailment import entailed_by, entailing, entails
 from ontodex.cli_links import heads, missing, relations, tails, why
@@ -303,14 +303,10 @@ def audit(
     device: Device = "auto",
 ) -> None:  # fmt: skip
     """List the asserted links that are doubtful, and the best missing ones: at most k of either kind."""
-    if json + tsv + sssom > 1:
-        raise SettingsError("expected one of --json, --tsv and --sssom, found more")
+    expect_one_form(json=json, tsv=tsv, sssom=sssom)
     with open_engine(index, device) as engine:
         found = engine.audit(k)
-    if tsv or sssom:
-        typer.echo(found.to_tsv() if tsv else found.to_sssom(), nl=False)
-    else:
-        typer.echo(found.to_json() if json else str(found))
+    show(found, json=json, tsv=tsv, sssom=sssom)
 
 
 @app.command()

@@ -14,7 +14,7 @@ import ontodex
 from ontodex.engine.printable import json_text
 from ontodex.errors import LookupFailed, SettingsError
 
-__all__ = ["answer", "open_engine", "singles"]
+__all__ = ["answer", "expect_one_form", "open_engine", "show", "singles"]
 
 Question = tuple[str, ...]
 Answered = ontodex.Hits | ontodex.Placements | ontodex.Direction
@@ -45,8 +45,7 @@ def answer(
     Raises:
         SettingsError: If the parts are not as many as the question needs, or forms contradict each other.
     """
-    if sum((as_json, as_tsv, as_rdf)) > 1:
-        raise SettingsError("expected one of --json, --tsv and --rdf, found more")
+    expect_one_form(json=as_json, tsv=as_tsv, rdf=as_rdf)
     if queries is not None:
         if any(part is not None for part in parts) or as_tsv:
             what = "--tsv" if as_tsv else "a question"
@@ -60,11 +59,24 @@ def answer(
     if any(part is None for part in parts):
         raise SettingsError(f"expected {len(parts)} text(s) to ask about after INDEX, or --queries FILE, found fewer")
     (hits,) = ask([parts])
-    if as_tsv or as_rdf:
-        assert not isinstance(hits, ontodex.Direction)  # its command offers neither
-        typer.echo(hits.to_tsv() if as_tsv else _rdf(hits), nl=False)
-    else:
-        typer.echo(hits.to_json() if as_json else str(hits))
+    show(hits, json=as_json, tsv=as_tsv, rdf=as_rdf)
+
+
+def expect_one_form(**forms: bool) -> None:
+    """Refuse two forms of one answer, by the names of their options.
+
+    Raises:
+        SettingsError: If more than one is asked for.
+    """
+    if sum(forms.values()) > 1:
+        *names, last = (f"--{name}" for name in forms)
+        raise SettingsError(f"expected one of {', '.join(names)} and {last}, found more")
+
+
+def show(found: Any, **forms: bool) -> None:
+    """Print an answer in the form that is asked for, by the name of its option: as ``to_json()`` for ``json=True``."""
+    form = next((name for name, wanted in forms.items() if wanted), "")
+    typer.echo(getattr(found, f"to_{form}")() if form else str(found), nl=form in ("", "json"))
 
 
 def _answer_file(file: BinaryIO, name: str, columns: int, ask: Ask, as_rdf: bool) -> None:

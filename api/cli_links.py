@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ontodex.cli_answers import answer, open_engine
+from ontodex.cli_answers import answer, expect_one_form, open_engine, show
 from ontodex.cli_options import Also, Batch, Device, IndexPath, Json, K, KnownChoice, Quiet, Rdf, Rerank, Text, Tsv
-from ontodex.errors import SettingsError
 
 __all__ = ["heads", "missing", "relations", "tails", "why"]
 
@@ -52,20 +51,16 @@ def missing(
     ] = None,
     k: K = 20,
     linked: Annotated[
-        bool, typer.Option(help="Look for links between two that some relation links already as well.")
+        bool, typer.Option(help="Whether two that some relation links already may lack a link by another.")
     ] = True,
     also_known: Also = None, json: Json = False, tsv: Tsv = False, rdf: Rdf = False, device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:  # fmt: skip
     """List the links that the graph lacks most likely, of all relations or one, with probabilities: some minutes."""
-    if json + tsv + rdf > 1:
-        raise SettingsError("expected one of --json, --tsv and --rdf, found more")
+    expect_one_form(json=json, tsv=tsv, rdf=rdf)
     with open_engine(index, device, also_known) as engine:
         found = engine.missing(relation, k, linked=linked, quiet=quiet)
-    if tsv or rdf:
-        typer.echo(found.to_tsv() if tsv else found.to_rdf(), nl=False)
-    else:
-        typer.echo(found.to_json() if json else str(found))
+    show(found, json=json, tsv=tsv, rdf=rdf)
 
 
 def why(
@@ -77,11 +72,7 @@ def why(
     also_known: Also = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
     """Explain the score of TAIL as an answer to HEAD and RELATION: what adds to it, and the known links behind it."""
-    if json + tsv > 1:
-        raise SettingsError("expected one of --json and --tsv, found both")
+    expect_one_form(json=json, tsv=tsv)
     with open_engine(index, device, also_known) as engine:
         found = engine.why(head, relation, tail, k)
-    if tsv:
-        typer.echo(found.to_tsv(), nl=False)
-    else:
-        typer.echo(found.to_json() if json else str(found))
+    show(found, json=json, tsv=tsv)

@@ -7,33 +7,10 @@ from typing import Any
 
 from ontodex.engine.answer_table import AnswerTable
 from ontodex.engine.hits import Reading
+from ontodex.engine.link import Link
 from ontodex.engine.printable import printable
 
-__all__ = ["Explanation", "KnownLink", "Precedent", "Reason"]
-
-
-@dataclass(frozen=True)
-class KnownLink:
-    """A link of the graph.
-
-    Attributes:
-        head: CURIE or IRI of the head.
-        head_label: Its label.
-        relation: Identifier of the relation.
-        relation_label: Its label.
-        tail: CURIE or IRI of the tail.
-        tail_label: Its label.
-    """
-
-    head: str
-    head_label: str
-    relation: str
-    relation_label: str
-    tail: str
-    tail_label: str
-
-    def __str__(self) -> str:
-        return f"{self.head_label} ({self.head})  {self.relation_label}  {self.tail_label} ({self.tail})"
+__all__ = ["Explanation", "Precedent", "Reason"]
 
 
 @dataclass(frozen=True)
@@ -43,10 +20,12 @@ class Precedent:
     Attributes:
         strength: How like the entity is whose link it is, or how often the rule is right, in (0, 1].
         links: The link, or the two of a path.
+        like: CURIE or IRI of the entity that is so like the one asked about, or the answer; ``None`` for a rule.
     """
 
     strength: float
-    links: tuple[KnownLink, ...]
+    links: tuple[Link, ...]
+    like: str | None = None
 
     def __str__(self) -> str:
         return f"{self.strength:.3f}  " + ",  ".join(map(str, self.links))

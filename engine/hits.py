@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from ontodex.errors import SettingsError
 from ontodex.graph import GraphBuilder, KnowledgeGraph
 from ontodex.graph.writers.nquads import predictions_as_nquads
 
-__all__ = ["Hit", "Hits", "Reading"]
+__all__ = ["Hit", "Hits", "Reading", "said_of"]
 
 COLUMNS = ("id", "label", "score", "known")
 
@@ -101,15 +102,8 @@ class Hits(AnswerTable[Hit]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what leaves the process: of the graph what it says of the question and its answers, and not the whole."""
-        about = GraphBuilder(self._graph.source)
-        about.prefixes.update(self._graph.prefixes)
-        for name, label in zip(self._graph.relation_ids, self._graph.relation_labels, strict=True):
-            about.relation(name, label)
-        for reading in self.readings.values():
-            about.entity(reading.id or reading.text, reading.label)
-        for hit in self.hits:
-            about.entity(hit.id, hit.label)
-        return {**vars(self), "_graph": about.build()}
+        asked = [(reading.id or reading.text, reading.label) for reading in self.readings.values()]
+        return {**vars(self), "_graph": said_of(self._graph, [*asked, *((hit.id, hit.label) for hit in self.hits)])}
 
     def __str__(self) -> str:
         title = f"{self.question}: " + ", ".join(f"{role} = {reading}" for role, reading in self.readings.items())
@@ -170,3 +164,14 @@ class Hits(AnswerTable[Hit]):
     def to_rdf(self) -> str:
         """Return :attr:`triples` as N-Quads in a named graph of predictions, with their scores."""
         return predictions_as_nquads(self._graph, self.triples)
+
+
+def said_of(graph: KnowledgeGraph, entities: Iterable[tuple[str, str]]) -> KnowledgeGraph:
+    """Return a graph of some entities alone, ids and labels, with the relations and prefixes of another and no links."""
+    about = GraphBuilder(graph.source)
+    about.prefixes.update(graph.prefixes)
+    for name, label in zip(graph.relation_ids, graph.relation_labels, strict=True):
+        about.relation(name, label)
+    for name, label in entities:
+        about.entity(name, label)
+    return about.build()

@@ -82,14 +82,16 @@ class LinkQuestions:
 
         Every head and relation that has known tails, or surely has one as a rule says, is asked as in :meth:`tails`, every
         relation and tail likewise; the best twenty answers count. A link is the likelier the larger its share of the chances
-        of its question, the more answers are known, and the surer rules are, as fitted to links held out; the probability
-        is right if as many are missing as were (a twentieth, of a graph without validation triples). What follows from the
-        hierarchy is not missing. It takes 3 minutes for 15,000 entities and 270,000 triples on one processor core.
+        of its question, the more answers are known, and the surer rules are, as fitted to links held out: the validation
+        triples of the graph or, if it has fewer than 50, a twentieth of its triples, at least 50 and at most 5,000. The
+        probability is right if as many are missing as were held out. Triples for validation and test are not known, and may
+        be found; what follows from the hierarchy is not missing. It takes 3 minutes for 15,000 entities and 270,000 triples
+        on one processor core.
 
         Args:
             relation: Of this one alone; by default of all.
             k: How many.
-            linked: Look for links between two that some relation links already as well.
+            linked: Whether two that some relation links already may lack a link by another.
             quiet: Show no progress on stderr.
 
         Raises:
@@ -103,8 +105,9 @@ class LinkQuestions:
         """Explain why ``tail`` has the score, and the rank, that it has as an answer to :meth:`tails`.
 
         The score is taken apart into what text, structure, range, analogies and rules add to it, each compared with what it
-        adds to an entity in the mean; analogies and rules come with the known links that they go by. Why a head is an answer
-        to :meth:`heads` is asked by the inverse: ``why(tail, "inverse …", head)``. A cross-encoder has no part in it.
+        adds to an entity in the mean, so that a part may be negative; analogies and rules come with the known links they
+        go by. Why a head is an answer to :meth:`heads` is asked by the inverse: ``why(tail, "inverse …", head)``. A
+        cross-encoder has no part in it.
 
         Args:
             head: An entity or any text.

@@ -58,7 +58,7 @@ class Links:
         self._searcher = searcher
         self._likely = LikelyRelations(self._graph, self._known, self._projector, searcher)
         self.missing = Missing(index, self._known, self._projector, searcher)
-        self._why = Why(index, self._known, self._projector, searcher)
+        self._why = Why(index, self._projector, searcher)
         self._reranker: Reranker | None = None
         if rerank is not None:
             self._reranker = Reranker(rerank, index.graph, unit=self._projector.score_unit, device=index.device)
@@ -100,7 +100,7 @@ class Links:
         ]
         queries, bonuses = self._projector.asked(entities, relations, backward=backward)
         left_out = [
-            np.union1d(rows, own_row(entity)) if relation.row not in self._known.reflexive else rows
+            self._left_out(rows, entity, relation)
             for rows, entity, relation in zip(
                 true if known == "exclude" else [no_rows()] * len(true), entities, relations, strict=True
             )
@@ -150,9 +150,12 @@ class Links:
         names = for_hints(self._index.name_likeness, 2)
         one = resolve_entity(self._graph, head, fits=self._linked(by, by.inverted), names=names)
         ends = self._true(one.row, by.row, by.inverted)
-        return self._why.explain(
-            one, by, resolve_entity(self._graph, tail, fits=lambda row: row in ends, names=names), k
-        )
+        other = resolve_entity(self._graph, tail, fits=lambda row: row in ends, names=names)
+        return self._why.explain(one, by, other, k, ends, self._left_out(ends, one, by))
+
+    def _left_out(self, rows: Rows, entity: Resolved, relation: Resolved) -> Rows:
+        """Return rows, and that of the entity asked about unless the relation may link it to itself."""
+        return rows if relation.row in self._known.reflexive else np.union1d(rows, own_row(entity))
 
     def _inverse_of(self, head: Resolved, tail: Resolved, true: Rows) -> str:
         """Say by which relations the graph links two the other way round only."""

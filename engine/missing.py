@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,13 @@ from tqdm import tqdm
 
 from ontodex.engine.answers import Rows, checked, milliseconds, no_rows
 from ontodex.engine.known import Known
+from ontodex.engine.link import parts_of
 from ontodex.engine.missing_links import MissingLink, MissingLinks
 from ontodex.engine.projector import Projector
-from ontodex.engine.resolve import resolve_relation
+from ontodex.engine.resolve import Resolved, resolve_relation
 from ontodex.engine.topk import Searcher
 from ontodex.errors import UnknownRelation, nearest
+from ontodex.graph import Hierarchy
 from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.index import Index
 from ontodex.indexers.link_odds import ASKED, answerable, best_answers, chances, leave_out
@@ -34,7 +36,10 @@ Found = tuple[Rows, NDArray[np.float64]]
 
 METHOD = "the logarithm of how likely the link is, as an answer about its head or as one about its tail"
 FITTED = f"{METHOD}, if as many are missing as were held out to tell"
-UNFITTED = f"{METHOD}, but for a constant (the index has nothing fitted to links held out, to tell)"
+UNFITTED = (
+    "the logarithm of how likely the link would be if as many were missing as are known, as an answer about its head or as "
+    "one about its tail (the index has nothing fitted to links held out, to tell how likely it is)"
+)
 
 
 class Missing:
@@ -56,80 +61,108 @@ class Missing:
         Args:
             relation: Of this one alone.
             k: How many.
-            linked: Whether links between two that some relation links already count.
+            linked: Whether two that some relation links already may lack a link by another.
             quiet: Show no progress on stderr.
         """
         k, start = checked(k), time.perf_counter()
         self._index.stated(LINK)
         graph, structure = self._index.graph, self._index.structure
-        reading, numbers = None, None
-        if relation is not None:
-            read = resolve_relation(graph, relation)
-            if read.row is None:
-                raise UnknownRelation(
-                    f"{graph.source}: expected a relation of the graph, found free text {relation!r}"
-                    f"{nearest(relation, graph.relation_labels)}"
-                )
-            reading, numbers = read.reading, np.array([read.row, read.row + graph.n_relations])
+        asked = None if relation is None else self._read(relation)
+        numbers = None if asked is None else np.array([asked.row, graph.n_relations + (asked.row or 0)])
         odds, rules = (None, no_rules()) if structure is None else (structure.odds, structure.rules)
         links = self._known.links()
-        upward = graph.hierarchy_relations
-        hierarchy = graph.hierarchy(on_cycle="ignore") if upward else None
-
-        def passed_over(entity: int, number: int) -> Rows:
-            """Return what is no missing answer, though nothing says so."""
-            rows = no_rows() if linked else links.links_of(entity)[1]
-            if hierarchy is None or number % graph.n_relations not in upward:
-                return rows
-            return np.concatenate([rows, hierarchy.ancestors(entity), hierarchy.descendants(entity)])
-
-        found = _likeliest(
-            (
-                (keys, chances(evidence, odds))
-                for keys, evidence in self._answers(links, answerable(links, rules, numbers), passed_over, quiet)
-            ),
-            k,
-        )
-        relations_and_heads, tails = np.divmod(found[0], graph.n_entities)
-        relations, heads = np.divmod(relations_and_heads, graph.n_entities)
-        rows = tuple(
-            MissingLink(
-                graph.ids[head], graph.labels[head], graph.relation_ids[number], graph.relation_labels[number],
-                graph.ids[tail], graph.labels[tail], math.log(chance), None if odds is None else chance,
-            )
-            for head, number, tail, chance in zip(
-                heads.tolist(), relations.tolist(), tails.tolist(), found[1].tolist(), strict=True
-            )
-        )  # fmt: skip
-        return MissingLinks(rows, reading, UNFITTED if odds is None else FITTED, milliseconds(start, 1), graph)
-
-    def _answers(
-        self, links: KnownLinks, questions: Rows, passed_over: Callable[[int, int], Rows], quiet: bool
-    ) -> Iterator[tuple[Rows, NDArray[np.float64]]]:
-        """Yield the best answers to questions, as keys of links, and what is seen of each."""
-        count, searcher = links.n_relations // 2, self._searcher(self._projector.space)
+        passed_over = self._passed_over(links, linked)
+        questions = answerable(links, rules, numbers)
+        best: Found = no_rows(), np.zeros(0)
         with tqdm(
             total=len(questions), desc="missing", unit="question", file=sys.stderr, disable=quiet, delay=1
         ) as bar:
-            for first in range(0, len(questions), ASKED):
-                entities, numbers = questions[first : first + ASKED].T
-                scores = searcher.products(self._projector.ask(entities, numbers))
-                rules = self._projector.add_precedents(entities, numbers, scores)
-                scores /= np.float32(self._projector.score_unit)
-                leave_out(scores, links, entities, numbers, self._known.reflexive)
-                others = [passed_over(*one) for one in zip(entities.tolist(), numbers.tolist(), strict=True)]
-                best = best_answers(scores, links.spans(entities, numbers)[1], rules, others)
-                asked, by = entities[best.questions], numbers[best.questions]
-                heads, tails = np.where(by < count, [asked, best.tails], [best.tails, asked])
-                yield (by % count * links.n_entities + heads) * links.n_entities + tails, best.evidence
-                bar.update(len(entities))
+            for of_one in _by_relation(questions, graph.n_relations):
+                answers = self._answers(links, of_one, passed_over, bar.update)
+                found = _joined([(keys, chances(evidence, odds)) for keys, evidence in answers])
+                best = _likeliest([best, found], k)
+        relations_and_heads, tails = np.divmod(best[0], graph.n_entities)
+        relations, heads = np.divmod(relations_and_heads, graph.n_entities)
+        rows = tuple(
+            MissingLink(
+                **parts_of(graph, head, number, tail),
+                score=math.log(chance),
+                probability=None if odds is None else chance,
+            )
+            for head, number, tail, chance in zip(
+                *(part.tolist() for part in (heads, relations, tails, best[1])), strict=True
+            )
+        )
+        reading = None if asked is None else asked.reading
+        return MissingLinks(rows, reading, UNFITTED if odds is None else FITTED, milliseconds(start, 1), graph)
+
+    def _read(self, relation: str) -> Resolved:
+        graph = self._index.graph
+        read = resolve_relation(graph, relation)
+        if read.row is None:
+            raise UnknownRelation(
+                f"{graph.source}: expected a relation of the graph, found free text {relation!r}"
+                f"{nearest(relation, graph.relation_labels)}"
+            )
+        return read
+
+    def _passed_over(self, links: KnownLinks, linked: bool) -> Callable[[int, int], Rows]:
+        """Return what gives the entities that are no missing answer to a question, though nothing says so."""
+        graph, upward = self._index.graph, self._index.graph.hierarchy_relations
+        children, _, parents = links.triples[np.isin(links.triples[:, 1], upward)].T.astype(np.int32)
+        hierarchy = Hierarchy(children, parents, ids=graph.ids, on_cycle="ignore")
+
+        def rows(entity: int, number: int) -> Rows:
+            near = no_rows() if linked else links.links_of(entity)[1]
+            if number % graph.n_relations not in upward:
+                return near
+            return np.concatenate([near, hierarchy.ancestors(entity), hierarchy.descendants(entity)])
+
+        return rows
+
+    def _answers(
+        self,
+        links: KnownLinks,
+        questions: Rows,
+        passed_over: Callable[[int, int], Rows],
+        done: Callable[[int], object],
+    ) -> Iterator[tuple[Rows, NDArray[np.float64]]]:
+        """Yield the best answers to questions, as keys of links, and what is seen of each."""
+        count, searcher = links.n_relations // 2, self._searcher(self._projector.space)
+        for first in range(0, len(questions), ASKED):
+            entities, numbers = questions[first : first + ASKED].T
+            scores = searcher.products(self._projector.ask(entities, numbers))
+            rules = self._projector.add_precedents(entities, numbers, scores)
+            scores /= np.float32(self._projector.score_unit)
+            leave_out(scores, links, entities, numbers, self._known.reflexive)
+            others = [passed_over(*one) for one in zip(entities.tolist(), numbers.tolist(), strict=True)]
+            best = best_answers(scores, links.spans(entities, numbers)[1], rules, others)
+            asked, by = entities[best.questions], numbers[best.questions]
+            heads, tails = np.where(by < count, [asked, best.tails], [best.tails, asked])
+            yield (by % count * links.n_entities + heads) * links.n_entities + tails, best.evidence
+            done(len(entities))
 
 
-def _likeliest(answers: Iterable[Found], k: int) -> Found:
-    """Return the k likeliest links: an answer about its head or its tail, or about both, which is surer than either."""
+def _by_relation(questions: Rows, count: int) -> list[Rows]:
+    """Part questions by their relation, of which there are so many: what is asked about heads and about tails together.
+
+    So no more is kept at once than the answers of one relation.
+    """
+    relations = questions[:, 1] % count
+    order = np.argsort(relations, kind="stable")
+    return np.split(questions[order], np.flatnonzero(np.diff(relations[order])) + 1)
+
+
+def _joined(answers: Sequence[Found]) -> Found:
+    """Return links, each once: an answer about its head or its tail, or about both, which is surer than either."""
     parts = [(no_rows(), np.zeros(0)), *answers]
     links, at = np.unique(np.concatenate([keys for keys, _ in parts]), return_inverse=True)
     doubts = np.concatenate([np.log1p(-np.clip(likely, *SURE)) for _, likely in parts])
-    likely = -np.expm1(np.bincount(at, doubts, len(links)))
+    return links, -np.expm1(np.bincount(at, doubts, len(links)))
+
+
+def _likeliest(found: Sequence[Found], k: int) -> Found:
+    """Return the k likeliest links of several parts, which have none in common."""
+    links, likely = (np.concatenate(part) for part in zip(*found, strict=True))
     best = np.lexsort((links, -likely))[:k]
     return links[best], likely[best]

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from ontodex.engine.answer_table import AnswerTable
-from ontodex.engine.hits import Reading
+from ontodex.engine.hits import Reading, said_of
+from ontodex.engine.link import Link
 from ontodex.engine.printable import printable
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.writers.nquads import predictions_as_nquads
@@ -15,28 +16,20 @@ __all__ = ["MissingLink", "MissingLinks"]
 
 
 @dataclass(frozen=True)
-class MissingLink:
+class MissingLink(Link):
     """A link that is not known.
 
     Attributes:
-        head: CURIE or IRI of the head.
-        head_label: Its label.
-        relation: Identifier of the relation.
-        relation_label: Its label.
-        tail: CURIE or IRI of the tail.
-        tail_label: Its label.
         score: Logarithm of how likely it is, the higher the better.
         probability: How likely it is; ``None`` where nothing was held out to tell by.
     """
 
-    head: str
-    head_label: str
-    relation: str
-    relation_label: str
-    tail: str
-    tail_label: str
     score: float
     probability: float | None
+
+    def __str__(self) -> str:
+        chance = "" if self.probability is None else f"p={self.probability:.2f}  "
+        return f"{self.score:7.4f}  {chance}{super().__str__()}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,15 +53,15 @@ class MissingLinks(AnswerTable[MissingLink]):
     def _parts(self) -> tuple[MissingLink, ...]:
         return self.links
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what leaves the process: of the graph what it says of the links, and not the whole."""
+        ends = [end for link in self.links for end in ((link.head, link.head_label), (link.tail, link.tail_label))]
+        return {**vars(self), "_graph": said_of(self._graph, ends)}
+
     def __str__(self) -> str:
         about = "all relations" if self.relation is None else f"relation = {self.relation}"
         lines = [f"missing: {about}", f"by {self.method}, {self.took_ms / 1000:.1f} s"]
-        for rank, link in enumerate(self.links, 1):
-            chance = "" if link.probability is None else f"p={link.probability:.2f}  "
-            lines.append(
-                f"{rank:>4}  {link.score:7.4f}  {chance}{link.head_label} ({link.head})  "
-                f"{link.relation_label}  {link.tail_label} ({link.tail})"
-            )
+        lines += [f"{rank:>4}  {link}" for rank, link in enumerate(self.links, 1)]
         return printable("\n".join(lines if self.links else [*lines, "      nothing found"]))
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.answers import checked, milliseconds, no_rows
-from ontodex.engine.explanation import Explanation, KnownLink, Precedent, Reason
-from ontodex.engine.known import Known
+from ontodex.engine.answers import Rows, checked, milliseconds
+from ontodex.engine.explanation import Explanation, Precedent, Reason
+from ontodex.engine.link import Link, parts_of
 from ontodex.engine.projector import Projector
 from ontodex.engine.resolve import Resolved
 from ontodex.engine.topk import Searcher
@@ -20,6 +20,9 @@ from ontodex.indexers.precedents import Ground
 from ontodex.indexers.space_names import HYBRID
 
 __all__ = ["Why"]
+
+LEAST = 0.0005
+"""Strength of precedents below which none is named."""
 
 BY_VECTORS = ("text", "structure", "range")
 BY_PRECEDENTS = (
@@ -32,15 +35,16 @@ class Why:
 
     Args:
         index: The index.
-        known: Its known triples, and further ones.
         projector: Makes queries.
         searcher: Gives the search of a space.
     """
 
-    def __init__(self, index: Index, known: Known, projector: Projector, searcher: Callable[[str], Searcher]) -> None:
-        self._index, self._known, self._projector, self._searcher = index, known, projector, searcher
+    def __init__(self, index: Index, projector: Projector, searcher: Callable[[str], Searcher]) -> None:
+        self._index, self._projector, self._searcher = index, projector, searcher
 
-    def explain(self, head: Resolved, relation: Resolved, tail: Resolved, k: int) -> Explanation:
+    def explain(
+        self, head: Resolved, relation: Resolved, tail: Resolved, k: int, known: Rows, left_out: Rows
+    ) -> Explanation:
         """Explain the score of a tail; for the inverse of a relation, of a head.
 
         Args:
@@ -48,6 +52,8 @@ class Why:
             relation: By which relation.
             tail: The answer.
             k: How many precedents of each kind to name.
+            known: Rows of the known answers.
+            left_out: Rows that have no rank: those, and others that are no answer.
         """
         k, start = checked(k), time.perf_counter()
         if tail.row is None:
@@ -57,10 +63,6 @@ class Why:
             )
         backward = relation.reading.inverted
         [entity], [number] = (rows.tolist() for rows in self._projector.numbers([head], [relation], backward))
-        true = no_rows()
-        if head.row is not None and relation.row is not None:
-            ends = self._known.heads(relation.row, head.row) if backward else self._known.tails(head.row, relation.row)
-            true = ends.astype(np.int64)
         [query], [(reached, bonus)] = self._projector.asked([head], [relation], backward=backward)
         scores = self._searcher(self._projector.space).products(query[None])[0].astype(np.float64)
         scores[reached] += bonus
@@ -80,10 +82,10 @@ class Why:
                 adds[name] = adds.get(name, 0.0) + share
             grounds = dict(zip(BY_PRECEDENTS, precedents.grounds(vector[0], entity, number, tail.row), strict=True))
         others = np.ones(len(scores), dtype=bool)
-        others[[*true, tail.row, *([] if head.row is None else [head.row])]] = False
+        others[np.append(left_out, tail.row)] = False
         return Explanation(
             tuple(
-                Reason(name, share, tuple(map(self._precedent, grounds.get(name, [])[:k])))
+                Reason(name, share, self._precedents(name, grounds.get(name, [])[:k]))
                 for name, share in sorted(adds.items(), key=lambda one: -one[1])
                 if share
             ),
@@ -91,7 +93,7 @@ class Why:
             float(scores[tail.row]),
             float(scores.mean()),
             1 + int(np.count_nonzero(scores[others] > scores[tail.row])),
-            bool(tail.row in true),
+            bool(tail.row in known),
             self._projector.method,
             milliseconds(start, 1),
         )
@@ -104,15 +106,16 @@ class Why:
         links, ranges = structure.relations.shape[1], structure.ranges.shape[1]
         return np.split(products, [len(products) - links - ranges, len(products) - ranges])
 
-    def _precedent(self, ground: Ground) -> Precedent:
-        strength, links = ground
-        return Precedent(strength, tuple(self._link(*link) for link in links))
-
-    def _link(self, head: int, relation: int, tail: int) -> KnownLink:
+    def _precedents(self, by: str, grounds: Sequence[Ground]) -> tuple[Precedent, ...]:
+        """Return the grounds of a reason that count for anything."""
         graph = self._index.graph
-        if relation >= graph.n_relations:
-            head, relation, tail = tail, relation - graph.n_relations, head
-        return KnownLink(
-            graph.ids[head], graph.labels[head], graph.relation_ids[relation], graph.relation_labels[relation],
-            graph.ids[tail], graph.labels[tail],
-        )  # fmt: skip
+        of_link = {"heads": 0, "tails": 2}.get(by.split()[0])
+        return tuple(
+            Precedent(
+                strength,
+                tuple(Link(**parts_of(graph, *link)) for link in links),
+                None if of_link is None else graph.ids[links[0][of_link]],
+            )
+            for strength, links in grounds
+            if strength >= LEAST
+        )

@@ -97,13 +97,15 @@ class Rules:
     ) -> Iterator[tuple[float, list[tuple[int, int, int]]]]:
         """Yield the rules that find a tail: the confidence of each, and known links that it goes by, the surest first.
 
+        None finds the entity itself.
+
         Args:
             links: The links that paths go by.
             entity: Row of the entity asked about; -1 for one that the graph does not have.
             relation: Number of the relation.
             tail: Row of the tail.
         """
-        own = np.flatnonzero(self.bodies[:, 0] == relation)
+        own = np.flatnonzero((self.bodies[:, 0] == relation) & (tail != entity))
         for rule in own[np.argsort(-self.confidences[own], kind="stable")].tolist():
             first, second = self.bodies[rule, 1:].tolist()
             _, ends = links.follow(np.array([entity]), np.array([first]), FAN)

@@ -143,6 +143,7 @@ def test_what_is_missing_and_why(asked, folder, monkeypatch):
     assert len(everything) == 100
     assert {link.relation_label for link in phenotypes} == {"has phenotype"}
     assert {reason.by for reason in why} >= {"text", "heads of like text"}
+    (folder / "wrong.tsv").write_text(everything.to_tsv())
     run_shell(MISSING_SHELL, folder, {"missing": ["-q"]})
     rows = [line.split("\t") for line in (folder / "missing.tsv").read_text().splitlines()]
     assert rows[0][0::2] == ["head", "relation", "tail", "score"]

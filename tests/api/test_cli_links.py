@@ -126,7 +126,10 @@ def test_why_an_answer_is_one(shell, small_index):
     reasons = json.loads(shell(*asked, "--json")[1])["reasons"]
     table = shell(*asked, "--tsv", "-k", 1)[1].splitlines()
     assert [row.split("\t")[0] for row in table] == ["by", *(reason["by"] for reason in reasons)]
-    for wrong, message, expected in ((("--json", "--tsv"), "found both", 2), (("-k", "0"), "equal to 1", 2)):
+    for wrong, message, expected in (
+        (("--json", "--tsv"), "expected one of --json and --tsv", 2),
+        (("-k", "0"), "equal to 1", 2),
+    ):
         status, stdout, stderr = shell(*asked, *wrong)
         assert (status, stdout, message in stderr) == (expected, "", True)
     status, _, stderr = shell("why", small_index, "dog", "eats", "nothing of the kind", "--device", "cpu")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ontodex
-from ontodex.engine.missing import _likeliest
+from ontodex.engine.missing import _joined, _likeliest
 from ontodex.errors import IndexMismatch, SettingsError, UnknownRelation
 from ontodex.graph import GraphBuilder
 from tests.plain import build_plain
@@ -75,10 +75,14 @@ def test_a_link_is_an_answer_about_its_head_or_its_tail(family, missing):
 
 def test_answers_of_both_directions_are_surer_than_either():
     found = [(np.array([5, 9]), np.array([0.5, 0.9])), (np.array([5, 3]), np.array([0.4, 1.0]))]
-    links, chances = _likeliest(found, 3)
-    assert links.tolist() == [3, 9, 5]
-    np.testing.assert_allclose(chances, [0.9999, 0.9, 0.7])
-    assert _likeliest([], 3)[0].tolist() == []
+    links, chances = _joined(found)
+    assert links.tolist() == [3, 5, 9]
+    np.testing.assert_allclose(chances, [0.9999, 0.7, 0.9])
+    assert _joined([])[0].tolist() == []
+    more = np.array([11, 12]), np.array([0.9, 0.1])
+    best, likely = _likeliest([(links, chances), more], 3)
+    assert best.tolist() == [3, 9, 11]
+    np.testing.assert_allclose(likely, [0.9999, 0.9, 0.9])
 
 
 @pytest.mark.parametrize("name", ["ex:childOf", "child of", "inverse child of"])
@@ -126,11 +130,31 @@ def test_what_follows_from_the_hierarchy_is_not_missing(small_graph, tmp_path, t
         assert found
         assert found[0].probability is None
         assert "probability" not in found.to_tsv()
-        assert "nothing fitted" in str(found)
+        assert "nothing fitted to links held out" in str(found)
         for link in found:
             head, tail = np.array([rows[link.head]]), np.array([rows[link.tail]])
             assert not above(head, tail)[0]
             assert not above(tail, head)[0]
+
+
+def test_what_follows_from_further_known_links_of_the_hierarchy_is_not_missing(small_graph, tmp_path, tiny_encoder):
+    settings = {"training": ontodex.HyperCLTraining(steps=5), "hierarchy": False, "entailment": False, "quiet": True}
+    ontodex.build(small_graph, tmp_path / "farm.odx", encoders=[tiny_encoder], device="cpu", **settings).close()
+    with ontodex.open(tmp_path / "farm.odx", device="cpu") as engine:
+        found = set(triples(engine.missing("is a", k=10_000, quiet=True)))
+        row = {name: row for row, name in enumerate(engine.graph.ids)}
+        hierarchy = engine.hierarchy
+    for child, relation, parent in sorted(found):
+        above = {engine.graph.ids[one] for one in hierarchy.ancestors(row[parent]).tolist()}
+        follows = {(child, relation, one) for one in above} & found
+        if follows:
+            break
+    assert follows
+    more = GraphBuilder("more")
+    more.triple(child, relation, parent)
+    with ontodex.open(tmp_path / "farm.odx", device="cpu", known=[more.build()]) as told:
+        left = set(triples(told.missing("is a", k=10_000, quiet=True)))
+    assert not left & ({(child, relation, parent), (parent, relation, child)} | follows)
 
 
 def test_the_ways_out(family, missing, tmp_path):
@@ -151,6 +175,8 @@ def test_the_ways_out(family, missing, tmp_path):
         (link.head, link.tail) for link in few
     }
     assert "ontodex:predictions" in few.to_rdf()
+    assert pickle.loads(pickle.dumps(few)).to_rdf() == few.to_rdf()
+    assert len(pickle.dumps(few)) < 10_000
 
 
 def test_added_links_are_known_and_the_odds_stay(family, tmp_path):

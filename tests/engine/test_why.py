@@ -9,6 +9,7 @@ import pytest
 
 import ontodex
 from ontodex.errors import SettingsError, UnknownEntity
+from ontodex.graph import GraphBuilder
 from tests.plain import build_plain
 
 
@@ -61,12 +62,13 @@ def test_precedents_are_stated_and_speak_for_the_answer(family):
                     ends = {end for link in links for end in (link[0], link[2])}
                     if reason.by.startswith("heads"):
                         assert links[0][1:] == (relation, hit.id)
-                        assert links[0][0] != head
+                        assert links[0][0] == precedent.like != head
                     elif reason.by.startswith("tails"):
                         assert links[0][:2] == (head, relation)
-                        assert links[0][2] != hit.id
+                        assert links[0][2] == precedent.like != hit.id
                     else:
                         assert {head, hit.id} <= ends
+                        assert precedent.like is None
             assert why.known == hit.known
     assert seen >= {"heads of like text", "heads of like links", "tails of like text", "tails of like links"}
 
@@ -117,6 +119,25 @@ def test_the_ways_out(family):
     assert list(table.columns) == ["by", "adds", "strength", "links"]
     assert len(table) == sum(max(1, len(reason.precedents)) for reason in why)
     assert len(why.to_tsv().splitlines()) == len(table) + 1
+
+
+def test_the_rank_counts_the_asked_entity_where_a_relation_may_link_it_to_itself(family):
+    engine, _ = family
+    more = GraphBuilder("mirror")
+    more.triple("ex:5", "ex:knows", "ex:5")
+    with ontodex.open(engine.index.path, device="cpu", known=[more.build()]) as told:
+        ranked = [hit.id for hit in told.tails("ex:3", "ex:knows", k=120)]
+        assert "ex:3" in ranked
+        for rank, tail in enumerate(ranked, 1):
+            assert told.why("ex:3", "ex:knows", tail).rank == rank
+        assert "rules" not in {by.by for by in told.why("ex:3", "ex:knows", "ex:3") if by.precedents}
+
+
+def test_precedents_that_count_for_nothing_are_not_named(family):
+    engine, _ = family
+    for tail in range(0, 120, 7):
+        why = engine.why("ex:3", "ex:knows", f"ex:{tail}", k=100)
+        assert all(precedent.strength >= 0.0005 for reason in why for precedent in reason.precedents)
 
 
 def test_of_namesakes_the_linked_ones_are_meant(family):

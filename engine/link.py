@@ -1,0 +1,48 @@
+"""A link between two entities, as answers name it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ontodex.graph import KnowledgeGraph
+
+__all__ = ["Link", "parts_of"]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link between two entities.
+
+    Attributes:
+        head: CURIE or IRI of the head.
+        head_label: Its label.
+        relation: Identifier of the relation.
+        relation_label: Its label.
+        tail: CURIE or IRI of the tail.
+        tail_label: Its label.
+    """
+
+    head: str
+    head_label: str
+    relation: str
+    relation_label: str
+    tail: str
+    tail_label: str
+
+    def __str__(self) -> str:
+        return f"{self.head_label} ({self.head})  {self.relation_label}  {self.tail_label} ({self.tail})"
+
+
+def parts_of(graph: KnowledgeGraph, head: int, relation: int, tail: int) -> dict[str, Any]:
+    """Return the attributes of a :class:`Link` by its numbers; a relation from R on is an inverse, and turned."""
+    if relation >= graph.n_relations:
+        head, relation, tail = tail, relation - graph.n_relations, head
+    return {
+        "head": graph.ids[head],
+        "head_label": graph.labels[head],
+        "relation": graph.relation_ids[relation],
+        "relation_label": graph.relation_labels[relation],
+        "tail": graph.ids[tail],
+        "tail_label": graph.labels[tail],
+    }
