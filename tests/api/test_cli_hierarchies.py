@@ -209,16 +209,16 @@ def test_failures_say_what_to_do_on_stderr(
 
 
 @pytest.mark.parametrize(
-    ("triples", "says", "warnings"),
-    [("dog\teats\tcat\n", "is_a", 0), ("dog\tis_a\tanimal\nanimal\tis_a\tdog\n", "found 1", 1)],
+    ("triples", "says"),
+    [("dog\teats\tcat\n", "is_a"), ("dog\tis_a\tanimal\nanimal\tis_a\tdog\n", "found 1 and 1 that close a circle")],
     ids=["no hierarchy", "a circle"],
 )
-def test_there_is_nothing_to_learn(shell, tmp_path, triples, says, warnings):
+def test_there_is_nothing_to_learn(shell, tmp_path, triples, says):
     (tmp_path / "x.tsv").write_text(triples)
     status, out, err = shell("train", "hit", tmp_path / "x.tsv", "-o", tmp_path / "m")
     assert (status, out) == (1, "")
     assert says in err
-    assert err.count("warning:") == warnings
+    assert "warning:" not in err
     assert "Traceback" not in err
     assert not (tmp_path / "m").exists()
 
