@@ -47,7 +47,7 @@ BENCHMARKS = {
 }
 NEED_NO_DATA = ("retrieval", "encode", "small-graphs", "hierarchy-search", "entailment-search", "conditional-search")
 
-PLACES = ("--data", "--make", "--model", "--pairs", "--train")
+PLACES = ("--data", "--keep", "--make", "--model", "--pairs", "--train")
 """Options that name a folder."""
 
 

@@ -53,6 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--entities", type=int, default=512, help="entities of a batch, with --tune full (default %(default)s)"
     )
     parser.add_argument("--neighbours", type=int, default=0, help="linked entities named in a text (default none)")
+    parser.add_argument("--keep", type=Path, help="folder to keep the trained encoders in")
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -72,10 +73,15 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
     for row in rows:
         print(f"{graph!r}: {row} …", file=sys.stderr)
         with tempfile.TemporaryDirectory() as folder:
+            kept = (
+                Path(folder)
+                if options.keep is None
+                else options.keep / f"{name} {row}".replace(",", "").replace(" ", "-")
+            )
             start = time.perf_counter()
             made = train_hyper_cl(
                 graph,
-                Path(folder),
+                kept,
                 encoder=text,
                 settings=_training(options, row),
                 texts=texts,
@@ -86,12 +92,13 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
             encoded = embeddings if options.tune == "frozen" else made.text.encode(names)
             vectors = Vectors([made.entities(encoded)])
             ask = asking(made, vectors, names, relation_texts(graph))
-            found = evaluate_links(graph, vectors, ask)
+            found = evaluate_links(graph, vectors, ask, device=text.device)
             figures[row] = {key: found[key] for key in KEPT}
             for what, part in (("linked in train", linked), ("not linked in train", apart)):
                 if len(part.test):
-                    figures[row][f"mrr of pairs {what}"] = evaluate_links(part, vectors, ask)["mrr"]
+                    figures[row][f"mrr of pairs {what}"] = evaluate_links(part, vectors, ask, device=text.device)["mrr"]
             figures[row]["seconds of training"] = took
+            print(f"{row}: {figures[row]}", file=sys.stderr)
     form = options.tune + (f"-neighbours-{options.neighbours}" if options.neighbours else "")
     return Measured(
         name=f"architectures-{name}-{form}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -100,12 +101,16 @@ def run(options: argparse.Namespace) -> list[Measured]:
     return [_measured(options, graph, options.task or USUAL.get(options.graph, "mixed-hop"), models, seeds)]
 
 
-def _train(options: argparse.Namespace, graph: KnowledgeGraph, task: HierarchyTask, folder: Path, seed: int) -> None:
+def _train(
+    options: argparse.Namespace, graph: KnowledgeGraph, task: HierarchyTask, folder: Path, seed: int
+) -> float | None:
+    """Train a model, unless it is there, and return how many seconds that took."""
     if HiT.is_at(folder):
-        return
+        return None
     given = dict(setting.split("=", 1) for setting in options.training)
     kinds = {part.name: type(part.default) for part in dataclasses.fields(ontodex.HiTTraining)}
     values = {name: kinds.get(name, str)(value) for name, value in given.items()}
+    start = time.perf_counter()
     train_hit(
         task,
         entity_texts(graph, LABEL_ALONE),
@@ -115,6 +120,7 @@ def _train(options: argparse.Namespace, graph: KnowledgeGraph, task: HierarchyTa
         settings=settings_from(ontodex.HiTTraining, {"seed": seed, **values}, "--training"),
         texts=dataclasses.asdict(LABEL_ALONE),
     )
+    return time.perf_counter() - start
 
 
 def _measured(
@@ -124,9 +130,11 @@ def _measured(
         seed: hierarchy_task(graph, name, seed=seed, pairs=options.pairs and options.pairs / str(seed))
         for seed in dict.fromkeys(seeds)
     }
+    taken: list[float | None] = []
     if options.train:
-        for model, seed in zip(models, seeds, strict=True):
-            _train(options, graph, tasks[seed], Path(model), seed)
+        taken = [
+            _train(options, graph, tasks[seed], Path(model), seed) for model, seed in zip(models, seeds, strict=True)
+        ]
     each = []
     for model, seed in zip(models, seeds, strict=True):
         print(f"{graph!r}: {name}, split {seed}, {model} …", file=sys.stderr)
@@ -136,6 +144,9 @@ def _measured(
         figures[f"HiT, largest - smallest of {len(each)}"] = {
             key: float(np.ptp([one[key] for one in each])) for key in each[0] if key.endswith(("f1", "precision", "recall"))
         }  # fmt: skip
+    trained = [seconds for seconds in taken if seconds is not None]
+    if trained:
+        figures["HiT"]["seconds of training"] = float(np.mean(trained))
     if options.baselines:
         found = evaluate_baselines(
             tasks[seeds[0]],
