@@ -53,8 +53,8 @@ class TextTower(nn.Module):
             and getattr(pooling, "pooling_mode", None) == "mean"
             and all(type(module).__name__ == "Normalize" for module in list(encoder)[2:])
         )
-        if encoder.device.type == "cpu":
-            # torch's fused attention has no fast backward pass on the CPU: half the speed
+        if encoder.device.type == "cpu" or self._packs:
+            # torch's fused attention has no fast backward pass on the CPU, and none with a mask in bfloat16 on a GPU
             encoder.transformers_model.set_attn_implementation("eager")  # type: ignore[union-attr]
 
     def forward(self, tokens: Sequence[NDArray[np.int32]]) -> Tensor:
