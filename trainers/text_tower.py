@@ -110,31 +110,38 @@ def tokenise(encoder: SentenceTransformer, texts: Sequence[Text], max_tokens: in
 
 
 def _rows(tokens: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Lay texts into rows, the longest first, each where it first fits.
+    """Lay texts into rows, each filled with the longest that still fits: first fit decreasing, a row at a time.
 
     Returns:
         Token ids, positions in the text, and the text of each place (-1 for none), all of shape (rows, width).
     """
-    lengths = [len(text) for text in tokens]
-    width = max(ROW, *lengths)
-    rows: list[list[int]] = []
-    free: list[int] = []
-    first, least = 0, min(lengths)
-    for text in sorted(range(len(tokens)), key=lambda text: -lengths[text]):
-        row = next((row for row in range(first, len(rows)) if free[row] >= lengths[text]), len(rows))
-        if row == len(rows):
-            rows.append([])
-            free.append(width)
-        rows[row].append(text)
-        free[row] -= lengths[text]
-        while first < len(rows) and free[first] < least:
-            first += 1
-    ids, positions = (np.zeros((len(rows), width), dtype=np.int64) for _ in range(2))
-    owners = np.full((len(rows), width), -1, dtype=np.int64)
-    for row, texts in enumerate(rows):
-        at = 0
-        for text in texts:
-            here = slice(at, at + lengths[text])
-            ids[row, here], positions[row, here], owners[row, here] = tokens[text], np.arange(lengths[text]), text
-            at += lengths[text]
+    lengths = np.array([len(text) for text in tokens])
+    width = max(ROW, int(lengths.max()))
+    order = np.argsort(-lengths, kind="stable")
+    ends = np.cumsum(np.bincount(lengths, minlength=width + 1)[::-1])[::-1].tolist()  # of each length's part of `order`
+    following = [*ends[1:], 0]  # the next text of each length
+    places, rows, starts = [], [], []
+    row = at = 0
+    for _ in range(len(tokens)):
+        fitting = width - at
+        while fitting and following[fitting] == ends[fitting]:
+            fitting -= 1
+        if not fitting:
+            row, at, fitting = row + 1, 0, width
+            while following[fitting] == ends[fitting]:
+                fitting -= 1
+        places.append(following[fitting])
+        rows.append(row)
+        starts.append(at)
+        following[fitting] += 1
+        at += fitting
+    texts = order[places]
+    sizes = lengths[texts]
+    position = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    where = np.repeat(np.array(rows) * width + np.array(starts), sizes) + position
+    ids, positions = (np.zeros((row + 1, width), dtype=np.int64) for _ in range(2))
+    owners = np.full((row + 1, width), -1, dtype=np.int64)
+    ids.flat[where] = np.concatenate([tokens[text] for text in texts.tolist()])
+    positions.flat[where] = position
+    owners.flat[where] = np.repeat(texts, sizes)
     return ids, positions, owners
