@@ -11,9 +11,8 @@ import numpy as np
 from ontodex.engine.hits import Reading
 from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation, nearest
 from ontodex.graph import KnowledgeGraph
-from ontodex.graph.knowledge_graph import HIERARCHY_NAMES
-from ontodex.graph.names import normalise
-from ontodex.graph.prefixes import local_name, looks_like_identifier
+from ontodex.graph.hierarchy_names import DOWNWARD, PARENT, UPWARD, spelt
+from ontodex.graph.prefixes import looks_like_identifier
 from ontodex.graph.text import in_words, inverse_text
 from ontodex.indexers.name_likeness import NameLikeness, plain
 
@@ -45,15 +44,6 @@ class Resolved:
         """What an encoder reads of free text: camel case taken apart, as in the texts of entities."""
         return in_words(self.reading.text)
 
-
-UPWARD = HIERARCHY_NAMES | {"parent", "parents", "superclass", "super class", "generalisation", "generalization"}
-DOWNWARD = frozenset(
-    (
-        *("narrower", "narrower concept", "narrower term", "hyponym", "instance hyponym", "child", "children"),
-        *("subclass", "subclasses", "has subclass", "superclass of", "specialisation", "specialization"),
-    )
-)
-"""Names of the relation from child to parent, and of its inverse, as :func:`~ontodex.graph.names.normalise` spells them."""
 
 HINTS = 100
 """Texts at most for which names that are spelt alike are looked for."""
@@ -174,10 +164,10 @@ def _spelt_alike(graph: KnowledgeGraph, names: NameLikeness, text: str) -> str:
 
 def _of_hierarchy(graph: KnowledgeGraph, text: str) -> Resolved | None:
     """Return the relation from child to parent, or its inverse, if the text is a usual name of it and there is one alone."""
-    names = {normalise(text), normalise(local_name(text))}
-    if len(graph.hierarchy_relations) != 1 or not names & (UPWARD | DOWNWARD):
+    names, upward = spelt(text), UPWARD | PARENT
+    if len(graph.hierarchy_relations) != 1 or not names & (upward | DOWNWARD):
         return None
-    (number,), inverted = graph.hierarchy_relations, not names & UPWARD
+    (number,), inverted = graph.hierarchy_relations, not names & upward
     label = graph.relation_labels[number]
     label = inverse_text(label) if inverted else label
     return Resolved(number, Reading(text, "synonym", graph.relation_ids[number], label, inverted=inverted))

@@ -16,20 +16,12 @@ from numpy.typing import NDArray
 from ontodex.errors import GraphError, UnknownRelation, nearest
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.hierarchy import Hierarchy
-from ontodex.graph.names import NameIndex, NameKind, normalise
+from ontodex.graph.hierarchy_names import UPWARD, spelt
+from ontodex.graph.names import NameIndex, NameKind
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.prefixes import contract, local_name
 
 __all__ = ["KnowledgeGraph", "both_directions", "no_triples"]
-
-HIERARCHY_NAMES = frozenset(
-    (
-        *("is a", "isa", "subclassof", "sub class of", "subclass of", "hypernym", "instance hypernym", "broader"),
-        *("kind of", "is a kind of", "subtype of"),
-        *("broader concept", "broader term", "broader transitive", "broader generic"),
-    )
-)
-
 
 NAMED = 5
 """Links left out of a hierarchy that a warning names."""
@@ -267,7 +259,7 @@ class KnowledgeGraph:
             return tuple(number for number, identifier in enumerate(self.relation_ids) if identifier in self.upward)
         found = []
         for number, (identifier, label) in enumerate(zip(self.relation_ids, self.relation_labels, strict=True)):
-            if HIERARCHY_NAMES & {normalise(identifier), normalise(local_name(identifier)), normalise(label)}:
+            if UPWARD & spelt(identifier, label):
                 found.append(number)
         return tuple(found)
 

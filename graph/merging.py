@@ -13,19 +13,15 @@ from numpy.typing import NDArray
 
 from ontodex.graph.builder import own_name, readable, unique_triples
 from ontodex.graph.columns import NestedTextColumn, TextColumn
+from ontodex.graph.hierarchy_names import BROADER, SUBCLASS, spelt
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.names import normalise
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.prefixes import contract, expand, local_name
 
-__all__ = ["BROADER", "SUBCLASS", "aligned", "merge", "union"]
+__all__ = ["aligned", "merge", "union"]
 
 Rows = NDArray[np.int32]
-
-SUBCLASS = frozenset(("is_a", "rdfs:subClassOf"))
-"""Names of one and the same relation: in OBO and in tables, and in RDF."""
-BROADER = frozenset(("broader", "skos:broader"))
-"""Those of another, in tables and in RDF."""
 
 
 def merge(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = False) -> KnowledgeGraph:
@@ -33,7 +29,7 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = Fals
 
     Of one entity the label of ``graph`` stays, and so does its definition, unless ``other`` ``corrects`` it; synonyms and
     former ids are joined, and another label is a synonym. ``other`` is read as :func:`aligned` says; what ``graph`` only
-    links to becomes, likewise, the entity of ``other`` that it means. For the rest see :func:`union`.
+    links to becomes, likewise, the entity of ``other`` that it means, and so do relations. For the rest see :func:`union`.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -43,6 +39,10 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = Fals
         ['dog', 'animal', 'cat']
     """
     other = aligned(other, graph)
+    named = _named_relations(graph, other)
+    graph = _with_relations(
+        graph, {name: meant for name, meant in named.items() if list(named.values()).count(meant) == 1}
+    )
     linked = set(_only_linked(graph))
     meant = _meant(graph, linked, other)
     former = linked.union(other.former_ids.strings)
@@ -111,9 +111,9 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
     A CURIE whose prefix ``part`` does not declare is read with the prefixes of ``graph``. An id that an entity of ``graph``
     had formerly becomes its present one, whose own label and definition count; a name that ``part`` only links to becomes
     the id of the entity of this label, if there is one alone. So ids may be there twice. Links between what has become one
-    are left out. ``is_a`` and ``rdfs:subClassOf`` become the relation of the hierarchy of ``graph``, of several the one of
-    most triples, if none has such a name; ``broader`` and ``skos:broader`` do, if it is one of these. The prefixes of the
-    result are those that ``graph`` lacks.
+    are left out. A relation that has no id but a name becomes the one of this label; one named ``is_a``, ``subclass of`` and
+    the like becomes the relation of the hierarchy of ``graph``, of several one that is named so or the one of most triples;
+    ``broader`` and its like do, if that is one of these. The prefixes of the result are those that ``graph`` lacks.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -139,9 +139,7 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
 
         return TextColumn.of(map(name, names))
 
-    relations = _hierarchy_relation(part, graph)
     relation_ids = written(part.relation_ids, graph.relation_ids, graph.ids)
-    relation_ids = TextColumn.of(relations.get(name, name) for name in relation_ids)
     ids = written(part.ids, graph.ids, graph.relation_ids)
     part = dataclasses.replace(
         part,
@@ -154,6 +152,7 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
         relation_labels=_relabelled(part.relation_labels, part.relation_ids, relation_ids, readable),
         prefixes=MappingProxyType(new),
     )
+    part = _with_relations(part, {**_named_relations(part, graph), **_hierarchy_relations(part, graph)})
     return _renamed(part, _meant(part, set(_only_linked(part)), graph))
 
 
@@ -240,19 +239,50 @@ def _renamed(graph: KnowledgeGraph, meant: Mapping[str, str]) -> KnowledgeGraph:
     )
 
 
-def _hierarchy_relation(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
-    """Return what relations from child to parent of a part become, where the graph has none of the usual names for them.
+def _hierarchy_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
+    """Return what relations of a part that are usually named for a hierarchy become: a relation of that of a graph.
 
-    That is its relation from child to parent of most triples.
+    That is one of like name, and for subclasses any, if there is none; of several the one of most triples.
     """
-    numbers = graph.hierarchy_relations
-    known = [graph.relation_ids[number] for number in numbers]
-    usual = SUBCLASS | BROADER if BROADER.intersection(known) else SUBCLASS
-    if not known or (len(known) > 1 and usual.intersection(known)):
-        return {}
+    known = {number: _spelt(graph, number) for number in graph.hierarchy_relations}
     counts = np.bincount(graph.relations, minlength=graph.n_relations)
-    most = graph.relation_ids[max(numbers, key=lambda number: (counts[number], -number))]
-    return dict.fromkeys(usual.intersection(part.relation_ids).difference(known), most)
+    meant = {}
+    for usual in (SUBCLASS, BROADER):
+        alike = [number for number, names in known.items() if usual & names]
+        fitting = alike or (list(known) if usual is SUBCLASS else [])
+        if fitting:
+            most = graph.relation_ids[max(fitting, key=lambda number: (counts[number], -number))]
+            named = {name for number, name in enumerate(part.relation_ids) if usual & _spelt(part, number)}
+            meant.update(dict.fromkeys(named.difference(graph.relation_ids[number] for number in known), most))
+    return meant
+
+
+def _spelt(graph: KnowledgeGraph, relation: int) -> frozenset[str]:
+    return spelt(graph.relation_ids[relation], graph.relation_labels[relation])
+
+
+def _named_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
+    """Return which relation of a graph one of a part means that has no id but a name: the one of this label."""
+    bearers: dict[str, set[str]] = {}
+    for identifier, label in zip(graph.relation_ids, graph.relation_labels, strict=True):
+        bearers.setdefault(normalise(label), set()).add(identifier)
+    meant = {}
+    for identifier, label in zip(part.relation_ids, part.relation_labels, strict=True):
+        if _is_word(identifier) and label == readable(identifier) and identifier not in graph.relation_ids:
+            of_name = bearers.get(normalise(label), set())
+            if len(of_name) == 1:
+                meant[identifier] = next(iter(of_name))
+    return meant
+
+
+def _with_relations(graph: KnowledgeGraph, meant: Mapping[str, str]) -> KnowledgeGraph:
+    """Return a graph some of whose relations have other ids."""
+    if not meant:
+        return graph
+    ids = TextColumn.of(meant.get(name, name) for name in graph.relation_ids)
+    labels = _relabelled(graph.relation_labels, graph.relation_ids, ids, readable)
+    upward = tuple(meant.get(name, name) for name in graph.upward)
+    return dataclasses.replace(graph, relation_ids=ids, relation_labels=labels, upward=upward)
 
 
 def _only_linked(graph: KnowledgeGraph) -> Iterator[str]:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from ontodex.errors import GraphError, UnknownEntity, nearest
 from ontodex.graph.arrays import Keys, within
 from ontodex.graph.columns import NestedTextColumn, TextColumn
+from ontodex.graph.hierarchy_names import BROADER, SUBCLASS, spelt
 from ontodex.graph.knowledge_graph import KnowledgeGraph
-from ontodex.graph.merging import BROADER, SUBCLASS, aligned
+from ontodex.graph.merging import aligned
 from ontodex.graph.notices import ReadWarning
-from ontodex.graph.prefixes import WELL_KNOWN, contract, looks_like_identifier
+from ontodex.graph.prefixes import looks_like_identifier
 
 __all__ = ["remove", "remove_links"]
 
@@ -65,8 +66,8 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
     Args:
         graph: The graph.
         links: What is taken out; its entities and relations are named as for :func:`merge`, or by label or synonym. Usual
-            names of relations from child to parent (``is_a``, ``rdfs:subClassOf``, ``broader``, ``skos:broader``) mean any
-            of these, where the graph has none of the name.
+            names of relations from child to parent (``is_a``, ``subclass of``, ``broader``, …) mean any of these, where the
+            graph has none of the name.
 
     Raises:
         UnknownEntity: If an end of a link is not in the graph, or fits several of its entities.
@@ -116,7 +117,7 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
 
 def _usual(graph: KnowledgeGraph, name: str) -> tuple[int, ...]:
     """Return all relations from child to parent, if a name is a usual one for them, and none of the graph's; else none."""
-    is_usual = contract(name, WELL_KNOWN) in SUBCLASS | BROADER and graph.find_relation(name) is None
+    is_usual = bool(spelt(name) & (SUBCLASS | BROADER)) and graph.find_relation(name) is None
     return graph.hierarchy_relations if is_usual else ()
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ontodex.graph.knowledge_graph import HIERARCHY_NAMES
+from ontodex.graph.hierarchy_names import UPWARD
 from ontodex.graph.names import normalise, spellings
 from ontodex.graph.readers.levels import level_columns
 
@@ -31,7 +31,7 @@ DEFINITION = ("definition", "definitions", "gloss", "description", "first senten
 FORMER = ("former ids", "former id", "alt ids", "alt id", "alternative ids", "alternative id", "replaces")
 PARENT = (
     *("parent", "parents", "parent ids", *(f"parent {name}" for name in (*ID, *LABEL, *LABEL_ALONE, *KINDS))),
-    *("superclass", "super class", "broader uri", "type of", *sorted(HIERARCHY_NAMES)),
+    *("superclass", "super class", "broader uri", "type of", *sorted(UPWARD)),
 )
 
 OF_A_PARENT = re.compile(r"parent (.+) (?:id|code|name|label)")

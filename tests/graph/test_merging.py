@@ -144,6 +144,40 @@ def test_subclass_is_one_relation_and_broader_is_not() -> None:
     }
 
 
+@pytest.mark.parametrize("name", ["subclass of", "subClassOf", "isa", "is a kind of", "rdfs:subClassOf"])
+@pytest.mark.parametrize("own", ["is_a", "hypernym", "broader"])
+def test_a_usual_name_is_the_relation_of_the_hierarchy(own: str, name: str) -> None:
+    tree = graph_of(("dog", own, "animal"), ("dog", "eats", "meat"))
+    both = merge(tree, graph_of(("cat", name, "animal")))
+    assert list(both.relation_ids) == [own, "eats"]
+    assert ("cat", own, "animal") in says(both)["known"]
+    two = graph_of(("dog", "is_a", "animal"), ("dog", own, "pet"), ("cat", own, "pet")).with_hierarchy(own, "is_a")
+    assert ("cow", "is_a", "animal") in says(merge(two, graph_of(("cow", name, "animal"))))["known"]
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["name added", "id added"])
+def test_a_relation_that_is_but_a_name_meets_the_one_of_this_label(turned: bool) -> None:
+    named = GraphBuilder("named")
+    named.relation("ex:1", "may treat")
+    named.triple("ex:aspirin", "ex:1", "ex:headache")
+    words = graph_of(("ex:aspirin", "may_treat", "ex:fever"), ("ex:fever", "seen in", "ex:flu"))
+    both = merge(*((words, named.build()) if turned else (named.build(), words)))
+    assert dict(zip(both.relation_ids, both.relation_labels, strict=True)) == {
+        "ex:1": "may treat",
+        "seen in": "seen in",
+    }
+    assert says(both)["known"] >= {("ex:aspirin", "ex:1", "ex:headache"), ("ex:aspirin", "ex:1", "ex:fever")}
+
+
+def test_a_name_of_two_relations_is_neither() -> None:
+    named = GraphBuilder("named")
+    for identifier in ("ex:1", "ex:2"):
+        named.relation(identifier, "may treat")
+        named.triple("ex:aspirin", identifier, "ex:headache")
+    both = merge(named.build(), graph_of(("ex:aspirin", "may treat", "ex:fever")))
+    assert list(both.relation_ids) == ["ex:1", "ex:2", "may treat"]
+
+
 def test_another_label_is_a_synonym_and_a_correction_takes_the_place_of_a_definition() -> None:
     one, other = GraphBuilder("one"), GraphBuilder("other")
     one.entity("x:1", "ham", [], "meat")

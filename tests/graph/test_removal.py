@@ -97,7 +97,7 @@ def test_links_are_named_as_the_user_likes_and_must_be_there() -> None:
         remove_links(graph, remove(links(("ex:dog", "ex:eats", "ex:plant")), ["ex:dog"]))
 
 
-@pytest.mark.parametrize("name", ["is_a", "skos:broader"])
+@pytest.mark.parametrize("name", ["is_a", "skos:broader", "subclass of"])
 def test_a_usual_name_is_any_relation_of_the_hierarchy(name: str) -> None:
     graph = links(("a", "hypernym", "b"), ("b", "instance hypernym", "c"), ("a", "eats", "b"))
     left = remove_links(graph, links(("a", name, "b"), ("b", name, "c")))
