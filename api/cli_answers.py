@@ -116,7 +116,8 @@ def _answers(batch: list[Question], ask: Ask) -> list[Answered | LookupFailed]:
     except LookupFailed as error:
         if len(batch) == 1:
             return [error]
-        return [found for question in batch for found in _answers([question], ask)]
+        half = len(batch) // 2  # who is at fault is found in a few rounds, and the others are asked together
+    return _answers(batch[:half], ask) + _answers(batch[half:], ask)
 
 
 def _batches(file: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:

@@ -30,7 +30,7 @@ def train_gauss_cse(
     device: str = "auto",
     quiet: bool = False,
 ) -> GaussCSE:
-    """Train an entailment encoder (GaussCSE); give it to :func:`ontodex.build` as ``entailment``.
+    """Train an entailment encoder (GaussCSE); give its folder to :func:`ontodex.build` as ``entailment``.
 
     An interrupted run goes on if it is called again alike.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ontodex.engine.projector import Projector
 from ontodex.engine.ranking import Adjust, evaluate_links
 from ontodex.engine.rerank import COSINE, TOP, Reranker, neighbourhood_bonus
-from ontodex.errors import IndexMismatch, SettingsError, expect_choice, settings_from
+from ontodex.errors import IndexMismatch, SettingsError, expect_choice, expect_count, settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, read, relation_texts
 from ontodex.indexers.asking import Ask, asking
 from ontodex.indexers.space_names import LINK
@@ -45,7 +45,7 @@ def evaluate_kgc(
             ``"text"``, ``"structure"`` (ComplEx) or ``"precedents"`` (analogies and rules) for one alone.
         texts: How an entity's text is built, where ``model`` is an encoder; by default as in its training.
         rerank: Folder of a cross-encoder that reads the best ``top`` candidates of each question again.
-        top: So many; by default 50.
+        top: So many, at least 1; by default 50.
         hops: Where above 0, entities within so many hops of the one asked about have a bonus, as in SimKGC (five for WN18RR,
             two for FB15k-237).
         device: Where to compute.
@@ -62,8 +62,10 @@ def evaluate_kgc(
     expect_choice("score", score, SCORES)
     if top is not None and rerank is None:
         raise SettingsError("top: expected a cross-encoder that reads the best candidates again (rerank), found none")
+    top = TOP if top is None else top
+    expect_count("top", top, 1)
     model, graph = Path(model), read(source)
-    better = _Better(graph, None if rerank is None else Path(rerank), top or TOP, hops, device)
+    better = _Better(graph, None if rerank is None else Path(rerank), top, hops, device)
     if (model / "CURRENT").exists():
         if texts is not None:
             raise SettingsError(
@@ -114,7 +116,7 @@ def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, score: str, b
     if score in ("structure", "precedents") and structure is None:
         raise IndexMismatch(
             f"{path}: the index has no {score} to rank by: it was built without (structure=False, --no-structure), or the "
-            "graph is one that build leaves it out of, of fewer than 250 triples or more than 200,000 entities"
+            "graph is one that build leaves it out of, of too few links to hold some out or more than 200,000 entities"
         )
     vectors = index.vectors(projector.space)
     ask: Ask = projector.ask

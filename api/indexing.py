@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontodex.engine.conditions import DISK, MEMORY
 from ontodex.engine.engine import Engine
+from ontodex.engine.resolve import expect_words, list_of
+from ontodex.errors import SettingsError
 from ontodex.graph import KnowledgeGraph, TextSettings, merge, read
 from ontodex.graph import remove as remove_entities
 from ontodex.graph import remove_links as without_links
@@ -109,7 +112,7 @@ def build(
     from ontodex.trainers.complex import ComplExTraining
     from ontodex.trainers.hyper_cl import HyperCLTraining
 
-    graph = read(source)
+    folder, graph = _folder(path), read(source)
     if hierarchy_relation:
         graph = graph.with_hierarchy(*map(str, _listed(hierarchy_relation)))
     text, link, condition = _load(_listed(encoders), device)
@@ -129,7 +132,7 @@ def build(
         structural = None
     build_index(
         graph,
-        Path(path),
+        folder,
         Encoders(text, link, hit, condition, gauss),
         train=_trainer(training, texts, quiet) if trains else None,
         structure=_structure_trainer(structural, device, quiet) if structural else None,
@@ -148,20 +151,32 @@ def open(
     path: str | Path,
     *,
     device: str = "auto",
-    known: Iterable[KnowledgeGraph] = (),
+    known: Any = (),
     exact: bool = False,
     condition_memory: int = MEMORY,
     condition_disk: int = DISK,
     rerank: str | Path | None = None,
 ) -> Engine:
-    """Open an index; see :class:`~ontodex.engine.engine.Engine` for the arguments.
+    """Open an index.
+
+    Args:
+        path: Folder of the index.
+        device: Where to encode and to search.
+        known: Further sources whose triples count as known: a graph or anything that :func:`ontodex.read` reads, or a list.
+        exact: See :class:`~ontodex.engine.engine.Engine`, also for the rest.
+        condition_memory: Bytes of memory for entities under conditions.
+        condition_disk: Bytes of disk for the projections of conditions.
+        rerank: Folder of a cross-encoder that reads the best answers again.
 
     Raises:
+        ReadError: If a further source cannot be read.
+        SettingsError: If a setting makes no sense.
         IndexFailure: If there is no index, or it is damaged, or was written by a newer version.
     """
+    folder = _folder(path)
     return Engine(
-        Index.open(Path(path), device),
-        known=known,
+        Index.open(folder, device),
+        known=[read(one) for one in (known if isinstance(known, list | tuple | Iterator) else [known])],
         exact=exact,
         condition_memory=condition_memory,
         condition_disk=condition_disk,
@@ -187,6 +202,7 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
     """
     from ontodex.indexers.update import update_index
 
+    folder = _folder(path)
     more = read(source)
     first_links = False
 
@@ -196,7 +212,7 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
         first_links = _has_links(whole) and not _has_links(graph, on_cycle="ignore")
         return whole
 
-    update_index(Path(path), merged, device=device, quiet=quiet)
+    update_index(folder, merged, device=device, quiet=quiet)
     engine = open(path, device=device)
     if HIT not in engine.index.manifest.spaces and first_links:
         warnings.warn(
@@ -218,11 +234,16 @@ def remove(entities: str | Sequence[str], path: str | Path, *, device: str = "au
 
     Raises:
         UnknownEntity: If one is not in the index.
+        SettingsError: If there is none, or one is no text.
     """
     from ontodex.indexers.update import update_index
 
-    names = [entities] if isinstance(entities, str) else entities
-    update_index(Path(path), lambda graph: remove_entities(graph, names), device=device, quiet=quiet)
+    folder, names = _folder(path), [entities] if isinstance(entities, str) else list_of(entities, "names")
+    if not names:
+        raise SettingsError("entities: expected names of entities to remove, found none")
+    for name in names:
+        expect_words(name, "entity")
+    update_index(folder, lambda graph: remove_entities(graph, names), device=device, quiet=quiet)
     return open(path, device=device)
 
 
@@ -249,9 +270,20 @@ def remove_links(source: Any, path: str | Path, *, device: str = "auto", quiet: 
     """
     from ontodex.indexers.update import update_index
 
-    links = read(source, negated=True)
-    update_index(Path(path), lambda graph: without_links(graph, links), device=device, quiet=quiet)
+    folder, links = _folder(path), read(source, negated=True)
+    update_index(folder, lambda graph: without_links(graph, links), device=device, quiet=quiet)
     return open(path, device=device)
+
+
+def _folder(path: str | Path) -> Path:
+    """Return the folder of an index.
+
+    Raises:
+        SettingsError: If it is no path.
+    """
+    if not isinstance(path, str | PathLike) or not str(path):
+        raise SettingsError(f"path: expected the folder of an index, found {path!r}")
+    return Path(path)
 
 
 def load_hierarchy_encoder(name: str, device: str = "auto") -> HiT:

@@ -72,7 +72,7 @@ def train_cross_encoder(
     device: str = "auto",
     quiet: bool = False,
 ) -> CrossEncoder:
-    """Train a cross-encoder on the known triples of a graph; give it to :func:`ontodex.open` as ``rerank``.
+    """Train a cross-encoder on the known triples of a graph; give its folder to :func:`ontodex.open` as ``rerank``.
 
     It reads head, relation and tail together, which is slow: so it orders the best few answers of another encoder anew.
     An interrupted run goes on if it is called again alike.
@@ -111,7 +111,7 @@ def train_hit(
     device: str = "auto",
     quiet: bool = False,
 ) -> HiT:
-    """Train a hierarchy encoder (HiT) on the hierarchy of a graph; give it to :func:`ontodex.build` as ``hierarchy``.
+    """Train a hierarchy encoder (HiT) on that of a graph; give its folder to :func:`ontodex.build` as ``hierarchy``.
 
     Links that close a circle are left out, with a warning. An interrupted run goes on if it is called again alike.
 

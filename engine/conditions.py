@@ -97,7 +97,10 @@ class Conditions:
         k = checked(k)
         start = time.perf_counter()
         read = resolve_entities(self._graph, texts, names=self._index.name_likeness)
-        named = [condition] * len(read) if isinstance(condition, str) else list(condition)
+        if isinstance(condition, str) or not isinstance(condition, Sequence):
+            named = [condition] * len(read)
+        else:
+            named = list(condition)
         if len(named) != len(read):
             raise SettingsError(f"condition: expected one, or one for each of {len(read)} texts, found {len(named)}")
         under = [self._resolved(one) for one in named]

@@ -13,6 +13,7 @@ from ontodex.engine.conditions import DISK, MEMORY, Conditions
 from ontodex.engine.entailments import Entailments
 from ontodex.engine.gate import Gate, gated
 from ontodex.engine.hits import Hits
+from ontodex.engine.known import Known
 from ontodex.engine.link_questions import LinkQuestions
 from ontodex.engine.links import Links
 from ontodex.engine.phrases import by_phrase
@@ -23,6 +24,7 @@ from ontodex.engine.placements import Placements
 from ontodex.engine.searchers import Searchers
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.engine.verdicts import Direction, Verdict
+from ontodex.errors import expect_count
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.indexers.index import Index
 from ontodex.indexers.space_names import TEXT
@@ -61,7 +63,10 @@ class Engine(LinkQuestions):
         self.gate = Gate(str(index.path))
         self.graph = index.graph
         self.searcher = Searchers(index, exact)
-        self._links = Links(index, self.searcher, known, None if rerank is None else Path(rerank))
+        self._known = Known(index.graph, known)
+        self._links = Links(index, self.searcher, self._known, None if rerank is None else Path(rerank))
+        expect_count("condition_memory", condition_memory)
+        expect_count("condition_disk", condition_disk)
         self._condition_room = condition_memory, condition_disk
 
     def __enter__(self) -> Engine:
@@ -300,10 +305,10 @@ class Engine(LinkQuestions):
         members = hierarchy.members
         draw_norms(self._subsumptions.space.norms[members], hierarchy.depth[members], Path(path))
 
-    @cached_property
+    @property
     def hierarchy(self) -> Hierarchy | None:
         """The asserted hierarchy, circles cut open, as building has told; ``None`` if the graph has none."""
-        return self.graph.hierarchy(on_cycle="ignore") if self.graph.hierarchy_relations else None
+        return self._known.hierarchy
 
     @cached_property
     def _conditions(self) -> Conditions:

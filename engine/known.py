@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph import KnowledgeGraph, ReadWarning
+from ontodex.graph import Hierarchy, KnowledgeGraph, ReadWarning
 from ontodex.graph.known_links import KnownLinks
 from ontodex.graph.merging import aligned
 
@@ -40,6 +40,18 @@ class Known:
         further = np.zeros((0, 3), dtype=np.int64) if self._further is None else self._further.triples
         count = self._graph.n_relations
         return self._graph.reflexive.union((further[further[:, 0] == further[:, 2], 1] % count).tolist())
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy | None:
+        """The hierarchy of all of them, circles cut open; ``None`` if no relation leads from child to parent."""
+        upward = self._graph.hierarchy_relations
+        if not upward:
+            return None
+        if self._further is None:
+            return self._graph.hierarchy(on_cycle="ignore")
+        triples = self.links().triples
+        children, _, parents = triples[np.isin(triples[:, 1], upward)].T.astype(np.int32)
+        return Hierarchy(children, parents, ids=self._graph.ids, on_cycle="ignore")
 
     def links(self) -> KnownLinks:
         """Return all of them, to be looked up by arrays."""

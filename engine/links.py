@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,6 @@ from ontodex.engine.resolve import Fits, Resolved, expect_words, for_hints, reso
 from ontodex.engine.topk import Searcher
 from ontodex.engine.why import Why
 from ontodex.errors import expect_choice
-from ontodex.graph import KnowledgeGraph
 from ontodex.indexers.index import Index
 from ontodex.indexers.name_likeness import NameLikeness
 from ontodex.indexers.structure import Bonus
@@ -41,7 +40,7 @@ class Links:
     Args:
         index: An opened index.
         searcher: Gives the search of a space.
-        known: Further graphs whose triples count as known.
+        known: Its known triples, and further ones.
         rerank: Folder of a cross-encoder that reads the best answers again.
     """
 
@@ -49,11 +48,11 @@ class Links:
         self,
         index: Index,
         searcher: Callable[[str], Searcher],
-        known: Iterable[KnowledgeGraph] = (),
+        known: Known,
         rerank: Path | None = None,
     ) -> None:
         self._index, self._graph = index, index.graph
-        self._known = Known(self._graph, known)
+        self._known = known
         self._projector = Projector(index)
         self._searcher = searcher
         self._likely = LikelyRelations(self._graph, self._known, self._projector, searcher)

@@ -19,7 +19,6 @@ from ontodex.engine.projector import Projector
 from ontodex.engine.resolve import Resolved, resolve_relation
 from ontodex.engine.topk import Searcher
 from ontodex.errors import UnknownRelation, nearest
-from ontodex.graph import Hierarchy
 from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.index import Index
 from ontodex.indexers.link_odds import ASKED, answerable, best_answers, chances, leave_out
@@ -109,12 +108,11 @@ class Missing:
     def _passed_over(self, links: KnownLinks, linked: bool) -> Callable[[int, int], Rows]:
         """Return what gives the entities that are no missing answer to a question, though nothing says so."""
         graph, upward = self._index.graph, self._index.graph.hierarchy_relations
-        children, _, parents = links.triples[np.isin(links.triples[:, 1], upward)].T.astype(np.int32)
-        hierarchy = Hierarchy(children, parents, ids=graph.ids, on_cycle="ignore")
+        hierarchy = self._known.hierarchy
 
         def rows(entity: int, number: int) -> Rows:
             near = no_rows() if linked else links.links_of(entity)[1]
-            if number % graph.n_relations not in upward:
+            if hierarchy is None or number % graph.n_relations not in upward:
                 return near
             return np.concatenate([near, hierarchy.ancestors(entity), hierarchy.descendants(entity)])
 

@@ -10,9 +10,10 @@ import numpy as np
 from ontodex.engine.answers import answered, checked
 from ontodex.engine.hits import Hit, Hits, Reading
 from ontodex.engine.owned import best_of_each, fetched
-from ontodex.engine.resolve import resolve_entities
+from ontodex.engine.resolve import Resolved, resolve_entities
 from ontodex.engine.topk import Searcher
 from ontodex.errors import IndexMismatch
+from ontodex.graph.text import in_words
 from ontodex.indexers.index import Index
 from ontodex.indexers.space_names import SPAN
 
@@ -22,7 +23,7 @@ METHOD = "similarity of the phrase (cosine)"
 
 
 def by_phrase(index: Index, searcher: Callable[[str], Searcher], texts: Sequence[str], k: int) -> list[Hits]:
-    """Rank all entities by the phrase of their label or definition that is most alike to each text.
+    """Rank all entities by the phrase of their label or definition that is most alike to each text, of an id to its label.
 
     Raises:
         IndexMismatch: If the index was built without phrases.
@@ -36,9 +37,11 @@ def by_phrase(index: Index, searcher: Callable[[str], Searcher], texts: Sequence
         )
     said, graph = index.said(SPAN), index.graph
     read = resolve_entities(graph, texts, any_text=True)
-    vectors = np.asarray(index.text_encoder.encode([one.words for one in read]))
+    asked = [one if one.reading.kind in ("id", "former id") else Resolved(None, one.reading) for one in read]
+    words = [one.words if one.row is None else in_words(graph.labels[one.row]) for one in asked]
+    vectors = np.asarray(index.text_encoder.encode(words))
     answers = []
-    for one, (rows, scores) in zip(read, fetched(searcher(SPAN), vectors, said.owners, k, fetch=4 * k), strict=True):
+    for one, (rows, scores) in zip(asked, fetched(searcher(SPAN), vectors, said.owners, k, fetch=4 * k), strict=True):
         best = best_of_each(rows, said.owners, k)
         rows, scores = rows[best], scores[best]
         owners = said.owners[rows].tolist()
@@ -47,5 +50,6 @@ def by_phrase(index: Index, searcher: Callable[[str], Searcher], texts: Sequence
             for row, owner, score in zip(rows.tolist(), owners, scores.tolist(), strict=True)
         )
         text = one.reading.text
-        answers.append((hits, {"text": Reading(text, "free text", None, text)}, METHOD))
+        reading = Reading(text, "free text", None, text) if one.row is None else one.reading
+        answers.append((hits, {"text": reading}, METHOD))
     return answered(graph, "search", answers, start)

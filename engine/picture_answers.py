@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ontodex.engine.resolve import resolve_entity
-from ontodex.errors import GraphError, SettingsError, UnknownEntity, nearest
+from ontodex.errors import GraphError, UnknownEntity, expect_count, nearest
 
 if TYPE_CHECKING:
     from ontodex.engine.engine import Engine
@@ -48,8 +48,7 @@ def around(engine: Engine, entity: str, answers: int) -> tuple[int, list[tuple[i
             f"{graph.source}: expected an entity to draw around, found free text {entity!r}"
             f"{nearest(entity, graph.labels)}; for a new concept see place and parents"
         )
-    if answers < 0:
-        raise SettingsError(f"answers: expected 0 or more, found {answers}")
+    expect_count("answers", answers)
     likeliest: dict[int, tuple[float, str]] = {}
     for kind, ranked in (("parent", engine.parents), ("child", engine.children)) if answers else ():
         for hit in ranked(one.reading.id or entity, answers, "exclude"):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Set, Sized
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,10 +22,14 @@ __all__ = [
     "expect_pairs",
     "expect_words",
     "for_hints",
+    "list_of",
     "resolve_entities",
     "resolve_entity",
     "resolve_relation",
 ]
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -105,11 +110,9 @@ def resolve_entities(
     """Read many; see :func:`resolve_entity`.
 
     Raises:
-        SettingsError: If they are one text, each letter of which would be a question.
+        SettingsError: If they are no list, but one text, say, each letter of which would be a question.
     """
-    if isinstance(texts, str):
-        raise SettingsError(f"questions: expected a list of texts, found one text, {texts!r}; put it in a list")
-    texts = list(texts)
+    texts = list_of(texts, "texts")
     names = for_hints(names, len(texts))
     return [resolve_entity(graph, text, any_text=any_text, fits=fits, names=names) for text in texts]
 
@@ -179,13 +182,24 @@ def expect_pairs(questions: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     Raises:
         SettingsError: If one is anything else.
     """
-    if isinstance(questions, str):
-        raise SettingsError(f"questions: expected a list of pairs of texts, found one text, {questions!r}")
-    pairs = list(questions)
+    pairs = list_of(questions, "pairs of texts")
     for pair in pairs:
         if not isinstance(pair, Sized) or isinstance(pair, str) or len(pair) != 2:
             raise SettingsError(f"questions: expected pairs of texts, found {pair!r}")
     return pairs
+
+
+def list_of(found: Iterable[T], what: str) -> list[T]:
+    """Return questions, or what else has an order.
+
+    Raises:
+        SettingsError: If it is one text, or has none.
+    """
+    if isinstance(found, str):
+        raise SettingsError(f"expected a list of {what}, found one text, {found!r}; put it in a list")
+    if isinstance(found, bytes | Set | Mapping) or not isinstance(found, Iterable):
+        raise SettingsError(f"expected a list of {what}, found {found!r}")
+    return list(found)
 
 
 def _is_identifier(text: str, prefixes: Mapping[str, str], ids: Iterable[str]) -> bool:

@@ -44,6 +44,7 @@ __all__ = [
     "UnknownEntity",
     "UnknownRelation",
     "expect_choice",
+    "expect_count",
     "expect_number",
     "expect_whole",
     "nearest",
@@ -149,6 +150,17 @@ def expect_choice(name: str, found: object, choices: Iterable[str]) -> None:
         raise SettingsError(f"{name}: expected one of {', '.join(known)}, found {found!r}{nearest(str(found), known)}")
 
 
+def expect_count(name: str, found: object, lowest: int = 0) -> None:
+    """Refuse what is no whole number of at least so much.
+
+    >>> expect_count("k", "3", 1)
+    Traceback (most recent call last):
+    ontodex.errors.SettingsError: k: expected a whole number of at least 1, found '3'
+    """
+    if not isinstance(found, int) or found < lowest:
+        raise SettingsError(f"{name}: expected a whole number of at least {lowest}, found {found!r}")
+
+
 def expect_whole(settings: object, **least: int) -> None:
     """Refuse settings in which a named field is no whole number of at least so much.
 
@@ -157,9 +169,7 @@ def expect_whole(settings: object, **least: int) -> None:
     ontodex.errors.SettingsError: stop: expected a whole number of at least 1, found 0
     """
     for name, lowest in least.items():
-        found = getattr(settings, name)
-        if not isinstance(found, int) or found < lowest:
-            raise SettingsError(f"{name}: expected a whole number of at least {lowest}, found {found!r}")
+        expect_count(name, getattr(settings, name), lowest)
 
 
 def expect_number(settings: object, *names: str, zero: bool = False) -> None:

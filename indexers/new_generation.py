@@ -6,6 +6,7 @@ import dataclasses
 import json
 import shutil
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -51,7 +52,7 @@ from ontodex.indexers.phrases import expect_trees, phrases
 from ontodex.indexers.space_names import BUFFERS, CONDITION, GAUSS, GEOMETRIES, HIT, HYBRID, LINK, SPAN, TEXT
 from ontodex.indexers.store import write_store
 from ontodex.indexers.structure import Structure
-from ontodex.indexers.structure_build import StructureTrainer, for_fitting, join, make_structure
+from ontodex.indexers.structure_build import StructureTrainer, for_fitting, join, make_structure, why_not_fitted
 from ontodex.indexers.vectors import Vectors
 from ontodex.indexers.wholeness import STORE
 
@@ -115,6 +116,8 @@ class NewGeneration:
         if self.settings.get("spans"):
             expect_trees(self.encoders.text)
         learnt = for_fitting(self.graph) if callable(structure) else None
+        if callable(structure) and learnt is None and (why := why_not_fitted(self.graph)):
+            warnings.warn(f"{self.graph.source}: links are left out of tails and heads, as {why}", stacklevel=2)
         hierarchy = None
         if self.encoders.hit is not None and self.kept is None:
             hierarchy = hierarchy_to_fit(self.graph, self.encoders.hit)  # before anything is encoded: it may refuse

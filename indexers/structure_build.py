@@ -32,7 +32,7 @@ from ontodex.indexers.vectors import Vectors
 if TYPE_CHECKING:
     from ontodex.indexers.index import Index
 
-__all__ = ["StructureTrainer", "carried", "for_fitting", "join", "make_structure"]
+__all__ = ["StructureTrainer", "carried", "for_fitting", "join", "make_structure", "why_not_fitted"]
 
 StructureTrainer = Callable[[KnowledgeGraph], ComplEx]
 """Trains structural vectors on the known triples of a graph."""
@@ -63,6 +63,15 @@ def for_fitting(graph: KnowledgeGraph) -> KnowledgeGraph | None:
         share = min(max(SHARE, LEAST / max(1, graph.n_triples)), MOST / max(1, graph.n_triples), LARGEST_SHARE)
         graph = split(dataclasses.replace(graph, valid=no_triples(), test=no_triples()), valid=share, test=0.0)
     return graph if len(graph.valid) >= LEAST else None
+
+
+def why_not_fitted(graph: KnowledgeGraph) -> str:
+    """Return why :func:`for_fitting` has nothing for a graph, or an empty string where it is as small as that."""
+    if graph.n_entities > EXACT_UP_TO:
+        return f"of its {graph.n_entities:,} entities, more than {EXACT_UP_TO:,}"
+    if graph.n_triples * LARGEST_SHARE < LEAST:
+        return ""
+    return f"fewer than {LEAST} links can be held out to weigh it by: nearly every link is the only one of an entity"
 
 
 def make_structure(

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import ontodex
+from ontodex.errors import SettingsError
 from tests.plain import build_plain
 
 
@@ -43,3 +44,25 @@ def test_a_lone_name_serves_where_a_list_may_stand(own_index, tiny_encoder, smal
     built = build_plain(small_graph, tmp_path / "x.odx", str(tiny_encoder))
     with built as engine:
         assert engine.index.vectors("text").dim == 32
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda graph, path: ontodex.open(None), "path: expected the folder of an index, found None"),
+        (lambda graph, path: ontodex.open(""), "path: expected the folder of an index, found ''"),
+        (lambda graph, path: ontodex.build(graph, None), "path: expected the folder of an index, found None"),
+        (lambda graph, path: ontodex.add(graph, 5), "path: expected the folder of an index, found 5"),
+        (lambda graph, path: ontodex.remove([], path), "entities: expected names of entities to remove, found none"),
+        (lambda graph, path: ontodex.remove([5], path), "entity: expected a CURIE, an IRI, a label or words, found 5"),
+        (lambda graph, path: ontodex.remove(5, path), "expected a list of names, found 5"),
+        (lambda graph, path: ontodex.open(path, condition_memory="1GB"), "condition_memory: expected a whole number"),
+        (
+            lambda graph, path: ontodex.evaluate_kgc(path, graph, rerank=path, top=0),
+            "top: expected a whole number of at least 1",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_named(small_graph, small_index, call, says):
+    with pytest.raises(SettingsError, match=says):
+        call(small_graph, small_index)

@@ -65,6 +65,11 @@ def test_phrases_answer_with_what_matched(engine):
 def test_more_answers_than_entities_are_all(engine):
     assert {hit.id for hit in engine.search("barn", k=50, spans=True)} == {"ex:dog", "ex:cow", "ex:wolf"}
     assert [len(hits) for hits in engine.search_batch(["barn", "dog"], k=2, spans=True)] == [2, 2]
+    by_id, by_label = engine.search_batch(
+        ["ex:dog", engine.graph.labels[engine.graph.find("ex:dog")[0]]], k=2, spans=True
+    )
+    assert [hit.score for hit in by_id] == pytest.approx([hit.score for hit in by_label])
+    assert by_id.readings["text"].id == "ex:dog"
 
 
 def test_an_index_without_phrases_is_built_anew_with_them(model, tmp_path):

@@ -132,6 +132,13 @@ def test_one_text_is_no_list_of_questions(engine):
             ask("dog")
 
 
+@pytest.mark.parametrize("questions", [None, 5, {("dog", "eats")}, b"dog", {"dog": "eats"}])
+def test_what_is_no_list_is_named(engine, questions):
+    for ask in (engine.search_batch, engine.tails_batch, engine.parents_batch):
+        with pytest.raises(SettingsError, match="expected a list of"):
+            ask(questions)
+
+
 def test_a_name_that_several_bear_is_said_to_be_one_of_them():
     builder = GraphBuilder("tools")
     for number in range(3):
@@ -215,6 +222,19 @@ def test_search_puts_the_bearer_of_the_name_first(engine):
     assert len({hit.id for hit in engine.search("hare", k=10)}) == 10
 
 
+@pytest.mark.parametrize("known", ["a graph", "a file", "files"])
+def test_further_sources_may_be_files_and_their_hierarchy_counts(small_index, tmp_path, known):
+    file = tmp_path / "more.tsv"
+    file.write_text("ex:sea\tsubclass of\tex:animal\nex:dog\tlives in\tex:sea\n")
+    given = {"a graph": ontodex.read(file), "a file": file, "files": [str(file)]}[known]
+    with ontodex.open(small_index, device="cpu") as engine:
+        before = {hit.id for hit in engine.children("animal", k=100) if hit.known}
+    with ontodex.open(small_index, device="cpu", known=given) as engine:
+        assert "ex:sea" in {hit.id for hit in engine.tails("dog", "lives in", k=9, known="only")}
+        assert {hit.id for hit in engine.children("animal", k=100) if hit.known} == before | {"ex:sea"}
+        assert "ex:animal" in {hit.id for hit in engine.parents("sea", known="only")}
+
+
 def test_similar_leaves_the_entity_itself_out(engine):
     assert "ex:hare" not in [hit.id for hit in engine.similar("hare", k=60)]
     assert len(engine.similar("hare", k=1000)) == engine.graph.n_entities - 1
@@ -240,6 +260,7 @@ def test_extra_sources_count_as_known(small_index):
         (lambda e: e.tails(" ", "eats"), SettingsError, "entity"),
         (lambda e: e.heads("", "dog"), SettingsError, "relation"),
         (lambda e: e.search("", k=3), SettingsError, "entity"),
+        (lambda e: e.similar("dog", condition=5), SettingsError, "condition: expected a relation or a text"),
         (lambda e: e.relations("dog", "farm", known="onyl"), SettingsError, "found 'onyl'; did you mean 'only'"),
     ],
 )

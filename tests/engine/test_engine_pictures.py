@@ -53,7 +53,9 @@ def test_what_cannot_be_drawn(engine, tmp_path, small_graph, tiny_encoder):
         engine.plot("anmal", tmp_path / "x.svg")
     with pytest.raises(SettingsError, match=r"\.svg or \.png"):
         engine.plot("animal", tmp_path / "x.pdf")
-    with pytest.raises(SettingsError, match="answers: expected 0 or more, found -1"):
+    with pytest.raises(SettingsError, match="answers: expected a whole number of at least 0, found '3'"):
+        engine.plot("dog", tmp_path / "a.svg", answers="3")
+    with pytest.raises(SettingsError, match="answers: expected a whole number of at least 0, found -1"):
         engine.plot("animal", tmp_path / "x.svg", answers=-1)
     with build_plain(small_graph, tmp_path / "x.odx", tiny_encoder) as plain:
         plain.plot("animal", tmp_path / "x.svg")

@@ -18,7 +18,7 @@ from ontodex.geometry.cosine import score_pairs, unit
 from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions
 from ontodex.graph.knowledge_graph import no_triples
 from ontodex.indexers.structure import Structure
-from ontodex.indexers.structure_build import for_fitting
+from ontodex.indexers.structure_build import for_fitting, why_not_fitted
 from ontodex.indexers.vectors import Vectors
 from ontodex.trainers import complex as trained
 
@@ -252,6 +252,12 @@ def test_weights_are_fitted_on_what_is_held_out(small_graph: KnowledgeGraph) -> 
     assert (len(learnt.valid), learnt.n_triples) == (50, 360 - 50)
     few = dataclasses.replace(graph, heads=graph.heads[:240], relations=graph.relations[:240], tails=graph.tails[:240])
     assert for_fitting(few) is None
+    assert not why_not_fitted(few)
+    star = GraphBuilder("star")
+    for leaf in range(300):
+        star.triple(f"leaf {leaf}", "is_a", "leaf")
+    assert for_fitting(star.build()) is None
+    assert "nearly every link is the only one" in why_not_fitted(star.build())
     own = dataclasses.replace(graph, valid=graph.triples[:60])
     assert for_fitting(own) is own
     tested = dataclasses.replace(graph, test=graph.triples[:3])
