@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         read_nli,
     )
     from ontodex.hierarchy_evaluation import evaluate_hierarchy
-    from ontodex.indexing import add, build, open, remove, remove_links
+    from ontodex.indexing import build, open
     from ontodex.self_strae import draw_tree, evaluate_sts, load_self_strae, train_self_strae
     from ontodex.trainers.complex import ComplExTraining
     from ontodex.trainers.condition import ConditionTraining
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from ontodex.trainers.hyper_cl import HyperCLTraining
     from ontodex.trainers.self_strae import SelfStrAETraining
     from ontodex.training import train_cross_encoder, train_hit, train_hyper_cl
+    from ontodex.updates import add, remove, remove_links
 
 if "OMP_WAIT_POLICY" not in os.environ:
     # Torch's threads wait for each other in a loop, for milliseconds at first. Beside a busy program that is time taken from
@@ -146,7 +147,8 @@ _NAMES = {
         "read_nli",
     ),
     "ontodex.hierarchy_evaluation": ("evaluate_hierarchy",),
-    "ontodex.indexing": ("add", "build", "open", "remove", "remove_links"),
+    "ontodex.indexing": ("build", "open"),
+    "ontodex.updates": ("add", "remove", "remove_links"),
     "ontodex.self_strae": ("draw_tree", "evaluate_sts", "load_self_strae", "train_self_strae"),
     "ontodex.trainers.complex": ("ComplExTraining",),
     "ontodex.trainers.condition": ("ConditionTraining",),

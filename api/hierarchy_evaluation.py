@@ -69,7 +69,8 @@ def evaluate_hierarchy(
         source: A graph with a hierarchy, or what :func:`ontodex.read` reads.
         task: ``"multi-hop"``, ``"mixed-hop"`` or ``"transfer"``, see :func:`~ontodex.graph.hierarchy_task`; or a task that
             it made. By default what the encoder was trained on, where that is this hierarchy.
-        relation: See :func:`~ontodex.graph.hierarchy_task`, as are ``negatives``, ``homonyms`` and ``pairs``.
+        relation: See :func:`~ontodex.graph.hierarchy_task`, as are ``negatives``, ``homonyms`` and ``pairs``; by default
+            what the index was built with, if that was said.
         seed: Seed of the split, of the negatives and of the sample of ``queries``.
         negatives: Negatives of each kind for each pair.
         homonyms: Whether negatives may be named like the child or an ancestor.
@@ -107,6 +108,8 @@ def evaluate_hierarchy(
     graph = read(source)
     embedded = _embedded(model, graph, device)
     points, c = embedded.points, embedded.c
+    if relation is None and embedded.upward:
+        graph = graph.with_hierarchy(*embedded.upward)
     if not isinstance(task, HierarchyTask):
         if (
             task is None
@@ -237,6 +240,7 @@ class _Embedded:
         texts: What was read of each entity.
         learnt: What the encoder was trained on, where that is known.
         rule: The rule of the index, if it is one.
+        upward: Relations that its hierarchy is said to be made of.
     """
 
     points: NDArray[np.float32]
@@ -244,6 +248,7 @@ class _Embedded:
     texts: list[str]
     learnt: Learnt | None
     rule: Subsumption | None = None
+    upward: tuple[str, ...] = ()
 
     def learnt_from(self, hierarchy: Hierarchy) -> Learnt | None:
         """Return what the encoder was trained on, if it is the links of this hierarchy."""
@@ -280,4 +285,4 @@ def _embedded(model: str | Path, graph: KnowledgeGraph, device: str) -> _Embedde
     points = np.asarray(poincare.unlift(items, index.curvature), dtype=np.float32)
     encoder = index.hit_encoder
     texts = hierarchy_texts(graph, encoder.texts, str(model))
-    return _Embedded(points, index.curvature, texts, encoder.learnt, index.rule)
+    return _Embedded(points, index.curvature, texts, encoder.learnt, index.rule, index.graph.upward)

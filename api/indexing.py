@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
@@ -11,13 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from ontodex.engine.conditions import DISK, MEMORY
 from ontodex.engine.engine import Engine
-from ontodex.engine.resolve import expect_words, list_of
 from ontodex.errors import SettingsError
-from ontodex.graph import KnowledgeGraph, TextSettings, merge, read
-from ontodex.graph import remove as remove_entities
-from ontodex.graph import remove_links as without_links
+from ontodex.graph import KnowledgeGraph, TextSettings, read
 from ontodex.indexers.index import Index
-from ontodex.indexers.space_names import HIT
 
 if TYPE_CHECKING:
     from ontodex.encoders.condition import ConditionEncoder
@@ -34,13 +29,12 @@ if TYPE_CHECKING:
 __all__ = [
     "ENTAILMENT_IN_THE_BOX",
     "HIERARCHY_IN_THE_BOX",
-    "add",
     "build",
+    "expect_folder",
+    "has_links",
     "load_entailment_encoder",
     "load_hierarchy_encoder",
     "open",
-    "remove",
-    "remove_links",
 ]
 
 HIERARCHY_IN_THE_BOX = "hit-wordnet"
@@ -112,13 +106,13 @@ def build(
     from ontodex.trainers.complex import ComplExTraining
     from ontodex.trainers.hyper_cl import HyperCLTraining
 
-    folder, graph = _folder(path), read(source)
+    folder, graph = expect_folder(path), read(source)
     if hierarchy_relation:
         graph = graph.with_hierarchy(*map(str, _listed(hierarchy_relation)))
     text, link, condition = _load(_listed(encoders), device)
     training = training or HyperCLTraining()
     hit = None
-    if hierarchy and (hierarchy is not True or _has_links(graph, on_cycle="ignore")):
+    if hierarchy and (hierarchy is not True or has_links(graph, on_cycle="ignore")):
         hit = load_hierarchy_encoder(HIERARCHY_IN_THE_BOX if hierarchy is True else str(hierarchy), device)
     gauss = None
     if entailment:
@@ -173,7 +167,7 @@ def open(
         SettingsError: If a setting makes no sense.
         IndexFailure: If there is no index, or it is damaged, or was written by a newer version.
     """
-    folder = _folder(path)
+    folder = expect_folder(path)
     return Engine(
         Index.open(folder, device),
         known=[read(one) for one in (known if isinstance(known, list | tuple | Iterator) else [known])],
@@ -184,98 +178,7 @@ def open(
     )
 
 
-def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
-    """Add the entities and triples of a source to an index, with the encoders that it has; only new texts are encoded.
-
-    What the source says of an entity of the index is added too: another label becomes a synonym, a definition takes the
-    place of the old one.
-
-    Args:
-        source: A graph, or anything that :func:`ontodex.read` reads.
-        path: Folder of the index.
-        device: Where to encode.
-        quiet: Show no progress on stderr.
-
-    Warns:
-        UserWarning: If the source brings the first hierarchy, and the index has no encoder for one.
-        ReadWarning: If the hierarchy runs in a circle now; it names the links that are left out of it.
-    """
-    from ontodex.indexers.update import update_index
-
-    folder = _folder(path)
-    more = read(source)
-    first_links = False
-
-    def merged(graph: KnowledgeGraph) -> KnowledgeGraph:
-        nonlocal first_links
-        whole = merge(graph, more, corrects=True)
-        first_links = _has_links(whole) and not _has_links(graph, on_cycle="ignore")
-        return whole
-
-    update_index(folder, merged, device=device, quiet=quiet)
-    engine = open(path, device=device)
-    if HIT not in engine.index.manifest.spaces and first_links:
-        warnings.warn(
-            f"{path}: the graph has a hierarchy now, and the index no encoder for it: parents, children, place and audit "
-            "need one; build the index anew",
-            stacklevel=2,
-        )
-    return engine
-
-
-def remove(entities: str | Sequence[str], path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
-    """Remove entities, and the triples they are in, from an index.
-
-    Args:
-        entities: CURIEs, IRIs, labels or synonyms.
-        path: Folder of the index.
-        device: Where to encode texts that change with it.
-        quiet: Show no progress on stderr.
-
-    Raises:
-        UnknownEntity: If one is not in the index.
-        SettingsError: If there is none, or one is no text.
-    """
-    from ontodex.indexers.update import update_index
-
-    folder, names = _folder(path), [entities] if isinstance(entities, str) else list_of(entities, "names")
-    if not names:
-        raise SettingsError("entities: expected names of entities to remove, found none")
-    for name in names:
-        expect_words(name, "entity")
-    update_index(folder, lambda graph: remove_entities(graph, names), device=device, quiet=quiet)
-    return open(path, device=device)
-
-
-def remove_links(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
-    """Remove triples from an index; entities and relations stay.
-
-    Of a table in SSSOM, as :meth:`ontodex.Audit.to_sssom` makes it, that is what it says not to hold (``Not``) and a
-    curator confirmed: whose justification is another than ontodex gave.
-
-    Args:
-        source: The triples: a graph, or anything that :func:`ontodex.read` reads. Ends and relations are named by CURIE,
-            IRI, label or synonym.
-        path: Folder of the index.
-        device: Where to encode texts that change with it.
-        quiet: Show no progress on stderr.
-
-    Raises:
-        UnknownEntity: If an end of a link is not in the index.
-        UnknownRelation: If a relation is not.
-        GraphError: If the index has none of the links, or no link is given.
-
-    Warns:
-        ReadWarning: If it does not have some.
-    """
-    from ontodex.indexers.update import update_index
-
-    folder, links = _folder(path), read(source, negated=True)
-    update_index(folder, lambda graph: without_links(graph, links), device=device, quiet=quiet)
-    return open(path, device=device)
-
-
-def _folder(path: str | Path) -> Path:
+def expect_folder(path: str | Path) -> Path:
     """Return the folder of an index.
 
     Raises:
@@ -342,7 +245,8 @@ def _listed(given: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:
     return [given] if isinstance(given, str | Path) else given
 
 
-def _has_links(graph: KnowledgeGraph, on_cycle: str = "warn") -> bool:
+def has_links(graph: KnowledgeGraph, on_cycle: str = "warn") -> bool:
+    """Tell whether a graph has a hierarchy with links in it."""
     return bool(graph.hierarchy_relations) and len(graph.hierarchy(on_cycle=on_cycle).links) > 0
 
 

@@ -17,7 +17,7 @@ from ontodex.engine.hits import Hits
 from ontodex.engine.linked_tails import LinkedTails
 from ontodex.engine.projector import Projector, vectors_of
 from ontodex.engine.raised import no_bonus
-from ontodex.engine.resolve import Resolved, resolve_entities, resolve_relation
+from ontodex.engine.resolve import Resolved, relation_text, resolve_entities, resolve_relation
 from ontodex.engine.topk import Searcher
 from ontodex.errors import SettingsError
 from ontodex.graph import relation_texts
@@ -127,9 +127,8 @@ class Conditions:
         if not isinstance(condition, str) or not condition.strip():
             raise SettingsError(f"condition: expected a relation or a text such as 'genre', found {condition!r}")
         relation = resolve_relation(self._graph, condition)
-        row, backward = relation.row, relation.inverted
-        text = relation.words if row is None else self._relation_texts[row + self._graph.n_relations * backward]
-        return Condition(text, row, backward, relation)
+        text = relation_text(self._relation_texts, relation, relation.inverted)
+        return Condition(text, relation.row, relation.inverted, relation)
 
     def _under(self, conditions: Sequence[Condition]) -> Iterator[tuple[Condition, _Projected]]:
         """Yield the entities under each condition, those that are at hand first."""

@@ -97,7 +97,7 @@ class LinkQuestions:
         Raises:
             UnknownRelation: If the relation is none of the graph.
             SettingsError: If ``k`` is below 1.
-            IndexMismatch: If the index was built without training.
+            IndexMismatch: If the index has no projections of relations.
         """
         return self._links.missing.links(relation, k, linked=linked, quiet=quiet)
 

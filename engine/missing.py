@@ -21,9 +21,10 @@ from ontodex.engine.topk import Searcher
 from ontodex.errors import UnknownRelation, nearest
 from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.index import Index
-from ontodex.indexers.link_odds import ASKED, answerable, best_answers, chances, leave_out
+from ontodex.indexers.link_odds import answerable, best_answers, chances
 from ontodex.indexers.rules import no_rules
 from ontodex.indexers.space_names import LINK
+from ontodex.indexers.structure import Bonus
 
 __all__ = ["Missing"]
 
@@ -127,18 +128,18 @@ class Missing:
     ) -> Iterator[tuple[Rows, NDArray[np.float64]]]:
         """Yield the best answers to questions, as keys of links, and what is seen of each."""
         count, searcher = links.n_relations // 2, self._searcher(self._projector.space)
-        for first in range(0, len(questions), ASKED):
-            entities, numbers = questions[first : first + ASKED].T
+
+        def scored(entities: Rows, numbers: Rows) -> tuple[NDArray[np.float32], Sequence[Bonus]]:
             scores = searcher.products(self._projector.ask(entities, numbers))
             rules = self._projector.add_precedents(entities, numbers, scores)
             scores /= np.float32(self._projector.score_unit)
-            leave_out(scores, links, entities, numbers, self._known.reflexive)
-            others = [passed_over(*one) for one in zip(entities.tolist(), numbers.tolist(), strict=True)]
-            best = best_answers(scores, links.spans(entities, numbers)[1], rules, others)
-            asked, by = entities[best.questions], numbers[best.questions]
+            done(len(entities))
+            return scores, rules
+
+        for best in best_answers(questions, scored, links, self._known.reflexive, passed_over):
+            asked, by = best.entities, best.relations
             heads, tails = np.where(by < count, [asked, best.tails], [best.tails, asked])
             yield (by % count * links.n_entities + heads) * links.n_entities + tails, best.evidence
-            done(len(entities))
 
 
 def _by_relation(questions: Rows, count: int) -> list[Rows]:

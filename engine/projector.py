@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from ontodex.encoders.bi_encoder import BI_ENCODER
 from ontodex.engine.raised import no_bonus
 from ontodex.engine.rerank import COSINE
-from ontodex.engine.resolve import Resolved
+from ontodex.engine.resolve import Resolved, relation_text
 from ontodex.errors import settings_from
 from ontodex.geometry.projection import Projections
-from ontodex.graph import TextSettings, entity_texts, inverse_text, question_text, relation_texts
+from ontodex.graph import TextSettings, entity_texts, question_text, relation_texts
 from ontodex.graph.text import in_words
 from ontodex.indexers.asking import asking
 from ontodex.indexers.index import Index
@@ -130,7 +130,7 @@ class Projector:
                 ]
             )
         if self._reads_pairs:
-            read = [(self._text(one), self._relation_text(two, backward)) for one, two in pairs]
+            read = [(self._text(one), relation_text(self._relation_texts, two, backward)) for one, two in pairs]
             return np.asarray(self._index.link_encoder.queries(read))
         queries = np.empty_like(vectors)
         groups: dict[Resolved, list[int]] = {}
@@ -195,7 +195,7 @@ class Projector:
         """Return where the projection of a relation is: among those of the graph, or alone."""
         if relation.row is not None:
             return self._index.projections, relation.row + self._index.graph.n_relations * backward
-        return self._index.link_encoder.projections([self._relation_text(relation, backward)]), 0
+        return self._index.link_encoder.projections([relation_text(self._relation_texts, relation, backward)]), 0
 
     def of_each(
         self, entity: Resolved, vector: Floats, relations: Rows, *, backward: bool = False
@@ -224,11 +224,6 @@ class Projector:
 
     def _text(self, entity: Resolved) -> str:
         return self._texts[entity.row] if entity.row is not None else entity.words
-
-    def _relation_text(self, relation: Resolved, backward: bool) -> str:
-        if relation.row is not None:
-            return self._relation_texts[relation.row + self._index.graph.n_relations * backward]
-        return inverse_text(relation.words) if backward else relation.words
 
     @cached_property
     def _relation_texts(self) -> list[str]:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Scored
-from ontodex.engine.resolve import Resolved
+from ontodex.engine.resolve import Resolved, relation_text
 from ontodex.errors import SettingsError, settings_from
-from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, inverse_text, relation_texts
+from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.graph.arrays import runs
 
 __all__ = ["COSINE", "TOP", "Reranker", "neighbourhood_bonus"]
@@ -67,12 +67,7 @@ class Reranker:
             backward: Ask for heads: read the inverse relation.
         """
         heads = [one.words if one.row is None else self._entities[one.row] for one in entities]
-        shift = len(self._relations) // 2 * backward
-        asked = []
-        for one in relations:
-            free = inverse_text(one.words) if backward else one.words
-            asked.append(free if one.row is None else self._relations[one.row + shift])
-        return list(zip(heads, asked, strict=True))
+        return list(zip(heads, [relation_text(self._relations, one, backward) for one in relations], strict=True))
 
     def reordered(self, questions: Sequence[tuple[str, str]], found: Sequence[Scored]) -> list[Scored]:
         """Order the answers to questions anew.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping, Set, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -23,6 +23,7 @@ __all__ = [
     "expect_words",
     "for_hints",
     "list_of",
+    "relation_text",
     "resolve_entities",
     "resolve_entity",
     "resolve_relation",
@@ -152,6 +153,19 @@ def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
             "give its identifier, its label, or words for a relation that the graph does not have"
         )
     return Resolved(None, Reading(text, "free text", None, text, nearest(text, graph.relation_labels, n=1)))
+
+
+def relation_text(texts: Sequence[str], relation: Resolved, backward: bool = False) -> str:
+    """Return what encoders read of a relation or of free text for one, or of its inverse.
+
+    Args:
+        texts: Of the graph's relations, the inverses after them.
+        relation: Which one.
+        backward: Whether the inverse is meant.
+    """
+    if relation.row is not None:
+        return texts[relation.row + len(texts) // 2 * backward]
+    return inverse_text(relation.words) if backward else relation.words
 
 
 def _spelt_alike(graph: KnowledgeGraph, names: NameLikeness, text: str) -> str:

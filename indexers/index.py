@@ -33,7 +33,7 @@ from ontodex.indexers.wholeness import STORE, expect_whole
 __all__ = ["Index"]
 
 _MISSING = {
-    LINK: "no relation projections; build it with training",
+    LINK: "no relation projections; build it with training, or on all-MiniLM-L6-v2, for which ontodex brings some",
     HIT: "no hierarchy space; build one of a graph with a hierarchy",
     GAUSS: "no entailment space; build it anew with an encoder of entailment",
     CONDITION: "neither projections of relations (a bi-encoder makes none) nor an encoder of conditions; build it with one "

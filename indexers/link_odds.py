@@ -6,7 +6,7 @@ larger the share of its question's chances it takes, the more links the question
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from ontodex.indexers.rules import Rules
 from ontodex.indexers.structure import Bonus, Structure, add_bonuses
 from ontodex.indexers.vectors import Vectors
 
-__all__ = ["ASKED", "BestAnswers", "answerable", "best_answers", "chances", "fit_odds", "leave_out"]
+__all__ = ["BestAnswers", "answerable", "best_answers", "chances", "fit_odds"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -48,18 +48,25 @@ SOME_DOUBT = 0.01
 """Added to what rules say and to its contrary, so that neither is sure."""
 
 
+Scored = Callable[[Rows, Rows], tuple[NDArray[np.float32], Sequence[Bonus]]]
+"""Scores all entities as answers to questions (entities and relations): logarithms of odds but for a constant, of shape
+(questions, entities); and tells what rules say, see :meth:`ontodex.indexers.rules.Rules.scores`."""
+
+
 @dataclass(frozen=True, eq=False)
 class BestAnswers:
     """The best answers to some questions.
 
     Attributes:
-        questions: Place of each one's question, of shape (answers,).
-        tails: Row of the entity, of shape (answers,).
+        entities: What is asked about, of shape (answers,).
+        relations: By which relation; those from R on are inverses.
+        tails: Row of the answer, of shape (answers,).
         evidence: Logarithm of its share of the chances of its question, logarithm of the number of tails known there, logit
             of what rules say, and that where it is positive, of shape (4, answers).
     """
 
-    questions: Rows
+    entities: Rows
+    relations: Rows
     tails: Rows
     evidence: Floats
 
@@ -83,48 +90,43 @@ def answerable(links: KnownLinks, rules: Rules, relations: Rows | None = None) -
 
 
 def best_answers(
-    scores: NDArray[np.float32], counts: Rows, rules: Sequence[Bonus], passed_over: Sequence[Rows] = ()
-) -> BestAnswers:
-    """Return what is seen of the best answers to some questions.
+    questions: Rows,
+    scored: Scored,
+    links: KnownLinks,
+    reflexive: Collection[int],
+    passed_over: Callable[[int, int], Rows] | None = None,
+) -> Iterator[BestAnswers]:
+    """Ask questions, some at a time, and yield the best answers that are not known, and what is seen of them.
 
     Args:
-        scores: Of all entities, logarithms of odds but for a constant, of shape (questions, entities); minus infinity for
-            what is known, or no answer. They are overwritten.
-        counts: How many answers of each question are known.
-        rules: What rules say of some entities of each question, see :meth:`ontodex.indexers.rules.Rules.scores`.
-        passed_over: Entities of each question that take their share of its chances and are not looked at.
-    """
-    top = np.maximum(scores.max(axis=1, keepdims=True), np.finfo(np.float32).min)
-    total = np.log(np.maximum(np.exp(scores - top).sum(axis=1, dtype=np.float64), 1e-300)) + top[:, 0]
-    for row, rows in enumerate(passed_over):
-        scores[row, rows] = -np.inf
-    best = min(BEST, scores.shape[1])
-    tails = np.argpartition(scores, -best, axis=1)[:, -best:]
-    shares = np.take_along_axis(scores, tails, axis=1) - total[:, None]
-    said = np.stack([_looked_up(*of_one, rows) for of_one, rows in zip(rules, tails, strict=True)])
-    logits = np.log(said + SOME_DOUBT) - np.log1p(SOME_DOUBT - said)
-    many = np.broadcast_to(np.log(np.maximum(counts, SOME))[:, None], shares.shape)
-    evidence = np.stack([shares, many, logits, np.maximum(logits, 0.0)])
-    questions, places = np.nonzero(np.isfinite(shares))
-    return BestAnswers(questions, tails[questions, places], evidence[:, questions, places])
-
-
-def leave_out(
-    scores: NDArray[np.float32], links: KnownLinks, entities: Rows, relations: Rows, reflexive: Collection[int]
-) -> None:
-    """Set scores of what is known, or no answer, to minus infinity.
-
-    Args:
-        scores: Of all entities, of shape (questions, entities).
+        questions: Entities and relations, of shape (n, 2).
+        scored: Scores answers.
         links: What is known.
-        entities: Entity of each question, which is no answer to it.
-        relations: Its relation; those from R on are inverses.
-        reflexive: Relations by which it may be one.
+        reflexive: Relations by which an entity may be an answer to a question about it.
+        passed_over: Returns entities that take their share of the chances of a question, but are no answers.
     """
-    for row, known in enumerate(links.tails(entities, relations)):
-        scores[row, known] = -np.inf
-    apart = np.flatnonzero(~np.isin(relations % (links.n_relations // 2), list(reflexive)))
-    scores[apart, entities[apart]] = -np.inf
+    for start in range(0, len(questions), ASKED):
+        entities, relations = questions[start : start + ASKED].T
+        scores, rules = scored(entities, relations)
+        for row, known in enumerate(links.tails(entities, relations)):
+            scores[row, known] = -np.inf
+        apart = np.flatnonzero(~np.isin(relations % (links.n_relations // 2), list(reflexive)))
+        scores[apart, entities[apart]] = -np.inf
+        top = np.maximum(scores.max(axis=1, keepdims=True), np.finfo(np.float32).min)
+        total = np.log(np.maximum(np.exp(scores - top).sum(axis=1, dtype=np.float64), 1e-300)) + top[:, 0]
+        if passed_over is not None:
+            for row, (entity, relation) in enumerate(zip(entities.tolist(), relations.tolist(), strict=True)):
+                scores[row, passed_over(entity, relation)] = -np.inf
+        best = min(BEST, scores.shape[1])
+        tails = np.argpartition(scores, -best, axis=1)[:, -best:]
+        shares = np.take_along_axis(scores, tails, axis=1) - total[:, None]
+        said = np.stack([_looked_up(*of_one, rows) for of_one, rows in zip(rules, tails, strict=True)])
+        logits = np.log(said + SOME_DOUBT) - np.log1p(SOME_DOUBT - said)
+        counts = links.spans(entities, relations)[1]
+        many = np.broadcast_to(np.log(np.maximum(counts, SOME))[:, None], shares.shape)
+        evidence = np.stack([shares, many, logits, np.maximum(logits, 0.0)])
+        asked, places = np.nonzero(np.isfinite(shares))
+        yield BestAnswers(entities[asked], relations[asked], tails[asked, places], evidence[:, asked, places])
 
 
 def _looked_up(rows: Rows, values: Floats, wanted: Rows) -> Floats:
@@ -172,10 +174,8 @@ def fit_odds(
         ``float32`` of shape (5,): a weight of each kind of evidence, and the offset; ``None`` where there are too
         few true answers to fit any.
     """
-    asked = random.permutation(answerable(links, structure.rules))[:QUESTIONS]
-    evidence, truth = [np.zeros((4, 0))], [np.zeros(0, dtype=bool)]
-    for start in range(0, len(asked), ASKED):
-        entities, relations = asked[start : start + ASKED].T
+
+    def scored(entities: Rows, relations: Rows) -> tuple[NDArray[np.float32], Sequence[Bonus]]:
         queries = structure.queries(ask(entities, relations), entities, relations)
         scores = np.empty((len(entities), len(vectors)), dtype=np.float32)
         for first, rows in vectors.blocks():
@@ -184,12 +184,13 @@ def fit_odds(
             scores[:, here] = queries[:, : vectors.dim] @ rows.T + queries[:, vectors.dim :] @ of_links.T
         found = list(precedents.scores(vectors[entities], entities, relations))
         add_bonuses(scores, structure.bonuses(found, entities, relations))
-        leave_out(scores, links, entities, relations, reflexive)
-        counts = links.spans(entities, relations)[1]
-        answers = best_answers(scores, counts, [(rows, said[RULES]) for rows, said in found])
-        at = answers.questions
-        evidence.append(answers.evidence)
-        truth.append(held_out.known(entities[at], relations[at], answers.tails))
+        return scores, [(rows, said[RULES]) for rows, said in found]
+
+    asked = random.permutation(answerable(links, structure.rules))[:QUESTIONS]
+    evidence, truth = [np.zeros((4, 0))], [np.zeros(0, dtype=bool)]
+    for best in best_answers(asked, scored, links, reflexive):
+        evidence.append(best.evidence)
+        truth.append(held_out.known(best.entities, best.relations, best.tails))
     true = np.concatenate(truth)
     if not LEAST_TRUE <= np.count_nonzero(true) < len(true):
         return None

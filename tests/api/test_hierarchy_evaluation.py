@@ -1,5 +1,7 @@
 """Evaluating hierarchy encoders: the pairs are kept as files, and what is asked for wrongly is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from ontodex.errors import GraphError, IndexMismatch, SettingsError
 from ontodex.geometry import poincare
 from ontodex.geometry.subsumption import differences, metrics
 from ontodex.graph import GraphBuilder, hierarchy_task, links_fingerprint, write_tsv
+from ontodex.graph.columns import TextColumn
 from ontodex.hierarchy_evaluation import evaluate_baselines, evaluate_hierarchy
 from ontodex.trainers.hierarchy_evaluation import evaluate_points
 from tests.plain import build_plain
@@ -89,6 +92,19 @@ def test_another_split_than_that_of_training_is_warned_about(small_graph, tiny_e
     encoder.learnt = Learnt("0" * 32, "mixed-hop", 2, 0.1)
     encoder.save(tmp_path / "other")
     evaluate_hierarchy(tmp_path / "other", small_graph, task="multi-hop", seed=3, device="cpu")
+
+
+def test_an_index_says_itself_what_its_hierarchy_is_made_of(tmp_path, small_graph, tiny_encoder, tiny_hit):
+    names = ["taxon above" if name == "is_a" else name for name in small_graph.relation_ids]
+    graph = replace(small_graph, relation_ids=TextColumn.of(names), relation_labels=TextColumn.of(names))
+    path = tmp_path / "farm.odx"
+    build_plain(graph, path, tiny_encoder, hierarchy=tiny_hit, hierarchy_relation="taxon above").close()
+    with pytest.warns(UserWarning, match="trained on this hierarchy"):  # so it knows its hierarchy
+        found = evaluate_hierarchy(path, graph, task="transfer", device="cpu")
+    with pytest.warns(UserWarning, match="trained on this hierarchy"):
+        assert found == evaluate_hierarchy(path, graph, task="transfer", relation="taxon above", device="cpu")
+    with pytest.raises(GraphError, match="expected a relation such as is_a"):
+        evaluate_hierarchy(tiny_hit, graph, device="cpu")
 
 
 def test_an_index_is_measured_by_its_own_rule_too(small_index, small_graph):

@@ -9,7 +9,7 @@ from scipy.special import log_softmax
 from ontodex.geometry.logistic import sigmoid
 from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers import link_odds
-from ontodex.indexers.link_odds import BEST, answerable, best_answers, chances, fit_odds, leave_out
+from ontodex.indexers.link_odds import BEST, BestAnswers, answerable, best_answers, chances, fit_odds
 from ontodex.indexers.precedents import RULES, SCORES, Precedents
 from ontodex.indexers.rules import Rules, no_rules
 from ontodex.indexers.structure import WEIGHTS, Structure
@@ -34,41 +34,72 @@ def test_every_question_that_has_or_surely_has_an_answer_is_asked_once_relation_
     assert answerable(links, rules, np.array([0, 2])).tolist() == [[0, 0], [1, 0], [2, 2]]
 
 
+def asked(questions, links, scores, rules=None, reflexive=(), passed_over=None) -> BestAnswers:
+    """Ask a few questions at once, whose answers have these scores."""
+    said = [NONE] * len(questions) if rules is None else rules
+    (best,) = best_answers(np.array(questions), lambda *_: (scores.copy(), said), links, reflexive, passed_over)
+    return best
+
+
 def test_what_is_known_is_left_out_and_the_asked_entity_unless_it_may_be_linked_to_itself() -> None:
     links = KnownLinks(np.array([[0, 0, 2], [1, 1, 1]]), 4, 2)
-    scores = np.zeros((3, 4), dtype=np.float32)
-    leave_out(scores, links, np.array([0, 2, 0]), np.array([0, 2, 3]), [1])
-    assert np.isneginf(scores).tolist() == [[True, False, True, False], [True, False, True, False], [False] * 4]
+    best = asked([[0, 0], [2, 2], [0, 3]], links, np.zeros((3, 4), dtype=np.float32), reflexive=[1])
+    found = {(entity, relation): set() for entity, relation in ((0, 0), (2, 2), (0, 3))}
+    for entity, relation, tail in zip(
+        *map(np.ndarray.tolist, (best.entities, best.relations, best.tails)), strict=True
+    ):
+        found[entity, relation].add(tail)
+    assert list(found.values()) == [{1, 3}, {1, 3}, {0, 1, 2, 3}]
 
 
 def test_evidence_of_the_best_answers() -> None:
-    random = np.random.default_rng(0)
-    scores = random.normal(size=(2, 50)).astype(np.float32)
-    scores[0, 7] = -np.inf
-    rules = [(np.array([3, 9]), np.array([0.5, 0.9])), NONE]
+    scores = np.random.default_rng(0).normal(size=(2, 60)).astype(np.float32)
+    links = KnownLinks(np.array([[55, 0, tail] for tail in (51, 52, 53, 54)]), 60, 1)
     scores[0, 9] = scores[0].max() + 1  # the best of its question
-    shares = log_softmax(scores.astype(np.float64), axis=1)
-    over = [np.array([int(np.argmax(np.where(np.arange(50) == 9, -np.inf, scores[0])))]), np.zeros(0, dtype=np.int64)]
-    best = best_answers(scores.copy(), np.array([4, 0]), rules, over)
-    assert np.bincount(best.questions).tolist() == [BEST, BEST]
-    assert 7 not in best.tails[best.questions == 0]
-    assert over[0][0] not in best.tails[best.questions == 0]  # though it takes its share
-    expected = np.sort(np.delete(shares[0], [7, over[0][0]]))[-BEST:]
-    np.testing.assert_allclose(np.sort(best.evidence[0, best.questions == 0]), expected, rtol=1e-5)
-    np.testing.assert_allclose(best.evidence[0], shares[best.questions, best.tails], rtol=1e-5)
-    np.testing.assert_allclose(best.evidence[1], np.log([4, 0.5])[best.questions])
-    (at,) = np.flatnonzero((best.questions == 0) & (best.tails == 9))
+    left = scores.astype(np.float64)
+    left[0, 51:56] = left[1, 56] = -np.inf
+    shares = log_softmax(left, axis=1)
+    over = int(np.argmax(np.where(np.arange(60) == 9, -np.inf, left[0])))
+    rules = [(np.array([3, 9]), np.array([0.5, 0.9])), NONE]
+    best = asked(
+        [[55, 0], [56, 0]],
+        links,
+        scores,
+        rules,
+        passed_over=lambda entity, _: np.array([over] * (entity == 55), dtype=int),
+    )
+    first, row = best.entities == 55, best.entities - 55
+    assert np.bincount(row).tolist() == [BEST, BEST]
+    assert over not in best.tails[first]  # though it takes its share
+    expected = np.sort(np.delete(shares[0], over))[-BEST:]
+    np.testing.assert_allclose(np.sort(best.evidence[0, first]), expected, rtol=1e-5)
+    np.testing.assert_allclose(best.evidence[0], shares[row, best.tails], rtol=1e-5)
+    np.testing.assert_allclose(best.evidence[1], np.log([4, 0.5])[row])
+    (at,) = np.flatnonzero(first & (best.tails == 9))
     np.testing.assert_allclose(best.evidence[2:, at], np.log(0.91 / 0.11), rtol=1e-6)
-    silent = (best.questions == 1) | ~np.isin(best.tails, [3, 9])
+    silent = ~first | ~np.isin(best.tails, [3, 9])
     np.testing.assert_allclose(best.evidence[2:, silent].T, [[np.log(0.01 / 1.01), 0.0]] * silent.sum(), rtol=1e-6)
 
 
 def test_a_question_whose_answers_are_all_left_out_has_none() -> None:
-    scores = np.full((2, 3), -np.inf, dtype=np.float32)
-    scores[1, 2] = 5.0
-    best = best_answers(scores, np.array([3, 2]), [NONE, NONE])
-    assert (best.questions.tolist(), best.tails.tolist()) == ([1], [2])
-    np.testing.assert_allclose(best.evidence[:2, 0], [0.0, np.log(2)])
+    links = KnownLinks(np.array([[0, 0, 1], [0, 0, 2], [1, 0, 0]]), 3, 1)
+    scores = np.zeros((2, 3), dtype=np.float32)
+    best = asked([[0, 0], [1, 0]], links, scores)
+    assert (best.entities.tolist(), best.tails.tolist()) == ([1], [2])
+    np.testing.assert_allclose(best.evidence[:2, 0], [0.0, np.log(1)], atol=1e-7)
+
+
+def test_questions_are_asked_some_at_a_time() -> None:
+    links = KnownLinks(np.array([[0, 0, 1]]), 200, 1)
+    questions, sizes = np.stack([np.arange(150), np.zeros(150, dtype=int)], axis=1), []
+
+    def scored(entities, relations):
+        sizes.append(len(entities))
+        return np.zeros((len(entities), 200), dtype=np.float32), [NONE] * len(entities)
+
+    found = np.concatenate([best.entities for best in best_answers(questions, scored, links, [])])
+    assert np.unique(found).tolist() == list(range(150))
+    assert sizes == [64, 64, 22]
 
 
 def test_chances_by_odds_and_without() -> None:
@@ -104,11 +135,10 @@ def test_odds_are_fitted_to_what_is_held_out_if_it_is_enough(hidden: int, monkey
         return
     assert odds is not None
     questions = answerable(links, no_rules())
-    scores = 5.0 * vectors[questions[:, 0]] @ vectors.T
-    leave_out(scores, links, *questions.T, [])
-    best = best_answers(scores, links.spans(*questions.T)[1], [NONE] * len(questions))
-    likely = chances(best.evidence, odds)
-    true = held_out.known(*questions[best.questions].T, best.tails)
+    scored = lambda rows, _: (5.0 * vectors[rows] @ vectors.T, [NONE] * len(rows))  # noqa: E731
+    every = list(best_answers(questions, scored, links, []))
+    likely = np.concatenate([chances(best.evidence, odds) for best in every])
+    true = np.concatenate([held_out.known(best.entities, best.relations, best.tails) for best in every])
     assert likely[true].mean() > 3 * likely[~true].mean()
     assert likely.sum() == pytest.approx(true.sum(), rel=0.3)
 
