@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
@@ -40,9 +41,8 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = Fals
     """
     other = aligned(other, graph)
     named = _named_relations(graph, other)
-    graph = _with_relations(
-        graph, {name: meant for name, meant in named.items() if list(named.values()).count(meant) == 1}
-    )
+    bearers = Counter(named.values())
+    graph = _with_relations(graph, {name: meant for name, meant in named.items() if bearers[meant] == 1})
     linked = set(_only_linked(graph))
     meant = _meant(graph, linked, other)
     former = linked.union(other.former_ids.strings)
@@ -152,7 +152,7 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
         relation_labels=_relabelled(part.relation_labels, part.relation_ids, relation_ids, readable),
         prefixes=MappingProxyType(new),
     )
-    part = _with_relations(part, {**_named_relations(part, graph), **_hierarchy_relations(part, graph)})
+    part = _with_relations(part, {**_hierarchy_relations(part, graph), **_named_relations(part, graph)})
     return _renamed(part, _meant(part, set(_only_linked(part)), graph))
 
 
@@ -253,7 +253,7 @@ def _hierarchy_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[st
         if fitting:
             most = graph.relation_ids[max(fitting, key=lambda number: (counts[number], -number))]
             named = {name for number, name in enumerate(part.relation_ids) if usual & _spelt(part, number)}
-            meant.update(dict.fromkeys(named.difference(graph.relation_ids[number] for number in known), most))
+            meant.update(dict.fromkeys(named.difference(graph.relation_ids), most))
     return meant
 
 
@@ -266,9 +266,9 @@ def _named_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, s
     bearers: dict[str, set[str]] = {}
     for identifier, label in zip(graph.relation_ids, graph.relation_labels, strict=True):
         bearers.setdefault(normalise(label), set()).add(identifier)
-    meant = {}
+    known, meant = set(graph.relation_ids), {}
     for identifier, label in zip(part.relation_ids, part.relation_labels, strict=True):
-        if _is_word(identifier) and label == readable(identifier) and identifier not in graph.relation_ids:
+        if _is_word(identifier) and label == readable(identifier) and identifier not in known:
             of_name = bearers.get(normalise(label), set())
             if len(of_name) == 1:
                 meant[identifier] = next(iter(of_name))

@@ -151,6 +151,10 @@ def test_a_usual_name_is_the_relation_of_the_hierarchy(own: str, name: str) -> N
     both = merge(tree, graph_of(("cat", name, "animal")))
     assert list(both.relation_ids) == [own, "eats"]
     assert ("cat", own, "animal") in says(both)["known"]
+    other = graph_of(("dog", "sits above", "flea"), ("dog", name, "animal")).with_hierarchy("sits above")
+    assert ("cat", name, "animal") in says(merge(other, graph_of(("cat", name, "animal"))))[
+        "known"
+    ]  # it is said to be none
     two = graph_of(("dog", "is_a", "animal"), ("dog", own, "pet"), ("cat", own, "pet")).with_hierarchy(own, "is_a")
     assert ("cow", "is_a", "animal") in says(merge(two, graph_of(("cow", name, "animal"))))["known"]
 
