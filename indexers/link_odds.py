@@ -21,7 +21,7 @@ from ontodex.indexers.rules import Rules
 from ontodex.indexers.structure import Bonus, Structure, add_bonuses
 from ontodex.indexers.vectors import Vectors
 
-__all__ = ["BestAnswers", "answerable", "best_answers", "chances", "fit_odds"]
+__all__ = ["ASKED", "BEST", "BestAnswers", "answerable", "best_answers", "chances", "fit_odds", "leave_out"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -108,10 +108,7 @@ def best_answers(
     for start in range(0, len(questions), ASKED):
         entities, relations = questions[start : start + ASKED].T
         scores, rules = scored(entities, relations)
-        for row, known in enumerate(links.tails(entities, relations)):
-            scores[row, known] = -np.inf
-        apart = np.flatnonzero(~np.isin(relations % (links.n_relations // 2), list(reflexive)))
-        scores[apart, entities[apart]] = -np.inf
+        leave_out(scores, links, entities, relations, reflexive)
         top = np.maximum(scores.max(axis=1, keepdims=True), np.finfo(np.float32).min)
         total = np.log(np.maximum(np.exp(scores - top).sum(axis=1, dtype=np.float64), 1e-300)) + top[:, 0]
         if passed_over is not None:
@@ -127,6 +124,24 @@ def best_answers(
         evidence = np.stack([shares, many, logits, np.maximum(logits, 0.0)])
         asked, places = np.nonzero(np.isfinite(shares))
         yield BestAnswers(entities[asked], relations[asked], tails[asked, places], evidence[:, asked, places])
+
+
+def leave_out(
+    scores: NDArray[np.float32], links: KnownLinks, entities: Rows, relations: Rows, reflexive: Collection[int]
+) -> None:
+    """Set scores of what is known, or no answer, to minus infinity.
+
+    Args:
+        scores: Of all entities, of shape (questions, entities).
+        links: What is known.
+        entities: Entity of each question, which is no answer to it.
+        relations: Its relation; those from R on are inverses.
+        reflexive: Relations by which it may be one.
+    """
+    for row, known in enumerate(links.tails(entities, relations)):
+        scores[row, known] = -np.inf
+    apart = np.flatnonzero(~np.isin(relations % (links.n_relations // 2), list(reflexive)))
+    scores[apart, entities[apart]] = -np.inf
 
 
 def _looked_up(rows: Rows, values: Floats, wanted: Rows) -> Floats:
