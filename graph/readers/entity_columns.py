@@ -37,6 +37,9 @@ PARENT = (
 OF_A_PARENT = re.compile(r"parent (.+) (?:id|code|name|label)")
 """A name that tells what the entities of a table are, and so what need not stand in the other names."""
 
+PARENT_OF_KIND = (("parent ", ""), ("broader ", ""), ("", " parent"))
+"""What stands before or after what the entities of a table are, in the name of a column of their parents."""
+
 NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "-", "--", "–", "—", "?"))
 """Cells of names and links that say that there is none."""
 
@@ -154,10 +157,19 @@ def spelt(names: Sequence[str]) -> list[tuple[str, ...]]:
 
     >>> spelt(["#catId", "cat_name", "parent_cat_id"])
     [('catid', 'id'), ('name',), ('parent id',)]
+    >>> spelt(["Skill", "Parent skill", "description"])
+    [('label',), ('parent',), ('description',)]
     """
     forms = [spellings(str(name).strip().lstrip("#")) for name in names]
     of = next((found[1] for form in forms if (found := OF_A_PARENT.fullmatch(form[-1]))), " ")
-    return [tuple(name.replace(f"{of} ", "") for name in form) for form in forms]
+    there = {form[-1] for form in forms}
+    parents = {f"{before}{name}{after}": name for name in there for before, after in PARENT_OF_KIND}
+    kinds = {of, *(parents[name] for name in there.intersection(parents))}.difference(ID, LABEL, LABEL_ALONE, KINDS)
+    said = {name: "label" for name in kinds if not ID_OF.fullmatch(name)}
+    said.update({name: "parent" for name, kind in parents.items() if kind in said})
+    return [
+        (said[form[-1]],) if form[-1] in said else tuple(name.replace(f"{of} ", "") for name in form) for form in forms
+    ]
 
 
 def entity_columns(names: Sequence[str]) -> EntityColumns | None:

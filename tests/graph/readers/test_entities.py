@@ -164,12 +164,23 @@ def test_a_category_beside_a_label_is_no_synonym(write, content: str, known: set
         "conceptUri,preferredLabel,broaderUri,description",
         "#id,label,parent,definition",
         "category_id,category_name,parent_category_id,description",
+        "Skill Code,Skill,Parent Skill Code,Description",
+        "id,Job Title,Parent Job Title,description",
     ],
 )
 def test_spellings_of_headers(write, header: str) -> None:
     graph = read(write("a.csv", f"{header}\nx1,dog,x2,barks\nx2,pet,,\n"), on_error="raise")
     assert says(graph)["known"] == {("x1", "is_a", "x2")}
     assert says(graph)["entities"]["x1"] == ("dog", set(), "barks")
+
+
+@pytest.mark.parametrize(
+    "header", ["Skill,Parent skill", "JobTitle,ParentJobTitle", "Unit,Unit parent", "topic,broader topic"]
+)
+def test_a_column_named_after_what_it_lists_beside_one_of_their_parents(write, header: str) -> None:
+    graph = read(write("a.csv", f"{header},Description\ndog,pet,barks\npet,,\n"), on_error="raise")
+    assert says(graph)["known"] == {("dog", "is_a", "pet")}
+    assert graph.definitions[0] == "barks"
 
 
 def test_the_other_label_of_a_repeated_id_is_a_synonym(write) -> None:
