@@ -23,6 +23,7 @@ from ontodex.graph.readers.owl_xml import read_owl_xml
 from ontodex.graph.readers.path_files import read_paths
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.rdf import RDF_FORMATS, read_rdf, read_rdflib
+from ontodex.graph.readers.records import json_of, read_records
 from ontodex.graph.readers.sentences import read_sentences
 from ontodex.graph.readers.tables import read_table
 from ontodex.graph.readers.wordnet import is_wordnet, read_wordnet
@@ -34,7 +35,7 @@ ABOUT_OTHERS = re.compile(
 )
 """Names of files that say something of the other files of a folder."""
 
-FORMATS = ("table", "paths", "obo", *RDF_FORMATS, "owlxml", "obographs", "splits", "wordnet", "sentences")
+FORMATS = ("table", "paths", "obo", *RDF_FORMATS, "owlxml", "json", "splits", "wordnet", "sentences")
 
 
 def read(
@@ -48,10 +49,11 @@ def read(
     """Read a knowledge graph or an ontology, from one source or several.
 
     Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as head,
-    relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent), paths of
-    categories (Animals > Birds), a line each or in a column, OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD),
-    OWL/XML and OBO-graph JSON. A folder holds train, valid and test, with names and definitions beside them, or a WordNet
-    database; of any other each file is a source, but for what is of another format or cannot be read, with a warning.
+    relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent), either
+    as objects of JSON, paths of categories (Animals > Birds), a line each or in a column, OBO, RDF (RDF/XML, Turtle,
+    N-Triples, N-Quads, TriG, JSON-LD), OWL/XML and OBO-graph JSON. A folder holds train, valid and test, with names and
+    definitions beside them, or a WordNet database; of any other each file is a source, but for what is of another format or
+    cannot be read, with a warning.
     Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
@@ -201,12 +203,20 @@ def _read_path(
         read_obo(path, builder, problems)
     elif format == "owlxml":
         read_owl_xml(path, builder, problems)
-    elif format == "obographs":
-        read_obographs(path, builder, problems)
+    elif format == "json":
+        _read_json(path, builder, problems, table, negated)
     elif format == "sentences":
         read_sentences(path, builder, problems)
     else:
         raise ReadError(f"expected a folder for the format {format!r}, found a file", str(path))
+
+
+def _read_json(path: Path, builder: GraphBuilder, problems: Problems, table: Table, negated: bool) -> None:
+    document = json_of(path, problems)
+    if isinstance(document, dict) and isinstance(document.get("graphs"), list):
+        read_obographs(document, builder, problems)
+    else:
+        read_records(document, builder, problems, table, negated=negated)
 
 
 def _read_object(source: Any, builder: GraphBuilder, problems: Problems, table: Table, negated: bool) -> None:

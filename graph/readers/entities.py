@@ -12,11 +12,12 @@ from itertools import islice
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import normalise
 from ontodex.graph.prefixes import WELL_KNOWN
+from ontodex.graph.readers.comma_lists import are_comma_lists, comma_parts
 from ontodex.graph.readers.entity_columns import NOTHING, EntityColumns, cell_parts, one_line, spelt
 from ontodex.graph.readers.keys import Table, is_key, table_of
 from ontodex.graph.readers.negation import left_out, negation_in
 from ontodex.graph.readers.paths import LETTER, add_category, path_of
-from ontodex.graph.readers.row_columns import LONGEST, chosen_columns
+from ontodex.graph.readers.row_columns import APART, LONGEST, chosen_columns
 
 __all__ = ["add_entities", "add_entity"]
 
@@ -32,6 +33,9 @@ SHARED = 2 / 3
 """A column is a relation if it has at most this many values for each filled cell: rows share them."""
 
 NUMBER = re.compile(r"[-+]?(?:0|[1-9]\d*)(?:[.,]\d+)?")
+
+TOLD = 0.9
+"""A column names rows by what another one tells them apart by (an e-mail address, a code) if so many of its values do."""
 
 NAMED = 4
 """A value is a row by its label if at least one value of the column in so many is."""
@@ -128,10 +132,13 @@ def add_entities(
         links = [(identifier, part) for identifier, cells in named for part in found.parts(cells[at])]
         for identifier, part in found.still_there(found.told(links, found.row, NOTHING | NO_PARENT)):
             builder.triple(identifier, "is_a", found.row(part) or found.word(part))
-    for at, name in columns.others:
-        if name and at not in chosen.paths:
-            links = [(identifier, part) for identifier, cells in named for part in found.parts(cells[at])]
-            _add_relation(name, links, builder, table, found)
+    others = [(at, name) for at, name in columns.others if name and at not in chosen.paths]
+    for at, _ in others:
+        found.take_key([(identifier, cells[at]) for identifier, cells in named])
+    for at, name in others:
+        parts_of = comma_parts if are_comma_lists([cells[at] for _, cells in named]) else cell_parts
+        links = [(identifier, part) for identifier, cells in named for part in found.parts(cells[at], parts_of)]
+        _add_relation(name, links, builder, table, found)
     for identifier, cells in named:
         for relation, category in chosen.links(cells):
             if relation and found.still_there([(identifier, path_of(category))]):
@@ -152,7 +159,7 @@ def _no_entity(cells: Sequence[str], width: int) -> str:
 
 def _add_relation(name: str, links: list[Link], builder: GraphBuilder, table: Table, found: _Found) -> None:
     """Add the links of a column, if it is a relation."""
-    row = found.rows_by(name, {part for _, part in links})
+    row = found.rows_by(name, links)
     links = found.told(links, row, NOTHING)
     if not links:
         return
@@ -191,6 +198,7 @@ class _Found:
         self._table = table
         self._by_label: dict[str, tuple[str, ...]] = {}
         self._by_spelling: dict[str, tuple[str, ...]] = {}
+        self._keys: list[dict[str, str]] = []
         self._unclear: dict[str, None] = {}
         self._gone: set[str] = set()
         self._gone_ids: set[str] = set()
@@ -202,6 +210,14 @@ class _Found:
             bearers = names.get(name, ())
             if len(bearers) < NAMESAKES and identifier not in bearers:
                 names[name] = (*bearers, identifier)
+
+    def take_key(self, cells: Sequence[tuple[str, str]]) -> None:
+        """Take a column, as (id, cell) of every row, whose cells other columns may name rows by, if it tells rows apart."""
+        filled = [(cell.strip(), identifier) for identifier, cell in cells if LETTER.search(cell)]
+        key = dict(filled)
+        are_short = sum(map(len, key)) <= LONGEST * len(key)
+        if are_short and len(key) == len(filled) >= APART * len(cells) > 0:
+            self._keys.append(key)
 
     def leave_out(self, ids: Iterable[str], labels: Iterable[str]) -> None:
         """Take the names of a row that is no entity; its number says nothing of other columns than that of the parent."""
@@ -241,16 +257,21 @@ class _Found:
         whole = part.removesuffix(".0")
         return whole if whole in self._ids else None
 
-    def parts(self, cell: str) -> list[str]:
-        """Return the parts of a cell that names no row; commas part it only where every part is an entity of the table."""
+    def parts(self, cell: str, parts_of: Callable[[str], list[str]] = cell_parts) -> list[str]:
+        """Return the parts of a cell that names no row; commas part it too where every part is an entity of the table."""
         if self.row(cell.strip()):
             return [cell.strip()]
-        parts = cell_parts(cell)
+        parts = parts_of(cell)
         finer = [part.strip() for part in cell.split(",")]
         return finer if len(parts) == 1 and not self.row(parts[0]) and all(map(self.row, finer)) else parts
 
-    def rows_by(self, relation: str, values: Collection[str]) -> Row:
+    def rows_by(self, relation: str, links: Sequence[Link]) -> Row:
         """Return what finds the row that a value of a relation names, by what its values can be meant for."""
+        values = {part for _, part in links}
+        for key in self._keys:
+            others = sum(key.get(part, head) != head for head, part in links)
+            if links and others >= TOLD * len(links):
+                return key.get
         by_number = not self._are_counted or is_key(relation)
         by_label = len(values) <= NAMED * sum(bool(self.row(value)) for value in values)
 

@@ -10,7 +10,17 @@ from ontodex.graph.hierarchy_names import UPWARD
 from ontodex.graph.names import normalise, spellings
 from ontodex.graph.readers.levels import level_columns
 
-__all__ = ["ID", "NOTHING", "EntityColumns", "cell_parts", "entity_columns", "one_line", "spelt"]
+__all__ = [
+    "ID",
+    "LABEL",
+    "LABEL_ALONE",
+    "NOTHING",
+    "EntityColumns",
+    "cell_parts",
+    "entity_columns",
+    "one_line",
+    "spelt",
+]
 
 ID = (
     *("id", "identifier", "mid", "entity", "entity id", "curie", "iri", "uri", "code", "notation", "class id"),
@@ -57,6 +67,14 @@ OWN = (
     "legal",
 )
 """"full name" is a name of what stands in the row."""
+
+JOINED = re.compile(r"(?<=\w)[.-](?=\w)")
+"""What joins the words of a name, as a space does."""
+
+TYPED = re.compile(
+    r"(\w*):(ID|string|int|long|float|double|boolean|byte|short|char|date|datetime|point)(?:\[\])?(?:\(.*\))?"
+)
+"""A name with a type, as Neo4j imports it: ``movieId:ID(Movie)``, ``year:int``."""
 
 OBSOLETE = ("obsolete", "is obsolete", "deprecated", "is deprecated")
 
@@ -155,12 +173,16 @@ class EntityColumns:
 def spelt(names: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the spellings of the names in a header, without a mark of comments, and without what all are of.
 
+    >>> spelt(["CWE-ID", "owner.name"])
+    [('cwe id',), ('owner name',)]
+    >>> spelt(["movieId:ID(Movie)", "name:string"])
+    [('id',), ('name',)]
     >>> spelt(["#catId", "cat_name", "parent_cat_id"])
     [('catid', 'id'), ('name',), ('parent id',)]
     >>> spelt(["Skill", "Parent skill", "description"])
     [('label',), ('parent',), ('description',)]
     """
-    forms = [spellings(str(name).strip().lstrip("#")) for name in names]
+    forms = [spellings(JOINED.sub(" ", _untyped(str(name).strip().lstrip("#")))) for name in names]
     of = next((found[1] for form in forms if (found := OF_A_PARENT.fullmatch(form[-1]))), " ")
     there = {form[-1] for form in forms}
     parents = {f"{before}{name}{after}": name for name in there for before, after in PARENT_OF_KIND}
@@ -170,6 +192,14 @@ def spelt(names: Sequence[str]) -> list[tuple[str, ...]]:
     return [
         (said[form[-1]],) if form[-1] in said else tuple(name.replace(f"{of} ", "") for name in form) for form in forms
     ]
+
+
+def _untyped(name: str) -> str:
+    """Return a name without the type that Neo4j gives it; the type ID alone is a name."""
+    found = TYPED.fullmatch(name)
+    if not found:
+        return name
+    return found[2] if found[2] == "ID" else found[1]
 
 
 def entity_columns(names: Sequence[str]) -> EntityColumns | None:

@@ -71,7 +71,7 @@ def format_of(path: Path) -> str:
     found = _by_content(head.lstrip(), body, suffix)
     if found is None:
         raise ReadError(
-            "expected triples (TSV, CSV), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML "
+            "expected triples (TSV, CSV, JSON), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML "
             f"or OBO-graph JSON, found something else ({head[:24]!r}…); "
             "give format= in Python or --format on the command line",
             str(path),
@@ -85,7 +85,7 @@ def _by_content(head: bytes, body: bytes, suffix: str | None) -> str | None:
     if head.startswith((b"<!", b"<?")) or re.match(rb"<(?:[\w-]+:)?RDF[\s>]", head):
         return "rdfxml"
     if head.startswith((b"{", b"[")) and not re.match(rb"\[(?:Term|Typedef|Instance)\]|\[\s*(?:a\s|<|\])", head):
-        return "jsonld" if suffix == "jsonld" or re.search(rb'"@(?:context|graph|id|type)"', head) else "obographs"
+        return "jsonld" if suffix == "jsonld" or re.search(rb'"@(?:context|graph|id|type)"', head) else "json"
     if suffix in ("turtle", "ntriples", "nquads", "trig", "obo"):
         return suffix
     if OBO.search(body) and b"\t" not in body.split(b"\n", 1)[0]:

@@ -13,7 +13,7 @@ from ontodex.graph.readers.problems import Problems
 
 __all__ = ["Table", "is_key", "table_name", "table_of"]
 
-SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
+SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson")
 
 KEY = re.compile(r"(?:(.+) )?(?:ids?|codes?|keys?|refs?|references?)")
 """A name that says that the numbers of a column name rows."""
@@ -22,6 +22,9 @@ OF_ANOTHER = re.compile(r"(.+) (?:ids?|keys?|refs?|references?)")
 """A name that says of which table the rows are that the cells of a column name."""
 
 PLURALS = (("s", ""), ("es", ""), ("ies", "y"))
+MOST_NAMED = 20
+"""Columns that a warning names."""
+
 IRREGULAR = {"people": "person", "children": "child"}
 
 
@@ -100,8 +103,9 @@ class Table:
     def finish(self, problems: Problems) -> None:
         """Say which columns are left out."""
         if self.left_out:
+            named, more = [*self.left_out][:MOST_NAMED], len(self.left_out) - MOST_NAMED
             problems.remark(
-                f"left out {', '.join(self.left_out)}: a column of numbers, dates, yes and no, or texts that few rows share "
-                "is no relation; if one is, read the table of what it names too, or put it into a table of head, relation "
-                "and tail, or, if its numbers are ids, let its name end in id"
+                f"left out {', '.join(named)}{f' and {more} more' if more > 0 else ''}: a column of numbers, dates, yes and "
+                "no, or texts that few rows share is no relation; if one is, read the table of what it names too, or put it "
+                "into a table of head, relation and tail, or, if its numbers are ids, let its name end in id"
             )

@@ -7,10 +7,9 @@ from typing import Any
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.entities import add_entities
 from ontodex.graph.readers.keys import Table
+from ontodex.graph.readers.named_rows import add_named_rows
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.reviewed import Reviewed
 from ontodex.graph.readers.triple_columns import TripleColumns, names_ends, no_relation, own_columns, triple_columns
 
 __all__ = ["read_frame", "read_networkx"]
@@ -89,22 +88,7 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Tab
         for at in range(len(names))
     ]
     rows = enumerate(zip(*columns, strict=True))
-    if entities:
-        add_entities(
-            entities,
-            rows,
-            builder,
-            table,
-            lambda what, row: problems.report(f"{what} in row {row}"),
-            problems.remark,
-            negated=negated,
-        )
-        return
-    reviewed = Reviewed(triples, None, negated=negated)
-    for row, cells in rows:
-        if reviewed.keeps(line := list(cells), builder) and not triples.add(line, builder):
-            problems.report(f"expected head, relation and tail, found an empty cell in row {row}")
-    reviewed.warn(problems)
+    add_named_rows(entities or triples, rows, builder, problems, table, "row", negated=negated)
 
 
 def _cell(value: Any) -> str:

@@ -2,46 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import contract
-from ontodex.graph.readers.files import opened
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.vocabulary import FORMER, REPLACED_BY
 
 __all__ = ["read_obographs"]
 
 
-def read_obographs(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+def read_obographs(document: dict[str, Any], builder: GraphBuilder, problems: Problems) -> None:
     """Read classes, individuals, edges and existential restrictions; deprecated nodes and their edges are left out.
 
     The genus of a logical definition is taken as parent of a class that has none.
 
-    Raises:
-        ReadError: If the file is no JSON, or JSON of another kind.
+    Args:
+        document: What was read of JSON; ``graphs`` is a list.
+        builder: Takes what is read.
+        problems: Takes nodes and edges that are none.
     """
-    with opened(path) as stream:
-        try:
-            document = json.load(stream)
-        except (ValueError, RecursionError) as error:
-            line = getattr(error, "lineno", None)
-            if str(error).startswith("Extra data"):
-                raise ReadError(
-                    "expected one JSON document, found more behind it (JSON lines?); write the links into a table of head, "
-                    "relation and tail, or read the lines into a pandas data frame and give that",
-                    str(path),
-                    line,
-                ) from None
-            raise ReadError(f"expected JSON, found a fault ({error}); nothing was read", str(path), line) from None
-    if not isinstance(document, dict) or not isinstance(document.get("graphs"), list):
-        raise ReadError(
-            'expected OBO-graph JSON with "graphs", or JSON-LD with "@context", found other JSON', str(path)
-        )
     for graph in document["graphs"]:
         if isinstance(graph, dict):
             _read_graph(graph, builder, problems)

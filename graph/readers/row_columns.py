@@ -12,7 +12,7 @@ from ontodex.graph.readers.entity_columns import EntityColumns
 from ontodex.graph.readers.levels import names_by_level
 from ontodex.graph.readers.paths import ARROW, LETTER, Category, PathColumn, path_of
 
-__all__ = ["LONGEST", "ChosenColumns", "chosen_columns"]
+__all__ = ["APART", "LONGEST", "ChosenColumns", "chosen_columns"]
 
 APART, LONGEST = 0.9, 60
 """A column may hold the labels of a table that names none if so many of its rows have one and so many differ, no longer than

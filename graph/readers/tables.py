@@ -9,9 +9,10 @@ from pathlib import Path
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.entities import add_entities
-from ontodex.graph.readers.entity_columns import entity_columns
+from ontodex.graph.readers.entity_columns import EntityColumns, entity_columns
 from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.path_files import are_paths, read_paths
+from ontodex.graph.readers.paths import LETTER
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.reviewed import Reviewed
 from ontodex.graph.readers.rows import Rows, rows_of
@@ -22,6 +23,9 @@ __all__ = ["freebase_words", "read_table"]
 
 LOOKED_AT = 20
 """Rows in which a header must not recur, where it has only one of the names."""
+
+LONGEST_NAME = 40
+"""Letters of the name of a column that is none of those known."""
 
 ABOVE = 1000
 """Lines that may stand above a header."""
@@ -69,7 +73,30 @@ def _header_of(rows: Rows) -> tuple[list[str], Rows, Rows]:
         above.append((number, cells))
         if len(above) > ABOVE or (len(cells) == 3 and not cells[0].startswith("#")):
             break
+    first = next((at for at, (_, cells) in enumerate(above) if not cells[0].startswith("#")), len(above))
+    if _is_header([cells for _, cells in above[first : first + LOOKED_AT]]):
+        return above[first][1], iter(above[:first]), chain(above[first + 1 :], rows)
     return [], iter(()), chain(above, rows)
+
+
+def _is_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first of some rows, too wide for triples, names columns by words that are none of those known.
+
+    >>> rows = [["Titel", "Autor", "Verlag", "Jahr"], ["Momo", "Ende", "Thienemann", "1973"]]
+    >>> _is_header(rows), _is_header(rows[1:])
+    (True, False)
+    """
+    names = [name.strip() for name in rows[0]] if rows else []
+    below = [cells for cells in rows[1:] if len(cells) == len(names)]
+    are_names = len(names) > 3 and all(map(LETTER.search, names)) and max(map(len, names)) <= LONGEST_NAME
+    recur = any(name == cell.strip() for cells in below for name, cell in zip(names, cells, strict=True))
+    return are_names and len({*names}) == len(names) and not recur and 2 * len(below) > len(rows[1:])
+
+
+def _trimmed(rows: Rows, width: int) -> Rows:
+    """Yield rows without the empty cells that stand behind a table of so many columns."""
+    for number, cells in rows:
+        yield number, cells if any(map(str.strip, cells[width:])) else cells[:width]
 
 
 class _Unnamed:
@@ -141,7 +168,7 @@ def read_table(
     if are_paths([cells for _, cells in first if not cells[0].startswith("#")]):
         read_paths(path, builder, problems, table)
         return
-    rows = chain(first, rows)
+    rows = _trimmed(chain(first, rows), len(names) or 3)
     misfits = _Misfits(path, problems, len(names) or 3)
     comments = list(above)
     for number, cells in comments:
@@ -151,9 +178,11 @@ def read_table(
         header = sssom_header(cells[0] for _, cells in comments)
         builder.prefixes.update(header.prefixes)
         _read_triples(columns or TripleColumns(), header, rows, builder, misfits, split, negated)
-    elif entities:
+    elif not entities and names_ends(names):
+        raise ReadError(no_relation(names), str(path))
+    else:
         add_entities(
-            entities,
+            entities or EntityColumns.of(names),
             rows,
             builder,
             table,
@@ -161,8 +190,8 @@ def read_table(
             problems.remark,
             negated=negated,
         )
-    else:
-        raise ReadError(no_relation(names), str(path))
+        if not entities and not builder.relation_ids():
+            raise ReadError(f"expected links of entities, found none; {UNNAMED.removesuffix(', or ')}", str(path))
 
 
 def _read_triples(

@@ -130,7 +130,8 @@ def own_columns(names: Sequence[str]) -> EntityColumns | None:
 
 def names_ends(names: Sequence[str]) -> bool:
     """Tell whether a header names heads and tails."""
-    return any({*pair} <= {*_places(names)} for pair in ENDS)
+    places = _places(names).keys()
+    return any(places >= {*pair} for pair in ENDS)
 
 
 def no_relation(names: Sequence[str]) -> str:

@@ -106,7 +106,7 @@ def targets() -> dict[str, Callable[[bytes], None]]:
         "csv": in_file("a.csv", as_graph),
         "obo": in_file("a.obo", as_graph),
         "nquads": in_file("a.nq", as_graph),
-        "obographs": in_file("a.json", as_graph),
+        "json": in_file("a.json", as_graph),
         "gzip": in_file("a.nt.gz", as_graph),
         "unknown": in_file("a", as_graph),
         "splits": as_splits,

@@ -77,6 +77,12 @@ def nestings() -> Iterator[Hostile]:
     yield "objects.jsonld", lambda: nested('{"@context":{"p":"http://p"},', '"p":{', '"p":"x"', "}", "}"), EITHER
     yield "arrays.jsonld", lambda: nested('{"@context":{"p":"http://p"},"p":', "[", "", "]", "}"), EITHER
     yield "contexts.jsonld", lambda: nested('{"@context":', "[", "", "]", ',"http://p":"x"}'), EITHER
+    yield (
+        "children.json",
+        lambda: nested('{"id": "a", "children": [', '{"id": "b", "children": [', "", "]}", "]}"),
+        REFUSED,
+    )
+    yield "records.json", lambda: nested('[{"id": "a", "b": ', '{"id": "b", "b": ', "1", "}", "}]"), REFUSED
     yield "arrays.json", lambda: nested('{"graphs":', "[", "", "]", "}"), REFUSED
     yield "qualifiers.obo", lambda: nested(OBO + "relationship: r A:2 ", '{a="b", ', "", "}", "\n"), EITHER
     yield "references.obo", lambda: nested(OBO + 'def: "x" ', "[", "", "]", "\n"), EITHER
@@ -146,6 +152,13 @@ def others() -> Iterator[Hostile]:
     prefixes = "".join(f"@prefix p{number}: <http://a/{number}/> .\n" for number in range(100_000))
     steers = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202e"
     named = f"A:1\tr\tA:2\n{steers}\tr\tA:1\n"
+    sparse = [{"id": str(at), f"k{at % 900}": "x"} for at in range(200_000)]
+    yield (
+        "keys.json",
+        lambda: json.dumps([{f"k{at}": at} for at in range(200_000)]).encode(),
+        "records of the same keys",
+    )
+    yield "sparse.json", lambda: json.dumps(sparse).encode(), "records of the same keys"
     yield "attributes.owl", lambda: f"<rdf:RDF {RDF}><rdf:Description {attributes}/></rdf:RDF>".encode(), REFUSED
     yield "prefixes.ttl", lambda: (prefixes + "<http://a> <http://p> <http://b> .\n").encode(), EITHER
     yield "steering.tsv", lambda: named.encode(), "read: "

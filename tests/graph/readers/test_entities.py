@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from graph_strategies import says
 
+from ontodex.errors import ReadError
 from ontodex.graph import ReadWarning, read
 
 PETS = """id,label,synonyms,definition,parent,habitat,weight kg,tame,note
@@ -370,3 +371,42 @@ def test_a_row_without_an_id_has_its_label(write) -> None:
     text = "name,runs on,serial number\nweb-01,rack-1,SN1\nrack-1,,SN2\nrack-2,,SN3\napp-01,web-01,\n"
     said = says(read(write("a.csv", text), on_error="raise"))
     assert said["known"] == {("SN1", "runs on", "SN2"), ("app-01", "runs on", "SN1")}
+
+
+def test_cells_that_list_values_by_commas(write) -> None:
+    rows = ['Kind of Blue,"jazz, modal","New York, USA"', 'Karma,"jazz, soul","Newark, USA"', "Rust,rock,Berlin"]
+    rows += ['Marx,"rock, soul, funk","Bonn, Germany"', "Dare,\"['funk', 'jazz']\",\"Kiel, Germany\"", "Sol,soul,Rome"]
+    graph = read(write("a.csv", "\n".join(["name,genre,recorded in", *rows]) + "\n"), on_error="skip")
+    found = says(graph)["known"]
+    assert {("Kind of Blue", "genre", "modal"), ("Marx", "genre", "soul"), ("Dare", "genre", "funk")} <= found
+    assert {relation for _, relation, _ in found} == {"genre"}
+
+
+def test_rows_are_named_by_what_tells_them_apart(write) -> None:
+    content = "name,email,manager email\nAnn,ann@x.org,\nBob,bob@x.org,ann@x.org\nCid,cid@x.org,bob@x.org\n"
+    graph = read(write("staff.csv", content), on_error="skip")
+    assert says(graph)["known"] == {("Bob", "manager email", "Ann"), ("Cid", "manager email", "Bob")}
+
+
+def test_empty_cells_behind_a_table_are_nothing(write) -> None:
+    table = write("a.csv", "CWE-ID,Name,Parent\n1,dog,2,\n2,animal,,\n3,cat,2,,\n4,cow,2,x\n")
+    graph = read(table, on_error="skip")
+    assert (says(graph)["known"], graph.skipped) == ({("1", "is_a", "2"), ("3", "is_a", "2")}, 1)
+    triples = read(write("b.tsv", "a\tr\tb\t\nc\tr\tb\t\t\n"), on_error="raise")
+    assert says(triples)["known"] == {("a", "r", "b"), ("c", "r", "b")}
+
+
+def test_a_header_of_unknown_names(write) -> None:
+    content = "Produkt,Hersteller,Farbe,Preis\nEmil,Holz & Co,rot,19\nOtto,Holz & Co,blau,29\nAnna,Brett AG,rot,99\n"
+    with pytest.warns(ReadWarning) as caught:
+        graph = read(write("a.csv", content + "Berta,Brett AG,blau,129\n"))
+    assert "took Produkt for the labels" in str(caught[0].message)
+    assert ("Otto", "Hersteller", "Holz & Co") in says(graph)["known"]
+    for other in (
+        "1,2,3,4\n2,3,4,5\n",
+        "a,b,c,d\n1,2,3,4\n",
+        "a b,c,d,e\nx,c,y,z\n",
+        "one, two, three, four.\nfive.\nsix, x\n",
+    ):
+        with pytest.raises(ReadError):
+            read(write("b.csv", other), on_error="skip")

@@ -24,6 +24,9 @@ SAMPLES = {
     "a.jsonld": b'{"@id": "http://x.org/a", "http://x.org/r": {"@id": "http://x.org/b"}}',
     "a.json": b'{"graphs": [{"nodes": [{"id": "X:1", "lbl": "one", "meta": {"synonyms": [{"val": "uno"}]}}], '
     b'"edges": [{"sub": "X:1", "pred": "is_a", "obj": "X:2"}]}]}',
+    "records.json": b'{"nodes": [{"id": 1, "name": "dog", "of": {"id": 2}, "tags": ["a", "b"], "in": {"x": {"y": 1}}}, '
+    b'{"name": "pets", "children": [{"name": "cat"}]}], "links": [{"source": 1, "target": 2, "key": "eats"}]}',
+    "a.jsonl": b'{"head": "a", "relation": "r", "tail": {"id": "b"}}\n{"head": "c", "relation": "r", "tail": "a"}\n',
 }
 
 

@@ -271,9 +271,3 @@ def test_faults_are_told_source_by_source(write) -> None:
         read(one, write("empty.tsv", ""), on_error="skip")
     with pytest.raises(SettingsError, match="in memory"):
         read(one, networkx.MultiDiGraph(), format="table")
-
-
-def test_lines_of_json_are_told_what_to_do(write) -> None:
-    row = '{"head": "a", "relation": "r", "tail": "b"}\n'
-    with pytest.raises(ReadError, match="expected one JSON document, found more behind it"):
-        read(write("a.jsonl", row + row))

@@ -1,0 +1,59 @@
+"""Columns whose cells list several values, parted by commas."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+
+__all__ = ["are_comma_lists", "comma_parts"]
+
+RECURRING = 1 / 2
+"""Of what cells list, more than so much is found in other cells too: what an address or a name begins with is not."""
+
+MOVING = 1 / 3
+"""Of the values that recur, so many stand at several places: parts of addresses do not, countries being the last."""
+
+LONGEST = 40
+"""Letters of a value in the mean; clauses of sentences are longer."""
+
+FEWEST = 3
+"""Cells with commas that tell."""
+
+
+def comma_parts(cell: str) -> list[str]:
+    """Return what stands between the commas of a cell, which may be a list in brackets.
+
+    >>> comma_parts("Drama, Comedy,"), comma_parts("['Drama', 'Comedy']")
+    (['Drama', 'Comedy'], ['Drama', 'Comedy'])
+    """
+    text = cell.strip()
+    around = "\"' " if text[:1] + text[-1:] in ("[]", "{}") else " "
+    parts = (text[1:-1] if around != " " else text).split(",")
+    return [part for one in parts if (part := one.strip().strip(around))]
+
+
+def are_comma_lists(cells: Collection[str]) -> bool:
+    """Tell whether the different cells of a column list values parted by commas: in many ways the same ones.
+
+    >>> are_comma_lists({"Drama, Comedy", "Comedy, Action", "Action, Drama, Crime", "Crime", "Comedy, Crime"})
+    True
+    >>> are_comma_lists({"Bonn, Germany", "Kiel, Germany", "Rome, Italy", "Pisa, Italy", "Italy"})
+    False
+    """
+    lists = [parts for cell in {*cells} if (parts := comma_parts(cell))]
+    several = [parts for parts in lists if len(parts) > 1]
+    if len(several) < FEWEST:
+        return False
+    places = defaultdict[str, set[int]](set)
+    cells_with = defaultdict[str, int](int)
+    for parts in lists:
+        for place, part in enumerate(parts):
+            places[part].add(place)
+        for part in {*parts}:
+            cells_with[part] += 1
+    listed = [part for parts in several for part in parts]
+    recurring = {part for part in listed if cells_with[part] > 1}
+    moving = sum(len(places[part]) > 1 for part in recurring)
+    are_short = sum(map(len, listed)) <= LONGEST * len(listed)
+    often = sum(part in recurring for part in listed) > RECURRING * len(listed)
+    return are_short and often and moving >= MOVING * len(recurring) > 0

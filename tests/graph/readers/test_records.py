@@ -1,0 +1,191 @@
+"""Records of JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import Any
+
+import pytest
+from graph_strategies import says
+
+from ontodex.errors import ReadError
+from ontodex.graph import KnowledgeGraph, ReadWarning, read
+
+BOOKS = [
+    {
+        "id": 1,
+        "title": "Dune",
+        "author": {"id": 1, "name": "Frank Herbert", "born_in": {"name": "Tacoma"}},
+        "genres": ["Epic", "Science fiction"],
+        "summary": "a desert; spice",
+        "sequel": {"id": 2},
+        "print": {"pages": 412, "language": "English"},
+    },
+    {
+        "id": 2,
+        "title": "Dune Messiah",
+        "author": {"id": 1, "name": "Frank Herbert"},
+        "genres": ["Science fiction"],
+        "print": {"language": "English"},
+    },
+    {"id": 3, "title": "Sinuhe", "author": {"id": 2, "name": "Mika Waltari"}, "genres": ["Epic"], "sequel": None},
+]
+
+
+def labels_of(graph: KnowledgeGraph) -> dict[str, str]:
+    return dict(zip(graph.ids, graph.labels, strict=True))
+
+
+def known(graph: KnowledgeGraph) -> set[tuple[str, str, str]]:
+    return says(graph)["known"]
+
+
+@pytest.mark.parametrize("form", ["list", "lines", "inside", "by id"])
+def test_records_are_entities(write, form: str) -> None:
+    documents: dict[str, Any] = {
+        "list": BOOKS,
+        "inside": {"count": 3, "results": BOOKS},
+        "by id": {str(book["id"]): {key: value for key, value in book.items() if key != "id"} for book in BOOKS},
+    }
+    lines = "\n".join(map(json.dumps, BOOKS))
+    content = lines if form == "lines" else json.dumps(documents[form], indent=1)
+    with pytest.warns(ReadWarning, match="left out summary, pages:"):
+        graph = read(write("books.json", content))
+    assert known(graph) == {
+        *(("1", "author", "author:1"), ("2", "author", "author:1"), ("3", "author", "author:2")),
+        *(("1", "genres", "Epic"), ("1", "genres", "Science fiction"), ("2", "genres", "Science fiction")),
+        *(("3", "genres", "Epic"), ("1", "sequel", "2"), ("author:1", "born_in", "Tacoma")),
+        *(("1", "language", "English"), ("2", "language", "English")),
+    }
+    assert {"1": "Dune", "author:1": "Frank Herbert"}.items() <= labels_of(graph).items()
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"nodes": [{"id": "d", "label": "dog"}, {"id": "a"}], "links": [{"source": "d", "target": "a", "key": "is_a"}]},
+        {
+            "nodes": [{"id": "d", "label": "dog"}, {"id": "a"}],
+            "edges": [{"source": "d", "target": "a", "label": "is_a"}],
+        },
+        {
+            "elements": {
+                "nodes": [{"data": {"id": "d", "label": "dog"}}, {"data": {"id": "a"}}],
+                "edges": [{"data": {"id": "e1", "source": "d", "target": "a", "interaction": "is_a"}}],
+            }
+        },
+        [{"head": {"id": "d", "label": "dog"}, "relation": "is_a", "tail": {"id": "a"}}],
+        [{"subject": "d", "predicate": "is_a", "object": "a", "subject_label": "dog"}],
+    ],
+    ids=["networkx", "edges", "Cytoscape", "ends that are objects", "triples"],
+)
+def test_links(write, document: Any) -> None:
+    graph = read(write("a.json", json.dumps(document)), on_error="raise")
+    assert known(graph) == {("d", "is_a", "a")}
+    assert labels_of(graph) == {"d": "dog", "a": "a"}
+
+
+def test_what_neo4j_exports(write) -> None:
+    lines = [
+        {"type": "node", "id": "0", "labels": ["Person"], "properties": {"name": "Ann", "since": 2015}},
+        {"type": "node", "id": "1", "labels": ["Person"], "properties": {"name": "Bob"}},
+        {"type": "relationship", "id": "0", "label": "KNOWS", "start": {"id": "0"}, "end": {"id": "1"}},
+    ]
+    graph = read(write("a.jsonl", "\n".join(map(json.dumps, lines))), on_error="skip")
+    assert known(graph) == {("0", "KNOWS", "1"), ("0", "labels", "Person"), ("1", "labels", "Person")}
+    assert labels_of(graph)["1"] == "Bob"
+
+
+def test_a_tree_is_a_hierarchy(write) -> None:
+    tree = {
+        "name": "Things",
+        "children": [
+            {"name": "Pets", "children": [{"name": "Dogs"}, {"name": "Other"}]},
+            {"name": "Tools", "children": [{"name": "Other", "use": "repair"}, {"name": "Saws", "use": "repair"}]},
+        ],
+    }
+    graph = read(write("a.json", json.dumps(tree)), on_error="raise")
+    assert ("Things > Pets > Other", "is_a", "Things > Pets") in known(graph)
+    assert ("Things > Tools > Other", "use", "repair") in known(graph)
+    assert labels_of(graph)["Things > Pets > Other"] == "Other"
+    assert len(graph.hierarchy().links) == 6
+    with_ids = {"id": "t", "name": "Things", "children": [{"id": "p", "name": "Pets", "children": []}]}
+    assert known(read(write("b.json", json.dumps([with_ids])), on_error="raise")) == {("p", "is_a", "t")}
+
+
+def test_keys_that_are_values(write) -> None:
+    records = [
+        {"name": "Malta", "languages": {"mlt": "Maltese", "eng": "English"}, "above": {"EU": 1}},
+        {"name": "Ireland", "languages": {"gle": "Irish", "eng": "English"}, "above": {"EU": 1}},
+        {"name": "Samoa", "languages": {"smo": "Samoan", "eng": "English"}, "above": {"Oceania": 2}},
+        {"name": "France", "languages": {"fra": "French"}, "above": {"EU": 1}},
+        {"name": "Monaco", "languages": {"fra": "French"}, "above": {"Europe": 1}},
+        {"name": "Togo", "languages": {"fra": "French"}, "above": {"Africa": 1}},
+        {"name": "Tonga", "languages": {"ton": "Tongan"}, "above": {"Oceania": 2}},
+    ]
+    found = known(read(write("a.json", json.dumps(records)), on_error="skip"))
+    assert {("Malta", "languages", "English"), ("Monaco", "languages", "French")} <= found
+    assert ("Ireland", "above", "EU") in found
+
+
+def test_what_has_the_label_of_its_record_tells_more_of_it(write) -> None:
+    records = [
+        {"name": name, "info": {"name": name, "kind": "pet"}, "_id": {"$oid": f"x{name}"}} for name in ("Rex", "Tom")
+    ]
+    graph = read(write("a.json", json.dumps(records)), on_error="raise")
+    assert known(graph) == {("xRex", "kind", "pet"), ("xTom", "kind", "pet")}
+    assert labels_of(graph)["xRex"] == "Rex"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"some": "json"}', "found other JSON"),
+        ('["dog", "cat"]', "found other JSON"),
+        ("[]", "found something else"),
+        ("[[[1]]]", "found other JSON"),
+        ('[{"source": "a", "target": "b"}]', "expected a relation beside both ends"),
+        ('[{"weight": 1}, {"weight": 2}]', "an id or label"),
+        ('{"id": "a"} {"id": "b"}', "expected a JSON document a line"),
+        ('[{"id": "a",]', "expected JSON, found a fault"),
+        (json.dumps([{"id": "a", **{f"k{at}": at for at in range(1001)}}]), "expected records of the same keys"),
+    ],
+)
+def test_other_json(write, content: str, message: str) -> None:
+    with pytest.raises(ReadError, match=rf"a\.json.*{message}"):
+        read(write("a.json", content), on_error="raise")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f'[{{"id": "a", "b": {"[" * 900}{"]" * 900}}}]',
+        '{"id": "a", "b": ' * 900 + "1" + "}" * 900,
+        '[{"id": {"id": {"id": 1}}}]',
+        '[{"id": null, "name": ["a"], "children": [{}, 1, {"name": ""}]}]',
+    ],
+)
+def test_odd_records_are_read_or_refused(write, content: str) -> None:
+    with contextlib.suppress(ReadError):
+        assert len(read(write("a.json", content), on_error="skip").ids) > 0
+
+
+def test_a_faulty_line_does_not_cost_the_others(write) -> None:
+    path = write(
+        "a.jsonl",
+        '{"head": "a", "relation": "r", "tail": "b"}\n\n{"head": \n{"head": "c", "relation": "r", "tail": null}\n',
+    )
+    graph = read(path, on_error="skip")
+    assert (known(graph), graph.skipped) == ({("a", "r", "b")}, 2)
+    with pytest.raises(ReadError, match=r"a.jsonl:3: expected a JSON document a line"):
+        read(path, on_error="raise")
+
+
+def test_records_meet_tables(write) -> None:
+    films = json.dumps([{"id": at, "title": f"Film {at}", "company_id": at % 2 + 1} for at in range(1, 7)])
+    write("films.json", films)
+    path = write("companies.csv", "id,name\n1,Ufa\n2,Gaumont\n")
+    with pytest.warns(ReadWarning, match="read as companies"):
+        graph = read(path.parent)
+    assert ("films:1", "company_id", "companies:2") in known(graph)
