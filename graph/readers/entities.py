@@ -12,6 +12,7 @@ from itertools import islice
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import normalise
 from ontodex.graph.prefixes import WELL_KNOWN
+from ontodex.graph.readers.codes import parents_by_code
 from ontodex.graph.readers.comma_lists import are_comma_lists, comma_parts
 from ontodex.graph.readers.entity_columns import NOTHING, EntityColumns, cell_parts, one_line, spelt
 from ontodex.graph.readers.keys import Table, is_key, table_of
@@ -95,6 +96,8 @@ def add_entities(
     a row, a number names a row only in a column whose name says so (``manager_id``). Where no column is named as one of
     labels, the first of short texts that differ is taken for it. Paths of categories, or a column for each level of a
     hierarchy, place a row below what its path begins with, if it is a category itself, and else link it to the last on it.
+    Where there is none of these, codes may tell what they are below by what they begin with. A cell may list values by
+    commas, and name rows by what another column tells them apart by.
 
     Args:
         columns: What the header says.
@@ -132,6 +135,8 @@ def add_entities(
         links = [(identifier, part) for identifier, cells in named for part in found.parts(cells[at])]
         for identifier, part in found.still_there(found.told(links, found.row, NOTHING | NO_PARENT)):
             builder.triple(identifier, "is_a", found.row(part) or found.word(part))
+    if columns.id and not columns.parents and not chosen.paths:
+        _add_by_code([identifier for identifier, _ in named], builder, remark)
     others = [(at, name) for at, name in columns.others if name and at not in chosen.paths]
     for at, _ in others:
         found.take_key([(identifier, cells[at]) for identifier, cells in named])
@@ -173,6 +178,17 @@ def _add_relation(name: str, links: list[Link], builder: GraphBuilder, table: Ta
     else:
         may_name_rows = not table.is_alone and sum(len(part) for _, part in links) <= LONGEST * len(links)
         table.left_out.setdefault(name, []).extend(links if may_name_rows else ())
+
+
+def _add_by_code(ids: Sequence[str], builder: GraphBuilder, remark: Callable[[str], None]) -> None:
+    """Add what ids are below by what they begin with, if they tell it."""
+    parents = parents_by_code(ids)
+    for identifier, above in parents.items():
+        builder.triple(identifier, "is_a", above)
+    for identifier, above in islice(parents.items(), 1):
+        remark(
+            f"took what ids begin with for what they are below, as no column is named parent ({identifier} is a {above})"
+        )
 
 
 def _stated(

@@ -410,3 +410,37 @@ def test_a_header_of_unknown_names(write) -> None:
     ):
         with pytest.raises(ReadError):
             read(write("b.csv", other), on_error="skip")
+
+
+@pytest.mark.parametrize(
+    ("codes", "links"),
+    [
+        ("11 111 1111 11111 11112 1112 112 21 211", {("1111", "111"), ("11112", "1111"), ("112", "11"), ("211", "21")}),
+        ("A00 A00.0 A00.1 A01 A01.0 A01.01 A01.02 B20 B20.1", {("A00.1", "A00"), ("A01.02", "A01.0")}),
+        (
+            "1 1.1 1.2 1.3 1.4 1.5 1.6 1.7 1.8 1.9 1.10 1.10.1 2 2.1 2.2",
+            {("1.10", "1"), ("1.10.1", "1.10"), ("2.2", "2")},
+        ),
+        ("A 01 01.1 01.11 01.12 01.2 01.21 02 02.1 02.10 02.3", {("01.11", "01.1"), ("01.2", "01"), ("02.10", "02.1")}),
+        ("pet pet.dog pet.dogfish pet.cat tool tool.saw tool.drill", {("pet.dogfish", "pet")}),
+        (" ".join(map(str, range(1, 60))), set()),
+        (" ".join(f"X{number}" for number in range(1, 60, 2)), set()),
+        ("dog dogma cat catalogue bird fish", set()),
+        ("1001 1002 1003 1004 10 2001 2002", set()),
+    ],
+)
+def test_codes_that_tell_what_they_are_below(write, codes: str, links: set[tuple[str, str]]) -> None:
+    rows = [f"{code},name {code}" for code in codes.split()]
+    content = "\n".join(["code,name", *rows, ""])
+    found = says(read(write("a.csv", content), on_error="skip"))["known"]
+    assert {relation for _, relation, _ in found} <= {"is_a"}
+    assert links <= {(child, parent) for child, _, parent in found}
+    assert bool(links) == bool(found)
+    named = says(read(write("b.csv", content.replace("code,name", "code,parent")), on_error="skip"))["known"]
+    assert all(parent.startswith("name") for _, _, parent in named)
+
+
+def test_a_warning_tells_of_codes(write) -> None:
+    rows = "".join(f"{code},thing {code}\n" for code in (1, 11, 111, 1111, 12, 13, 2, 21, 22))
+    with pytest.warns(ReadWarning, match="took what ids begin with for what they are below"):
+        read(write("a.csv", f"id,label\n{rows}"))
