@@ -38,6 +38,15 @@ NUMBER = re.compile(r"[-+]?(?:0|[1-9]\d*)(?:[.,]\d+)?")
 TOLD = 0.9
 """A column names rows by what another one tells them apart by (an e-mail address, a code) if so many of its values do."""
 
+DATE = re.compile(
+    r"(?:^|(?<=[\W\d]))(?:(?:jan|febr?|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|mon|tues?|wed|thu(?:rs)?|fri|sat|sun)"
+    r"(?:[a-z]*(?:ary|ch|il|ust|ber|day))?|[tz]|[ap]m|utc|gmt|st|nd|rd|th)(?=[\W\d]|$)",
+    re.IGNORECASE,
+)
+"""Words of dates and times."""
+
+DIGIT = re.compile(r"\d")
+
 NAMED = 4
 """A value is a row by its label if at least one value of the column in so many is."""
 
@@ -319,6 +328,15 @@ def _is_relation(cells: Sequence[str], row: Row) -> bool:
     values = Counter(cells)
     if 2 * sum(count for part, count in values.items() if row(part)) > len(cells):
         return True
-    words = sum(count for part, count in values.items() if LETTER.search(part))
+    words = sum(count for part, count in values.items() if _is_word(part))
     is_said = {part.casefold() for part in values} <= NO_VALUES
     return not is_said and 2 * words > len(cells) and len(values) <= SHARED * len(cells)
+
+
+def _is_word(part: str) -> bool:
+    """Tell whether a value is neither a number nor a date.
+
+    >>> [_is_word(part) for part in ("12.5", "Jun 12 1998", "2013-07-20T00:00:00Z", "May", "Studio 54")]
+    [False, False, False, True, True]
+    """
+    return bool(LETTER.search(DATE.sub("", part) if DIGIT.search(part) else part))

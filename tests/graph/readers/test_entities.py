@@ -444,3 +444,13 @@ def test_a_warning_tells_of_codes(write) -> None:
     rows = "".join(f"{code},thing {code}\n" for code in (1, 11, 111, 1111, 12, 13, 2, 21, 22))
     with pytest.warns(ReadWarning, match="took what ids begin with for what they are below"):
         read(write("a.csv", f"id,label\n{rows}"))
+
+
+def test_dates_are_no_relation(write) -> None:
+    rows = [
+        f"Film {at},{at % 3 + 1} May 1998,2013-07-20T00:00:0{at % 3}Z,{['Sun', 'Mon', 'Tue'][at % 3]}"
+        for at in range(9)
+    ]
+    with pytest.warns(ReadWarning, match="left out released, seen:"):
+        graph = read(write("a.csv", "\n".join(["name,released,seen,day", *rows]) + "\n"))
+    assert {relation for _, relation, _ in says(graph)["known"]} == {"day"}
