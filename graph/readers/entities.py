@@ -172,10 +172,14 @@ def _no_entity(cells: Sequence[str], width: int) -> str:
 
 
 def _add_relation(name: str, links: list[Link], builder: GraphBuilder, table: Table, found: _Found) -> None:
-    """Add the links of a column, if it is a relation."""
+    """Add the links of a column, if it is a relation, or the names that it holds, if most are those of their own rows."""
     row = found.rows_by(name, links)
     links = found.told(links, row, NOTHING)
     if not links:
+        return
+    if 2 * sum(row(part) == identifier for identifier, part in links) > len(links):
+        for identifier, part in links:
+            builder.entity(identifier, synonyms=[part] if LETTER.search(part) else [])
         return
     are_numbers = 2 * sum(bool(NUMBER.fullmatch(part)) for _, part in links) > len(links)
     is_foreign = are_numbers and table_of(name, table.others)

@@ -454,3 +454,16 @@ def test_dates_are_no_relation(write) -> None:
     with pytest.warns(ReadWarning, match="left out released, seen:"):
         graph = read(write("a.csv", "\n".join(["name,released,seen,day", *rows]) + "\n"))
     assert {relation for _, relation, _ in says(graph)["known"]} == {"day"}
+
+
+def test_a_column_that_names_its_own_rows_holds_names(write) -> None:
+    rows = (
+        "7,oak_log,Oak log,wood,7",
+        "8,stone,Stone,rock,8",
+        "9,porkchop,Raw porkchop,meat,9",
+        "12,plank,Plank,wood,12",
+    )
+    graph = read(write("a.csv", "\n".join(["id,name,display name,made of,number", *rows, ""])), on_error="skip")
+    assert {relation for _, relation, _ in says(graph)["known"]} <= {"made of"}
+    names = dict(zip(graph.ids, graph.synonyms, strict=True))
+    assert [*map(list, (names["9"], names["7"]))] == [["Raw porkchop"], ["Oak log"]]
