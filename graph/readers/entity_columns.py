@@ -97,6 +97,7 @@ class EntityColumns:
         guess: Name of the column of labels, if it is one of labels of something that may be something else.
         levels: Names of the levels of a hierarchy, the broadest first.
         level_of: What the levels are of.
+        value_labels: Columns of links and those of the labels of what they link to ("country", "countryLabel").
     """
 
     width: int
@@ -112,11 +113,12 @@ class EntityColumns:
     keys: tuple[tuple[int, str], ...] = ()
     levels: tuple[int, ...] = ()
     level_of: str = ""
+    value_labels: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def of(cls, names: Sequence[str]) -> EntityColumns:
         """Find the columns by the names of a header."""
-        plain = spelt(names)
+        plain, value_labels = _with_labels(spelt(names))
         ids, labels, synonyms, definitions, former, parents, obsolete = (
             tuple(place for name in known for place, other in enumerate(plain) if name in other)
             for known in (ID, (*LABEL, *LABEL_ALONE), SYNONYMS, DEFINITION, FORMER, PARENT, OBSOLETE)
@@ -132,7 +134,7 @@ class EntityColumns:
         labels = labels or guessed or tuple(kinds[:1])
         ids = ids or keys[:1]
         levels, level_of = level_columns(names)
-        taken = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete, *levels}
+        taken = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete, *levels, *value_labels.values()}
         rest = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
         if guessed:
             is_sure = bool(pair) or guessed[0] in (at + 1 for at in ids) or _is_own(plain[guessed[0]])
@@ -153,6 +155,7 @@ class EntityColumns:
             tuple((at, str(names[at]).strip()) for at in keys),
             levels,
             level_of,
+            tuple(value_labels.items()),
         )
 
     @property
@@ -214,6 +217,29 @@ def entity_columns(names: Sequence[str]) -> EntityColumns | None:
     if columns.levels:
         return columns
     return columns if (columns.id or columns.label) and (columns.told > 1 or {*spelt(names)[0]} & {*HEADS}) else None
+
+
+def _with_labels(names: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]], dict[int, int]]:
+    """Return the names with the first of those that another is named as the label of as the id, if there is no other one.
+
+    So a SPARQL endpoint names variables; the other pairs are returned too.
+
+    >>> _with_labels(spelt(["item", "itemLabel", "itemDescription", "country", "countryLabel"]))
+    ([('id',), ('label',), ('definition',), ('country',), ()], {3: 4})
+    """
+    places = {form: at for at, forms in enumerate(names) for form in forms}
+    pairs = {at: places[f"{forms[-1]} label"] for at, forms in enumerate(names) if f"{forms[-1]} label" in places}
+    found, own = list(names), next(iter(pairs), None)
+    others = {form for at, forms in enumerate(names) for form in forms if at != own}
+    if own is not None and not others.intersection((*ID, *LABEL, *LABEL_ALONE)):
+        stem = names[own][-1]
+        del pairs[own]
+        for kind, name in (("", "id"), (" label", "label"), (" description", "definition"), (" alt label", "synonyms")):
+            if (at := places.get(f"{stem}{kind}")) is not None:
+                found[at] = (name,)
+    for at in pairs.values():
+        found[at] = ()
+    return found, pairs
 
 
 def _of_its_kind(names: Sequence[tuple[str, ...]], kinds: Sequence[str]) -> tuple[int, ...]:

@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterable, Sequence
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import spellings
 from ontodex.graph.readers.entity_columns import NOTHING
+from ontodex.graph.readers.values import LETTER
 
-__all__ = ["ARROW", "LETTER", "Category", "PathColumn", "add_category", "is_path_name", "path_of"]
+__all__ = ["ARROW", "Category", "PathColumn", "add_category", "is_path_name", "path_of"]
 
 Category = tuple[str, ...]
 """The names along a path; the last is that of the category itself."""
@@ -30,8 +31,6 @@ SHARED = 2 / 3
 
 DEEPEST = 100
 """Names along a path; what else follows is part of the last one."""
-
-LETTER = re.compile(r"[^\W\d_]")
 
 LOOKED_AT = 1000
 """Cells that tell whether any mark parts most of a column."""

@@ -138,6 +138,12 @@ def _records(document: Any) -> Sequence[Record]:
         return [one for one in document if isinstance(one, dict)]
     if not isinstance(document, dict):
         return []
+    if isinstance(results := document.get("results"), dict) and isinstance(rows := results.get("bindings"), list):
+        return [
+            {name: one.get("value") for name, one in row.items() if isinstance(one, dict)}
+            for row in rows
+            if isinstance(row, dict)
+        ]
     if any(_is_children(key, value) for key, value in document.items()):
         return [document]
     if listed := [one for value in document.values() if isinstance(value, list) for one in _records(value)]:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from ontodex.graph.names import normalise
 from ontodex.graph.readers.entity_columns import EntityColumns
 from ontodex.graph.readers.levels import names_by_level
-from ontodex.graph.readers.paths import ARROW, LETTER, Category, PathColumn, path_of
+from ontodex.graph.readers.paths import ARROW, Category, PathColumn, path_of
+from ontodex.graph.readers.values import LETTER
 
 __all__ = ["APART", "LONGEST", "ChosenColumns", "chosen_columns"]
 

@@ -12,12 +12,12 @@ from ontodex.graph.readers.entities import add_entities
 from ontodex.graph.readers.entity_columns import EntityColumns, entity_columns
 from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.path_files import are_paths, read_paths
-from ontodex.graph.readers.paths import LETTER
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.reviewed import Reviewed
 from ontodex.graph.readers.rows import Rows, rows_of
 from ontodex.graph.readers.sssom import SssomHeader, sssom_header
 from ontodex.graph.readers.triple_columns import TripleColumns, names_ends, no_relation, own_columns, triple_columns
+from ontodex.graph.readers.values import LETTER
 
 __all__ = ["freebase_words", "read_table"]
 

@@ -189,3 +189,30 @@ def test_records_meet_tables(write) -> None:
     with pytest.warns(ReadWarning, match="read as companies"):
         graph = read(path.parent)
     assert ("films:1", "company_id", "companies:2") in known(graph)
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_what_a_sparql_endpoint_answers(write, form: str) -> None:
+    place = "http://x.org/entity/"
+    names = ("item", "itemLabel", "itemDescription", "country", "countryLabel")
+    rows = [
+        (f"{place}Q64", "Berlin", "a city", f"{place}Q183", "Germany"),
+        (f"{place}Q1726", "Munich", "another", f"{place}Q183", "Germany"),
+        (f"{place}Q90", "Paris", "a third", f"{place}Q142", "France"),
+    ]
+    bindings = [
+        {
+            name: {"type": "uri" if "://" in cell else "literal", "value": cell}
+            for name, cell in zip(names, row, strict=True)
+        }
+        for row in rows
+    ]
+    answer = {"head": {"vars": names}, "results": {"bindings": [*bindings, 1, {"item": 2}]}}
+    table = "\n".join(map(",".join, [names, *rows])) + "\n"
+    graph = read(write(f"a.{form}", table if form == "csv" else json.dumps(answer)), on_error="skip")
+    assert known(graph) == {
+        (f"{place}{city}", "country", f"{place}{country}")
+        for city, country in (("Q64", "Q183"), ("Q1726", "Q183"), ("Q90", "Q142"))
+    }
+    assert {f"{place}Q64": "Berlin", f"{place}Q142": "France"}.items() <= labels_of(graph).items()
+    assert "a city" in graph.definitions

@@ -1,0 +1,129 @@
+"""Links of the rows of a table of entities, and further names, by its columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.prefixes import WELL_KNOWN
+from ontodex.graph.readers.codes import parents_by_code
+from ontodex.graph.readers.comma_lists import are_comma_lists, comma_parts
+from ontodex.graph.readers.entity_columns import NOTHING, EntityColumns, cell_parts
+from ontodex.graph.readers.found_rows import FoundRows, Link, Row
+from ontodex.graph.readers.keys import Table, table_of
+from ontodex.graph.readers.paths import add_category, path_of
+from ontodex.graph.readers.row_columns import LONGEST, ChosenColumns
+from ontodex.graph.readers.values import LETTER, NUMBER, is_word
+
+__all__ = ["add_links"]
+
+NO_VALUES = frozenset(("true", "false", "yes", "no", "y", "n"))
+"""Cells that say whether something holds, and of what nothing is told by it."""
+
+NO_PARENT = frozenset(("0", "0.0", "owl:thing", f"{WELL_KNOWN['owl']}Thing".casefold()))
+"""Cells of parents that say so too."""
+
+SHARED = 2 / 3
+"""A column is a relation if it has at most this many values for each filled cell: rows share them."""
+
+Named = Sequence[tuple[str, Sequence[str]]]
+"""The id and the cells of each row."""
+
+
+def add_links(
+    columns: EntityColumns,
+    chosen: ChosenColumns,
+    named: Named,
+    found: FoundRows,
+    builder: GraphBuilder,
+    table: Table,
+    remark: Callable[[str], None],
+) -> None:
+    """Add the links of rows; see :func:`ontodex.graph.readers.entities.add_entities`.
+
+    Args:
+        columns: What the columns hold.
+        chosen: Which of them are paths.
+        named: The rows.
+        found: Finds them.
+        builder: Takes the links.
+        table: Takes the columns that are left out.
+        remark: Takes what is to be said of the table.
+    """
+    _add_parents(columns, chosen, named, found, builder)
+    if columns.id and not columns.parents and not chosen.paths:
+        _add_by_code([identifier for identifier, _ in named], builder, remark)
+    others = [(at, name) for at, name in columns.others if name and at not in chosen.paths]
+    for at, _ in others:
+        found.take_key([(identifier, cells[at]) for identifier, cells in named])
+    for at, name in others:
+        parts_of = comma_parts if are_comma_lists([cells[at] for _, cells in named]) else cell_parts
+        links = [(identifier, part) for identifier, cells in named for part in found.parts(cells[at], parts_of)]
+        _add_relation(name, links, builder, table, found)
+    for identifier, cells in named:
+        for relation, category in chosen.links(cells):
+            if relation and found.still_there([(identifier, path_of(category))]):
+                builder.triple(identifier, relation, add_category(category, builder))
+    _add_value_labels(columns, named, found, builder)
+
+
+def _add_parents(
+    columns: EntityColumns, chosen: ChosenColumns, named: Named, found: FoundRows, builder: GraphBuilder
+) -> None:
+    for at in [at for at in columns.parents if at not in chosen.paths]:
+        links = [(identifier, part) for identifier, cells in named for part in found.parts(cells[at])]
+        for identifier, part in found.still_there(found.told(links, found.row, NOTHING | NO_PARENT)):
+            builder.triple(identifier, "is_a", found.row(part) or found.word(part))
+
+
+def _add_value_labels(columns: EntityColumns, named: Named, found: FoundRows, builder: GraphBuilder) -> None:
+    """Add the labels of what a column links to, where another one holds them."""
+    for at, label in columns.value_labels:
+        for _, cells in named:
+            if len(parts := found.parts(cells[at])) == 1 and not found.row(parts[0]) and parts[0] in builder:
+                builder.entity(parts[0], label=cells[label])
+
+
+def _add_relation(name: str, links: list[Link], builder: GraphBuilder, table: Table, found: FoundRows) -> None:
+    """Add the links of a column, if it is a relation, or the names that it holds, if most are those of their own rows."""
+    row = found.rows_by(name, links)
+    links = found.told(links, row, NOTHING)
+    if not links:
+        return
+    if 2 * sum(row(part) == identifier for identifier, part in links) > len(links):
+        for identifier, part in links:
+            builder.entity(identifier, synonyms=[part] if LETTER.search(part) else [])
+        return
+    are_numbers = 2 * sum(bool(NUMBER.fullmatch(part)) for _, part in links) > len(links)
+    is_foreign = are_numbers and table_of(name, table.others)
+    if _is_relation([part for _, part in links], row) and not is_foreign:
+        for identifier, part in found.still_there(links, ids_alone=True):
+            builder.triple(identifier, name, row(part) or found.word(part))
+        if are_numbers and not table_of(name, [table.name]):
+            table.by_number[name] = {part for _, part in links}
+    else:
+        may_name_rows = not table.is_alone and sum(len(part) for _, part in links) <= LONGEST * len(links)
+        table.left_out.setdefault(name, []).extend(links if may_name_rows else ())
+
+
+def _add_by_code(ids: Sequence[str], builder: GraphBuilder, remark: Callable[[str], None]) -> None:
+    """Add what ids are below by what they begin with, if they tell it."""
+    parents = parents_by_code(ids)
+    for identifier, above in parents.items():
+        builder.triple(identifier, "is_a", above)
+    for identifier, above in islice(parents.items(), 1):
+        remark(
+            f"took what ids begin with for what they are below, as no column is named parent ({identifier} is a {above})"
+        )
+
+
+def _is_relation(cells: Sequence[str], row: Row) -> bool:
+    """Tell whether most cells of a column name rows of the table, or whether rows share its values."""
+    values = Counter(cells)
+    if 2 * sum(count for part, count in values.items() if row(part)) > len(cells):
+        return True
+    words = sum(count for part, count in values.items() if is_word(part))
+    is_said = {part.casefold() for part in values} <= NO_VALUES
+    return not is_said and 2 * words > len(cells) and len(values) <= SHARED * len(cells)
