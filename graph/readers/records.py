@@ -13,7 +13,7 @@ from typing import Any
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import normalise, spellings
-from ontodex.graph.readers.entity_columns import ID, LABEL, LABEL_ALONE, EntityColumns, one_line, spelt
+from ontodex.graph.readers.entity_columns import ID, LABEL, LABEL_ALONE, PARENT, EntityColumns, one_line, spelt
 from ontodex.graph.readers.files import bounded_lines, opened
 from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.named_rows import add_named_rows
@@ -104,12 +104,12 @@ def read_records(
     links, entities = ([one for one in records if _is_link(tuple(one)) == is_link] for is_link in (True, False))
     rows = _Rows(entities)
     try:
-        told = [rows.link(_with_relation(link)) for link in links]
         for record in entities:
             rows.add(record)
+        told = [rows.link(_with_relation(link)) for link in links]
     except RecursionError:
         raise ReadError("expected objects less deep in one another", builder.source) from None
-    for found in filter(None, (told, rows.found)):
+    for found in filter(None, (told, rows.found + rows.inside)):
         names, header = _names(found, builder.source)
         columns = triple_columns(header) if found is told else own_columns(header) or EntityColumns.of(header)
         if columns is None:
@@ -182,7 +182,7 @@ def _unwrapped(record: Record) -> Record:
     if record.get("type") in NEO4J and isinstance(record.get("properties", {}), dict):
         if record["type"] == "relationship":
             return {"head": record.get("start"), "relation": record.get("label"), "tail": record.get("end")}
-        return {"id": record.get("id"), "labels": record.get("labels"), **record.get("properties", {})}
+        return {"labels": record.get("labels"), **record.get("properties", {}), "id": record.get("id")}
     if label := _text(record, LABELS):
         return {
             key: _without_label(value, label) if isinstance(value, dict) else value for key, value in record.items()
@@ -227,14 +227,19 @@ class _Rows:
         records: Those that are entities.
 
     Attributes:
-        found: The rows so far.
+        found: The rows of the records, so far.
+        inside: Those of what stands inside them.
         links: The links of entities to those that stand inside them.
     """
 
     def __init__(self, records: Sequence[Record]) -> None:
         self.found: list[Row] = []
+        self.inside: list[Row] = []
         self.links: list[tuple[str, str, str]] = []
         self._own = {_text(record, ID): _text(record, LABELS) for record in records}
+        bearers = Counter(map(normalise, self._own.values()))
+        named = ((identifier, normalise(label)) for identifier, label in self._own.items() if identifier and label)
+        self._by_label = {label: identifier for identifier, label in named if bearers[label] == 1}
         self._maps = _maps(records)
 
     def add(self, record: Record, kind: str = "", above: Category = (), parent: str = "") -> str:
@@ -251,14 +256,16 @@ class _Rows:
         children = {key: value for key, value in record.items() if _is_children(key, value)}
         if kind and identifier.isdigit() and not self._is_own(identifier, label):
             identifier = f"{kind}:{identifier}"
-        if label and not identifier and (above or children):
-            identifier = path_of(path)
+        if label and not identifier:
+            is_category = above or children
+            identifier = path_of(path) if is_category else self._by_label.get(normalise(label), "")
         own = {key: name for names, name in ((ID, "id"), (LABELS, "label")) if (key := _named(record, names))}
-        rest = {own.get(key, key): value for key, value in record.items() if key not in children}
+        taken = {*children, "id", "label"}.difference(own)
+        rest = {own.get(key, key): value for key, value in record.items() if key not in taken}
         row = self.row(rest, identifier or label) | ({"id": identifier} if identifier else {})
         if parent:
             row["parent"] = row.get("parent") or parent
-        self.found.append(row)
+        (self.inside if kind else self.found).append(row)
         for child in chain.from_iterable(children.values()):
             if _is_named(child):
                 self.add(child, above=path, parent=identifier)
@@ -296,7 +303,7 @@ class _Rows:
             return _plain(value)
         if not head:
             return _text(value, LABELS) or _text(value, ID)
-        self.links.append((head, key, self.add(value, key)))
+        self.links.append((head, "is_a" if {*spellings(key)} & {*PARENT} else key, self.add(value, key)))
         return ""
 
 

@@ -216,3 +216,21 @@ def test_what_a_sparql_endpoint_answers(write, form: str) -> None:
     }
     assert {f"{place}Q64": "Berlin", f"{place}Q142": "France"}.items() <= labels_of(graph).items()
     assert "a city" in graph.definitions
+
+
+def test_objects_inside_records_that_are_records_too(write) -> None:
+    records = [
+        {
+            "id": 1,
+            "label": None,
+            "name": "dog",
+            "parent": {"name": "Animal"},
+            "likes": [{"name": "cat"}, {"name": "bone"}],
+        },
+        {"name": "cat", "label": "", "id": 2, "parent": {"id": 3}},
+        {"id": 3, "name": "animal"},
+    ]
+    graph = read(write("a.json", json.dumps(records)), on_error="raise")
+    assert known(graph) == {("1", "is_a", "3"), ("2", "is_a", "3"), ("1", "likes", "2"), ("1", "likes", "bone")}
+    assert labels_of(graph) == {"1": "dog", "2": "cat", "3": "animal", "bone": "bone"}
+    assert len(graph.hierarchy().links) == 2
