@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,12 @@ from ontodex.graph.arrays import distinct, runs, within
 from ontodex.graph.knowledge_graph import both_directions
 
 __all__ = ["KnownLinks"]
+
+MANY = 20
+"""Tails of a question from which on it is not told how many they are."""
+
+SMOOTHED = 0.5
+"""Entities that are added to those that have more tails, and to those that have not."""
 
 Rows = NDArray[np.int64]
 
@@ -50,6 +57,31 @@ class KnownLinks:
         keys = self._key(entities, relations)
         starts = np.searchsorted(self._questions, keys)
         return starts, np.searchsorted(self._questions, keys, side="right") - starts
+
+    @cached_property
+    def _going_on(self) -> NDArray[np.float64]:
+        """How usual it is, by relation and number of tails up to :data:`MANY`, that what has so many has more."""
+        questions, counts = np.unique(self._questions, return_counts=True)
+        relations = questions % self.n_relations
+        exactly = np.zeros((self.n_relations, MANY + 2))
+        np.add.at(exactly, (relations, np.minimum(counts, MANY + 1)), 1)
+        at_least = np.flip(np.cumsum(np.flip(exactly, axis=1), axis=1), axis=1)
+        usual = np.log((at_least[:, 1:] + SMOOTHED) / (at_least[:, :-1] + 2 * SMOOTHED))
+        usual[:, 0] = 0.0
+        return usual
+
+    def going_on(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Return how usual it is that what has as many tails as an entity has more, as a logarithm; 0 for what has none.
+
+        Nearly nothing where no entity has more tails than this one: a person has one place of birth.
+
+        Args:
+            entities: Of shape (n,).
+            relations: Likewise.
+        """
+        counts = np.minimum(self.spans(entities, relations)[1], MANY)
+        usual: NDArray[np.float64] = self._going_on[relations, counts]
+        return usual
 
     def follow(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer], most: int | None = None

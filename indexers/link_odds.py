@@ -1,7 +1,8 @@
 """How likely the best answers of a question about links are: what is seen of each answer, and odds fitted to held-out links.
 
 Scores rank the answers of one question. To rank those of all questions they need to compare: a link is the likelier the
-larger the share of its question's chances it takes, the more links the question has already, and the surer rules are of it.
+larger the share of its question's chances it takes, the more links the question has already, the surer rules are of it, the
+more usual still more links are, and unless known answers take nearly all chances.
 """
 
 from __future__ import annotations
@@ -41,8 +42,11 @@ SOME = 0.5
 ASKED = 64
 """Questions that are asked at once."""
 
-UNFITTED = (1.0, 1.0, 0.0, 0.0, 0.0)
+UNFITTED = (1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0)
 """Odds where nothing could be fitted: the share of the chances times the number of known tails."""
+
+MUCH_LEFT, LEAST_LEFT = -3.0, -20.0
+"""Logarithm of the share of the chances left by known tails from which on it tells nothing, and of the least there is."""
 
 SOME_DOUBT = 0.01
 """Added to what rules say and to its contrary, so that neither is sure."""
@@ -62,7 +66,9 @@ class BestAnswers:
         relations: By which relation; those from R on are inverses.
         tails: Row of the answer, of shape (answers,).
         evidence: Logarithm of its share of the chances of its question, logarithm of the number of tails known there, logit
-            of what rules say, and that where it is positive, of shape (4, answers).
+            of what rules say, and that where it is positive, how usual more tails are there
+            (:meth:`~ontodex.graph.known_links.KnownLinks.going_on`), and more heads of the answer, and how little of
+            the chances of its question known tails leave, 0 or less; of shape (7, answers).
     """
 
     entities: Rows
@@ -108,22 +114,34 @@ def best_answers(
     for start in range(0, len(questions), ASKED):
         entities, relations = questions[start : start + ASKED].T
         scores, rules = scored(entities, relations)
+        of_known = np.array(
+            [_log_sum(scores[row, known]) for row, known in enumerate(links.tails(entities, relations))]
+        )
         leave_out(scores, links, entities, relations, reflexive)
-        top = np.maximum(scores.max(axis=1, keepdims=True), np.finfo(np.float32).min)
-        total = np.log(np.maximum(np.exp(scores - top).sum(axis=1, dtype=np.float64), 1e-300)) + top[:, 0]
+        of_others = np.array([_log_sum(row) for row in scores])
         if passed_over is not None:
             for row, (entity, relation) in enumerate(zip(entities.tolist(), relations.tolist(), strict=True)):
                 scores[row, passed_over(entity, relation)] = -np.inf
         best = min(BEST, scores.shape[1])
         tails = np.argpartition(scores, -best, axis=1)[:, -best:]
-        shares = np.take_along_axis(scores, tails, axis=1) - total[:, None]
+        shares = np.take_along_axis(scores, tails, axis=1) - of_others[:, None]
         said = np.stack([_looked_up(*of_one, rows) for of_one, rows in zip(rules, tails, strict=True)])
         logits = np.log(said + SOME_DOUBT) - np.log1p(SOME_DOUBT - said)
         counts = links.spans(entities, relations)[1]
         many = np.broadcast_to(np.log(np.maximum(counts, SOME))[:, None], shares.shape)
-        evidence = np.stack([shares, many, logits, np.maximum(logits, 0.0)])
+        here = np.broadcast_to(links.going_on(entities, relations)[:, None], shares.shape)
+        there = links.going_on(tails, links.inverse(relations)[:, None])
+        left = np.clip(-np.logaddexp(0, of_known - of_others), LEAST_LEFT, MUCH_LEFT) - MUCH_LEFT
+        full = np.broadcast_to(left[:, None], shares.shape)
+        evidence = np.stack([shares, many, logits, np.maximum(logits, 0.0), here, there, full])
         asked, places = np.nonzero(np.isfinite(shares))
         yield BestAnswers(entities[asked], relations[asked], tails[asked, places], evidence[:, asked, places])
+
+
+def _log_sum(scores: NDArray[np.float32]) -> float:
+    """Return the logarithm of the sum of the exponentials, or of next to nothing if there is nothing."""
+    top = max(float(scores.max(initial=-np.inf)), float(np.finfo(np.float32).min))
+    return float(np.log(max(np.exp(scores - np.float32(top)).sum(dtype=np.float64), 1e-300))) + top
 
 
 def leave_out(
@@ -160,7 +178,7 @@ def chances(evidence: Floats, odds: NDArray[np.floating] | None) -> Floats:
         odds: What :func:`fit_odds` returned; without, links are missing in proportion to those that are known.
     """
     weights = np.asarray(UNFITTED if odds is None else odds, dtype=np.float64)
-    return sigmoid(weights[:-1] @ evidence + weights[-1])
+    return sigmoid(weights[:-1] @ evidence[: len(weights) - 1] + weights[-1])
 
 
 def fit_odds(
@@ -186,7 +204,7 @@ def fit_odds(
         random: Draws the questions.
 
     Returns:
-        ``float32`` of shape (5,): a weight of each kind of evidence, and the offset; ``None`` where there are too
+        ``float32`` of shape (8,): a weight of each kind of evidence, and the offset; ``None`` where there are too
         few true answers to fit any.
     """
 
@@ -202,7 +220,7 @@ def fit_odds(
         return scores, [(rows, said[RULES]) for rows, said in found]
 
     asked = random.permutation(answerable(links, structure.rules))[:QUESTIONS]
-    evidence, truth = [np.zeros((4, 0))], [np.zeros(0, dtype=bool)]
+    evidence, truth = [np.zeros((7, 0))], [np.zeros(0, dtype=bool)]
     for best in best_answers(asked, scored, links, reflexive):
         evidence.append(best.evidence)
         truth.append(held_out.known(best.entities, best.relations, best.tails))

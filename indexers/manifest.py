@@ -14,7 +14,7 @@ from ontodex.indexers.blobs import BlobInfo
 
 __all__ = ["FORMAT", "FileInfo", "Manifest", "SpaceInfo", "file_info"]
 
-FORMAT = 11
+FORMAT = 12
 """Version of the layout on disk. An index of a newer one is refused, older ones are read."""
 
 NAME = "manifest.json"

@@ -55,7 +55,8 @@ def test_what_is_known_is_left_out_and_the_asked_entity_unless_it_may_be_linked_
 def test_evidence_of_the_best_answers() -> None:
     scores = np.random.default_rng(0).normal(size=(2, 60)).astype(np.float32)
     links = KnownLinks(np.array([[55, 0, tail] for tail in (51, 52, 53, 54)]), 60, 1)
-    scores[0, 9] = scores[0].max() + 1  # the best of its question
+    scores[0, 51:55] += 9  # known ones leave little
+    scores[0, 9] = np.delete(scores[0], [51, 52, 53, 54]).max() + 1  # the best of its question
     left = scores.astype(np.float64)
     left[0, 51:56] = left[1, 56] = -np.inf
     shares = log_softmax(left, axis=1)
@@ -76,9 +77,16 @@ def test_evidence_of_the_best_answers() -> None:
     np.testing.assert_allclose(best.evidence[0], shares[row, best.tails], rtol=1e-5)
     np.testing.assert_allclose(best.evidence[1], np.log([4, 0.5])[row])
     (at,) = np.flatnonzero(first & (best.tails == 9))
-    np.testing.assert_allclose(best.evidence[2:, at], np.log(0.91 / 0.11), rtol=1e-6)
+    np.testing.assert_allclose(best.evidence[2:4, at], np.log(0.91 / 0.11), rtol=1e-6)
     silent = ~first | ~np.isin(best.tails, [3, 9])
-    np.testing.assert_allclose(best.evidence[2:, silent].T, [[np.log(0.01 / 1.01), 0.0]] * silent.sum(), rtol=1e-6)
+    np.testing.assert_allclose(
+        best.evidence[4], np.log([0.5 / 2, 1])[row]
+    )  # the one that has four tails, and none more
+    np.testing.assert_allclose(best.evidence[5], np.where(np.isin(best.tails, [51, 52, 53, 54]), np.log(0.5 / 5), 0))
+    mass = np.exp(scores.astype(np.float64))
+    left = 1 - mass[0, 51:55].sum() / np.delete(mass[0], 55).sum()  # of what is not asked about itself
+    np.testing.assert_allclose(best.evidence[6], np.where(first, min(np.log(left) + 3, 0), 0), rtol=1e-5)
+    np.testing.assert_allclose(best.evidence[2:4, silent].T, [[np.log(0.01 / 1.01), 0.0]] * silent.sum(), rtol=1e-6)
 
 
 def test_a_question_whose_answers_are_all_left_out_has_none() -> None:
@@ -106,7 +114,9 @@ def test_chances_by_odds_and_without() -> None:
     evidence = np.array([[-1.0, -20.0], [2.0, 0.0], [1.0, -4.0], [1.0, 0.0]])
     odds = np.array([1.0, 0.5, 0.2, -0.1, -3.0], dtype=np.float32)
     np.testing.assert_allclose(chances(evidence, odds), sigmoid(odds[:4].astype(float) @ evidence - 3.0), rtol=1e-6)
-    np.testing.assert_allclose(chances(evidence, None), sigmoid(np.array([1.0, -20.0])))
+    more = np.concatenate([evidence, [[0.0, -1.0], [-2.0, 0.0], [-3.0, -3.0]]])
+    np.testing.assert_allclose(chances(more, odds), chances(evidence, odds))  # of an index of format 11
+    np.testing.assert_allclose(chances(more, None), sigmoid(np.array([-1.0, -21.0])))
 
 
 @pytest.mark.parametrize("hidden", [40, 5])
