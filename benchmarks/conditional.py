@@ -66,6 +66,7 @@ def _measured(options: argparse.Namespace, name: str, passes: dict[str, int]) ->
     for row, epochs in passes.items():
         print(f"{graph!r}: {row} …", file=sys.stderr)
         figures[row] = _figures(_training(options, row, epochs), pairs)
+        print(f"{row}: {figures[row]}", file=sys.stderr)
     goals = _goals(figures)
     if goals:
         figures["goals"] = goals
