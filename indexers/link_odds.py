@@ -220,7 +220,7 @@ def fit_odds(
         return scores, [(rows, said[RULES]) for rows, said in found]
 
     asked = random.permutation(answerable(links, structure.rules))[:QUESTIONS]
-    evidence, truth = [np.zeros((7, 0))], [np.zeros(0, dtype=bool)]
+    evidence, truth = [np.zeros((len(UNFITTED) - 1, 0))], [np.zeros(0, dtype=bool)]
     for best in best_answers(asked, scored, links, reflexive):
         evidence.append(best.evidence)
         truth.append(held_out.known(best.entities, best.relations, best.tails))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 
+from ontodex.graph.readers.values import unwrapped
+
 __all__ = ["are_comma_lists", "comma_parts"]
 
 RECURRING = 1 / 2
@@ -26,10 +28,9 @@ def comma_parts(cell: str) -> list[str]:
     >>> comma_parts("Drama, Comedy,"), comma_parts("['Drama', 'Comedy']")
     (['Drama', 'Comedy'], ['Drama', 'Comedy'])
     """
-    text = cell.strip()
-    around = "\"' " if text[:1] + text[-1:] in ("[]", "{}") else " "
-    parts = (text[1:-1] if around != " " else text).split(",")
-    return [part for one in parts if (part := one.strip().strip(around))]
+    inside = unwrapped(cell, ("[]", "{}"))
+    around = "\"' " if inside != cell.strip() else " "
+    return [part for one in inside.split(",") if (part := one.strip().strip(around))]
 
 
 def are_comma_lists(cells: Collection[str]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import spellings
 from ontodex.graph.readers.entity_columns import NOTHING
-from ontodex.graph.readers.values import LETTER
+from ontodex.graph.readers.values import LETTER, unwrapped
 
 __all__ = ["ARROW", "Category", "PathColumn", "add_category", "is_path_name", "path_of"]
 
@@ -114,7 +114,7 @@ class PathColumn:
 
     def _read(self, cell: str) -> list[Category]:
         for marks in (";\n" if self._mark is BAR else "|;\n", ","):
-            parts = re.split(f"[{marks}]", _unwrapped(cell, ("[]",)))
+            parts = re.split(f"[{marks}]", unwrapped(cell, ("[]",)))
             found = [names for part in parts if (names := _names(part, self._mark))]
             roots = [names[0] for names in found]
             deep = {names[0] for names in found if marks != "," or len(names) > 1}
@@ -124,19 +124,9 @@ class PathColumn:
         return [whole] if whole else []
 
 
-def _unwrapped(cell: str, marks: tuple[str, ...]) -> str:
-    """Return what stands between two marks, if a cell begins and ends with them.
-
-    >>> _unwrapped(' "Home > Sofas" ', ('""', "[]")), _unwrapped('TV > 15"', ('""', "[]"))
-    ('Home > Sofas', 'TV > 15"')
-    """
-    text = cell.strip()
-    return text[1:-1] if len(text) > 1 and text[0] + text[-1] in marks else text
-
-
 def _names(cell: str, mark: re.Pattern[str]) -> Category:
     """Return the names along a path, which may stand alone in a list (``["Home > Sofas"]``)."""
-    path = _unwrapped(_unwrapped(cell, ("[]",)), ('""', "''"))
+    path = unwrapped(unwrapped(cell, ("[]",)), ('""', "''"))
     return tuple(name for part in mark.split(path, DEEPEST - 1) if (name := " ".join(part.split())))
 
 

@@ -34,7 +34,7 @@ CONCEPTNET = "/r/"
 """How relations of ConceptNet begin, whose last part says it all; other paths are Freebase's."""
 
 HEADER = "name head, relation and tail in a header, or id, label and parent"
-UNNAMED = f"{HEADER}, or read lines that are sentences by --format sentences, or paths by --format paths, or "
+UNNAMED = f"{HEADER}, or read lines that are sentences by --format sentences, or paths by --format paths"
 IF_OTHERWISE = f"if the first line is a header or the columns are something else, {HEADER}"
 
 FEW = 3
@@ -128,7 +128,7 @@ class _Misfits:
     def __init__(self, path: Path, problems: Problems, width: int) -> None:
         self.problems, self.source, self.width = problems, str(path), width
         self.begun = False
-        self._hint = UNNAMED
+        self._hint = f"{UNNAMED}, or "
 
     def report(self, number: int, cells: Sequence[str]) -> None:
         if self.begun or not cells[0].startswith("#"):
@@ -191,7 +191,7 @@ def read_table(
             negated=negated,
         )
         if not entities and not builder.relation_ids():
-            raise ReadError(f"expected links of entities, found none; {UNNAMED.removesuffix(', or ')}", str(path))
+            raise ReadError(f"expected links of entities, found none; {UNNAMED}", str(path))
 
 
 def _read_triples(

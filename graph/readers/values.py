@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["LETTER", "NUMBER", "is_word"]
+__all__ = ["LETTER", "NUMBER", "is_word", "unwrapped"]
 
 LETTER = re.compile(r"[^\W\d_]")
 
@@ -27,3 +27,13 @@ def is_word(part: str) -> bool:
     [False, False, False, True, True]
     """
     return bool(LETTER.search(DATE.sub("", part) if DIGIT.search(part) else part))
+
+
+def unwrapped(cell: str, marks: tuple[str, ...]) -> str:
+    """Return what stands between two marks, if a cell begins and ends with them.
+
+    >>> unwrapped(' "Home > Sofas" ', ('""', "[]")), unwrapped('TV > 15"', ('""', "[]"))
+    ('Home > Sofas', 'TV > 15"')
+    """
+    text = cell.strip()
+    return text[1:-1] if len(text) > 1 and text[0] + text[-1] in marks else text
