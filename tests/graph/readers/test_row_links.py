@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from graph_strategies import says
 
@@ -145,3 +147,10 @@ def test_a_column_that_names_its_own_rows_holds_names(write) -> None:
     assert {relation for _, relation, _ in says(graph)["known"]} <= {"made of"}
     names = dict(zip(graph.ids, graph.synonyms, strict=True))
     assert [*map(list, (names["9"], names["7"]))] == [["Raw porkchop"], ["Oak log"]]
+
+
+def test_objects_written_into_cells_are_no_lists(write) -> None:
+    kits = [{"a": [one, other], "b": "Mace"} for one in ("Axe", "Bow", "Mace") for other in ("Axe", "Bow", "Mace")]
+    records = [{"name": f"class {at}", "kit": json.dumps(kit), "book": "PHB"} for at, kit in enumerate(kits)]
+    graph = read(write("a.json", json.dumps(records)), on_error="skip")
+    assert {relation for _, relation, _ in says(graph)["known"]} == {"book"}
