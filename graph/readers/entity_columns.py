@@ -36,6 +36,8 @@ KINDS = ("class", "category")
 SYNONYMS = (
     *("synonyms", "synonym", "lemmas", "aliases", "alias", "alternative labels", "alternative label", "altlabel"),
     *("altlabels", "alt label", "alt labels", "also known as", "aka", "exact synonyms", "exact synonym"),
+    *(f"{kind} {name}" for kind in ("alternate", "alternative", "other") for name in ("name", "names")),
+    *("alternatenames", "alternativenames", "altnames", "alt names", "othernames"),
 )
 DEFINITION = ("definition", "definitions", "gloss", "description", "first sentence", "comment", "wikidata description")
 FORMER = ("former ids", "former id", "alt ids", "alt id", "alternative ids", "alternative id", "replaces")
@@ -68,6 +70,11 @@ OWN = (
 )
 """"full name" is a name of what stands in the row."""
 
+FURTHER_NAME = re.compile(
+    "(?:full|short|long|display|official|common|scientific|legal|native|original|latin|vernacular|inverted) names?"
+)
+"""A name of a column of synonyms beside one of labels."""
+
 JOINED = re.compile(r"(?<=\w)[.-](?=\w)")
 """What joins the words of a name, as a space does."""
 
@@ -76,7 +83,7 @@ TYPED = re.compile(
 )
 """A name with a type, as Neo4j imports it: ``movieId:ID(Movie)``, ``year:int``."""
 
-OBSOLETE = ("obsolete", "is obsolete", "deprecated", "is deprecated")
+OBSOLETE = ("obsolete", "is obsolete", "deprecated", "is deprecated", "revoked")
 
 
 @dataclass(frozen=True)
@@ -134,6 +141,9 @@ class EntityColumns:
         labels = labels or guessed or tuple(kinds[:1])
         ids = ids or keys[:1]
         levels, level_of = level_columns(names)
+        if labels:
+            further = (at for at, form in enumerate(plain) if any(map(FURTHER_NAME.fullmatch, form)))
+            synonyms += tuple(at for at in further if at not in {*said, *labels})
         taken = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete, *levels, *value_labels.values()}
         rest = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
         if guessed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 from ontodex.graph.builder import GraphBuilder
@@ -28,6 +29,10 @@ PATH_NAME = re.compile(r"(?:.+ )?(?:path|breadcrumbs?|category tree)")
 
 SHARED = 2 / 3
 """Paths that are parted by arrows without spaces begin with at most this many roots for each of them."""
+
+FEWEST, NESTED = 3, 0.9
+"""Bars part the names of paths, and not lists, if so many names that recur in different ones, and such a share of these,
+always stand after the same names."""
 
 DEEPEST = 100
 """Names along a path; what else follows is part of the last one."""
@@ -81,8 +86,9 @@ class PathColumn:
     def of(cls, cells: Collection[str], name: str = "") -> PathColumn | None:
         """Return the column of these cells and this name, or ``None`` if most are no paths.
 
-        Paths that are parted by a slash, a backslash, two colons or a bar are known by the name of their column, or as what
-        they begin with is there too, or, but for a bar, by three names or more in most that begin alike.
+        Paths that are parted by a slash, a backslash or two colons are known by the name of their column, or as what they
+        begin with is there too, or by three names or more in most that begin alike; by a bar, which parts lists too, by the
+        name, or as names within them always stand below the same ones.
 
         >>> PathColumn.of(["Home > Sofas", "Home > Beds"]) is None, PathColumn.of(["AC/DC", "Sofas"]) is None
         (False, True)
@@ -141,8 +147,22 @@ def _are_parted(cells: Sequence[str], mark: re.Pattern[str], *, is_named: bool) 
         return share_roots or 2 * sum(bool(SPACED.search(cell)) for cell in cells) >= len(deep)
     if any("://" in cell for cell in cells):
         return False
-    if is_named or (mark is not BAR and share_roots and 2 * sum(len(names) > 2 for names in paths) > len(paths)):
+    if mark is BAR and not is_named:
+        return share_roots and _are_nested({*paths})
+    if is_named or (share_roots and 2 * sum(len(names) > 2 for names in paths) > len(paths)):
         return True
     parts = {*paths, *(_names(part, mark) for cell in cells for part in re.split(r"[|;,\n]", cell))}
-    deep = [names for names in parts if len(names) > 1]
-    return 2 * sum(names[:-1] in parts for names in deep) >= len(deep)
+    deep, roots = [names for names in parts if len(names) > 1], {names[:1] for names in paths}
+    are_lists = 2 * sum(names[-1:] in roots for names in deep) > len(deep)
+    return not are_lists and 2 * sum(names[:-1] in parts for names in deep) >= len(deep)
+
+
+def _are_nested(paths: Collection[Category]) -> bool:
+    """Tell whether names that recur in different paths, but for the first ones, stand below the same ones in each."""
+    above: dict[str, list[Category]] = defaultdict(list)
+    for names in paths:
+        for depth, name in enumerate(names[1:], start=1):
+            above[name].append(names[:depth])
+    recurring = [found for found in above.values() if len(found) > 1]
+    nested = sum(len({*found}) == 1 for found in recurring)
+    return nested >= max(FEWEST, NESTED * len(recurring))

@@ -37,9 +37,6 @@ NAMES = (*ID, *LABELS)
 LINK_NAMES = ("label", "name", "key", "type")
 """Keys of what a link may say where it has no relation."""
 
-NEO4J = ("node", "relationship")
-"""Types of what Neo4j exports a line each."""
-
 MOST_KEYS = 1000
 """Keys that records have in all."""
 
@@ -179,10 +176,10 @@ def _is_named(value: Any) -> bool:
 
 def _unwrapped(record: Record) -> Record:
     """Return what a record says of itself where an object in it does (``{"data": {"id": …}}``), or as Neo4j exports it."""
-    if record.get("type") in NEO4J and isinstance(record.get("properties", {}), dict):
-        if record["type"] == "relationship":
-            return {"head": record.get("start"), "relation": record.get("label"), "tail": record.get("end")}
-        return {"labels": record.get("labels"), **record.get("properties", {}), "id": record.get("id")}
+    if record.get("type") == "relationship" and {"start", "label", "end"} <= {*record}:
+        return {"head": record["start"], "relation": record["label"], "tail": record["end"]}
+    if record.get("type") == "node" and isinstance(properties := record.get("properties", {}), dict):
+        return {"labels": record.get("labels"), **properties, "id": record.get("id")}
     if label := _text(record, LABELS):
         return {
             key: _without_label(value, label) if isinstance(value, dict) else value for key, value in record.items()
@@ -285,7 +282,10 @@ class _Rows:
         return dict(self._cells(record, head, ""))
 
     def _cells(self, record: Record, head: str, before: str) -> Iterator[tuple[str, str]]:
+        said: dict[str, Any] = {}
         for key, value in record.items():
+            said.update(_joined(key, value) if _holds_nameless(value) else {key: value})
+        for key, value in said.items():
             if not isinstance(value, dict) or _is_named(value):
                 yield f"{before}{key}", self._cell(value, key, head)
             elif key in self._maps:
@@ -305,6 +305,26 @@ class _Rows:
             return _text(value, LABELS) or _text(value, ID)
         self.links.append((head, "is_a" if {*spellings(key)} & {*PARENT} else key, self.add(value, key)))
         return ""
+
+
+def _holds_nameless(value: Any) -> bool:
+    """Tell whether a list holds objects that are no entities."""
+    return isinstance(value, list) and any(isinstance(one, dict) and not _is_named(one) for one in value)
+
+
+def _joined(key: str, values: Sequence[Any]) -> dict[str, list[Any]]:
+    """Return what is in a list that holds objects without a name: under each of their keys what they have there.
+
+    >>> _joined("phase", [{"chain": "attack", "of": 1}, {"chain": "defence"}])
+    {'phase chain': ['attack', 'defence'], 'phase of': [1]}
+    """
+    found: dict[str, list[Any]] = {}
+    for value in values:
+        is_nameless = isinstance(value, dict) and not _is_named(value)
+        for own, inside in value.items() if is_nameless else [("", value)]:
+            name = key if not own or own.startswith("$") else f"{key} {own}"
+            found.setdefault(name, []).extend(inside if isinstance(inside, list) else [inside])
+    return found
 
 
 def _maps(records: Sequence[Record]) -> set[str]:

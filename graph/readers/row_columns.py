@@ -9,15 +9,19 @@ from typing import NamedTuple
 
 from ontodex.graph.names import normalise
 from ontodex.graph.readers.entity_columns import EntityColumns
+from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.levels import names_by_level
 from ontodex.graph.readers.paths import ARROW, Category, PathColumn, path_of
-from ontodex.graph.readers.values import LETTER
+from ontodex.graph.readers.values import LETTER, is_word
 
 __all__ = ["APART", "LONGEST", "ChosenColumns", "chosen_columns"]
 
 APART, LONGEST = 0.9, 60
 """A column may hold the labels of a table that names none if so many of its rows have one and so many differ, no longer than
 this in the mean."""
+
+CODE = re.compile(r"[\w.:/-]{1,20}")
+"""What may tell rows apart where no name of a column says so."""
 
 ADDRESS = re.compile(r"@|://")
 
@@ -124,10 +128,13 @@ def _is_own(rows: Cells, columns: EntityColumns, at: int, column: PathColumn) ->
 def _identified(rows: Cells, columns: EntityColumns) -> EntityColumns:
     """Return the columns with the first of several keys that tells the rows, or their labels, apart as id.
 
-    Without one labels identify.
+    So does a column of codes that stands first, whatever its name. Without one labels identify.
     """
     if not columns.keys:
-        return columns
+        is_first = columns.others[:1] and columns.others[0][0] == 0 and columns.label and not columns.id
+        return (
+            replace(columns, id=(0,), others=columns.others[1:]) if is_first and _are_codes(rows, columns) else columns
+        )
     apart = [at for at, _ in columns.keys if len({cells[at].strip() for cells in rows}) >= APART * len(rows)]
     if not apart and columns.label:
         labels = [cells[columns.label[0]].strip() for cells in rows]
@@ -137,6 +144,19 @@ def _identified(rows: Cells, columns: EntityColumns) -> EntityColumns:
                 apart.append(at)
     others = sorted({*columns.others, *columns.keys} - {key for key in columns.keys if key[0] in apart[:1]})
     return replace(columns, id=tuple(apart[:1]), others=tuple(others), keys=())
+
+
+def _are_codes(rows: Cells, columns: EntityColumns) -> bool:
+    """Tell whether the first cells of rows are codes that tell all of them apart, and no labels, dates or mere numbers."""
+    codes = {cells[0].strip() for cells in rows}
+    labels = {cells[columns.label[0]].strip() for cells in rows}
+    are_counted = Table(ids=codes).is_counted
+    return (
+        len(codes) == len(rows) > 0
+        and not are_counted
+        and codes.isdisjoint(labels)
+        and all(CODE.fullmatch(code) and (code.isdigit() or is_word(code)) for code in codes)
+    )
 
 
 def _labelled(

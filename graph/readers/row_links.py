@@ -28,6 +28,9 @@ NO_PARENT = frozenset(("0", "0.0", "owl:thing", f"{WELL_KNOWN['owl']}Thing".case
 SHARED = 2 / 3
 """A column is a relation if it has at most this many values for each filled cell: rows share them."""
 
+CODED = 0.1
+"""A column has codes of another kind if each is there once, and more than such a share are the ids of their own rows."""
+
 Named = Sequence[tuple[str, Sequence[str]]]
 """The id and the cells of each row."""
 
@@ -92,13 +95,15 @@ def _add_relation(name: str, links: list[Link], builder: GraphBuilder, table: Ta
     links = found.told(links, row, NOTHING)
     if not links:
         return
-    if 2 * sum(row(part) == identifier for identifier, part in links) > len(links):
+    own = sum(row(part) == identifier for identifier, part in links)
+    if 2 * own > len(links):
         for identifier, part in links:
             builder.entity(identifier, synonyms=[part] if LETTER.search(part) else [])
         return
+    are_other_codes = own > CODED * len(links) and len({part for _, part in links}) == len(links)
     are_numbers = 2 * sum(bool(NUMBER.fullmatch(part)) for _, part in links) > len(links)
     is_foreign = are_numbers and table_of(name, table.others)
-    if _is_relation([part for _, part in links], row) and not is_foreign:
+    if _is_relation([part for _, part in links], row) and not is_foreign and not are_other_codes:
         for identifier, part in found.still_there(links, ids_alone=True):
             builder.triple(identifier, name, row(part) or found.word(part))
         if are_numbers and not table_of(name, [table.name]):

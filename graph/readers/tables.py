@@ -74,23 +74,34 @@ def _header_of(rows: Rows) -> tuple[list[str], Rows, Rows]:
         if len(above) > ABOVE or (len(cells) == 3 and not cells[0].startswith("#")):
             break
     first = next((at for at, (_, cells) in enumerate(above) if not cells[0].startswith("#")), len(above))
+    above += islice(rows, LOOKED_AT)
     if _is_header([cells for _, cells in above[first : first + LOOKED_AT]]):
         return above[first][1], iter(above[:first]), chain(above[first + 1 :], rows)
     return [], iter(()), chain(above, rows)
 
 
 def _is_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first of some rows, too wide for triples, names columns by words that are none of those known.
+    """Tell whether the first of some rows names columns by words that are none of those known, but for one of three.
 
     >>> rows = [["Titel", "Autor", "Verlag", "Jahr"], ["Momo", "Ende", "Thienemann", "1973"]]
     >>> _is_header(rows), _is_header(rows[1:])
     (True, False)
+    >>> _is_header([["ticker", "name", "sector"], ["A", "Alpha", "tools"], ["B", "Beta", "tools"]])
+    True
     """
     names = [name.strip() for name in rows[0]] if rows else []
     below = [cells for cells in rows[1:] if len(cells) == len(names)]
-    are_names = len(names) > 3 and all(map(LETTER.search, names)) and max(map(len, names)) <= LONGEST_NAME
+    are_names = all(map(LETTER.search, names)) and max(map(len, names), default=0) <= LONGEST_NAME
     recur = any(name == cell.strip() for cells in below for name, cell in zip(names, cells, strict=True))
-    return are_names and len({*names}) == len(names) and not recur and 2 * len(below) > len(rows[1:])
+    is_told = len(names) > 3 or (len(names) == 3 and _tells_labels(names, below))
+    return are_names and is_told and len({*names}) == len(names) and not recur and 2 * len(below) > len(rows[1:])
+
+
+def _tells_labels(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Tell whether a column of labels stands in a table of three columns, whose second ones are no relations."""
+    labels, seconds = EntityColumns.of(names).label[:1], {cells[1] for cells in below}
+    is_alone = not any({*names} & {*cells} for cells in below)
+    return is_alone and (labels == (2,) or (labels == (1,) and 2 * len(seconds) > len(below)))
 
 
 def _trimmed(rows: Rows, width: int) -> Rows:

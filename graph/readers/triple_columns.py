@@ -19,14 +19,15 @@ STEMS = (
 ENDS = (
     *STEMS,
     *((f"{head} id", f"{tail} id") for head, tail in (*STEMS, (":start", ":end"))),
+    *((f"{head} ref", f"{tail} ref") for head, tail in STEMS),
     *((f"{head} {kind}", f"{tail} {kind}") for kind in ("label", "name") for head, tail in STEMS),
     *((f"x {name}", f"y {name}") for name in ("index", "id", "name")),
 )
 """Names of the columns of heads and of tails."""
 
 RELATION = (
-    *("relation", "r", "predicate", "pred", "p", "rel", "edge", "relationship", "property", "type", "relation id"),
-    *("predicate id", "relation type", "edge type", "metaedge", "interaction", ":type"),
+    *("relation", "r", "predicate", "pred", "p", "rel", "edge", "relationship", "property", "relation type"),
+    *("relationship type", "edge type", "type", "relation id", "predicate id", "metaedge", "interaction", ":type"),
 )
 VALUES = ("value", "value id", "value label")
 """Names of a column of tails beside one of ids and one of relations."""

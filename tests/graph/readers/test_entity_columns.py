@@ -188,6 +188,30 @@ def test_a_key_that_goes_with_the_label_is_the_id_however_many_rows_have_it(writ
     assert said["known"] == {("OMIM:1", "hpo_id", "HP:1"), ("OMIM:1", "hpo_id", "HP:2"), ("OMIM:2", "hpo_id", "HP:1")}
 
 
+@pytest.mark.parametrize(
+    ("codes", "ids"),
+    [
+        (["01001", "01003", "05001"], {"01001", "01003", "05001"}),
+        (["DE", "FR", "IT"], {"DE", "FR", "IT"}),
+        (["1", "2", "3"], {"Lee", "Clay"}),
+        (["2020-01-01", "2020-01-02", "2020-01-03"], {"Lee", "Clay"}),
+        (["Clay", "Lee", "Bay"], {"Lee", "Clay"}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*left out")
+def test_codes_that_stand_first_tell_namesakes_apart(write, codes: list[str], ids: set[str]) -> None:
+    rows = [f"{code},{name},AL" for code, name in zip(codes, ("Lee", "Lee", "Clay"), strict=True)]
+    said = says(read(write("a.csv", "\n".join(["fips,name,state", *rows]))))
+    assert {head for head, relation, _ in said["known"] if relation == "state"} == ids
+
+
+def test_further_names_are_synonyms(write) -> None:
+    content = "id,name,official_name,alternateNames\nAF,Afghanistan,Islamic Republic of Afghanistan,Kabulistan|Ariana\n"
+    said = says(read(write("a.csv", content), on_error="raise"))
+    assert said["entities"]["AF"][1] == {"Islamic Republic of Afghanistan", "Kabulistan", "Ariana"}
+    assert not said["known"]
+
+
 def test_a_header_of_unknown_names(write) -> None:
     content = "Produkt,Hersteller,Farbe,Preis\nEmil,Holz & Co,rot,19\nOtto,Holz & Co,blau,29\nAnna,Brett AG,rot,99\n"
     with pytest.warns(ReadWarning) as caught:

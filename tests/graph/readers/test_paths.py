@@ -22,7 +22,16 @@ CHAIN = {
     ("Food, Drinks & Tobacco > Supplies", "is_a", "Food, Drinks & Tobacco"),
 }
 VIDEO = {("A > Video", "is_a", "A"), ("A > Video > TV", "is_a", "A > Video")}
+SHELVES = [
+    f"Goods > {kind} > {place}" for kind in ("Food", "Toys", "Tools") for place in (f"new {kind}", f"old {kind}")
+]
 SOFAS = {("Home > Sofas", "is_a", "Home"), ("Home > Beds", "is_a", "Home")}
+
+
+def upwards(path: str) -> set[tuple[str, str, str]]:
+    """Return the links of a path to what it begins with."""
+    names = path.split(" > ")
+    return {(" > ".join(names[: at + 1]), "is_a", " > ".join(names[:at])) for at in range(1, len(names))}
 
 
 @pytest.mark.parametrize("content", [GOODS, GOODS.replace(" > ", ">"), f"category\n{GOODS.partition(LINE)[2]}"])
@@ -97,6 +106,11 @@ def test_a_column_of_the_rows_own_paths(write, content: str, known: set[tuple[st
             {("1", "Home > Sofas"), ("1", "Home > Beds"), ("2", "Home")},
             SOFAS,
         ),
+        (
+            "id,name,kind\n" + "".join(f"{row},x,{path.replace(' > ', '|')}\n" for row, path in enumerate(SHELVES)),
+            {(str(row), path) for row, path in enumerate(SHELVES)},
+            {pair for path in SHELVES for pair in upwards(path)},
+        ),
         ("id,name,breadcrumb\n1,x,A::Video::TV\n", {("1", "A > Video > TV")}, VIDEO),
         ("id,name,kind\n1,x,A/Video/TV\n2,y,A/Video/TV\n", {("1", "A > Video > TV"), ("2", "A > Video > TV")}, VIDEO),
     ],
@@ -116,6 +130,8 @@ def test_a_column_that_links_rows_to_categories(
         "id,name,when\n1,x,2020/01/02\n2,y,2020/01/02\n",
         "id,name,site\n1,x,http://a.org/b/c\n2,y,http://a.org/b/c\n",
         "id,name,genre\n1,x,drama|crime|war\n2,y,drama|crime|war\n",
+        "id,name,runs on\n1,x,Windows|Linux\n2,y,Linux|macOS\n3,z,Windows|macOS\n4,w,Linux\n5,v,macOS|Linux\n",
+        "id,name,speaks\n1,x,French/Dutch\n2,y,French\n3,z,Dutch\n4,w,Dutch/French\n",
         "id,name,html\n1,x,<b>bold</b>\n2,y,<b>bold</b>\n",
         "A > B,is_a,A\nA > C,is_a,A\n",
         "L1,binds,L2\nL2,binds,L1\n",

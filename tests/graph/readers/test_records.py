@@ -97,6 +97,36 @@ def test_what_neo4j_exports(write) -> None:
     assert labels_of(graph)["1"] == "Bob"
 
 
+def test_a_bundle_of_stix(write) -> None:
+    def phase(name: str) -> dict[str, str]:
+        return {"chain": "attack", "phase": name}
+
+    objects = [
+        {
+            "type": "malware",
+            "id": "m--1",
+            "name": "Mimikatz",
+            "platforms": ["Windows", "Linux"],
+            "phases": [phase("theft")],
+        },
+        {"type": "malware", "id": "m--2", "name": "Chopstick", "platforms": ["Windows"], "phases": [phase("theft")]},
+        {"type": "malware", "id": "m--3", "name": "Gone", "revoked": True},
+        {
+            "type": "tool",
+            "id": "t--1",
+            "name": "Ping",
+            "platforms": ["Linux"],
+            "phases": [phase("start"), phase("theft")],
+        },
+        {"type": "relationship", "id": "r", "relationship_type": "uses", "source_ref": "m--1", "target_ref": "t--1"},
+    ]
+    found = known(
+        read(write("a.json", json.dumps({"type": "bundle", "id": "b", "objects": objects})), on_error="raise")
+    )
+    assert {("m--1", "uses", "t--1"), ("m--1", "platforms", "Linux"), ("t--1", "phases phase", "theft")} <= found
+    assert not any("m--3" in link or "is_a" in link for link in found)
+
+
 def test_a_tree_is_a_hierarchy(write) -> None:
     tree = {
         "name": "Things",

@@ -154,3 +154,10 @@ def test_objects_written_into_cells_are_no_lists(write) -> None:
     records = [{"name": f"class {at}", "kit": json.dumps(kit), "book": "PHB"} for at, kit in enumerate(kits)]
     graph = read(write("a.json", json.dumps(records)), on_error="skip")
     assert {relation for _, relation, _ in says(graph)["known"]} == {"book"}
+
+
+@pytest.mark.filterwarnings("ignore:.*left out fips")
+def test_codes_of_another_kind_are_no_links(write) -> None:
+    codes = {"AD": "AN", "AN": "NT", "FR": "FR", "IT": "IT", "DE": "GM", "GM": "GA", "GA": "GB", "ES": "SP"}
+    rows = [f"{code},{code.lower()}land,{other}" for code, other in codes.items()]
+    assert not says(read(write("a.csv", "\n".join(["id,name,fips", *rows]))))["known"]
