@@ -14,7 +14,8 @@ from ontodex.graph.merging import merge
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.readers.folders import read_splits, split_files
 from ontodex.graph.readers.foreign_keys import Part, keep_apart, with_foreign_keys
-from ontodex.graph.readers.formats import format_of
+from ontodex.graph.readers.formats import GRAPH_XML, format_of
+from ontodex.graph.readers.graph_xml import read_graph_xml
 from ontodex.graph.readers.keys import Table, table_name
 from ontodex.graph.readers.memory import read_frame, read_networkx
 from ontodex.graph.readers.obo import read_obo
@@ -35,7 +36,7 @@ ABOUT_OTHERS = re.compile(
 )
 """Names of files that say something of the other files of a folder."""
 
-FORMATS = ("table", "paths", "obo", *RDF_FORMATS, "owlxml", "json", "splits", "wordnet", "sentences")
+FORMATS = ("table", "paths", "obo", *RDF_FORMATS, "owlxml", *GRAPH_XML, "json", "splits", "wordnet", "sentences")
 
 
 def read(
@@ -51,9 +52,9 @@ def read(
     Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as head,
     relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent), either
     as objects of JSON, paths of categories (Animals > Birds), a line each or in a column, OBO, RDF (RDF/XML, Turtle,
-    N-Triples, N-Quads, TriG, JSON-LD), OWL/XML and OBO-graph JSON. A folder holds train, valid and test, with names and
-    definitions beside them, or a WordNet database; of any other each file is a source, but for what is of another format or
-    cannot be read, with a warning.
+    N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test, with
+    names and definitions beside them, or a WordNet database; of any other each file is a source, but for what is of another
+    format or cannot be read, with a warning.
     Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
@@ -203,6 +204,8 @@ def _read_path(
         read_obo(path, builder, problems)
     elif format == "owlxml":
         read_owl_xml(path, builder, problems)
+    elif format in GRAPH_XML:
+        read_graph_xml(path, format, builder, problems, table, negated=negated)
     elif format == "json":
         _read_json(path, builder, problems, table, negated)
     elif format == "sentences":

@@ -9,7 +9,10 @@ from ontodex.errors import ReadError
 from ontodex.graph.readers.files import head_of, plain_name
 from ontodex.graph.readers.xml_guard import after_prolog
 
-__all__ = ["format_of"]
+__all__ = ["GRAPH_XML", "format_of"]
+
+GRAPH_XML = ("graphml", "gexf")
+"""Formats of graphs in XML."""
 
 SUFFIXES = {
     ".csv": "table",
@@ -39,11 +42,6 @@ UNSUPPORTED = (
     (re.compile(rb"^\s*(?:Prefix:|Ontology:)\s", re.MULTILINE), "OWL Manchester syntax"),
 )
 NO_RDF = re.compile(rb"<(?:!doctype\s+)?(html|graphml|gexf)[\s>]", re.IGNORECASE)
-INSTEAD = {
-    "html": ("an HTML page", "a server's answer in place of the file: fetch the file itself"),
-    "graphml": ("GraphML", "read it with networkx (networkx.read_graphml) and give the graph to ontodex.read"),
-    "gexf": ("GEXF", "read it with networkx (networkx.read_gexf) and give the graph to ontodex.read"),
-}
 OWL_XML = re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s")
 
 
@@ -57,8 +55,10 @@ def format_of(path: Path) -> str:
     if not head.strip():
         raise ReadError("expected a graph or an ontology, found an empty file", str(path))
     if match := NO_RDF.match(head, after_prolog(head)):
-        kind, instead = INSTEAD[match[1].decode().lower()]
-        raise ReadError(f"expected a graph or an ontology, found {kind}; {instead}", str(path))
+        if (kind := match[1].decode().lower()) in GRAPH_XML:
+            return kind
+        instead = "a server's answer in place of the file: fetch the file itself"
+        raise ReadError(f"expected a graph or an ontology, found an HTML page; {instead}", str(path))
     suffix = SUFFIXES.get(Path(plain_name(path)).suffix)
     body = b"\n".join(line for line in head.splitlines() if not line.lstrip().startswith((b"#", b"!")))
     for pattern, name in UNSUPPORTED:
@@ -71,8 +71,8 @@ def format_of(path: Path) -> str:
     found = _by_content(head.lstrip(), body, suffix)
     if found is None:
         raise ReadError(
-            "expected triples (TSV, CSV, JSON), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML "
-            f"or OBO-graph JSON, found something else ({head[:24]!r}…); "
+            "expected triples (TSV, CSV, JSON), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, "
+            f"GraphML, GEXF or OBO-graph JSON, found something else ({head[:24]!r}…); "
             "give format= in Python or --format on the command line",
             str(path),
         )

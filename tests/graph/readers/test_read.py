@@ -88,9 +88,6 @@ def test_other_owl_syntaxes_are_named(write, name: str, content: str, syntax: st
             '<?xml version="1.0"?><!-- 1 < 2 --><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML"><html/>',
             "an HTML page",
         ),
-        ("a.xml", '<?xml version="1.0"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns"/>', "read_graphml"),
-        ("a.graphml", "<graphml><graph/></graphml>", "found GraphML; .*read_graphml"),
-        ("a.gexf", '<gexf version="1.3"><graph/></gexf>', "read_gexf"),
     ],
 )
 def test_what_is_no_rdf_is_named(write, name: str, content: str, message: str) -> None:
