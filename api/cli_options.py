@@ -29,7 +29,9 @@ __all__ = [
     "say",
 ]
 
-Sources = Annotated[list[Path], typer.Argument(help="Files or folders: OBO, OWL, RDF, TSV, CSV, JSON, splits.")]
+Sources = Annotated[
+    list[Path], typer.Argument(help="Files or folders: OBO, OWL, RDF, TSV, CSV, Excel, JSON, GraphML, splits.")
+]
 Out = Annotated[Path, typer.Option("-o", "--output", help="Where to write.", show_default=False)]
 IndexPath = Annotated[Path, typer.Argument(help="Folder of the index.")]
 K = Annotated[int, typer.Option("-k", help="How many answers.", min=1)]

@@ -28,6 +28,7 @@ from ontodex.graph.readers.records import json_of, read_records
 from ontodex.graph.readers.sentences import read_sentences
 from ontodex.graph.readers.tables import read_table
 from ontodex.graph.readers.wordnet import is_wordnet, read_wordnet
+from ontodex.graph.readers.workbooks import Sheet, is_workbook, sheets_of
 
 __all__ = ["FORMATS", "ReadWarning", "read"]
 
@@ -36,7 +37,19 @@ ABOUT_OTHERS = re.compile(
 )
 """Names of files that say something of the other files of a folder."""
 
-FORMATS = ("table", "paths", "obo", *RDF_FORMATS, "owlxml", *GRAPH_XML, "json", "splits", "wordnet", "sentences")
+FORMATS = (
+    "table",
+    "workbook",
+    "paths",
+    "obo",
+    *RDF_FORMATS,
+    "owlxml",
+    *GRAPH_XML,
+    "json",
+    "splits",
+    "wordnet",
+    "sentences",
+)
 
 
 def read(
@@ -51,10 +64,10 @@ def read(
 
     Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as head,
     relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent), either
-    as objects of JSON, paths of categories (Animals > Birds), a line each or in a column, OBO, RDF (RDF/XML, Turtle,
-    N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test, with
-    names and definitions beside them, or a WordNet database; of any other each file is a source, but for what is of another
-    format or cannot be read, with a warning.
+    as sheets of an Excel workbook or objects of JSON, paths of categories (Animals > Birds), a line each or in a column,
+    OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, GraphML, GEXF and OBO-graph JSON. A folder holds
+    train, valid and test, with names and definitions beside them, or a WordNet database; of any other each file is a source,
+    but for what is of another format or cannot be read, with a warning.
     Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
@@ -105,7 +118,8 @@ def read(
         except ReadError as error:
             if not may_fail or on_error == "raise" or (one is sources[-1] and not parts):
                 raise
-            Problems(on_error, str(Path(one).parent)).remark(f"left out a file that cannot be read: {error}")
+            where, what = (one.path, "sheet") if isinstance(one, Sheet) else (Path(one).parent, "file")
+            Problems(on_error, str(where)).remark(f"left out a {what} that cannot be read: {error}")
     parts = keep_apart(parts)
     graph = parts[0].graph
     for part in parts[1:]:
@@ -119,8 +133,13 @@ def read(
 
 
 def _parts(source: Any, on_error: str, format: str | None) -> list[Any]:
-    """Return the files of a folder that is no benchmark and no WordNet, in the order of their names; else the source."""
+    """Return the files of a folder that is no benchmark and no WordNet, in the order of their names; else the source.
+
+    The sheets of a workbook stand for it.
+    """
     folder = Path(source) if isinstance(source, str | Path) else None
+    if folder is not None and (format == "workbook" or (format is None and is_workbook(folder))):
+        return [*sheets_of(folder)]
     if (
         folder is None
         or format in ("splits", "wordnet")
@@ -137,7 +156,7 @@ def _parts(source: Any, on_error: str, format: str | None) -> list[Any]:
         Problems(on_error, str(folder)).remark(
             f"left out {len(others)} folder(s) and file(s) of other formats in it ({named}); name what is to be read too"
         )
-    return files or [source]
+    return [part for path in files for part in _parts(path, on_error, format)] or [source]
 
 
 def _is_about_others(path: Path, on_error: str, format: str | None) -> bool:
@@ -162,12 +181,14 @@ def _is_about_others(path: Path, on_error: str, format: str | None) -> bool:
 def _read_one(source: Any, table: Table, on_error: str, format: str | None, language: str, negated: bool) -> Part:
     if isinstance(source, KnowledgeGraph):
         return Part(source, Problems(on_error, source.source), table)
-    is_path = isinstance(source, str | Path)
+    is_path = isinstance(source, str | Path | Sheet)
     if format is not None and not is_path:
         raise SettingsError(f"format: expected None for a source in memory, found {format!r}")
     name = str(source) if is_path else type(source).__name__
     builder, problems = GraphBuilder(name, language), Problems(on_error, name)
-    if is_path:
+    if isinstance(source, Sheet):
+        read_table(source, builder, problems, table, negated=negated)
+    elif is_path:
         _read_path(Path(source), builder, problems, table, format, negated)
     else:
         _read_object(source, builder, problems, table, negated)

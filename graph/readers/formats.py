@@ -7,9 +7,16 @@ from pathlib import Path
 
 from ontodex.errors import ReadError
 from ontodex.graph.readers.files import head_of, plain_name
+from ontodex.graph.readers.workbooks import is_workbook
 from ontodex.graph.readers.xml_guard import after_prolog
 
 __all__ = ["GRAPH_XML", "format_of"]
+
+OTHERS = {
+    b"PK\x03\x04": "a zip archive that is no workbook of Excel; unzip it and read the folder, or save it as .xlsx or CSV",
+    b"\xd0\xcf\x11\xe0": "a workbook of an old Excel; save it as .xlsx or CSV",
+}
+"""What files begin with that are none of ours, and what to do about them."""
 
 GRAPH_XML = ("graphml", "gexf")
 """Formats of graphs in XML."""
@@ -51,9 +58,13 @@ def format_of(path: Path) -> str:
     Raises:
         ReadError: If the file is empty, or its format is unknown or not supported.
     """
+    if is_workbook(path):
+        return "workbook"
     head = head_of(path)
     if not head.strip():
         raise ReadError("expected a graph or an ontology, found an empty file", str(path))
+    if other := next((other for start, other in OTHERS.items() if head.startswith(start)), None):
+        raise ReadError(f"expected a graph or an ontology, found {other}", str(path))
     if match := NO_RDF.match(head, after_prolog(head)):
         if (kind := match[1].decode().lower()) in GRAPH_XML:
             return kind
@@ -71,8 +82,8 @@ def format_of(path: Path) -> str:
     found = _by_content(head.lstrip(), body, suffix)
     if found is None:
         raise ReadError(
-            "expected triples (TSV, CSV, JSON), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, "
-            f"GraphML, GEXF or OBO-graph JSON, found something else ({head[:24]!r}…); "
+            "expected triples (TSV, CSV, JSON, Excel), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), "
+            f"OWL/XML, GraphML, GEXF or OBO-graph JSON, found something else ({head[:24]!r}…); "
             "give format= in Python or --format on the command line",
             str(path),
         )

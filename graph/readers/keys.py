@@ -10,6 +10,7 @@ from typing import Any
 
 from ontodex.graph.names import spellings
 from ontodex.graph.readers.problems import Problems
+from ontodex.graph.readers.workbooks import Sheet
 
 __all__ = ["Table", "is_key", "table_name", "table_of"]
 
@@ -29,12 +30,13 @@ IRREGULAR = {"people": "person", "children": "child"}
 
 
 def table_name(source: Any) -> str:
-    """Return what a table is called, by the name of its file, without dates and numbers; nothing of what is no table.
+    """Return what a table is called, by the name of file or sheet, without dates and numbers; nothing of what is no table.
 
     >>> table_name("db/public.FilmCompanies_2024.csv.gz"), table_name("people.tsv"), table_name("pets.obo")
     ('film companies', 'people', '')
     """
-    path = Path(source) if isinstance(source, str | Path) else Path()
+    name = f"{source.name}.csv" if isinstance(source, Sheet) else source
+    path = Path(name) if isinstance(name, str | Path) else Path()
     path = path.with_suffix("") if path.suffix == ".gz" else path
     if path.suffix.lower() not in SUFFIXES:
         return ""

@@ -14,6 +14,7 @@ from ontodex.graph.readers.files import lines_of
 from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.paths import PathColumn, is_path_name
 from ontodex.graph.readers.problems import Problems
+from ontodex.graph.readers.workbooks import Sheet
 
 __all__ = ["are_paths", "read_paths"]
 
@@ -36,30 +37,31 @@ def are_paths(rows: Sequence[Sequence[str]]) -> bool:
     ) is not None
 
 
-def read_paths(path: Path, builder: GraphBuilder, problems: Problems, table: Table) -> None:
+def read_paths(source: Path | Sheet, builder: GraphBuilder, problems: Problems, table: Table) -> None:
     """Read a category a line, by its path; ids may stand before the paths (``3 - Animals > Birds``).
 
     Lines above the paths that begin with # are comments. What has no id has its path for one, and what has one is known by
     its path, too.
 
     Args:
-        path: A text file.
+        source: A text file, or a sheet whose rows are its lines.
         builder: Takes the categories.
         problems: Takes lines that are no text.
         table: Takes the ids of the categories.
     """
-    lines = [(number, line.strip()) for number, line in lines_of(path, problems) if line.strip()]
+    found = source.lines if isinstance(source, Sheet) else lines_of(source, problems)
+    lines = [(number, line.strip()) for number, line in found if line.strip()]
     start = next((at for at, (_, line) in enumerate(lines) if not line.startswith("#")), len(lines))
     if any(is_path_name(line) or {*spellings(line)} & {*HEADERS} for _, line in lines[start : start + 1]):
         start += 1
     rows = [(number, [line]) for number, line in lines[start:]]
-    numbered = [(number, [*found.groups()]) for number, [line] in rows if (found := NUMBERED.fullmatch(line))]
+    numbered = [(number, [*parts.groups()]) for number, [line] in rows if (parts := NUMBERED.fullmatch(line))]
     has_ids = len({cells[0] for _, cells in numbered}) == len(rows)
     add_entities(
         EntityColumns.of(["id", "path"] if has_ids else ["path"]),
         numbered if has_ids else rows,
         builder,
         table,
-        lambda what, at: problems.report(what, at, str(path)),
+        lambda what, at: problems.report(what, at, str(source)),
         problems.remark,
     )

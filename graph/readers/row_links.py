@@ -95,14 +95,14 @@ def _add_relation(name: str, links: list[Link], builder: GraphBuilder, table: Ta
     links = found.told(links, row, NOTHING)
     if not links:
         return
-    own = sum(row(part) == identifier for identifier, part in links)
+    are_numbers = 2 * sum(bool(NUMBER.fullmatch(part)) for _, part in links) > len(links)
+    is_foreign = are_numbers and table_of(name, table.others)
+    own = 0 if is_foreign else sum(row(part) == identifier for identifier, part in links)
     if 2 * own > len(links):
         for identifier, part in links:
             builder.entity(identifier, synonyms=[part] if LETTER.search(part) else [])
         return
     are_other_codes = own > CODED * len(links) and len({part for _, part in links}) == len(links)
-    are_numbers = 2 * sum(bool(NUMBER.fullmatch(part)) for _, part in links) > len(links)
-    is_foreign = are_numbers and table_of(name, table.others)
     if _is_relation([part for _, part in links], row) and not is_foreign and not are_other_codes:
         for identifier, part in found.still_there(links, ids_alone=True):
             builder.triple(identifier, name, row(part) or found.word(part))

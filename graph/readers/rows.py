@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ontodex.graph.readers.files import lines_of
 from ontodex.graph.readers.problems import Problems
+from ontodex.graph.readers.workbooks import Sheet
 
 __all__ = ["Rows", "rows_of"]
 
@@ -32,13 +33,16 @@ QUOTED = re.compile(r'(?:^|(?<=[\t,;]))"(?:[^"]|"")*"(?=[\t,;]|$)', re.MULTILINE
 """A quoted cell, which may run over several lines."""
 
 
-def rows_of(path: Path, problems: Problems) -> Rows:
-    """Yield (line number, cells) of every line that is not blank, parted by tabs, commas or semicolons.
+def rows_of(source: Path | Sheet, problems: Problems) -> Rows:
+    """Yield (line number, cells) of every line that is not blank, parted by tabs, commas or semicolons; the rows of a sheet.
 
     The first lines tell which it is; cells within quotes may hold it where it is no tab, and new lines. Quotes around a cell
     are no part of it.
     """
-    filled = ((number, line) for number, line in lines_of(path, problems) if line and not line.isspace())
+    if isinstance(source, Sheet):
+        yield from source.rows
+        return
+    filled = ((number, line) for number, line in lines_of(source, problems) if line and not line.isspace())
     first, told = list[tuple[int, str]](), list[str]()
     for found in filled:
         first.append(found)
@@ -52,7 +56,9 @@ def rows_of(path: Path, problems: Problems) -> Rows:
         if mark != "\t" and '"' in line:
             cells, again = _quoted(line, mark, again, lines)
             if isinstance(cells, csv.Error):
-                problems.report(f"expected cells parted by {mark!r}, found {line[:60]!r} ({cells})", number, str(path))
+                problems.report(
+                    f"expected cells parted by {mark!r}, found {line[:60]!r} ({cells})", number, str(source)
+                )
             else:
                 yield number, cells
         else:

@@ -18,6 +18,7 @@ from ontodex.graph.readers.rows import Rows, rows_of
 from ontodex.graph.readers.sssom import SssomHeader, sssom_header
 from ontodex.graph.readers.triple_columns import TripleColumns, names_ends, no_relation, own_columns, triple_columns
 from ontodex.graph.readers.values import LETTER
+from ontodex.graph.readers.workbooks import Sheet
 
 __all__ = ["freebase_words", "read_table"]
 
@@ -71,7 +72,8 @@ def _header_of(rows: Rows) -> tuple[list[str], Rows, Rows]:
             if not any(cell == other and cell.strip() for cell, other in pairs):
                 return cells, iter(above), rows
         above.append((number, cells))
-        if len(above) > ABOVE or (len(cells) == 3 and not cells[0].startswith("#")):
+        is_triple = len(cells) == 3 and not cells[0].startswith("#") and any(map(str.strip, cells[1:]))
+        if len(above) > ABOVE or is_triple:
             break
     first = next((at for at, (_, cells) in enumerate(above) if not cells[0].startswith("#")), len(above))
     above += islice(rows, LOOKED_AT)
@@ -136,8 +138,8 @@ class _Unnamed:
 class _Misfits:
     """Lines that are not as wide as the table: faults, but for comments above it."""
 
-    def __init__(self, path: Path, problems: Problems, width: int) -> None:
-        self.problems, self.source, self.width = problems, str(path), width
+    def __init__(self, source: str, problems: Problems, width: int) -> None:
+        self.problems, self.source, self.width = problems, source, width
         self.begun = False
         self._hint = f"{UNNAMED}, or "
 
@@ -151,7 +153,13 @@ class _Misfits:
 
 
 def read_table(
-    path: Path, builder: GraphBuilder, problems: Problems, table: Table, split: str = "train", *, negated: bool = False
+    source: Path | Sheet,
+    builder: GraphBuilder,
+    problems: Problems,
+    table: Table,
+    split: str = "train",
+    *,
+    negated: bool = False,
 ) -> None:
     """Read head, relation and tail of every line; a header is known by its names, without one there are 3 columns.
 
@@ -163,7 +171,7 @@ def read_table(
     now.
 
     Args:
-        path: A TSV or CSV file.
+        source: A TSV or CSV file, or a sheet of a workbook.
         builder: Takes the triples, or the entities and their links.
         problems: Takes lines that hold none.
         table: Takes what a table of entities says of its keys.
@@ -173,36 +181,37 @@ def read_table(
     Raises:
         ReadError: If the header names heads and tails and no relation.
     """
-    names, above, rows = _header_of(rows_of(path, problems))
+    names, above, rows = _header_of(rows_of(source, problems))
     columns, entities = triple_columns(names), own_columns(names)
     first = [] if names else [*islice(rows, LOOKED_AT)]
     if are_paths([cells for _, cells in first if not cells[0].startswith("#")]):
-        read_paths(path, builder, problems, table)
+        read_paths(source, builder, problems, table)
         return
     rows = _trimmed(chain(first, rows), len(names) or 3)
-    misfits = _Misfits(path, problems, len(names) or 3)
+    misfits = _Misfits(str(source), problems, len(names) or 3)
     comments = list(above)
     for number, cells in comments:
-        misfits.report(number, cells)
+        if not names or sum(bool(cell.strip()) for cell in cells) > 1:  # else it is the title of the table
+            misfits.report(number, cells)
     misfits.begun = bool(names)
     if not names or columns:
         header = sssom_header(cells[0] for _, cells in comments)
         builder.prefixes.update(header.prefixes)
         _read_triples(columns or TripleColumns(), header, rows, builder, misfits, split, negated)
     elif not entities and names_ends(names):
-        raise ReadError(no_relation(names), str(path))
+        raise ReadError(no_relation(names), str(source))
     else:
         add_entities(
             entities or EntityColumns.of(names),
             rows,
             builder,
             table,
-            lambda what, at: problems.report(what, at, str(path)),
+            lambda what, at: problems.report(what, at, str(source)),
             problems.remark,
             negated=negated,
         )
         if not entities and not builder.relation_ids():
-            raise ReadError(f"expected links of entities, found none; {UNNAMED}", str(path))
+            raise ReadError(f"expected links of entities, found none; {UNNAMED}", str(source))
 
 
 def _read_triples(

@@ -115,3 +115,11 @@ def test_a_number_of_its_own_stays_where_ids_are_told_apart(write) -> None:
         known = says(read(folder))["known"]
     assert ("films:1", "sequel_id", "films:4") in known
     assert ("films:4", "director_id", "directors:2") in known
+
+
+def test_the_number_of_its_own_row_may_be_one_of_another_table(write) -> None:
+    users = write("users.csv", "id,name,team\n1,Ann Ray,red\n2,Bob Orr,red\n3,Cy Poe,blue\n4,Di Lee,blue\n")
+    badges = write("badges.csv", "id,name,user_id\n1,gold,1\n2,silver,2\n3,bronze,3\n4,tin,2\n")
+    with pytest.warns(ReadWarning, match="read as users:…, badges:…"):
+        known = says(read(users, badges))["known"]
+    assert {("badges:1", "user_id", "users:1"), ("badges:4", "user_id", "users:2")} <= known

@@ -1,0 +1,152 @@
+"""Workbooks of Excel: each sheet that is shown is a table."""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ontodex.errors import ReadError
+
+__all__ = ["Sheet", "is_workbook", "sheets_of"]
+
+CONTENT = "xl/workbook.xml"
+"""What a zip file holds that is a workbook."""
+
+FREE, MOST_TIMES = 1 << 20, 100
+"""A workbook that unzips to more than so many bytes, and so many times its size, is a bomb."""
+
+MOST_ROWS = 1 << 20
+"""Rows of a sheet of Excel; a file may say that it has more."""
+
+MOST_EMPTY = 100
+"""A sheet may have so many cells for each that is filled, beside those that are free."""
+
+LOOKED_AT = 1 << 12
+"""Bytes of each part in which a declaration would stand."""
+
+
+class Sheet(NamedTuple):
+    """A table in a workbook.
+
+    Attributes:
+        path: The file.
+        name: What the sheet is called.
+        rows: Its cells as text; (number from 1, cells) of each row that is not empty, all equally wide.
+    """
+
+    path: Path
+    name: str
+    rows: Sequence[tuple[int, list[str]]]
+
+    def __str__(self) -> str:
+        return f"{self.path} [{self.name}]"
+
+    @property
+    def lines(self) -> list[tuple[int, str]]:
+        """The rows as lines: an id, if there is one, before a path."""
+        return [(number, " - ".join(filter(str.strip, cells))) for number, cells in self.rows]
+
+
+def is_workbook(path: Path) -> bool:
+    """Tell whether a file is a workbook of Excel (.xlsx, .xlsm)."""
+    return path.is_file() and zipfile.is_zipfile(path) and CONTENT in _parts(path)
+
+
+def sheets_of(path: Path) -> list[Sheet]:
+    """Return the sheets of a workbook that are shown and not empty.
+
+    Raises:
+        ReadError: If it cannot be read, is out of proportion, or has no such sheet.
+    """
+    _expect_harmless(path)
+    import openpyxl
+
+    sheets = []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what the file has beside its cells
+            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+            for sheet in book.worksheets:
+                if sheet.sheet_state == "visible":
+                    sheet.reset_dimensions()
+                    filled = [*_filled(islice(sheet.iter_rows(values_only=True), MOST_ROWS))]
+                    sheets += [Sheet(path, sheet.title, _padded(filled, path))] if filled else []
+            book.close()
+    except ReadError:
+        raise
+    except Exception as error:  # of any kind: a damaged workbook trips openpyxl in many places
+        raise ReadError(f"expected a workbook, found a fault ({error}); save it anew", str(path)) from None
+    if not sheets:
+        raise ReadError("expected a workbook with a table, found none on a sheet that is shown", str(path))
+    return sheets
+
+
+def _parts(path: Path) -> dict[str, zipfile.ZipInfo]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return {part.filename: part for part in archive.infolist()}
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return {}
+
+
+def _expect_harmless(path: Path) -> None:
+    """Refuse a workbook that unzips to a hundred times its size, or declares entities.
+
+    Raises:
+        ReadError: If it does.
+    """
+    parts = _parts(path)
+    if sum(part.file_size for part in parts.values()) > max(FREE, MOST_TIMES * path.stat().st_size):
+        message = f"expected a workbook of at most {MOST_TIMES} times its size, found one that grows beyond"
+        raise ReadError(message, str(path))
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for part in parts.values():
+                with archive.open(part) as stream:
+                    if b"<!DOCTYPE" in stream.read(LOOKED_AT):
+                        raise ReadError("expected a workbook without a DOCTYPE, found one; refused", str(path))
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError) as error:
+        raise ReadError(f"expected a workbook, found a damaged or locked one ({error})", str(path)) from None
+
+
+def _filled(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[int, list[str]]]:
+    for number, row in enumerate(rows, start=1):
+        cells = [_text(value) for value in row]
+        while cells and not cells[-1].strip():
+            cells.pop()
+        if cells:
+            yield number, cells
+
+
+def _padded(rows: list[tuple[int, list[str]]], path: Path) -> list[tuple[int, list[str]]]:
+    """Return rows that are equally wide.
+
+    Raises:
+        ReadError: If nearly all cells of such rows are empty.
+    """
+    width = max(len(cells) for _, cells in rows)
+    if width * len(rows) > FREE + MOST_EMPTY * sum(len(cells) for _, cells in rows):
+        raise ReadError(f"expected a table, found {len(rows):,} rows that are up to {width:,} cells wide", str(path))
+    return [(number, cells + [""] * (width - len(cells))) for number, cells in rows]
+
+
+def _text(value: Any) -> str:
+    """Return a cell as text: dates without a time that is none, whole numbers as such.
+
+    >>> _text(2.0), _text(True), _text(None), _text(datetime.datetime(2026, 1, 2))
+    ('2', 'true', '', '2026-01-02')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime.datetime):
+        return value.isoformat() if value.time() != datetime.time() else value.date().isoformat()
+    return str(value)
