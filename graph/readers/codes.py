@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from itertools import pairwise
 
 __all__ = ["parents_by_code"]
 
@@ -19,6 +20,9 @@ LONGEST = 20
 
 DENSE = 4
 """Numbers are codes if at most one of so many is there: of those in a row most begin with another one by chance."""
+
+DECADE = 10
+"""Numbers that there may be within any that codes begin with, at the least: few say nothing of chance."""
 
 MARKS = re.compile(r"[.\-/_ ]")
 """What parts a code."""
@@ -46,6 +50,7 @@ def parents_by_code(codes: Collection[str]) -> dict[str, str]:
     by_letter = {code: above for code in sorted(known) if (above := _longest_beginning(code, known))}
     top = sorted({len(code) for code in known})[:TOP]
     told = any(len(by_letter) >= TOLD * sum(len(code) > length for code in known) for length in top)
+    told = told and _are_levels({code for code in known if code.isdigit()})
     return by_letter if told and len(by_letter) >= max(FEWEST, len(known) / 2) else {}
 
 
@@ -67,6 +72,25 @@ def _are_numbered(parted: Iterable[tuple[str, str]]) -> bool:
     deep = [parts for parts in below.values() if any(len(part) > 1 for part in parts)]
     numbered = [parts for parts in deep if parts <= {*map(str, range(len(parts) + 1))} or "".join(parts).isalpha()]
     return 2 * len(numbered) >= len(deep)
+
+
+def _are_levels(numbers: Collection[str]) -> bool:
+    """Tell whether numbers begin with those of the next shorter length, and not by chance, as where most of these are there.
+
+    >>> _are_levels({"1", "11", "12", "111", "121"}), _are_levels({*map(str, range(2, 40)), *map(str, range(100, 400, 7))})
+    (True, False)
+    """
+    lengths = sorted({*map(len, numbers)})
+    begins, chances = 0, 0.0
+    for shorter, length in pairwise(lengths):
+        beginnings = [code[:shorter] for code in numbers if len(code) == length]
+        first, last = min(beginnings), max(beginnings)
+        there = sum(len(code) == shorter and first <= code <= last for code in numbers)
+        begins += sum(code in numbers for code in beginnings)
+        chances += len(beginnings) * there / max(int(last) - int(first) + 1, DECADE)
+    longer = sum(len(code) > lengths[0] for code in numbers)
+    is_padded = any(code.startswith("0") for code in numbers)
+    return begins >= TOLD * longer and (is_padded or 2 * chances <= longer)
 
 
 def _longest_beginning(code: str, known: Collection[str]) -> str:

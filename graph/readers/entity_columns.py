@@ -52,7 +52,7 @@ OF_A_PARENT = re.compile(r"parent (.+) (?:id|code|name|label)")
 PARENT_OF_KIND = (("parent ", ""), ("broader ", ""), ("", " parent"))
 """What stands before or after what the entities of a table are, in the name of a column of their parents."""
 
-NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "-", "--", "–", "—", "?"))
+NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "\\n", "-", "--", "–", "—", "?"))
 """Cells of names and links that say that there is none."""
 
 HEADS = ("id", "identifier", "curie", "iri", "uri", "sku", "label", "name", "preferred label", "preflabel")

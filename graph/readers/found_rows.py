@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import islice
@@ -19,6 +20,12 @@ TOLD = 0.9
 
 NAMED = 4
 """A value is a row by its label if at least one value of the column in so many is."""
+
+DENSE = 1 / 2
+"""Whole numbers are the ids of rows by chance where more than such a share of those around them are ids."""
+
+DECADE = 10
+"""Numbers around those of a column, at the least: few say nothing of chance."""
 
 NAMESAKES = 3
 """Rows of one label that are kept, to be named in a warning."""
@@ -113,7 +120,7 @@ class FoundRows:
             others = sum(key.get(part, head) != head for head, part in links)
             if links and others >= TOLD * len(links):
                 return key.get
-        by_number = not self._are_counted or is_key(relation)
+        by_number = is_key(relation) or not (self._are_counted or self._are_there(values))
         by_label = len(values) <= NAMED * sum(bool(self.row(value)) for value in values)
 
         def row(part: str) -> str | None:
@@ -125,6 +132,19 @@ class FoundRows:
     @cached_property
     def _are_counted(self) -> bool:
         return self._table.is_counted
+
+    @cached_property
+    def _numbers(self) -> list[int]:
+        return sorted(int(name) for name in self._ids if name.isascii() and name.isdigit())
+
+    def _are_there(self, values: Collection[str]) -> bool:
+        """Tell whether nearly all whole numbers within those of a column are ids, so that it names rows by chance."""
+        found = sorted(int(value) for value in values if value.isascii() and value.isdigit())
+        if not found:
+            return False
+        low, high = found[len(found) // 10], found[-1 - len(found) // 10]
+        there = bisect_right(self._numbers, high) - bisect_left(self._numbers, low)
+        return there > DENSE * max(high - low + 1, DECADE)
 
     def finish(self, remark: Callable[[str], None]) -> None:
         """Say what links could not be read as they stand."""

@@ -20,6 +20,9 @@ APART, LONGEST = 0.9, 60
 """A column may hold the labels of a table that names none if so many of its rows have one and so many differ, no longer than
 this in the mean."""
 
+NEARLY_ALL = 0.98
+"""A first column tells rows apart by itself if so many of its cells differ: the others are repeated rows."""
+
 CODE = re.compile(r"[\w.:/-]{1,20}")
 """What may tell rows apart where no name of a column says so."""
 
@@ -147,12 +150,12 @@ def _identified(rows: Cells, columns: EntityColumns) -> EntityColumns:
 
 
 def _are_codes(rows: Cells, columns: EntityColumns) -> bool:
-    """Tell whether the first cells of rows are codes that tell all of them apart, and no labels, dates or mere numbers."""
+    """Tell whether the first cells of rows are codes that tell nearly all apart, and no labels, dates or mere numbers."""
     codes = {cells[0].strip() for cells in rows}
     labels = {cells[columns.label[0]].strip() for cells in rows}
     are_counted = Table(ids=codes).is_counted
     return (
-        len(codes) == len(rows) > 0
+        len(codes) >= NEARLY_ALL * len(rows) > 0
         and not are_counted
         and codes.isdisjoint(labels)
         and all(CODE.fullmatch(code) and (code.isdigit() or is_word(code)) for code in codes)

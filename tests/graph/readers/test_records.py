@@ -97,6 +97,21 @@ def test_what_neo4j_exports(write) -> None:
     assert labels_of(graph)["1"] == "Bob"
 
 
+@pytest.mark.filterwarnings("ignore:.*left out code")
+def test_what_holds_entities_has_a_label_too(write) -> None:
+    records = [
+        {
+            "countryName": "Malta",
+            "code": {"short": "MT"},
+            "regions": [{"name": "Attard", "short": "01"}, {"name": "Balzan"}],
+        },
+        {"countryName": "Nauru", "code": {"short": "NR"}, "regions": [{"name": "Aiwo", "short": "01"}]},
+    ]
+    with pytest.warns(ReadWarning, match="took countryName for the labels"):
+        found = known(read(write("a.json", json.dumps(records))))
+    assert {("Malta", "regions", "Attard"), ("Malta", "regions", "Balzan"), ("Nauru", "regions", "Aiwo")} <= found
+
+
 def test_a_bundle_of_stix(write) -> None:
     def phase(name: str) -> dict[str, str]:
         return {"chain": "attack", "phase": name}

@@ -45,6 +45,14 @@ def test_small_numbers_are_ids_only_where_a_name_says_so(write) -> None:
     }
 
 
+@pytest.mark.filterwarnings("ignore:.*left out")
+def test_small_numbers_are_ids_by_chance_where_most_of_them_are(write) -> None:
+    ids = [*range(10, 60), *range(5000, 6000, 5)]
+    rows = [f"{number},Place {number},{10 + number * 7 % 41},{ids[number % 7 + 60]}" for number in ids]
+    said = says(read(write("a.csv", "\n".join(["id,name,height,near", *rows]))))
+    assert {relation for _, relation, _ in said["known"]} == {"near"}
+
+
 def test_links_to_obsolete_rows_are_left_out(write) -> None:
     text = "id,label,parent,deprecated\nA1,Widget,,false\nA2,Gadget,A1,true\nA3,Nut,A2,false\nA4,Bolt,gadget|A1,false\n"
     with pytest.warns(ReadWarning, match=r"left out 2 link\(s\) to rows that are marked as obsolete"):
@@ -107,6 +115,7 @@ def test_rows_are_named_by_what_tells_them_apart(write) -> None:
         (" ".join(f"X{number}" for number in range(1, 60, 2)), set()),
         ("dog dogma cat catalogue bird fish", set()),
         ("1001 1002 1003 1004 10 2001 2002", set()),
+        (" ".join(map(str, (*range(20, 90), *range(200, 899, 3), *range(2000, 8999, 40)))), set()),
     ],
 )
 def test_codes_that_tell_what_they_are_below(write, codes: str, links: set[tuple[str, str]]) -> None:
