@@ -12,6 +12,7 @@ from ontodex.graph.builder import LANGUAGE, GraphBuilder
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import merge
 from ontodex.graph.notices import ReadWarning
+from ontodex.graph.readers.annotations import ANNOTATIONS, read_annotations
 from ontodex.graph.readers.folders import read_splits, split_files
 from ontodex.graph.readers.foreign_keys import Part, keep_apart, with_foreign_keys
 from ontodex.graph.readers.formats import GRAPH_XML, format_of
@@ -41,6 +42,7 @@ FORMATS = (
     "table",
     "workbook",
     "paths",
+    *ANNOTATIONS,
     "obo",
     *RDF_FORMATS,
     "owlxml",
@@ -50,6 +52,9 @@ FORMATS = (
     "wordnet",
     "sentences",
 )
+
+PLAIN_READERS = {"obo": read_obo, "owlxml": read_owl_xml, "sentences": read_sentences}
+"""Of formats that need no more than a path."""
 
 
 def read(
@@ -65,9 +70,9 @@ def read(
     Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as head,
     relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent), either
     as sheets of an Excel workbook or objects of JSON, paths of categories (Animals > Birds), a line each or in a column,
-    OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, GraphML, GEXF and OBO-graph JSON. A folder holds
-    train, valid and test, with names and definitions beside them, or a WordNet database; of any other each file is a source,
-    but for what is of another format or cannot be read, with a warning.
+    annotations (GAF, phenotype.hpoa), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, GraphML, GEXF
+    and OBO-graph JSON. A folder holds train, valid and test, with names and definitions beside them, or a WordNet database;
+    of any other each file is a source, but for what is of another format or cannot be read, with a warning.
     Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
@@ -221,16 +226,14 @@ def _read_path(
         read_table(path, builder, problems, table, negated=negated)
     elif format == "paths":
         read_paths(path, builder, problems, table)
-    elif format == "obo":
-        read_obo(path, builder, problems)
-    elif format == "owlxml":
-        read_owl_xml(path, builder, problems)
+    elif format in ANNOTATIONS:
+        read_annotations(path, format, builder, problems, negated=negated)
     elif format in GRAPH_XML:
         read_graph_xml(path, format, builder, problems, table, negated=negated)
     elif format == "json":
         _read_json(path, builder, problems, table, negated)
-    elif format == "sentences":
-        read_sentences(path, builder, problems)
+    elif format in PLAIN_READERS:
+        PLAIN_READERS[format](path, builder, problems)
     else:
         raise ReadError(f"expected a folder for the format {format!r}, found a file", str(path))
 

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from ontodex.errors import ReadError
+from ontodex.graph.readers.annotations import ANNOTATIONS
 from ontodex.graph.readers.files import head_of, plain_name
 from ontodex.graph.readers.workbooks import is_workbook
 from ontodex.graph.readers.xml_guard import after_prolog
@@ -65,6 +66,8 @@ def format_of(path: Path) -> str:
         raise ReadError("expected a graph or an ontology, found an empty file", str(path))
     if other := next((other for start, other in OTHERS.items() if head.startswith(start)), None):
         raise ReadError(f"expected a graph or an ontology, found {other}", str(path))
+    if known := next((name for name, begins in ANNOTATIONS.items() if begins.search(head)), None):
+        return known
     if match := NO_RDF.match(head, after_prolog(head)):
         if (kind := match[1].decode().lower()) in GRAPH_XML:
             return kind
@@ -82,7 +85,7 @@ def format_of(path: Path) -> str:
     found = _by_content(head.lstrip(), body, suffix)
     if found is None:
         raise ReadError(
-            "expected triples (TSV, CSV, JSON, Excel), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), "
+            "expected triples (TSV, CSV, JSON, Excel), GAF, OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), "
             f"OWL/XML, GraphML, GEXF or OBO-graph JSON, found something else ({head[:24]!r}…); "
             "give format= in Python or --format on the command line",
             str(path),

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from ontodex.graph.names import normalise
+from ontodex.graph.names import normalise, spellings
+from ontodex.graph.prefixes import looks_like_identifier
 from ontodex.graph.readers.entity_columns import EntityColumns
 from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.levels import names_by_level
@@ -178,7 +179,7 @@ def _labelled(
     ids = {cells[at].strip() for cells in rows for at in columns.id}
     for at, name in [other for other in columns.others if other[0] not in paths]:
         filled = [cell for cells in rows if (cell := cells[at].strip())]
-        words = sum(bool(LETTER.search(cell)) and cell not in ids and not ADDRESS.search(cell) for cell in filled)
+        words = sum(_is_name(cell) and cell not in ids for cell in filled)
         if (
             rows
             and min(words, len(set(filled))) >= APART * len(rows)
@@ -186,4 +187,44 @@ def _labelled(
         ):
             remark(f"took {name} for the labels, as no column is named label or name; name the one that is")
             return replace(columns, label=(at,), others=tuple(other for other in columns.others if other[0] != at))
+    return columns if columns.id else _with_subject(rows, columns, paths, remark)
+
+
+def _is_name(cell: str) -> bool:
+    return bool(LETTER.search(cell)) and not ADDRESS.search(cell) and not looks_like_identifier(cell)
+
+
+def _with_subject(
+    rows: Cells, columns: EntityColumns, paths: Collection[int], remark: Callable[[str], None]
+) -> EntityColumns:
+    """Return the columns with the first one of short words as id, whose rows are one where they share it.
+
+    Another one that is named as a name is the label, if it goes with it.
+    """
+    candidates = [(at, name) for at, name in columns.others if at not in paths and _are_words(rows, at)]
+    for at, name in candidates[:1]:
+        ids = {cells[at].strip() for cells in rows}
+        label = next(
+            (
+                place
+                for place, other in candidates[1:]
+                if spellings(other)[-1].endswith((" name", " label", " title"))
+                and len({cells[place] for cells in rows}) >= APART * len(ids)
+                and len({(cells[at].strip(), cells[place]) for cells in rows}) <= len(ids) / APART
+                and not any(cells[place].strip() in ids for cells in rows)
+            ),
+            None,
+        )
+        remark(
+            f"took {name} for what the rows are about, and those that share it for one; name the column that is id or label"
+        )
+        others = tuple(other for other in columns.others if other[0] not in (at, label))
+        return replace(columns, id=(at,), label=() if label is None else (label,), others=others)
     return columns
+
+
+def _are_words(rows: Cells, at: int) -> bool:
+    """Tell whether nearly all cells of a column are filled, with short texts that are no dates and no addresses."""
+    filled = [cell for cells in rows if (cell := cells[at].strip())]
+    words = sum(is_word(cell) and not ADDRESS.search(cell) for cell in filled)
+    return words >= APART * len(rows) > 0 and sum(map(len, filled)) <= LONGEST * len(filled)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -27,6 +28,9 @@ LOOKED_AT = 20
 
 LONGEST_NAME = 40
 """Letters of the name of a column that is none of those known."""
+
+NAME = re.compile(r"[#%_]?\w[^{}<>|]*")
+"""What the name of a column may look like: no path, no object of JSON."""
 
 ABOVE = 1000
 """Lines that may stand above a header."""
@@ -93,7 +97,10 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     """
     names = [name.strip() for name in rows[0]] if rows else []
     below = [cells for cells in rows[1:] if len(cells) == len(names)]
-    are_names = all(map(LETTER.search, names)) and max(map(len, names), default=0) <= LONGEST_NAME
+    are_names = (
+        all(LETTER.search(name) and NAME.fullmatch(name) for name in names)
+        and max(map(len, names), default=0) <= LONGEST_NAME
+    )
     recur = any(name == cell.strip() for cells in below for name, cell in zip(names, cells, strict=True))
     is_told = len(names) > 3 or (len(names) == 3 and _tells_labels(names, below))
     return are_names and is_told and len({*names}) == len(names) and not recur and 2 * len(below) > len(rows[1:])

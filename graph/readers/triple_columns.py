@@ -29,6 +29,9 @@ RELATION = (
     *("relation", "r", "predicate", "pred", "p", "rel", "edge", "relationship", "property", "relation type"),
     *("relationship type", "edge type", "type", "relation id", "predicate id", "metaedge", "interaction", ":type"),
 )
+KGTK = ("node1", "node2")
+"""Ends between which KGTK has the relation under the name of labels."""
+
 VALUES = ("value", "value id", "value label")
 """Names of a column of tails beside one of ids and one of relations."""
 
@@ -86,6 +89,8 @@ def triple_columns(names: Sequence[str]) -> TripleColumns | None:
         heads, tails = ([name for name in known if name in places] for known in zip(*ENDS, strict=True))
         pairs = list(zip(heads[:1], tails[:1], strict=False))
     relation = next((name for name in RELATION if name in places), None)
+    if pairs[:1] == [KGTK] and "label" in places:
+        relation = "label"
     if relation is None or not pairs:
         return None
     found = (pairs[0][0], relation, pairs[0][1])
@@ -151,4 +156,4 @@ def _places(names: Sequence[str]) -> dict[str, int]:
 
 def _labels_of(name: str) -> list[str]:
     stem = re.sub(" (?:id|index)$", "", name)
-    return [label for label in (f"{stem} label", f"{stem} name") if label != name]
+    return [label for label in (f"{stem} label", f"{stem} name", f"{stem};label") if label != name]

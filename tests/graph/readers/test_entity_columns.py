@@ -212,6 +212,43 @@ def test_further_names_are_synonyms(write) -> None:
     assert not said["known"]
 
 
+@pytest.mark.parametrize(
+    ("header", "rows", "links", "label"),
+    [
+        (
+            "Drug,Target,Disease,Dose",
+            ["Aspirin,COX1,Pain,5", "Aspirin,COX2,Pain,7", "Ibuprofen,COX1,Fever,5", "Ibuprofen,COX2,Pain,5"],
+            {("Aspirin", "Target", "COX2"), ("Ibuprofen", "Disease", "Fever")},
+            "Aspirin",
+        ),
+        (
+            "study_id,when,study_name,drug",
+            ["S1,2020-01-01,First,A", "S1,2020-01-01,First,B", "S2,2020-01-01,Other,A", "S2,2020-01-02,Other,B"],
+            {("S1", "drug", "B"), ("S2", "drug", "A")},
+            "First",
+        ),
+        (
+            "when,Plant,Soil,Light",
+            [
+                "2020-01-01,Oak,loam,sun",
+                "2020-01-01,Oak,clay,sun",
+                "2020-01-01,Fern,clay,shade",
+                "2020-01-01,Fern,loam,shade",
+            ],
+            {("Oak", "Soil", "clay"), ("Fern", "Light", "shade")},
+            "Oak",
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*left out")
+def test_rows_that_share_all_values_are_about_the_first(
+    write, header: str, rows: list[str], links: set[tuple[str, str, str]], label: str
+) -> None:
+    said = says(read(write("a.csv", "\n".join([header, *rows, ""])), on_error="skip"))
+    assert links <= said["known"]
+    assert label in {found[0] for found in said["entities"].values()}
+
+
 def test_a_header_of_unknown_names(write) -> None:
     content = "Produkt,Hersteller,Farbe,Preis\nEmil,Holz & Co,rot,19\nOtto,Holz & Co,blau,29\nAnna,Brett AG,rot,99\n"
     with pytest.warns(ReadWarning) as caught:

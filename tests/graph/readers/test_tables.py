@@ -114,6 +114,13 @@ def test_comments_before_a_table_cost_nothing(write) -> None:
     assert says(graph)["known"] == {("#a", "r", "b"), *KNOWN}
 
 
+def test_edges_of_kgtk(write) -> None:
+    content = "id\tnode1\tlabel\tnode2\tnode1;label\nE1\tQ1\tP31\tQ5\tdog\nE2\tQ1\tP279\tQ2\tdog\n"
+    said = says(read(write("edges.tsv", content), on_error="raise"))
+    assert said["known"] == {("Q1", "P31", "Q5"), ("Q1", "P279", "Q2")}
+    assert said["entities"]["Q1"][0] == "dog"
+
+
 @pytest.mark.parametrize("title", ["My pets", "My pets\t\t"])
 def test_a_title_above_a_header_is_no_fault(write, title: str) -> None:
     rows = "ex:dog\tis_a\tex:animal\n"

@@ -1,0 +1,60 @@
+"""Annotations to ontologies."""
+
+from __future__ import annotations
+
+import pytest
+from graph_strategies import says
+
+from ontodex.errors import ReadError
+from ontodex.graph import ReadWarning, read
+
+GAF = """!gaf-version: 2.2
+!generated-by: GOC
+UniProtKB\tA1\tNUDT4B\tenables\tGO:0003723\tGO_REF:1\tIEA\tX:1\tF\tKinase\tNU4|N4B\tprotein\ttaxon:9606\t\t\t\t
+UniProtKB\tA1\tNUDT4B\tcontributes_to|enables\tGO:0003724\tGO_REF:1\tIEA\tX:1\tF\tKinase\t\tprotein\ttaxon:9606\t\t\t\t
+MGI\tMGI:7\tIgk\tNOT|involved_in\tGO:0002250\tGO_REF:1\tIEA\t\tP\tGlobulin\t\tprotein\ttaxon:10090\t20230306\tMGI\t\t
+MGI\tMGI:7\tIgk\t\tGO:0002251\tGO_REF:1\tIEA\t\tP\tGlobulin\t\tprotein\ttaxon:10090\t20230306\tMGI\t\t
+"""
+HPOA = """#description: "HPO annotations for rare diseases"
+database_id\tdisease_name\tqualifier\thpo_id\treference\tevidence\tonset\tfrequency\tsex\tmodifier\taspect\tbiocuration
+OMIM:154700\tMarfan syndrome\t\tHP:0001166\tPMID:1\tPCS\t\t1/2\t\t\tP\tHPO:x
+OMIM:154700\tMarfan syndrome\t\tHP:0000006\tPMID:1\tPCS\t\t\t\t\tI\tHPO:x
+OMIM:154700\tMarfan syndrome\tNOT\tHP:0001249\tPMID:1\tPCS\t\t\t\t\tP\tHPO:x
+"""
+
+
+def test_gene_products_and_terms(write) -> None:
+    with pytest.warns(ReadWarning, match=r"left out 1 line\(s\) that say what does not hold"):
+        graph = read(write("goa.gaf", GAF))
+    said = says(graph)
+    assert said["known"] == {
+        ("UniProtKB:A1", "enables", "GO:0003723"),
+        ("UniProtKB:A1", "enables", "GO:0003724"),
+        ("UniProtKB:A1", "contributes_to", "GO:0003724"),
+        ("MGI:7", "involved_in", "GO:0002251"),
+    }
+    assert said["entities"]["UniProtKB:A1"][:2] == ("NUDT4B", {"NU4", "N4B"})
+    assert says(read(write("goa.gaf", GAF), negated=True))["known"] == {("MGI:7", "involved_in", "GO:0002250")}
+
+
+@pytest.mark.parametrize(
+    "header", ["database_id\tdisease_name\tqualifier\thpo_id", "#DatabaseID\tDiseaseName\tQualifier\tHPO_ID"]
+)
+def test_diseases_and_phenotypes(write, header: str) -> None:
+    content = HPOA.replace("database_id\tdisease_name\tqualifier\thpo_id", header)
+    ontology = write("hp.obo", "format-version: 1.4\n\n[Term]\nid: HP:0001166\nname: Arachnodactyly\n")
+    graph = read(ontology, write("phenotype.hpoa", content), on_error="skip")
+    said = says(graph)
+    assert said["known"] == {
+        ("OMIM:154700", "has phenotype", "HP:0001166"),
+        ("OMIM:154700", "has inheritance", "HP:0000006"),
+    }
+    assert said["entities"]["OMIM:154700"][0] == "Marfan syndrome"
+    assert said["entities"]["HP:0001166"][0] == "Arachnodactyly"
+    assert graph.skipped == 0
+
+
+def test_lines_that_are_none_are_named(write) -> None:
+    with pytest.raises(ReadError, match=r"a\.gaf:7: expected an annotation of 15 columns or more, found 'UniProtKB"):
+        read(write("a.gaf", f"{GAF}UniProtKB\tA2\n"), on_error="raise")
+    assert read(write("a.gaf", f"{GAF}UniProtKB\tA2\n"), on_error="skip").skipped == 1
