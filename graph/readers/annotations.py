@@ -48,19 +48,33 @@ ANNOTATIONS = {
 }
 """The formats, and by what they are known."""
 
-LAYOUTS = {
-    "gaf": _Layout(15, (0, 1), 2, 3, 4, 8, {"F": "enables", "P": "involved_in", "C": "located_in"}, 9, 10),
-    "hpoa": _Layout(
-        *(11, (0,), 1, 2, 3, 10),
-        {
-            "P": "has phenotype",
-            "I": "has inheritance",
-            "C": "has clinical course",
-            "M": "has clinical modifier",
-            "H": "has medical history",
-        },
-    ),
-}
+GAF = _Layout(
+    width=15,
+    head=(0, 1),
+    label=2,
+    qualifier=3,
+    term=4,
+    aspect=8,
+    relations={"F": "enables", "P": "involved_in", "C": "located_in"},
+    definition=9,
+    synonyms=10,
+)
+HPOA = _Layout(
+    width=11,
+    head=(0,),
+    label=1,
+    qualifier=2,
+    term=3,
+    aspect=10,
+    relations={
+        "P": "has phenotype",
+        "I": "has inheritance",
+        "C": "has clinical course",
+        "M": "has clinical modifier",
+        "H": "has medical history",
+    },
+)
+LAYOUTS = {"gaf": GAF, "hpoa": HPOA}
 
 
 def read_annotations(

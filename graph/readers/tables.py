@@ -29,7 +29,7 @@ LOOKED_AT = 20
 LONGEST_NAME = 40
 """Letters of the name of a column that is none of those known."""
 
-NAME = re.compile(r"[#%_]?\w[^{}<>|]*")
+NAME = re.compile(r"[#%_]?\s*\w[^{}<>|]*")
 """What the name of a column may look like: no path, no object of JSON."""
 
 ABOVE = 1000
@@ -81,13 +81,18 @@ def _header_of(rows: Rows) -> tuple[list[str], Rows, Rows]:
             break
     first = next((at for at, (_, cells) in enumerate(above) if not cells[0].startswith("#")), len(above))
     above += islice(rows, LOOKED_AT)
-    if _is_header([cells for _, cells in above[first : first + LOOKED_AT]]):
-        return above[first][1], iter(above[:first]), chain(above[first + 1 :], rows)
+    lines = [cells for _, cells in above[first : first + LOOKED_AT]]
+    if _is_header(lines):
+        return lines[0], iter(above[:first]), chain(above[first + 1 :], rows)
+    for at in reversed(range(first)):
+        names = [name.strip("# ") for name in above[at][1]]
+        if len(names) > 3 and _is_header([names, *lines]):
+            return names, iter(above[:at]), chain(above[first:], rows)
     return [], iter(()), chain(above, rows)
 
 
 def _is_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first of some rows names columns by words that are none of those known, but for one of three.
+    """Tell whether the first of some rows names columns by words that are none of those known; of two or three one tells it.
 
     >>> rows = [["Titel", "Autor", "Verlag", "Jahr"], ["Momo", "Ende", "Thienemann", "1973"]]
     >>> _is_header(rows), _is_header(rows[1:])
@@ -102,20 +107,25 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
         and max(map(len, names), default=0) <= LONGEST_NAME
     )
     recur = any(name == cell.strip() for cells in below for name, cell in zip(names, cells, strict=True))
-    is_told = len(names) > 3 or (len(names) == 3 and _tells_labels(names, below))
+    is_told = len(names) > 3 or (len(names) > 1 and _tells_entities(names, below))
     return are_names and is_told and len({*names}) == len(names) and not recur and 2 * len(below) > len(rows[1:])
 
 
-def _tells_labels(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Tell whether a column of labels stands in a table of three columns, whose second ones are no relations."""
-    labels, seconds = EntityColumns.of(names).label[:1], {cells[1] for cells in below}
+def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Tell whether few columns are said to hold ids or labels, and hold no triples: the second ones would be relations."""
+    columns, seconds = EntityColumns.of(names), {cells[1] for cells in below}
     is_alone = not any({*names} & {*cells} for cells in below)
-    return is_alone and (labels == (2,) or (labels == (1,) and 2 * len(seconds) > len(below)))
+    is_first = 0 in (*columns.id, *columns.label) and below
+    return bool(
+        is_alone and (is_first or columns.label == (2,) or (columns.label == (1,) and 2 * len(seconds) > len(below)))
+    )
 
 
 def _trimmed(rows: Rows, width: int) -> Rows:
-    """Yield rows without the empty cells that stand behind a table of so many columns."""
+    """Yield rows without the empty cells that stand behind a table of so many columns, and without comments in between."""
     for number, cells in rows:
+        if len(cells) == 1 < width and cells[0].startswith("#"):
+            continue
         yield number, cells if any(map(str.strip, cells[width:])) else cells[:width]
 
 

@@ -189,6 +189,29 @@ def test_a_key_that_goes_with_the_label_is_the_id_however_many_rows_have_it(writ
 
 
 @pytest.mark.parametrize(
+    ("content", "links"),
+    [
+        (
+            "drug_name,indication\nA,Pain\nA,Fever\nB,Pain\nB,Fever\n",
+            {("A", "indication", "Fever"), ("B", "indication", "Pain")},
+        ),
+        (
+            "gene_name,organ,disease\nG1,eye,D1\nG2,eye,D1\nG1,ear,D2\nG2,ear,D2\n",
+            {("G1", "organ", "ear"), ("G2", "disease", "D2")},
+        ),
+        (
+            "# of 2026\n#gene\tpart\tin\tkind\n#\nG1\teye\tx\tA\nG2\teye\tx\tA\nG3\tear\tx\tB\nG4\tear\tx\tB\n",
+            {("G1", "part", "eye"), ("G4", "kind", "B")},
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*(took|left out)")
+def test_headers_of_few_columns_and_in_comments(write, content: str, links: set[tuple[str, str, str]]) -> None:
+    name = "a.tsv" if "\t" in content else "a.csv"
+    assert links <= says(read(write(name, content)))["known"]
+
+
+@pytest.mark.parametrize(
     ("codes", "ids"),
     [
         (["01001", "01003", "05001"], {"01001", "01003", "05001"}),
