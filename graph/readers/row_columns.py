@@ -187,21 +187,19 @@ def _labelled(
         ):
             remark(f"took {name} for the labels, as no column is named label or name; name the one that is")
             return replace(columns, label=(at,), others=tuple(other for other in columns.others if other[0] != at))
-    return columns if columns.id else _with_subject(rows, columns, paths, remark)
+    return columns if columns.id or paths else _with_subject(rows, columns, remark)
 
 
 def _is_name(cell: str) -> bool:
     return bool(LETTER.search(cell)) and not ADDRESS.search(cell) and not looks_like_identifier(cell)
 
 
-def _with_subject(
-    rows: Cells, columns: EntityColumns, paths: Collection[int], remark: Callable[[str], None]
-) -> EntityColumns:
+def _with_subject(rows: Cells, columns: EntityColumns, remark: Callable[[str], None]) -> EntityColumns:
     """Return the columns with the first one of short words as id, whose rows are one where they share it.
 
     Another one that is named as a name is the label, if it goes with it.
     """
-    candidates = [(at, name) for at, name in columns.others if at not in paths and _are_words(rows, at)]
+    candidates = [(at, name) for at, name in columns.others if _are_words(rows, at)]
     for at, name in candidates[:1]:
         ids = {cells[at].strip() for cells in rows}
         label = next(

@@ -71,6 +71,16 @@ def test_ids_before_paths(write, content: str) -> None:
             "id,name,parent\n7,A,\n8,Video,A\n9,TV,A > Video\n10,DVD,A > Video\n",
             {("8", "is_a", "7"), *((x, "is_a", "8") for x in ("9", "10"))},
         ),
+        (
+            "category_path,colour\nA > Video,red\nA > Audio,red\nA,red\n",
+            {
+                ("A > Video", "is_a", "A"),
+                ("A > Audio", "is_a", "A"),
+                ("A > Video", "colour", "red"),
+                ("A > Audio", "colour", "red"),
+                ("A", "colour", "red"),
+            },
+        ),
         ("id,category_path,obsolete\n9,A > Video > TV,\n8,A > Video,true\n", set()),
     ],
 )
