@@ -13,6 +13,7 @@ from ontodex.graph.readers.entities import add_entities
 from ontodex.graph.readers.entity_columns import EntityColumns, entity_columns
 from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.path_files import are_paths, read_paths
+from ontodex.graph.readers.paths import is_path_name
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.reviewed import Reviewed
 from ontodex.graph.readers.rows import Rows, rows_of
@@ -112,10 +113,10 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Tell whether few columns are said to hold ids or labels, and hold no triples: the second ones would be relations."""
+    """Tell whether few columns are said to hold ids, labels or paths, and no triples: the second ones would be relations."""
     columns, seconds = EntityColumns.of(names), {cells[1] for cells in below}
     is_alone = not any({*names} & {*cells} for cells in below)
-    is_first = 0 in (*columns.id, *columns.label) and below
+    is_first = below and (0 in (*columns.id, *columns.label) or is_path_name(names[0]))
     return bool(
         is_alone and (is_first or columns.label == (2,) or (columns.label == (1,) and 2 * len(seconds) > len(below)))
     )
