@@ -19,7 +19,7 @@ from ontodex.graph.readers.reviewed import Reviewed
 from ontodex.graph.readers.rows import Rows, rows_of
 from ontodex.graph.readers.sssom import SssomHeader, sssom_header
 from ontodex.graph.readers.triple_columns import TripleColumns, names_ends, no_relation, own_columns, triple_columns
-from ontodex.graph.readers.values import LETTER
+from ontodex.graph.readers.values import LETTER, NUMBER
 from ontodex.graph.readers.workbooks import Sheet
 
 __all__ = ["freebase_words", "read_table"]
@@ -113,13 +113,15 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Tell whether few columns are said to hold ids, labels or paths, and no triples: the second ones would be relations."""
+    """Tell whether few columns hold no triples: one is said to hold ids, labels or paths, or another one holds numbers."""
     columns, seconds = EntityColumns.of(names), {cells[1] for cells in below}
     is_alone = not any({*names} & {*cells} for cells in below)
     is_first = below and (0 in (*columns.id, *columns.label) or is_path_name(names[0]))
-    return bool(
-        is_alone and (is_first or columns.label == (2,) or (columns.label == (1,) and 2 * len(seconds) > len(below)))
+    is_later = columns.label == (2,) or (columns.label == (1,) and 2 * len(seconds) > len(below))
+    are_values = len(below) >= FEW and any(
+        all(NUMBER.fullmatch(cells[at].strip()) for cells in below) for at in range(1, len(names))
     )
+    return bool(is_alone and (is_first or is_later or are_values))
 
 
 def _trimmed(rows: Rows, width: int) -> Rows:

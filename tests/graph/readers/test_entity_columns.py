@@ -192,6 +192,10 @@ def test_a_key_that_goes_with_the_label_is_the_id_however_many_rows_have_it(writ
     ("content", "links"),
     [
         (
+            "origin,destination,count\nA,B,3\nA,C,4\nB,C,5\nC,B,1\n",
+            {("A", "destination", "C"), ("C", "destination", "B")},
+        ),
+        (
             "drug_name,indication\nA,Pain\nA,Fever\nB,Pain\nB,Fever\n",
             {("A", "indication", "Fever"), ("B", "indication", "Pain")},
         ),
