@@ -58,10 +58,11 @@ NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "\\n", "-", "--"
 HEADS = ("id", "identifier", "curie", "iri", "uri", "sku", "label", "name", "preferred label", "preflabel")
 """Names that in the first column tell a header by themselves."""
 
-OF_ITS_KIND = re.compile(r"(.+) (?:id|code|number|name|label|title)")
+OF_SOMETHING_ELSE = r"(?!(?:postal|post|zip|area|phone|telephone|fax|house|room) (?:code|number)$)"
+OF_ITS_KIND = re.compile(rf"{OF_SOMETHING_ELSE}(.+) (?:id|code|number|name|label|title)")
 """A name of a column of ids or labels that tells what the entities are: "Product Name"."""
 
-ID_OF = re.compile(r"(.+) (?:id|code|key|no|number)")
+ID_OF = re.compile(rf"{OF_SOMETHING_ELSE}(.+) (?:id|code|key|no|number)")
 """A name of a column of ids that tells what they are of."""
 
 OWN = (

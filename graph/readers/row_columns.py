@@ -21,6 +21,9 @@ APART, LONGEST = 0.9, 60
 """A column may hold the labels of a table that names none if so many of its rows have one and so many differ, no longer than
 this in the mean."""
 
+SUBJECT = 1 / 3
+"""Rows that share all values are about the first column that has so many values for each of the one that has most."""
+
 NEARLY_ALL = 0.98
 """A first column tells rows apart by itself if so many of its cells differ: the others are repeated rows."""
 
@@ -195,30 +198,29 @@ def _is_name(cell: str) -> bool:
 
 
 def _with_subject(rows: Cells, columns: EntityColumns, remark: Callable[[str], None]) -> EntityColumns:
-    """Return the columns with the first one of short words as id, whose rows are one where they share it.
+    """Return the columns with one of short words as id, whose rows are one where they share it: the first of many values.
 
     Another one that is named as a name is the label, if it goes with it.
     """
-    candidates = [(at, name) for at, name in columns.others if _are_words(rows, at)]
-    for at, name in candidates[:1]:
-        ids = {cells[at].strip() for cells in rows}
-        label = next(
-            (
-                place
-                for place, other in candidates[1:]
-                if spellings(other)[-1].endswith((" name", " label", " title"))
-                and len({cells[place] for cells in rows}) >= APART * len(ids)
-                and len({(cells[at].strip(), cells[place]) for cells in rows}) <= len(ids) / APART
-                and not any(cells[place].strip() in ids for cells in rows)
-            ),
-            None,
-        )
-        remark(
-            f"took {name} for what the rows are about, and those that share it for one; name the column that is id or label"
-        )
-        others = tuple(other for other in columns.others if other[0] not in (at, label))
-        return replace(columns, id=(at,), label=() if label is None else (label,), others=others)
-    return columns
+    values = {at: {cells[at].strip() for cells in rows} for at, _ in columns.others if _are_words(rows, at)}
+    most = max(map(len, values.values()), default=0)
+    at = next((at for at, found in values.items() if len(found) >= SUBJECT * most), None)
+    if at is None:
+        return columns
+    names = dict(columns.others)
+    labels = [
+        place
+        for place, found in values.items()
+        if spellings(names[place])[-1].endswith((" name", " label", " title"))
+        and len(found) >= APART * len(values[at])
+        and len({(cells[at].strip(), cells[place].strip()) for cells in rows}) <= len(values[at]) / APART
+        and found.isdisjoint(values[at])
+    ]
+    remark(
+        f"took {names[at]} for what the rows are about, and those that share it for one; name the column that is id or label"
+    )
+    others = tuple(other for other in columns.others if other[0] not in (at, *labels[:1]))
+    return replace(columns, id=(at,), label=tuple(labels[:1]), others=others)
 
 
 def _are_words(rows: Cells, at: int) -> bool:

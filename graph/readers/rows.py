@@ -109,6 +109,6 @@ def _quoted(
             yield f"{found[1]}\n"
 
     try:
-        return next(csv.reader(text(), delimiter=mark, strict=True)), again[len(taken) :]
+        return next(csv.reader(text(), delimiter=mark, skipinitialspace=True, strict=True)), again[len(taken) :]
     except csv.Error as error:
         return error, taken + again[len(taken) :]

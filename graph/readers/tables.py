@@ -102,9 +102,10 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     True
     """
     names = [name.strip() for name in rows[0]] if rows else []
+    named = names if any(names[:1]) else names[1:]  # an index of pandas has no name
     below = [cells for cells in rows[1:] if len(cells) == len(names)]
     are_names = (
-        all(LETTER.search(name) and NAME.fullmatch(name) for name in names)
+        all(LETTER.search(name) and NAME.fullmatch(name) for name in named)
         and max(map(len, names), default=0) <= LONGEST_NAME
     )
     recur = any(name == cell.strip() for cells in below for name, cell in zip(names, cells, strict=True))
@@ -116,8 +117,9 @@ def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> boo
     """Tell whether few columns hold no triples: one is said to hold ids, labels or paths, or another one holds numbers."""
     columns, seconds = EntityColumns.of(names), {cells[1] for cells in below}
     is_alone = not any({*names} & {*cells} for cells in below)
-    is_first = below and (0 in (*columns.id, *columns.label) or is_path_name(names[0]))
-    is_later = columns.label == (2,) or (columns.label == (1,) and 2 * len(seconds) > len(below))
+    told = (*columns.id, *columns.label)
+    is_first = below and (0 in told or not names[0] or is_path_name(names[0]))
+    is_later = 2 in told or (1 in told and 2 * len(seconds) > len(below))
     are_values = len(below) >= FEW and any(
         all(NUMBER.fullmatch(cells[at].strip()) for cells in below) for at in range(1, len(names))
     )

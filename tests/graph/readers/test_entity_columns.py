@@ -232,6 +232,12 @@ def test_codes_that_stand_first_tell_namesakes_apart(write, codes: list[str], id
     assert {head for head, relation, _ in said["known"] if relation == "state"} == ids
 
 
+def test_spaces_before_quotes_are_no_part_of_a_cell(write) -> None:
+    rows = ['"Bolt", "JAM", "gold"', '"Blake, Y.", "JAM", "gold"', '"Lewis", "USA", "gold"', '"Hines", "USA", "gold"']
+    content = "\n".join(["name, country, medal", *rows])
+    assert ("Blake, Y.", "country", "JAM") in says(read(write("a.csv", content), on_error="raise"))["known"]
+
+
 def test_further_names_are_synonyms(write) -> None:
     content = "id,name,official_name,alternateNames\nAF,Afghanistan,Islamic Republic of Afghanistan,Kabulistan|Ariana\n"
     said = says(read(write("a.csv", content), on_error="raise"))
@@ -247,6 +253,18 @@ def test_further_names_are_synonyms(write) -> None:
             ["Aspirin,COX1,Pain,5", "Aspirin,COX2,Pain,7", "Ibuprofen,COX1,Fever,5", "Ibuprofen,COX2,Pain,5"],
             {("Aspirin", "Target", "COX2"), ("Ibuprofen", "Disease", "Fever")},
             "Aspirin",
+        ),
+        (
+            "Mode,City,Postal Code,Kind",
+            [f"{mode},Town {town},{town},K{town % 2}" for mode in ("air", "sea") for town in range(8)],
+            {("Town 1", "Mode", "sea"), ("Town 2", "Kind", "K0")},
+            "Town 7",
+        ),
+        (
+            ",maker,body",
+            ["1,audi,compact", "2,audi,estate", "3,ford,compact", "4,ford,estate"],
+            {("audi", "body", "estate"), ("ford", "body", "compact")},
+            "ford",
         ),
         (
             "study_id,when,study_name,drug",
