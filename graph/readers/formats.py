@@ -15,6 +15,9 @@ __all__ = ["GRAPH_XML", "format_of"]
 
 OTHERS = {
     b"PK\x03\x04": "a zip archive that is no workbook of Excel; unzip it and read the folder, or save it as .xlsx or CSV",
+    b"PAR1": "a Parquet file; read it with pandas or polars and give the frame to ontodex.read",
+    b"SQLite format 3": "a database of SQLite; export its tables as CSV into a folder and read that",
+    b"%PDF": "a PDF; ontodex reads tables, graphs and ontologies, and plain text with --format sentences",
     b"\xd0\xcf\x11\xe0": "a workbook of an old Excel; save it as .xlsx or CSV",
 }
 """What files begin with that are none of ours, and what to do about them."""

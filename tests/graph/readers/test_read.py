@@ -49,6 +49,19 @@ def test_an_unknown_format(write, content: bytes) -> None:
         read(write("a.bin", content))
 
 
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (b"PAR1", "a Parquet file; read it with pandas"),
+        (b"SQLite format 3\0", "export its tables"),
+        (b"%PDF-1.7", "a PDF"),
+    ],
+)
+def test_files_of_other_kinds_are_named(write, start: bytes, message: str) -> None:
+    with pytest.raises(ReadError, match=message):
+        read(write("a.bin", start + bytes(100)))
+
+
 def test_missing_paths_and_wrong_folders(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="check the path"):
         read(tmp_path / "none.obo")
