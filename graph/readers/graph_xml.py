@@ -49,11 +49,11 @@ def read_graph_xml(
     )
     keys = {key for _, _, key, _ in edges if isinstance(key, str)}
     are_relations = len(keys) < len(edges)
-    links = [
-        {"source": head, "target": tail, **({"key": key} if are_relations else {}), **said}
-        for head, tail, key, said in edges
-    ]
-    nodes = [{"id": node, **said, "labels": _parted(said.get("labels"))} for node, said in graph.nodes(data=True)]
+    links = []
+    for head, tail, key, said in edges:
+        ends = {"source": head, "target": tail}
+        links.append(ends | ({"key": key} if are_relations else {}) | said | ends)
+    nodes = [{**said, "id": node, "labels": _parted(said.get("labels"))} for node, said in graph.nodes(data=True)]
     read_records({"nodes": nodes, "links": links}, builder, problems, table, negated=negated)
 
 

@@ -46,6 +46,13 @@ def test_nodes_and_edges(write, format: str, named_by_key: bool) -> None:
     assert said["entities"]["d"][0] == "dog"
 
 
+def test_attributes_named_as_ends_and_ids_are_none(write) -> None:
+    graph = networkx.DiGraph()
+    graph.add_node("d", label="dog", id="7")
+    graph.add_edge("d", "a", relation="is_a", source="a book")
+    assert says(read(write("a.graphml", written(graph, "graphml")), on_error="skip"))["known"] == {("d", "is_a", "a")}
+
+
 def test_what_neo4j_exports(write) -> None:
     said = says(read(write("a.xml", NEO4J), on_error="raise"))
     assert said["known"] == {
