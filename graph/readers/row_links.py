@@ -63,7 +63,8 @@ def add_links(
         found.take_key([(identifier, cells[at]) for identifier, cells in named])
     for at, name in others:
         parts_of = comma_parts if are_comma_lists([cells[at] for _, cells in named]) else cell_parts
-        links = [(identifier, part) for identifier, cells in named for part in found.parts(cells[at], parts_of)]
+        parts = {cell: found.parts(cell, parts_of) for cell in {cells[at] for _, cells in named}}
+        links = [(identifier, part) for identifier, cells in named for part in parts[cells[at]]]
         _add_relation(name, links, builder, table, found)
     for identifier, cells in named:
         for relation, category in chosen.links(cells):
