@@ -126,16 +126,34 @@ def best_answers(
         tails = np.argpartition(scores, -best, axis=1)[:, -best:]
         shares = np.take_along_axis(scores, tails, axis=1) - of_others[:, None]
         said = np.stack([_looked_up(*of_one, rows) for of_one, rows in zip(rules, tails, strict=True)])
-        logits = np.log(said + SOME_DOUBT) - np.log1p(SOME_DOUBT - said)
-        counts = links.spans(entities, relations)[1]
-        many = np.broadcast_to(np.log(np.maximum(counts, SOME))[:, None], shares.shape)
-        here = np.broadcast_to(links.going_on(entities, relations)[:, None], shares.shape)
-        there = links.going_on(tails, links.inverse(relations)[:, None])
-        left = np.clip(-np.logaddexp(0, of_known - of_others), LEAST_LEFT, MUCH_LEFT) - MUCH_LEFT
-        full = np.broadcast_to(left[:, None], shares.shape)
-        evidence = np.stack([shares, many, logits, np.maximum(logits, 0.0), here, there, full])
+        evidence = _evidence(links, entities, relations, tails, shares, said, of_known - of_others)
         asked, places = np.nonzero(np.isfinite(shares))
         yield BestAnswers(entities[asked], relations[asked], tails[asked, places], evidence[:, asked, places])
+
+
+def _evidence(
+    links: KnownLinks, entities: Rows, relations: Rows, tails: Rows, shares: Floats, said: Floats, known: Floats
+) -> Floats:
+    """Return what is seen of answers, see :class:`BestAnswers`, of shape (7, questions, answers).
+
+    Args:
+        links: What is known.
+        entities: What is asked about, of shape (questions,).
+        relations: By which relation, likewise.
+        tails: Answers, of shape (questions, answers).
+        shares: Logarithms of their shares of the chances, of that shape.
+        said: Chances that rules give them, of that shape.
+        known: Logarithm of the chances of known answers over those of all others, of shape (questions,).
+    """
+    counts = links.spans(entities, relations)[1]
+    left = np.clip(-np.logaddexp(0, known), LEAST_LEFT, MUCH_LEFT) - MUCH_LEFT
+    many, here, full = (
+        np.broadcast_to(of_question[:, None], shares.shape)
+        for of_question in (np.log(np.maximum(counts, SOME)), links.going_on(entities, relations), left)
+    )
+    there = links.going_on(tails, links.inverse(relations)[:, None])
+    logits = np.log(said + SOME_DOUBT) - np.log1p(SOME_DOUBT - said)
+    return np.stack([shares, many, logits, np.maximum(logits, 0.0), here, there, full])
 
 
 def _log_sum(scores: NDArray[np.float32]) -> float:
