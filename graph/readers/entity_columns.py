@@ -58,12 +58,14 @@ NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "\\n", "-", "--"
 HEADS = ("id", "identifier", "curie", "iri", "uri", "sku", "label", "name", "preferred label", "preflabel")
 """Names that in the first column tell a header by themselves."""
 
-OF_SOMETHING_ELSE = r"(?!(?:postal|post|zip|area|phone|telephone|fax|house|room) (?:code|number)$)"
-OF_ITS_KIND = re.compile(rf"{OF_SOMETHING_ELSE}(.+) (?:id|code|number|name|label|title)")
+OF_ITS_KIND = re.compile(r"(.+) (?:id|code|number|name|label|title)")
 """A name of a column of ids or labels that tells what the entities are: "Product Name"."""
 
-ID_OF = re.compile(rf"{OF_SOMETHING_ELSE}(.+) (?:id|code|key|no|number)")
+ID_OF = re.compile(r"(.+) (?:id|code|key|no|number)")
 """A name of a column of ids that tells what they are of."""
+
+OF_A_PLACE = re.compile("(?:postal|post|zip|area|phone|telephone|fax|house|room) (?:code|number)")
+"""A name of a column of what several rows may have, and so of ids only if it tells them apart."""
 
 OWN = (
     *("full", "first", "last", "family", "given", "short", "long", "display", "official", "common", "scientific"),
@@ -132,8 +134,10 @@ class EntityColumns:
             for known in (ID, (*LABEL, *LABEL_ALONE), SYNONYMS, DEFINITION, FORMER, PARENT, OBSOLETE)
         )
         pair = () if ids or labels else _paired(plain)
-        ids = ids or pair[:1] or _of_its_kind(plain, ("id", "code", "number"))
-        keys = () if ids or not labels or not ID_OF.fullmatch(plain[0][-1]) else _keys(plain)
+        of_kind = _of_its_kind(plain, ("id", "code", "number"))
+        of_place = of_kind if any(OF_A_PLACE.fullmatch(plain[at][-1]) for at in of_kind) else ()
+        ids = ids or pair[:1] or (() if of_place else of_kind)
+        keys = () if ids else of_place or (_keys(plain) if labels and ID_OF.fullmatch(plain[0][-1]) else ())
         said = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete}
         labels = tuple(at for at in labels if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE})
         others = [() if at in said - {*ids} else form for at, form in enumerate(plain)]

@@ -115,6 +115,8 @@ def read_records(
             raise ReadError(no_relation(header), builder.source)
         cells = enumerate(([row.get(name, "") for name in names] for row in found), start=1)
         add_named_rows(columns, cells, builder, problems, table, "record", negated=negated)
+        if found is not told and not own_columns(header) and not (builder.relation_ids() or rows.links):
+            raise ReadError("expected links of entities, found none; name the keys id and label", builder.source)
     for head, relation, tail in rows.links:
         builder.triple(head, relation, tail)
 

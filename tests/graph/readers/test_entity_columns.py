@@ -232,6 +232,15 @@ def test_codes_that_stand_first_tell_namesakes_apart(write, codes: list[str], id
     assert {head for head, relation, _ in said["known"] if relation == "state"} == ids
 
 
+@pytest.mark.filterwarnings("ignore:.*(took|left out)")
+def test_a_postal_code_is_an_id_where_it_tells_rows_apart(write) -> None:
+    rows = ["101,Rome,Lazio", "102,Rome,Lazio", "201,Oslo,Viken", "202,Oslo,Viken"]
+    said = says(read(write("a.csv", "\n".join(["zip_code,city,state", *rows]))))
+    assert ("102", "city", "Rome") in said["known"]
+    rows = [f"{town % 2},Town {town % 4},{mode}" for town in range(8) for mode in ("air", "sea")]
+    assert ("Town 1", "mode", "sea") in says(read(write("b.csv", "\n".join(["zip_code,city,mode", *rows]))))["known"]
+
+
 def test_spaces_before_quotes_are_no_part_of_a_cell(write) -> None:
     rows = ['"Bolt", "JAM", "gold"', '"Blake, Y.", "JAM", "gold"', '"Lewis", "USA", "gold"', '"Hines", "USA", "gold"']
     content = "\n".join(["name, country, medal", *rows])

@@ -112,6 +112,14 @@ def test_what_holds_entities_has_a_label_too(write) -> None:
     assert {("Malta", "regions", "Attard"), ("Malta", "regions", "Balzan"), ("Nauru", "regions", "Aiwo")} <= found
 
 
+def test_numbers_by_place_are_no_links(write) -> None:
+    records = [
+        {"place": place, "year": year, "count": year % 7} for year in range(1990, 2000) for place in ("Rome", "Oslo")
+    ]
+    with pytest.raises(ReadError, match="expected links of entities, found none"):
+        read(write("a.json", json.dumps(records)), on_error="skip")
+
+
 def test_a_bundle_of_stix(write) -> None:
     def phase(name: str) -> dict[str, str]:
         return {"chain": "attack", "phase": name}
