@@ -20,6 +20,7 @@ class _Layout(NamedTuple):
     """Where what stands in a line; positions.
 
     Attributes:
+        begins: What a file of this layout is known by.
         width: Columns that there are at least.
         head: What is annotated: its id, or the two parts of it.
         label: Its name.
@@ -31,6 +32,7 @@ class _Layout(NamedTuple):
         synonyms: Further names, parted by bars, if there are any.
     """
 
+    begins: re.Pattern[bytes]
     width: int
     head: tuple[int, ...]
     label: int
@@ -42,13 +44,8 @@ class _Layout(NamedTuple):
     synonyms: int | None = None
 
 
-ANNOTATIONS = {
-    "gaf": re.compile(rb"\A!gaf-version"),
-    "hpoa": re.compile(rb"^#?database_?id\tdisease_?name\tqualifier\thpo_?id\t", re.IGNORECASE | re.MULTILINE),
-}
-"""The formats, and by what they are known."""
-
 GAF = _Layout(
+    begins=re.compile(rb"\A!gaf-version"),
     width=15,
     head=(0, 1),
     label=2,
@@ -60,6 +57,7 @@ GAF = _Layout(
     synonyms=10,
 )
 HPOA = _Layout(
+    begins=re.compile(rb"^#?database_?id\tdisease_?name\tqualifier\thpo_?id\t", re.IGNORECASE | re.MULTILINE),
     width=11,
     head=(0,),
     label=1,
@@ -74,7 +72,8 @@ HPOA = _Layout(
         "H": "has medical history",
     },
 )
-LAYOUTS = {"gaf": GAF, "hpoa": HPOA}
+ANNOTATIONS = {"gaf": GAF, "hpoa": HPOA}
+"""The formats, and their layouts."""
 
 
 def read_annotations(
@@ -94,7 +93,7 @@ def read_annotations(
         problems: Takes lines that are no annotations.
         negated: Read what is annotated by NOT, in place of the others.
     """
-    layout, denied = LAYOUTS[format], 0
+    layout, denied = ANNOTATIONS[format], 0
     negation = Negation(layout.qualifier, is_flag=False)
     for cells in _rows(path, layout, problems):
         if negation.denies(cells) != negated:

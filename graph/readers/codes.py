@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection, Iterable
 from itertools import pairwise
 
+from ontodex.graph.readers.values import share_there
+
 __all__ = ["parents_by_code"]
 
 TOLD, TOP = 0.9, 2
@@ -20,9 +22,6 @@ LONGEST = 20
 
 DENSE = 4
 """Numbers are codes if at most one of so many is there: of those in a row most begin with another one by chance."""
-
-DECADE = 10
-"""Numbers that there may be within any that codes begin with, at the least: few say nothing of chance."""
 
 MARKS = re.compile(r"[.\-/_ ]")
 """What parts a code."""
@@ -87,7 +86,7 @@ def _are_levels(numbers: Collection[str]) -> bool:
         first, last = min(beginnings), max(beginnings)
         there = sum(len(code) == shorter and first <= code <= last for code in numbers)
         begins += sum(code in numbers for code in beginnings)
-        chances += len(beginnings) * there / max(int(last) - int(first) + 1, DECADE)
+        chances += len(beginnings) * share_there(there, int(first), int(last))
     longer = sum(len(code) > lengths[0] for code in numbers)
     is_padded = any(code.startswith("0") for code in numbers)
     return begins >= TOLD * longer and (is_padded or 2 * chances <= longer)

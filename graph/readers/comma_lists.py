@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 
-from ontodex.graph.readers.values import unwrapped
+from ontodex.graph.readers.values import are_short, unwrapped
 
 __all__ = ["are_comma_lists", "comma_parts"]
 
@@ -57,6 +57,5 @@ def are_comma_lists(cells: Collection[str]) -> bool:
     listed = [part for parts in several for part in parts]
     recurring = {part for part in listed if cells_with[part] > 1}
     moving = sum(len(places[part]) > 1 for part in recurring)
-    are_short = sum(map(len, listed)) <= LONGEST * len(listed)
     often = sum(part in recurring for part in listed) > RECURRING * len(listed)
-    return are_short and often and moving >= MOVING * len(recurring) > 0
+    return are_short(listed, LONGEST) and often and moving >= MOVING * len(recurring) > 0

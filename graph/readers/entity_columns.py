@@ -67,15 +67,11 @@ ID_OF = re.compile(r"(.+) (?:id|code|key|no|number)")
 OF_A_PLACE = re.compile("(?:postal|post|zip|area|phone|telephone|fax|house|room) (?:code|number)")
 """A name of a column of what several rows may have, and so of ids only if it tells them apart."""
 
-OWN = (
-    *("full", "first", "last", "family", "given", "short", "long", "display", "official", "common", "scientific"),
-    "legal",
-)
+WHOLE = ("full", "short", "long", "display", "official", "common", "scientific", "legal")
+OWN = (*WHOLE, "first", "last", "family", "given")
 """"full name" is a name of what stands in the row."""
 
-FURTHER_NAME = re.compile(
-    "(?:full|short|long|display|official|common|scientific|legal|native|original|latin|vernacular|inverted) names?"
-)
+FURTHER_NAME = re.compile(f"(?:{'|'.join(WHOLE)}|native|original|latin|vernacular|inverted) names?")
 """A name of a column of synonyms beside one of labels."""
 
 JOINED = re.compile(r"(?<=\w)[.-](?=\w)")

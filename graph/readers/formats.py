@@ -8,13 +8,13 @@ from pathlib import Path
 from ontodex.errors import ReadError
 from ontodex.graph.readers.annotations import ANNOTATIONS
 from ontodex.graph.readers.files import head_of, plain_name
-from ontodex.graph.readers.workbooks import is_workbook
+from ontodex.graph.readers.workbooks import ZIP, is_workbook
 from ontodex.graph.readers.xml_guard import after_prolog
 
 __all__ = ["GRAPH_XML", "format_of"]
 
 OTHERS = {
-    b"PK\x03\x04": "a zip archive that is no workbook of Excel; unzip it and read the folder, or save it as .xlsx or CSV",
+    ZIP: "a zip archive that is no workbook of Excel; unzip it and read the folder, or save it as .xlsx or CSV",
     b"PAR1": "a Parquet file; read it with pandas or polars and give the frame to ontodex.read",
     b"SQLite format 3": "a database of SQLite; export its tables as CSV into a folder and read that",
     b"%PDF": "a PDF; ontodex reads tables, graphs and ontologies, and plain text with --format sentences",
@@ -52,7 +52,7 @@ UNSUPPORTED = (
     (re.compile(rb"^\s*(?:Prefix\(|Ontology\()", re.MULTILINE), "OWL functional syntax"),
     (re.compile(rb"^\s*(?:Prefix:|Ontology:)\s", re.MULTILINE), "OWL Manchester syntax"),
 )
-NO_RDF = re.compile(rb"<(?:!doctype\s+)?(html|graphml|gexf)[\s>]", re.IGNORECASE)
+OTHER_XML = re.compile(rb"<(?:!doctype\s+)?(html|graphml|gexf)[\s>]", re.IGNORECASE)
 OWL_XML = re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s")
 
 
@@ -69,9 +69,9 @@ def format_of(path: Path) -> str:
         raise ReadError("expected a graph or an ontology, found an empty file", str(path))
     if other := next((other for start, other in OTHERS.items() if head.startswith(start)), None):
         raise ReadError(f"expected a graph or an ontology, found {other}", str(path))
-    if known := next((name for name, begins in ANNOTATIONS.items() if begins.search(head)), None):
+    if known := next((name for name, layout in ANNOTATIONS.items() if layout.begins.search(head)), None):
         return known
-    if match := NO_RDF.match(head, after_prolog(head)):
+    if match := OTHER_XML.match(head, after_prolog(head)):
         if (kind := match[1].decode().lower()) in GRAPH_XML:
             return kind
         instead = "a server's answer in place of the file: fetch the file itself"

@@ -10,8 +10,8 @@ from itertools import islice
 from ontodex.graph.names import normalise
 from ontodex.graph.readers.entity_columns import cell_parts
 from ontodex.graph.readers.keys import Table, is_key
-from ontodex.graph.readers.row_columns import APART, LONGEST
-from ontodex.graph.readers.values import LETTER, NUMBER
+from ontodex.graph.readers.row_columns import APART
+from ontodex.graph.readers.values import LETTER, NUMBER, are_short, share_there
 
 __all__ = ["FoundRows", "Link", "Row"]
 
@@ -23,9 +23,6 @@ NAMED = 4
 
 DENSE = 1 / 2
 """Whole numbers are the ids of rows by chance where more than such a share of those around them are ids."""
-
-DECADE = 10
-"""Numbers around those of a column, at the least: few say nothing of chance."""
 
 NAMESAKES = 3
 """Rows of one label that are kept, to be named in a warning."""
@@ -63,8 +60,7 @@ class FoundRows:
         """Take a column, as (id, cell) of every row, whose cells other columns may name rows by, if it tells rows apart."""
         filled = [(cell.strip(), identifier) for identifier, cell in cells if LETTER.search(cell)]
         key = dict(filled)
-        are_short = sum(map(len, key)) <= LONGEST * len(key)
-        if are_short and len(key) == len(filled) >= APART * len(cells) > 0:
+        if are_short(key) and len(key) == len(filled) >= APART * len(cells) > 0:
             self._keys.append(key)
 
     def leave_out(self, ids: Iterable[str], labels: Iterable[str]) -> None:
@@ -144,7 +140,7 @@ class FoundRows:
             return False
         low, high = found[len(found) // 10], found[-1 - len(found) // 10]
         there = bisect_right(self._numbers, high) - bisect_left(self._numbers, low)
-        return there > DENSE * max(high - low + 1, DECADE)
+        return share_there(there, low, high) > DENSE
 
     def finish(self, remark: Callable[[str], None]) -> None:
         """Say what links could not be read as they stand."""

@@ -12,7 +12,7 @@ from ontodex.graph.names import spellings
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.workbooks import Sheet
 
-__all__ = ["Table", "is_key", "table_name", "table_of"]
+__all__ = ["Table", "are_counted", "is_key", "table_name", "table_of"]
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson")
 
@@ -69,6 +69,16 @@ def _singulars(name: str) -> list[str]:
     return forms + [name.removesuffix(plural) + single for plural, single in PLURALS if name.endswith(plural)]
 
 
+def are_counted(names: Collection[str]) -> bool:
+    """Tell whether most of some different names are whole numbers in a row.
+
+    >>> are_counted({"1", "2", "4"}), are_counted({"01", "02"}), are_counted({"100", "200"})
+    (True, False, False)
+    """
+    numbers = [int(name) for name in names if name.isascii() and name.isdigit() and str(int(name)) == name]
+    return 2 * len(numbers) > max(len(names), max(numbers, default=0) - min(numbers, default=0))
+
+
 @dataclass
 class Table:
     """A table of entities among those that are read together, as far as its rows name rows of others.
@@ -98,9 +108,8 @@ class Table:
 
     @property
     def is_counted(self) -> bool:
-        """Whether most ids are whole numbers in a row, so that any small number is the id of some row."""
-        numbers = [int(name) for name in self.ids if name.isascii() and name.isdigit() and str(int(name)) == name]
-        return 2 * len(numbers) > max(len(self.ids), max(numbers, default=0) - min(numbers, default=0))
+        """Whether its ids are, so that any small number is the id of some row."""
+        return are_counted(self.ids)
 
     def finish(self, problems: Problems) -> None:
         """Say which columns are left out."""

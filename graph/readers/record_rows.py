@@ -11,8 +11,9 @@ from typing import Any
 from ontodex.graph.names import normalise, spellings
 from ontodex.graph.readers.entity_columns import ID, LABEL, LABEL_ALONE, PARENT, one_line, spelt
 from ontodex.graph.readers.paths import Category, path_of
+from ontodex.graph.readers.values import plain
 
-__all__ = ["LABELS", "Record", "RecordRows", "Row", "is_children", "is_named", "key_of", "plain", "text_of"]
+__all__ = ["LABELS", "Record", "RecordRows", "Row", "is_children", "is_named", "key_of", "text_of"]
 
 Record = Mapping[str, Any]
 Row = dict[str, str]
@@ -178,19 +179,6 @@ def _forms(keys: tuple[str, ...]) -> list[tuple[str, str]]:
 def is_named(value: Any) -> bool:
     """Tell whether an object has an id or a label."""
     return isinstance(value, dict) and bool(key_of(value, NAMES))
-
-
-def plain(value: Any) -> str:
-    """Return a text or a number as text; nothing of what holds others.
-
-    >>> plain(None), plain(True), plain(2.0), plain(" dog"), plain([2])
-    ('', 'true', '2', ' dog', '')
-    """
-    if value is None or isinstance(value, dict | list):
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def text_of(record: Record, names: Sequence[str]) -> str:

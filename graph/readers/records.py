@@ -26,12 +26,11 @@ from ontodex.graph.readers.record_rows import (
     is_children,
     is_named,
     key_of,
-    plain,
     text_of,
 )
-from ontodex.graph.readers.row_columns import LONGEST
+from ontodex.graph.readers.row_columns import TOOK_LABELS
 from ontodex.graph.readers.triple_columns import names_ends, no_relation, own_columns, triple_columns
-from ontodex.graph.readers.values import LETTER
+from ontodex.graph.readers.values import LETTER, are_short, plain
 
 __all__ = ["json_of", "read_records"]
 
@@ -110,12 +109,13 @@ def read_records(
         raise ReadError("expected objects less deep in one another", builder.source) from None
     for found in filter(None, (told, rows.found + rows.inside)):
         names, header = _names(found, builder.source)
-        columns = triple_columns(header) if found is told else own_columns(header) or EntityColumns.of(header)
+        own = None if found is told else own_columns(header)
+        columns = triple_columns(header) if found is told else own or EntityColumns.of(header)
         if columns is None:
             raise ReadError(no_relation(header), builder.source)
         cells = enumerate(([row.get(name, "") for name in names] for row in found), start=1)
         add_named_rows(columns, cells, builder, problems, table, "record", negated=negated)
-        if found is not told and not own_columns(header) and not (builder.relation_ids() or rows.links):
+        if found is not told and not own and not (builder.relation_ids() or rows.links):
             raise ReadError("expected links of entities, found none; name the keys id and label", builder.source)
     for head, relation, tail in rows.links:
         builder.triple(head, relation, tail)
@@ -123,21 +123,18 @@ def read_records(
 
 def _with_labels(records: list[Record], problems: Problems) -> list[Record]:
     """Return records, the first short texts that tell them apart as labels, if they have none and hold entities that do."""
-    holds_named = any(
-        any(map(is_named, value if isinstance(value, list) else [value])) for one in records for value in one.values()
-    )
-    if not holds_named or any(map(is_named, records)):
+    if any(map(is_named, records)) or not any(_holds_named(value) for one in records for value in one.values()):
         return records
     for key in records[0]:
         texts = [plain(record.get(key)).strip() for record in records]
-        if (
-            all(map(LETTER.search, texts))
-            and len({*texts}) == len(texts)
-            and sum(map(len, texts)) <= LONGEST * len(texts)
-        ):
-            problems.remark(f"took {key} for the labels, as no column is named label or name; name the one that is")
+        if all(map(LETTER.search, texts)) and len({*texts}) == len(texts) and are_short(texts):
+            problems.remark(TOOK_LABELS.format(key))
             return [{"label" if name == key else name: value for name, value in one.items()} for one in records]
     return records
+
+
+def _holds_named(value: Any) -> bool:
+    return any(map(is_named, value if isinstance(value, list) else [value]))
 
 
 @lru_cache(maxsize=1 << 12)

@@ -10,16 +10,18 @@ from typing import NamedTuple
 from ontodex.graph.names import normalise, spellings
 from ontodex.graph.prefixes import looks_like_identifier
 from ontodex.graph.readers.entity_columns import EntityColumns
-from ontodex.graph.readers.keys import Table
+from ontodex.graph.readers.keys import are_counted
 from ontodex.graph.readers.levels import names_by_level
 from ontodex.graph.readers.paths import ARROW, Category, PathColumn, path_of
-from ontodex.graph.readers.values import LETTER, is_word
+from ontodex.graph.readers.values import LETTER, are_short, is_word
 
-__all__ = ["APART", "LONGEST", "ChosenColumns", "chosen_columns"]
+__all__ = ["APART", "TOOK_LABELS", "ChosenColumns", "chosen_columns"]
 
-APART, LONGEST = 0.9, 60
-"""A column may hold the labels of a table that names none if so many of its rows have one and so many differ, no longer than
-this in the mean."""
+APART = 0.9
+"""A column may hold the labels of a table that names none if so many of its rows have one and so many differ."""
+
+TOOK_LABELS = "took {} for the labels, as no column is named label or name; name the one that is"
+"""What is said where labels have another name."""
 
 SUBJECT = 1 / 3
 """Rows that share all values are about the first column that has so many values for each of the one that has most."""
@@ -138,10 +140,10 @@ def _identified(rows: Cells, columns: EntityColumns) -> EntityColumns:
     So does a column of codes that stands first, whatever its name. Without one labels identify.
     """
     if not columns.keys:
-        is_first = columns.others[:1] and columns.others[0][0] == 0 and columns.label and not columns.id
-        return (
-            replace(columns, id=(0,), others=columns.others[1:]) if is_first and _are_codes(rows, columns) else columns
-        )
+        may_be_first = columns.label and not columns.id and columns.others[:1] and columns.others[0][0] == 0
+        if may_be_first and _are_codes(rows, columns):
+            return replace(columns, id=(0,), others=columns.others[1:])
+        return columns
     apart = [at for at, _ in columns.keys if len({cells[at].strip() for cells in rows}) >= APART * len(rows)]
     if not apart and columns.label:
         labels = [cells[columns.label[0]].strip() for cells in rows]
@@ -157,10 +159,9 @@ def _are_codes(rows: Cells, columns: EntityColumns) -> bool:
     """Tell whether the first cells of rows are codes that tell nearly all apart, and no labels, dates or mere numbers."""
     codes = {cells[0].strip() for cells in rows}
     labels = {cells[columns.label[0]].strip() for cells in rows}
-    are_counted = Table(ids=codes).is_counted
     return (
         len(codes) >= NEARLY_ALL * len(rows) > 0
-        and not are_counted
+        and not are_counted(codes)
         and codes.isdisjoint(labels)
         and all(CODE.fullmatch(code) and (code.isdigit() or is_word(code)) for code in codes)
     )
@@ -183,12 +184,8 @@ def _labelled(
     for at, name in [other for other in columns.others if other[0] not in paths]:
         filled = [cell for cells in rows if (cell := cells[at].strip())]
         words = sum(_is_name(cell) and cell not in ids for cell in filled)
-        if (
-            rows
-            and min(words, len(set(filled))) >= APART * len(rows)
-            and sum(map(len, filled)) <= LONGEST * len(filled)
-        ):
-            remark(f"took {name} for the labels, as no column is named label or name; name the one that is")
+        if rows and min(words, len(set(filled))) >= APART * len(rows) and are_short(filled):
+            remark(TOOK_LABELS.format(name))
             return replace(columns, label=(at,), others=tuple(other for other in columns.others if other[0] != at))
     return columns if columns.id or paths else _with_subject(rows, columns, remark)
 
@@ -227,4 +224,4 @@ def _are_words(rows: Cells, at: int) -> bool:
     """Tell whether nearly all cells of a column are filled, with short texts that are no dates and no addresses."""
     filled = [cell for cells in rows if (cell := cells[at].strip())]
     words = sum(is_word(cell) and not ADDRESS.search(cell) for cell in filled)
-    return words >= APART * len(rows) > 0 and sum(map(len, filled)) <= LONGEST * len(filled)
+    return words >= APART * len(rows) > 0 and are_short(filled)

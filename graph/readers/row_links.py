@@ -14,8 +14,8 @@ from ontodex.graph.readers.entity_columns import NOTHING, EntityColumns, cell_pa
 from ontodex.graph.readers.found_rows import FoundRows, Link, Row
 from ontodex.graph.readers.keys import Table, table_of
 from ontodex.graph.readers.paths import add_category, path_of
-from ontodex.graph.readers.row_columns import LONGEST, ChosenColumns
-from ontodex.graph.readers.values import LETTER, NUMBER, is_word
+from ontodex.graph.readers.row_columns import ChosenColumns
+from ontodex.graph.readers.values import LETTER, NUMBER, are_short, is_word
 
 __all__ = ["add_links"]
 
@@ -110,7 +110,7 @@ def _add_relation(name: str, links: list[Link], builder: GraphBuilder, table: Ta
         if are_numbers and not table_of(name, [table.name]):
             table.by_number[name] = {part for _, part in links}
     else:
-        may_name_rows = not table.is_alone and sum(len(part) for _, part in links) <= LONGEST * len(links)
+        may_name_rows = not table.is_alone and are_short([part for _, part in links])
         table.left_out.setdefault(name, []).extend(links if may_name_rows else ())
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from typing import Any
 
-__all__ = ["LETTER", "NUMBER", "is_word", "unwrapped"]
+__all__ = ["LETTER", "NUMBER", "are_short", "is_word", "plain", "share_there", "unwrapped"]
 
 LETTER = re.compile(r"[^\W\d_]")
 
@@ -18,6 +20,12 @@ DATE = re.compile(
 """Words of dates and times."""
 
 DIGIT = re.compile(r"\d")
+
+LONGEST = 60
+"""Letters in the mean of texts that are names, and no sentences."""
+
+DECADE = 10
+"""Whole numbers that a span is taken to have at the least: few say nothing of chance."""
 
 
 def is_word(part: str) -> bool:
@@ -37,3 +45,34 @@ def unwrapped(cell: str, marks: tuple[str, ...]) -> str:
     """
     text = cell.strip()
     return text[1:-1] if len(text) > 1 and text[0] + text[-1] in marks else text
+
+
+def plain(value: Any) -> str:
+    """Return a text or a number as text; nothing of what holds others.
+
+    >>> plain(None), plain(True), plain(2.0), plain(" dog"), plain([2])
+    ('', 'true', '2', ' dog', '')
+    """
+    if value is None or isinstance(value, dict | list):
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def are_short(texts: Collection[str], longest: int = LONGEST) -> bool:
+    """Tell whether texts are no longer than so many letters in the mean.
+
+    >>> are_short(["dog", "cat"]), are_short(["dog", "cat"], longest=2)
+    (True, False)
+    """
+    return sum(map(len, texts)) <= longest * len(texts)
+
+
+def share_there(count: int, first: int, last: int) -> float:
+    """Return the share of the whole numbers of a span that so many of them are.
+
+    >>> share_there(50, 1, 100), share_there(1, 7, 7)
+    (0.5, 0.1)
+    """
+    return count / max(last - first + 1, DECADE)

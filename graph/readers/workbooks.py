@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ontodex.errors import ReadError
+from ontodex.graph.readers.values import plain
 
-__all__ = ["Sheet", "is_workbook", "sheets_of"]
+__all__ = ["ZIP", "Sheet", "is_workbook", "sheets_of"]
 
+ZIP = b"PK\x03\x04"
 CONTENT = "xl/workbook.xml"
-"""What a zip file holds that is a workbook."""
+"""What a zip file begins with, and what it holds if it is a workbook."""
 
 FREE, MOST_TIMES = 1 << 20, 100
 """A workbook that unzips to more than so many bytes, and so many times its size, is a bomb."""
@@ -54,7 +56,16 @@ class Sheet(NamedTuple):
 
 def is_workbook(path: Path) -> bool:
     """Tell whether a file is a workbook of Excel (.xlsx, .xlsm)."""
-    return path.is_file() and zipfile.is_zipfile(path) and CONTENT in _parts(path)
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            if file.read(len(ZIP)) != ZIP:
+                return False
+        with zipfile.ZipFile(path) as archive:
+            return CONTENT in archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return False
 
 
 def sheets_of(path: Path) -> list[Sheet]:
@@ -86,27 +97,19 @@ def sheets_of(path: Path) -> list[Sheet]:
     return sheets
 
 
-def _parts(path: Path) -> dict[str, zipfile.ZipInfo]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return {part.filename: part for part in archive.infolist()}
-    except (zipfile.BadZipFile, OSError, ValueError):
-        return {}
-
-
 def _expect_harmless(path: Path) -> None:
     """Refuse a workbook that unzips to a hundred times its size, or declares entities.
 
     Raises:
         ReadError: If it does.
     """
-    parts = _parts(path)
-    if sum(part.file_size for part in parts.values()) > max(FREE, MOST_TIMES * path.stat().st_size):
-        message = f"expected a workbook of at most {MOST_TIMES} times its size, found one that grows beyond"
-        raise ReadError(message, str(path))
     try:
         with zipfile.ZipFile(path) as archive:
-            for part in parts.values():
+            parts = archive.infolist()
+            if sum(part.file_size for part in parts) > max(FREE, MOST_TIMES * path.stat().st_size):
+                message = f"expected a workbook of at most {MOST_TIMES} times its size, found one that grows beyond"
+                raise ReadError(message, str(path))
+            for part in parts:
                 with archive.open(part) as stream:
                     if b"<!DOCTYPE" in stream.read(LOOKED_AT):
                         raise ReadError("expected a workbook without a DOCTYPE, found one; refused", str(path))
@@ -136,17 +139,11 @@ def _padded(rows: list[tuple[int, list[str]]], path: Path) -> list[tuple[int, li
 
 
 def _text(value: Any) -> str:
-    """Return a cell as text: dates without a time that is none, whole numbers as such.
+    """Return a cell as text: dates without a time that is none.
 
-    >>> _text(2.0), _text(True), _text(None), _text(datetime.datetime(2026, 1, 2))
-    ('2', 'true', '', '2026-01-02')
+    >>> _text(2.0), _text(datetime.datetime(2026, 1, 2))
+    ('2', '2026-01-02')
     """
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
     if isinstance(value, datetime.datetime):
         return value.isoformat() if value.time() != datetime.time() else value.date().isoformat()
-    return str(value)
+    return plain(value)
