@@ -113,7 +113,8 @@ class RecordRows:
             return plain(value)
         if not head:
             return text_of(value, LABELS) or text_of(value, ID)
-        self.links.append((head, "is_a" if {*spellings(key)} & {*PARENT} else key, self.add(value, key)))
+        if (tail := self.add(value, key)) != head:  # else it tells more of what it is in
+            self.links.append((head, "is_a" if {*spellings(key)} & {*PARENT} else key, tail))
         return ""
 
 

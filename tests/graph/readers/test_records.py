@@ -112,6 +112,17 @@ def test_what_holds_entities_has_a_label_too(write) -> None:
     assert {("Malta", "regions", "Attard"), ("Malta", "regions", "Balzan"), ("Nauru", "regions", "Aiwo")} <= found
 
 
+def test_what_has_the_id_of_its_record_is_no_tail_of_it(write) -> None:
+    records = {
+        "AED": {"name": "Dirham", "iso": {"code": "AED", "zone": "Gulf"}},
+        "QAR": {"name": "Riyal", "iso": {"code": "QAR", "zone": "Gulf"}},
+    }
+    assert known(read(write("a.json", json.dumps(records)), on_error="skip")) == {
+        ("AED", "zone", "Gulf"),
+        ("QAR", "zone", "Gulf"),
+    }
+
+
 def test_numbers_by_place_are_no_links(write) -> None:
     records = [
         {"place": place, "year": year, "count": year % 7} for year in range(1990, 2000) for place in ("Rome", "Oslo")
