@@ -21,6 +21,7 @@ from ontodex.graph.readers.keys import Table, table_name
 from ontodex.graph.readers.memory import read_frame, read_networkx
 from ontodex.graph.readers.obo import read_obo
 from ontodex.graph.readers.obographs import read_obographs
+from ontodex.graph.readers.owl_functional import read_owl_functional
 from ontodex.graph.readers.owl_xml import read_owl_xml
 from ontodex.graph.readers.path_files import read_paths
 from ontodex.graph.readers.problems import Problems
@@ -46,6 +47,7 @@ FORMATS = (
     "obo",
     *RDF_FORMATS,
     "owlxml",
+    "functional",
     *GRAPH_XML,
     "json",
     "splits",
@@ -53,7 +55,12 @@ FORMATS = (
     "sentences",
 )
 
-PLAIN_READERS = {"obo": read_obo, "owlxml": read_owl_xml, "sentences": read_sentences}
+PLAIN_READERS = {
+    "obo": read_obo,
+    "owlxml": read_owl_xml,
+    "functional": read_owl_functional,
+    "sentences": read_sentences,
+}
 """Of formats that need no more than a path."""
 
 
@@ -70,9 +77,10 @@ def read(
     Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as head,
     relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent), either
     as sheets of an Excel workbook or objects of JSON, paths of categories (Animals > Birds), a line each or in a column,
-    annotations (GAF, phenotype.hpoa), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, GraphML, GEXF
-    and OBO-graph JSON. A folder holds train, valid and test, with names and definitions beside them, or a WordNet database;
-    of any other each file is a source, but for what is of another format or cannot be read, with a warning.
+    annotations (GAF, phenotype.hpoa), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, OWL functional
+    syntax, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test, with names and definitions beside them,
+    or a WordNet database; of any other each file is a source, but for what is of another format or cannot be read, with a
+    warning.
     Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as

@@ -48,10 +48,8 @@ LINE_RDF = re.compile(
 )
 TURTLE = re.compile(rb"^\s*(?:@prefix|@base|prefix\s+\S*:\s*<|base\s*<)", re.IGNORECASE | re.MULTILINE)
 OBO = re.compile(rb"^(?:format-version:|ontology:\s|\[(?:Term|Typedef|Instance)\]\s*$)", re.MULTILINE)
-UNSUPPORTED = (
-    (re.compile(rb"^\s*(?:Prefix\(|Ontology\()", re.MULTILINE), "OWL functional syntax"),
-    (re.compile(rb"^\s*(?:Prefix:|Ontology:)\s", re.MULTILINE), "OWL Manchester syntax"),
-)
+FUNCTIONAL = re.compile(rb"\s*(?:Prefix|Ontology)\s*\(")
+MANCHESTER = re.compile(rb"^\s*(?:Prefix:|Ontology:)\s", re.MULTILINE)
 OTHER_XML = re.compile(rb"<(?:!doctype\s+)?(html|graphml|gexf)[\s>]", re.IGNORECASE)
 OWL_XML = re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s")
 
@@ -78,18 +76,17 @@ def format_of(path: Path) -> str:
         raise ReadError(f"expected a graph or an ontology, found an HTML page; {instead}", str(path))
     suffix = SUFFIXES.get(Path(plain_name(path)).suffix)
     body = b"\n".join(line for line in head.splitlines() if not line.lstrip().startswith((b"#", b"!")))
-    for pattern, name in UNSUPPORTED:
-        if suffix != "table" and pattern.search(body):
-            raise ReadError(
-                f"expected RDF or OBO, found {name}, which is not supported; "
-                "convert it with ROBOT (robot convert) to RDF/XML or OBO",
-                str(path),
-            )
+    if suffix != "table" and MANCHESTER.search(body):
+        raise ReadError(
+            "expected RDF or OBO, found OWL Manchester syntax, which is not supported; "
+            "convert it with ROBOT (robot convert) to RDF/XML or OBO",
+            str(path),
+        )
     found = _by_content(head.lstrip(), body, suffix)
     if found is None:
         raise ReadError(
             "expected triples (TSV, CSV, JSON, Excel), GAF, OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), "
-            f"OWL/XML, GraphML, GEXF or OBO-graph JSON, found something else ({head[:24]!r}…); "
+            f"OWL/XML, OWL functional syntax, GraphML, GEXF or OBO-graph JSON, found something else ({head[:24]!r}…); "
             "give format= in Python or --format on the command line",
             str(path),
         )
@@ -99,6 +96,8 @@ def format_of(path: Path) -> str:
 def _by_content(head: bytes, body: bytes, suffix: str | None) -> str | None:
     if OWL_XML.match(head):
         return "owlxml"
+    if FUNCTIONAL.match(body):
+        return "functional"
     if head.startswith((b"<!", b"<?")) or re.match(rb"<(?:[\w-]+:)?RDF[\s>]", head):
         return "rdfxml"
     if head.startswith((b"{", b"[")) and not re.match(rb"\[(?:Term|Typedef|Instance)\]|\[\s*(?:a\s|<|\])", head):

@@ -1,39 +1,22 @@
-"""OWL/XML: the axioms of an ontology, taken as the RDF statements that they stand for.
-
-By the mapping of the OWL 2 Web Ontology Language to RDF graphs, for what :mod:`ontodex.graph.readers.ontology` reads.
-"""
+"""OWL/XML: an axiom to an element."""
 
 from __future__ import annotations
 
-from collections import ChainMap
 from pathlib import Path
-from urllib.parse import urljoin
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.prefixes import WELL_KNOWN, expand
-from ontodex.graph.readers import vocabulary as rdf
 from ontodex.graph.readers.files import opened
 from ontodex.graph.readers.meaning import interpret
+from ontodex.graph.readers.owl_axioms import Axioms
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.statements import RdfStatements
 from ontodex.graph.readers.xml_guard import GuardedXml
 
 __all__ = ["read_owl_xml"]
 
-XML = "{http://www.w3.org/XML/1998/namespace}"
-DEEPEST = 50
-"""Class expressions in one another; what lies deeper is not read."""
-LISTS = {"ObjectIntersectionOf": "intersectionOf", "ObjectUnionOf": "unionOf"}
-RESTRICTIONS = {
-    "ObjectSomeValuesFrom": "someValuesFrom",
-    "ObjectHasValue": "hasValue",
-    "ObjectMinCardinality": "onClass",
-    "ObjectExactCardinality": "onClass",
-}
-ENDS = {"ObjectPropertyDomain": "domain", "ObjectPropertyRange": "range"}
+BASE = "{http://www.w3.org/XML/1998/namespace}base"
 
 
 def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
@@ -47,7 +30,7 @@ def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     Raises:
         ReadError: If it is no XML, or declares entities that look hostile.
     """
-    axioms = _Axioms(builder.source, builder.language)
+    axioms = Axioms(builder.source, builder.language)
     with opened(path) as stream:
         root: Element | None = None
         depth = 0
@@ -56,7 +39,7 @@ def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
                 depth += 1 if event == "start" else -1
                 if root is None:
                     root = element
-                    axioms.base = element.get(f"{XML}base") or element.get("ontologyIRI") or ""
+                    axioms.base = element.get(BASE) or element.get("ontologyIRI") or ""
                 elif event == "end" and depth == 1:
                     axioms.add(element)
                     root.clear()
@@ -65,75 +48,3 @@ def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
                 f"expected OWL/XML, found a fault ({error}); mend it", str(path), error.position[0]
             ) from None
     interpret(axioms.statements, builder, problems)
-
-
-class _Axioms:
-    """Statements of axioms, added one after the other."""
-
-    def __init__(self, source: str, language: str) -> None:
-        self.statements = RdfStatements(source, language)
-        self.base = ""
-        self._prefixes = ChainMap(self.statements.prefixes, dict(WELL_KNOWN))
-        self._blanks = 0
-
-    def add(self, axiom: Element) -> None:
-        """Add an axiom, a declaration or a prefix; others say nothing that is read."""
-        kind, parts = _name(axiom), [part for part in axiom if _name(part) != "Annotation"]
-        link = self.statements.link
-        if kind == "Prefix":
-            self.statements.prefixes[axiom.get("name", "")] = axiom.get("IRI", "")
-        elif kind == "Declaration" and parts:
-            link(self._term(parts[0]), rdf.TYPE, rdf.OWL + _name(parts[0]))
-        elif kind == "SubClassOf" and len(parts) == 2:
-            link(self._term(parts[0]), rdf.SUBCLASS, self._term(parts[1]))
-        elif kind == "EquivalentClasses" and parts:
-            one, *others = sorted(map(self._term, parts), key=lambda term: term.startswith("_:"))
-            for other in others:
-                link(one, rdf.EQUIVALENT, other)
-        elif kind == "ClassAssertion" and len(parts) == 2:
-            link(self._term(parts[1]), rdf.TYPE, self._term(parts[0]))
-        elif kind == "ObjectPropertyAssertion" and len(parts) == 3:
-            head, tail = map(self._term, parts[1:])
-            if _name(parts[0]) == "ObjectInverseOf" and len(parts[0]):
-                link(tail, self._term(parts[0][0]), head)
-            else:
-                link(head, self._term(parts[0]), tail)
-        elif kind in ENDS and len(parts) == 2:
-            link(self._term(parts[0]), rdf.RDFS + ENDS[kind], self._term(parts[1]))
-        elif kind == "AnnotationAssertion" and len(parts) == 3:
-            about, subject = map(self._term, parts[:2])
-            if _name(parts[2]) == "Literal":
-                self.statements.literal(subject, about, parts[2].text or "", parts[2].get(f"{XML}lang", ""))
-            else:
-                link(subject, about, self._term(parts[2]))
-
-    def _term(self, element: Element, depth: int = 0) -> str:
-        """Return the IRI of an element, or the blank node of an anonymous individual or a class expression."""
-        kind, text = _name(element), (element.text or "").strip()
-        if short := element.get("abbreviatedIRI", text if kind == "AbbreviatedIRI" else ""):
-            return expand(short, self._prefixes) or short
-        if iri := element.get("IRI", text if kind == "IRI" else ""):
-            return iri if ":" in iri.partition("#")[0] else urljoin(self.base, iri)
-        if node := element.get("nodeID", ""):
-            return f"_:{node.removeprefix('_:')}"
-        return self._expression(element, depth)
-
-    def _expression(self, element: Element, depth: int) -> str:
-        self._blanks += 1
-        node, kind = f"_:expression {self._blanks}", _name(element)
-        if depth < DEEPEST and kind in RESTRICTIONS and len(element) == 2:
-            self.statements.link(node, rdf.OWL + "onProperty", self._term(element[0], depth + 1))
-            self.statements.link(node, rdf.OWL + RESTRICTIONS[kind], self._term(element[1], depth + 1))
-            self.statements.literal(node, rdf.CARDINALITIES[0], element.get("cardinality", ""), "")
-        elif depth < DEEPEST and kind in LISTS:
-            predicate, at = rdf.OWL + LISTS[kind], node
-            for number, part in enumerate(element):
-                rest = f"{node} {number}"
-                self.statements.link(at, predicate, rest)
-                self.statements.link(rest, rdf.RDF + "first", self._term(part, depth + 1))
-                predicate, at = rdf.RDF + "rest", rest
-        return node
-
-
-def _name(element: Element) -> str:
-    return element.tag.rpartition("}")[2]

@@ -1,4 +1,4 @@
-"""OWL/XML says what the RDF says that its axioms stand for."""
+"""OWL/XML and the functional syntax say what the RDF says that their axioms stand for."""
 
 from __future__ import annotations
 
@@ -62,6 +62,38 @@ AXIOMS = """
 <AnnotationAssertion><AnnotationProperty abbreviatedIRI="rdfs:seeAlso"/><IRI>#Dog</IRI><IRI>http://example.org/</IRI>
   </AnnotationAssertion>
 </Ontology>"""
+FUNCTIONAL = r"""
+Prefix(:=<http://x.org/pets#>) Prefix( ex: = <http://x.org/pets#> )
+Prefix(rdfs:=<http://www.w3.org/2000/01/rdf-schema#>)
+# What is read (and what is not):
+Ontology(<http://x.org/pets> <http://x.org/pets/1.0>
+Import(<http://x.org/others>)
+Annotation(rdfs:comment "An \"ontology\" of pets) # no comment"@en)
+Declaration(Class(:Animal)) Declaration(Class(ex:Dog)) Declaration( Class ( :Pet ) ) Declaration(Class(:BigDog))
+Declaration(Class(<http://x.org/pets#Hound>)) Declaration(Class(:House)) Declaration(Class(:Gone))
+Declaration(ObjectProperty(:livesIn)) Declaration(ObjectProperty(:owns)) Declaration(NamedIndividual(:Rex))
+Declaration(NamedIndividual(:Kennel)) Declaration(NamedIndividual(:Ann))
+SubClassOf(Annotation(rdfs:comment "sure"^^xsd:string) ex:Dog :Animal)
+SubClassOf(:Pet ObjectSomeValuesFrom(:livesIn :House))
+SubClassOf(:Pet ObjectAllValuesFrom(:livesIn :House))
+SubClassOf(:Pet ObjectMinCardinality(2 :owns :House)) # at least
+SubClassOf(:Dog ObjectMinCardinality(0 :owns :House))
+SubClassOf(:Dog ObjectMaxCardinality(2 :owns :Pet))
+SubClassOf(:BigDog ObjectExactCardinality(1 :owns ObjectIntersectionOf(:House :Animal)))
+SubClassOf(:Hound ObjectHasValue(:livesIn :Kennel))
+EquivalentClasses(ObjectIntersectionOf(:Dog ObjectSomeValuesFrom(:livesIn :House)) :BigDog)
+EquivalentClasses(:Dog :Hound)
+ObjectPropertyDomain(:owns ObjectUnionOf(:Pet :Dog)) ObjectPropertyRange(:owns :House)
+ClassAssertion(:Dog :Rex) ClassAssertion(:Dog _:one)
+ObjectPropertyAssertion(:owns :Rex :Kennel) ObjectPropertyAssertion(ObjectInverseOf(:owns) :Rex :Ann)
+DataPropertyAssertion(:age :Rex "3"^^<http://www.w3.org/2001/XMLSchema#integer>)
+SubObjectPropertyOf(ObjectPropertyChain(:owns :livesIn) :owns)
+AnnotationAssertion(rdfs:label :Dog "dog"@en) AnnotationAssertion(rdfs:label <http://x.org/pets#Dog> "Hund"@de)
+DataPropertyAssertion(rdfs:comment ex:Dog "Barks & bites.")
+AnnotationAssertion(owl:deprecated :Gone "true"^^xsd:boolean)
+AnnotationAssertion(rdfs:seeAlso :Dog <http://example.org/>)
+)
+"""
 TURTLE = """
 @prefix ex: <http://x.org/pets#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -98,6 +130,54 @@ def test_it_says_what_turtle_says(write, language: str, prolog: str) -> None:
     assert said(graph) == said(read(write("pets.ttl", TURTLE), language=language))
     assert len(graph.triples) == 13
     assert graph.labels[graph.ids.index("ex:BigDog")] == "Big dog"
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_functional_syntax_says_the_same(write, language: str) -> None:
+    graph = read(write("pets.owl", FUNCTIONAL), language=language, on_error="raise")
+    assert said(graph) == said(read(write("pets.ttl", TURTLE), language=language))
+    assert read(write("pets.ofn", "# pets\n" + FUNCTIONAL), format="functional").n_triples == 13
+
+
+@pytest.mark.parametrize(
+    ("fault", "line"),
+    [
+        ("SubClassOf(:a :b", 4),
+        ("SubClassOf(:a\n'b')", 3),
+        ('AnnotationAssertion(rdfs:label :a\n"never closed)', 3),
+        (")\n)", 3),
+        (") <http://x.org/>", 2),
+        ("Prefix(:=http://x.org/)", 2),
+        ("a < b", 2),
+    ],
+)
+def test_a_fault_of_the_functional_syntax_names_its_line(write, fault: str, line: int) -> None:
+    with pytest.raises(ReadError, match="expected OWL functional syntax, found a fault") as error:
+        read(write("pets.ofn", f"Ontology(<http://x.org/pets>\n{fault}\n)\n"))
+    assert error.value.line == line
+
+
+def test_the_functional_syntax_is_utf_8(write) -> None:
+    with pytest.raises(ReadError, match="expected UTF-8"):
+        read(write("pets.ofn", FUNCTIONAL.replace("dog", "d\u00f6g").encode("latin-1")))
+
+
+@pytest.mark.parametrize(
+    "axiom",
+    [
+        "SubClassOf(:a)",
+        "SubClassOf()",
+        "EquivalentClasses()",
+        "Declaration()",
+        "AnnotationAssertion(:a)",
+        "ObjectPropertyAssertion(ObjectInverseOf() :a :b)",
+        "SubClassOf(:a " + "ObjectUnionOf(" * 200_000 + ")" * 200_000 + ")",
+        "7 :a",
+    ],
+)
+def test_what_is_half_there_in_brackets_costs_nothing_else(write, axiom: str) -> None:
+    document = FUNCTIONAL.replace("Import(", f"{axiom} Import(")
+    assert read(write("pets.ofn", document), on_error="raise").n_triples == 13
 
 
 def test_it_may_be_gzipped_and_named_otherwise(write) -> None:
