@@ -31,6 +31,7 @@ from ontodex.graph.readers.sentences import read_sentences
 from ontodex.graph.readers.tables import read_table
 from ontodex.graph.readers.wordnet import is_wordnet, read_wordnet
 from ontodex.graph.readers.workbooks import Sheet, is_workbook, sheets_of
+from ontodex.graph.readers.xml_records import read_xml_records
 
 __all__ = ["FORMATS", "ReadWarning", "read"]
 
@@ -49,6 +50,7 @@ FORMATS = (
     "owlxml",
     "functional",
     *GRAPH_XML,
+    "xml",
     "json",
     "splits",
     "wordnet",
@@ -76,11 +78,11 @@ def read(
 
     Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as head,
     relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent), either
-    as sheets of an Excel workbook or objects of JSON, paths of categories (Animals > Birds), a line each or in a column,
-    annotations (GAF, phenotype.hpoa), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, OWL functional
-    syntax, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test, with names and definitions beside them,
-    or a WordNet database; of any other each file is a source, but for what is of another format or cannot be read, with a
-    warning.
+    as sheets of an Excel workbook, objects of JSON or elements of XML, paths of categories (Animals > Birds), a line each or
+    in a column, annotations (GAF, phenotype.hpoa), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML,
+    OWL functional syntax, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test, with names and definitions
+    beside them, or a WordNet database; of any other each file is a source, but for what is of another format or cannot be
+    read, with a warning.
     Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
@@ -238,6 +240,8 @@ def _read_path(
         read_annotations(path, format, builder, problems, negated=negated)
     elif format in GRAPH_XML:
         read_graph_xml(path, format, builder, problems, table, negated=negated)
+    elif format == "xml":
+        read_xml_records(path, builder, problems, table, negated=negated)
     elif format == "json":
         _read_json(path, builder, problems, table, negated)
     elif format in PLAIN_READERS:

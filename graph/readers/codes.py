@@ -18,7 +18,9 @@ FEWEST = 5
 """Links that tell."""
 
 LONGEST = 20
-"""Letters of a code."""
+"""Letters of a code, unless it has parts as short as those of a code."""
+
+OF_PARTS = re.compile(r"\w{1,5}(?:[.\-/]\w{1,5})+")
 
 DENSE = 4
 """Numbers are codes if at most one of so many is there: of those in a row most begin with another one by chance."""
@@ -39,7 +41,7 @@ def parents_by_code(codes: Collection[str]) -> dict[str, str]:
     >>> parents_by_code([f"E{number}" for number in range(1, 200)])
     {}
     """
-    known = {code for code in codes if len(code) <= LONGEST}
+    known = {code for code in codes if len(code) <= LONGEST or OF_PARTS.fullmatch(code)}
     if 2 * len(known) <= len(codes) or _are_counted(known):
         return {}
     parted = {code: parts for code in sorted(known) if all(parts := _last_part(code))}

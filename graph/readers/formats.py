@@ -51,6 +51,8 @@ OBO = re.compile(rb"^(?:format-version:|ontology:\s|\[(?:Term|Typedef|Instance)\
 FUNCTIONAL = re.compile(rb"\s*(?:Prefix|Ontology)\s*\(")
 MANCHESTER = re.compile(rb"^\s*(?:Prefix:|Ontology:)\s", re.MULTILINE)
 OTHER_XML = re.compile(rb"<(?:!doctype\s+)?(html|graphml|gexf)[\s>]", re.IGNORECASE)
+XML = re.compile(rb"<(?:[!?]|[A-Za-z_][\w:.-]*(?:\s[^<>]*)?/?>(?!\s+<[^<>\s]*>\s+[<\"_]))")
+RDF_XML = re.compile(rb"<(?:[\w-]+:)?RDF[\s>]|[\"']http://www\.w3\.org/1999/02/22-rdf-syntax-ns#[\"']")
 OWL_XML = re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s")
 
 
@@ -85,9 +87,9 @@ def format_of(path: Path) -> str:
     found = _by_content(head.lstrip(), body, suffix)
     if found is None:
         raise ReadError(
-            "expected triples (TSV, CSV, JSON, Excel), GAF, OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), "
-            f"OWL/XML, OWL functional syntax, GraphML, GEXF or OBO-graph JSON, found something else ({head[:24]!r}…); "
-            "give format= in Python or --format on the command line",
+            "expected triples or entities (TSV, CSV, JSON, XML, Excel), GAF, OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, "
+            "TriG, JSON-LD), OWL/XML, OWL functional syntax, GraphML, GEXF or OBO-graph JSON, found something else "
+            f"({head[:24]!r}…); give format= in Python or --format on the command line",
             str(path),
         )
     return found
@@ -98,8 +100,8 @@ def _by_content(head: bytes, body: bytes, suffix: str | None) -> str | None:
         return "owlxml"
     if FUNCTIONAL.match(body):
         return "functional"
-    if head.startswith((b"<!", b"<?")) or re.match(rb"<(?:[\w-]+:)?RDF[\s>]", head):
-        return "rdfxml"
+    if XML.match(head):
+        return "rdfxml" if RDF_XML.search(head) else "xml"
     if head.startswith((b"{", b"[")) and not re.match(rb"\[(?:Term|Typedef|Instance)\]|\[\s*(?:a\s|<|\])", head):
         return "jsonld" if suffix == "jsonld" or re.search(rb'"@(?:context|graph|id|type)"', head) else "json"
     if suffix in ("turtle", "ntriples", "nquads", "trig", "obo"):

@@ -6,13 +6,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.files import opened
 from ontodex.graph.readers.meaning import interpret
 from ontodex.graph.readers.owl_axioms import Axioms
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.xml_guard import GuardedXml
+from ontodex.graph.readers.xml_guard import GuardedXml, well_formed
 
 __all__ = ["read_owl_xml"]
 
@@ -31,20 +30,15 @@ def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
         ReadError: If it is no XML, or declares entities that look hostile.
     """
     axioms = Axioms(builder.source, builder.language)
-    with opened(path) as stream:
+    with opened(path) as stream, well_formed("OWL/XML", path):
         root: Element | None = None
         depth = 0
-        try:
-            for event, element in ElementTree.iterparse(GuardedXml(stream, path), ("start", "end")):  # noqa: S314
-                depth += 1 if event == "start" else -1
-                if root is None:
-                    root = element
-                    axioms.base = element.get(BASE) or element.get("ontologyIRI") or ""
-                elif event == "end" and depth == 1:
-                    axioms.add(element)
-                    root.clear()
-        except ElementTree.ParseError as error:
-            raise ReadError(
-                f"expected OWL/XML, found a fault ({error}); mend it", str(path), error.position[0]
-            ) from None
+        for event, element in ElementTree.iterparse(GuardedXml(stream, path), ("start", "end")):  # noqa: S314
+            depth += 1 if event == "start" else -1
+            if root is None:
+                root = element
+                axioms.base = element.get(BASE) or element.get("ontologyIRI") or ""
+            elif event == "end" and depth == 1:
+                axioms.add(element)
+                root.clear()
     interpret(axioms.statements, builder, problems)

@@ -11,15 +11,19 @@ from typing import Any
 from ontodex.graph.names import normalise, spellings
 from ontodex.graph.readers.entity_columns import ID, LABEL, LABEL_ALONE, PARENT, one_line, spelt
 from ontodex.graph.readers.paths import Category, path_of
+from ontodex.graph.readers.triple_columns import link_columns
 from ontodex.graph.readers.values import plain
 
-__all__ = ["LABELS", "Record", "RecordRows", "Row", "is_children", "is_named", "key_of", "text_of"]
+__all__ = ["LABELS", "NAMES", "Record", "RecordRows", "Row", "is_children", "is_named", "key_of", "text_of"]
 
 Record = Mapping[str, Any]
 Row = dict[str, str]
 
 CHILDREN = frozenset(
-    ("children", "subcategories", "sub categories", "subclasses", "sub classes", "subtypes", "narrower", "child nodes")
+    (
+        *("children", "subcategories", "sub categories", "subclasses", "sub classes", "subclass", "sub class"),
+        *("subtypes", "narrower", "child nodes"),
+    )
 )
 """Keys of what is more specific than the object that has it."""
 
@@ -94,7 +98,10 @@ class RecordRows:
     def _cells(self, record: Record, head: str, before: str) -> Iterator[tuple[str, str]]:
         said: dict[str, Any] = {}
         for key, value in record.items():
-            said.update(_joined(key, value) if _holds_nameless(value) else {key: value})
+            joined = _joined(key, value) if _holds_nameless(value) else {key: value}
+            said.update(
+                {name if name == key or name not in record else f"{key} {name}": one for name, one in joined.items()}
+            )
         for key, value in said.items():
             if not isinstance(value, dict) or is_named(value):
                 yield f"{before}{key}", self._cell(value, key, head)
@@ -126,16 +133,30 @@ def _holds_nameless(value: Any) -> bool:
 def _joined(key: str, values: Sequence[Any]) -> dict[str, list[Any]]:
     """Return what is in a list that holds objects without a name: under each of their keys what they have there.
 
+    What says a relation and a tail is a link, and the relation its key.
+
     >>> _joined("phase", [{"chain": "attack", "of": 1}, {"chain": "defence"}])
     {'phase chain': ['attack', 'defence'], 'phase of': [1]}
+    >>> _joined("links", [{"relation": "part_of", "target": "b"}, {"relation": "part_of", "target": "c"}])
+    {'part_of': ['b', 'c']}
     """
     found: dict[str, list[Any]] = {}
-    for value in values:
-        is_nameless = isinstance(value, dict) and not is_named(value)
-        for own, inside in value.items() if is_nameless else [("", value)]:
-            name = key if not own or own.startswith("$") else f"{key} {own}"
-            found.setdefault(name, []).extend(inside if isinstance(inside, list) else [inside])
+    for name, inside in chain.from_iterable(_said(key, value) for value in values):
+        found.setdefault(name, []).extend(inside if isinstance(inside, list) else [inside])
     return found
+
+
+def _said(key: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what a value in a list says, under the names of columns."""
+    if not isinstance(value, dict) or is_named(value):
+        yield key, value
+        return
+    names = tuple(value)
+    link = link_columns(names)
+    if link and (relation := one_line(plain(value[names[link[0]]]))):
+        yield f"{key} {relation}" if is_named({relation: 1}) else relation, value[names[link[1]]]
+    else:
+        yield from ((key if own.startswith("$") else f"{key} {own}", inside) for own, inside in value.items())
 
 
 def _maps(records: Sequence[Record]) -> set[str]:

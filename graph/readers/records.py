@@ -32,7 +32,7 @@ from ontodex.graph.readers.row_columns import TOOK_LABELS
 from ontodex.graph.readers.triple_columns import names_ends, no_relation, own_columns, triple_columns
 from ontodex.graph.readers.values import LETTER, are_short, plain
 
-__all__ = ["json_of", "read_records"]
+__all__ = ["is_link", "json_of", "read_records"]
 
 LINK_NAMES = ("label", "name", "key", "type")
 """Keys of what a link may say where it has no relation."""
@@ -98,7 +98,7 @@ def read_records(
             "their ids, found other JSON",
             builder.source,
         )
-    links, entities = ([one for one in records if _is_link(tuple(one)) == is_link] for is_link in (True, False))
+    links, entities = ([one for one in records if is_link(tuple(one)) == wanted] for wanted in (True, False))
     entities = _with_labels(entities, problems)
     rows = RecordRows(entities)
     try:
@@ -138,7 +138,7 @@ def _holds_named(value: Any) -> bool:
 
 
 @lru_cache(maxsize=1 << 12)
-def _is_link(names: tuple[str, ...]) -> bool:
+def is_link(names: tuple[str, ...]) -> bool:
     """Tell whether the keys of a record name two ends, and not what is said of an entity that has a start and an end."""
     return names_ends(names) and (triple_columns(names) is not None or own_columns(names) is None)
 
@@ -182,10 +182,10 @@ def _unwrapped(record: Record) -> Record:
         return {
             key: _without_label(value, label) if isinstance(value, dict) else value for key, value in record.items()
         }
-    if is_named(record) or _is_link(tuple(record)):
+    if is_named(record) or is_link(tuple(record)):
         return record
     inside = [
-        key for key, value in record.items() if isinstance(value, dict) and (is_named(value) or _is_link(tuple(value)))
+        key for key, value in record.items() if isinstance(value, dict) and (is_named(value) or is_link(tuple(value)))
     ]
     return {**record, **record[inside[0]], inside[0]: None} if len(inside) == 1 else record
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -31,6 +32,9 @@ SHARED = 2 / 3
 CODED = 0.1
 """A column has codes of another kind if each is there once, and more than such a share are the ids of their own rows."""
 
+PARTED = re.compile(r"(?=.*[^\W\d_])\w+(?:[.\-/]\w+)*")
+"""A code that may tell what a row is below, and no number."""
+
 Named = Sequence[tuple[str, Sequence[str]]]
 """The id and the cells of each row."""
 
@@ -56,9 +60,10 @@ def add_links(
         remark: Takes what is to be said of the table.
     """
     _add_parents(columns, chosen, named, found, builder)
-    if columns.id and not columns.parents and not chosen.paths:
-        _add_by_code([identifier for identifier, _ in named], builder, remark)
     others = [(at, name) for at, name in columns.others if name and at not in chosen.paths]
+    if columns.id and not columns.parents and not chosen.paths:
+        used = _add_by_code([at for at, _ in others], named, builder, remark)
+        others = [other for other in others if other[0] != used]
     for at, _ in others:
         found.take_key([(identifier, cells[at]) for identifier, cells in named])
     for at, name in others:
@@ -114,15 +119,35 @@ def _add_relation(name: str, links: list[Link], builder: GraphBuilder, table: Ta
         table.left_out.setdefault(name, []).extend(links if may_name_rows else ())
 
 
-def _add_by_code(ids: Sequence[str], builder: GraphBuilder, remark: Callable[[str], None]) -> None:
-    """Add what ids are below by what they begin with, if they tell it."""
-    parents = parents_by_code(ids)
-    for identifier, above in parents.items():
-        builder.triple(identifier, "is_a", above)
-    for identifier, above in islice(parents.items(), 1):
-        remark(
-            f"took what ids begin with for what they are below, as no column is named parent ({identifier} is a {above})"
-        )
+def _add_by_code(
+    others: Sequence[int], named: Named, builder: GraphBuilder, remark: Callable[[str], None]
+) -> int | None:
+    """Add what rows are below by what their ids begin with, or else the codes in one of other columns, which is returned."""
+    rows = {identifier: identifier for identifier, _ in named}
+    parents, used, what = parents_by_code(rows), None, "ids"
+    for at in others if not parents else ():
+        rows = _codes(at, named)
+        if parents := parents_by_code(rows):
+            used, what = at, "codes"
+            break
+    for code, above in parents.items():
+        if rows[code] != rows[above]:
+            builder.triple(rows[code], "is_a", rows[above])
+    for code, above in islice(parents.items(), 1):
+        found = f"{code} is a {above}"
+        remark(f"took what {what} begin with for what they are below, as no column is named parent ({found})")
+    return used
+
+
+def _codes(at: int, named: Named) -> dict[str, str]:
+    """Return what is in a column, and the rows that have it; nothing if that is no code, or if two rows have the same."""
+    found: dict[str, str] = {}
+    for identifier, cells in named:
+        for part in cell_parts(cells[at]):
+            if part in found or not PARTED.fullmatch(part):
+                return {}
+            found[part] = identifier
+    return found
 
 
 def _is_relation(cells: Sequence[str], row: Row) -> bool:

@@ -10,7 +10,7 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.entity_columns import EntityColumns, entity_columns, one_line, spelt
 from ontodex.graph.readers.negation import Negation, negation_in
 
-__all__ = ["TripleColumns", "names_ends", "no_relation", "own_columns", "triple_columns"]
+__all__ = ["TripleColumns", "link_columns", "names_ends", "no_relation", "own_columns", "triple_columns"]
 
 STEMS = (
     *(("head", "tail"), ("h", "t"), ("subject", "object"), ("subj", "obj"), ("s", "o"), ("source", "target")),
@@ -27,13 +27,17 @@ ENDS = (
 
 RELATION = (
     *("relation", "r", "predicate", "pred", "p", "rel", "edge", "relationship", "property", "relation type"),
-    *("relationship type", "edge type", "type", "relation id", "predicate id", "metaedge", "interaction", ":type"),
+    *("relationship type", "edge type", "rel type", "type", "relation id", "predicate id", "metaedge", "interaction"),
+    ":type",
 )
 KGTK = ("node1", "node2")
 """Ends between which KGTK has the relation under the name of labels."""
 
 VALUES = ("value", "value id", "value label")
 """Names of a column of tails beside one of ids and one of relations."""
+
+TAILS = tuple(f"{tail}{kind}" for tail in ("target", "object", "tail", "to") for kind in ("", " id", " ref", " label"))
+"""Names of a tail in what is said of a head that stands around it."""
 
 CLEAR_RELATION = ("relation", "predicate", "pred", "rel", "edge", "relationship", "property")
 """Names of a column of relations that say so beside one of ids."""
@@ -132,6 +136,20 @@ def own_columns(names: Sequence[str]) -> EntityColumns | None:
     (None, (0,))
     """
     return None if {"subject id", "object id"} <= _places(names).keys() else entity_columns(names)
+
+
+def link_columns(names: Sequence[str]) -> tuple[int, int] | None:
+    """Return where relation and tail stand in what names no head, since it is said of what it stands in.
+
+    >>> link_columns(["relType", "target"]), link_columns(["type", "value"]), link_columns(["source", "type", "target"])
+    ((0, 1), (0, 1), None)
+    """
+    places = _places(names)
+    relation = next((name for name in RELATION if name in places), None)
+    tail = next((name for name in (*TAILS, *VALUES) if name in places), None)
+    if relation is None or tail is None or {head for head, _ in ENDS} & places.keys():
+        return None
+    return places[relation], places[tail]
 
 
 def names_ends(names: Sequence[str]) -> bool:

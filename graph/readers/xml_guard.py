@@ -1,14 +1,17 @@
-"""RDF/XML that may be hostile: entities are looked at before a parser expands them."""
+"""XML that may be hostile: entities are looked at before a parser expands them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+from xml.etree.ElementTree import ParseError
 
 from ontodex.errors import ReadError
 
-__all__ = ["GuardedXml", "after_prolog", "check_doctype"]
+__all__ = ["GuardedXml", "after_prolog", "check_doctype", "well_formed"]
 
 HEAD = 1 << 20
 LONGEST = 500
@@ -28,7 +31,28 @@ def after_prolog(head: bytes) -> int:
     return PROLOG.match(head).end()  # type: ignore[union-attr]
 
 
-def check_doctype(head: bytes, source: str) -> tuple[int, dict[str, str]]:
+@contextmanager
+def well_formed(what: str, path: Path) -> Iterator[None]:
+    """Say where a document is no XML.
+
+    Args:
+        what: What it should be.
+        path: Its file.
+
+    Raises:
+        ReadError: In place of the errors of Python's parser.
+    """
+    try:
+        yield
+    except ParseError as error:
+        raise ReadError(f"expected {what}, found a fault ({error}); mend it", str(path), error.position[0]) from None
+    except (LookupError, ValueError) as error:  # of the encoding that it names
+        raise ReadError(
+            f"expected {what} in UTF-8, found another encoding ({error}); save it as UTF-8", str(path)
+        ) from None
+
+
+def check_doctype(head: bytes, source: str, *, may_be_external: bool = False) -> tuple[int, dict[str, str]]:
     """Check the entities that a document declares; return where its root starts, and the entities.
 
     Short entities of plain text, as Protégé writes them for namespaces, are fine.
@@ -36,6 +60,7 @@ def check_doctype(head: bytes, source: str) -> tuple[int, dict[str, str]]:
     Args:
         head: The first bytes of the document.
         source: Its name, for messages.
+        may_be_external: Let the document name a DTD that is elsewhere; for parsers that fetch nothing.
 
     Raises:
         ReadError: If an entity is nested, long or external, or the declaration does not end in ``head``.
@@ -52,7 +77,7 @@ def check_doctype(head: bytes, source: str) -> tuple[int, dict[str, str]]:
     after = re.compile(rb"\]?\s*>").match(head, end) if end >= 0 else None
     if opening is None or after is None:
         raise ReadError("expected a DOCTYPE that ends near the start of the file, found none; remove it", source)
-    if re.search(rb"\s(?:SYSTEM|PUBLIC)\s", opening[0]):
+    if not may_be_external and re.search(rb"\s(?:SYSTEM|PUBLIC)\s", opening[0]):
         raise ReadError(
             "expected no external DOCTYPE (SYSTEM, PUBLIC), found one; nothing is fetched: remove it", source
         )
@@ -80,16 +105,17 @@ class GuardedXml:
     Args:
         stream: The document.
         path: Its file, for messages.
+        may_be_external: As in :func:`check_doctype`.
 
     Raises:
         ReadError: As :func:`check_doctype`, and on reading if a declaration comes late.
     """
 
-    def __init__(self, stream: BinaryIO, path: Path) -> None:
+    def __init__(self, stream: BinaryIO, path: Path, *, may_be_external: bool = False) -> None:
         self.source = str(path)
         self._stream = stream
         self._head = stream.read(HEAD)
-        start, entities = check_doctype(self._head, self.source)
+        start, entities = check_doctype(self._head, self.source, may_be_external=may_be_external)
         self.prefixes = self._namespaces(self._head[start : start + (1 << 16)], entities)
         self._tail = b""
         self._refuse_late(self._head[start:])

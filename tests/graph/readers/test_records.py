@@ -298,3 +298,11 @@ def test_objects_inside_records_that_are_records_too(write) -> None:
     assert known(graph) == {("1", "is_a", "3"), ("2", "is_a", "3"), ("1", "likes", "2"), ("1", "likes", "bone")}
     assert labels_of(graph) == {"1": "dog", "2": "cat", "3": "animal", "bone": "bone"}
     assert len(graph.hierarchy().links) == 2
+
+
+def test_links_in_lists_inside_records_have_their_own_relations(write) -> None:
+    dog = {"id": "d", "label": "dog", "links": [{"type": "hypernym", "target": "a"}, {"type": "has", "target": "t"}]}
+    animal = {"id": "a", "label": "animal", "links": [{"rel": "part_of", "object_id": "w"}, {"rel": "name", "to": "w"}]}
+    others = [{"id": "t", "label": "tail"}, {"id": "w", "label": "world"}]
+    graph = read(write("a.json", json.dumps([dog, animal, *others])), on_error="raise")
+    assert known(graph) == {("d", "is_a", "a"), ("d", "has", "t"), ("a", "part_of", "w"), ("a", "links name", "w")}

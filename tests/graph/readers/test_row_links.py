@@ -135,6 +135,20 @@ def test_a_warning_tells_of_codes(write) -> None:
         read(write("a.csv", f"id,label\n{rows}"))
 
 
+TREE = ("B01", "B01.050", "B01.050.100", "B01.150", "B01.150.100|C02.900", "C02", "B01.150.300")
+
+
+def test_a_column_of_codes_may_tell_it_too(write) -> None:
+    rows = [f"D{number},thing {number},{codes}" for number, codes in enumerate(TREE)]
+    content = "\n".join(["id,name,tree numbers", *rows, ""])
+    with pytest.warns(ReadWarning, match=r"^\S+ took what codes begin with for what they are below[^;]*$"):
+        found = says(read(write("a.csv", content)))["known"]
+    links = {(int(child[1:]), int(parent[1:])) for child, _, parent in found}
+    assert links == {(1, 0), (2, 1), (3, 0), (4, 3), (4, 5), (6, 3)}
+    twice = says(read(write("b.csv", content.replace("C02\n", "B01\n")), on_error="skip"))["known"]
+    assert not twice  # a code of two rows is that of neither
+
+
 def test_dates_are_no_relation(write) -> None:
     rows = [
         f"Film {at},{at % 3 + 1} May 1998,2013-07-20T00:00:0{at % 3}Z,{['Sun', 'Mon', 'Tue'][at % 3]}"
