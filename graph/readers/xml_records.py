@@ -33,6 +33,9 @@ LANGUAGES = ("{http://www.w3.org/XML/1998/namespace}lang", LANG)
 FIELDS = frozenset(("property", "field", "attribute", "attr", "att", "data", "param", "binding"))
 """Elements whose attribute ``name`` tells what they hold."""
 
+INLINE = frozenset(("b", "br", "em", "i", "r", "span", "strong", "sub", "sup", "u"))
+"""Elements of which a text is made."""
+
 TEXT = ("text", "TEXT", "String")
 """Where outlines (OPML), maps (FreeMind) and MeSH have labels."""
 
@@ -116,7 +119,7 @@ class _Elements:
         for name, value in element.attrib.items():
             if not OF_XML.fullmatch(name) and not (is_field and name == "name"):
                 said[name.rpartition("}")[2]] = value
-        is_mixed = any(inside.tail and inside.tail.strip() for inside in element)
+        is_mixed = any(_kind(one).lower() in INLINE or (one.tail and one.tail.strip()) for one in element)
         text = " ".join(("".join(element.itertext()) if is_mixed else element.text or "").split())
         is_leaf = is_mixed or not len(element)
         if _language(element):
@@ -165,7 +168,16 @@ def _is_around(said: _Object, inside: dict[str, Any]) -> bool:
 
 
 def _take_own(said: _Object) -> None:
-    """Call an id and a label so whose keys begin as the element's own name does, and a text a label where there is none."""
+    """Call an id and a label so whose keys begin as the element's own name does, and a text a label where there is none.
+
+    Of several names the first is the label, and what stands in ``names`` is said of what that stands in.
+    """
+    for key, value in [*said.items()]:
+        if key.lower() == "names" and isinstance(value, _Object):
+            said.update(said.pop(key))
+    for key, value in [*said.items()]:
+        if is_named({key: key}) and isinstance(value, list) and all(isinstance(one, str) for one in value):
+            said[key], *said["synonyms"] = value
     for key in [*said]:
         last = next((last for last in OWN if key.lower().endswith(last)), "")
         stem = key.lower().removesuffix(last)
