@@ -28,6 +28,7 @@ from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.rdf import RDF_FORMATS, read_rdf, read_rdflib
 from ontodex.graph.readers.records import json_of, read_records
 from ontodex.graph.readers.sentences import read_sentences
+from ontodex.graph.readers.snomed import is_snomed, read_snomed
 from ontodex.graph.readers.tables import read_table
 from ontodex.graph.readers.wordnet import is_wordnet, read_wordnet
 from ontodex.graph.readers.workbooks import Sheet, is_workbook, sheets_of
@@ -39,6 +40,9 @@ ABOUT_OTHERS = re.compile(
     r"(?:readme|licen[cs]e|changelog)(?:\.txt)?|datapackage\.json|.*\.(?:md|rst|pdf|html?)", re.IGNORECASE
 )
 """Names of files that say something of the other files of a folder."""
+
+FOLDERS = {"wordnet": (is_wordnet, read_wordnet), "snomed": (is_snomed, read_snomed)}
+"""Formats of folders: what tells them, and what reads them."""
 
 FORMATS = (
     "table",
@@ -53,7 +57,7 @@ FORMATS = (
     "xml",
     "json",
     "splits",
-    "wordnet",
+    *FOLDERS,
     "sentences",
 )
 
@@ -81,9 +85,8 @@ def read(
     as sheets of an Excel workbook, objects of JSON or elements of XML, paths of categories (Animals > Birds), a line each or
     in a column, annotations (GAF, phenotype.hpoa), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML,
     OWL functional syntax, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test, with names and definitions
-    beside them, or a WordNet database; of any other each file is a source, but for what is of another format or cannot be
-    read, with a warning.
-    Nothing is ever fetched: imports are left out.
+    beside them, or a WordNet database, or a release of SNOMED CT; of any other each file is a source, but for what is of
+    another format or cannot be read, with a warning. Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The
@@ -157,9 +160,9 @@ def _parts(source: Any, on_error: str, format: str | None) -> list[Any]:
         return [*sheets_of(folder)]
     if (
         folder is None
-        or format in ("splits", "wordnet")
+        or format in ("splits", *FOLDERS)
         or not folder.is_dir()
-        or is_wordnet(folder)
+        or _format_of_folder(folder)
         or split_files(folder)
     ):
         return [source]
@@ -172,6 +175,11 @@ def _parts(source: Any, on_error: str, format: str | None) -> list[Any]:
             f"left out {len(others)} folder(s) and file(s) of other formats in it ({named}); name what is to be read too"
         )
     return [part for path in files for part in _parts(path, on_error, format)] or [source]
+
+
+def _format_of_folder(folder: Path) -> str:
+    """Return the format that the files of a folder are in together, or nothing."""
+    return next((name for name, (is_it, _) in FOLDERS.items() if is_it(folder)), "")
 
 
 def _is_about_others(path: Path, on_error: str, format: str | None) -> bool:
@@ -224,8 +232,9 @@ def _read_path(
     if not path.exists():
         raise ReadError("expected a file or a folder, found nothing of this name; check the path", str(path))
     if path.is_dir():
-        if format == "wordnet" or (format is None and is_wordnet(path)):
-            read_wordnet(path, builder, problems)
+        known = format or _format_of_folder(path)
+        if known in FOLDERS:
+            FOLDERS[known][1](path, builder, problems)
         else:
             read_splits(path, builder, problems, table)
         return
