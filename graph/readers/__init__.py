@@ -30,6 +30,7 @@ from ontodex.graph.readers.records import json_of, read_records
 from ontodex.graph.readers.sentences import read_sentences
 from ontodex.graph.readers.snomed import is_snomed, read_snomed
 from ontodex.graph.readers.tables import read_table
+from ontodex.graph.readers.umls import is_umls, read_umls
 from ontodex.graph.readers.wordnet import is_wordnet, read_wordnet
 from ontodex.graph.readers.workbooks import Sheet, is_workbook, sheets_of
 from ontodex.graph.readers.xml_records import read_xml_records
@@ -41,7 +42,7 @@ ABOUT_OTHERS = re.compile(
 )
 """Names of files that say something of the other files of a folder."""
 
-FOLDERS = {"wordnet": (is_wordnet, read_wordnet), "snomed": (is_snomed, read_snomed)}
+FOLDERS = {"wordnet": (is_wordnet, read_wordnet), "snomed": (is_snomed, read_snomed), "umls": (is_umls, read_umls)}
 """Formats of folders: what tells them, and what reads them."""
 
 FORMATS = (
@@ -85,8 +86,8 @@ def read(
     as sheets of an Excel workbook, objects of JSON or elements of XML, paths of categories (Animals > Birds), a line each or
     in a column, annotations (GAF, phenotype.hpoa), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML,
     OWL functional syntax, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test, with names and definitions
-    beside them, or a WordNet database, or a release of SNOMED CT; of any other each file is a source, but for what is of
-    another format or cannot be read, with a warning. Nothing is ever fetched: imports are left out.
+    beside them, a WordNet database, or a release of SNOMED CT, UMLS or RxNorm; of any other each file is a source, but for
+    what is of another format or cannot be read, with a warning. Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The
