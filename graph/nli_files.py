@@ -13,7 +13,7 @@ from ontodex.errors import ReadError
 from ontodex.graph.entailment_pairs import CONTRADICTION, ENTAILMENT, LABELS, NEUTRAL, NOT_ENTAILMENT, EntailmentPairs
 from ontodex.graph.readers.files import lines_of, plain_name
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.rows import rows_of
+from ontodex.graph.readers.tables.rows import rows_of
 
 __all__ = ["read_nli"]
 

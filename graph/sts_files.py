@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ontodex.errors import ReadError
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.rows import rows_of
+from ontodex.graph.readers.tables.rows import rows_of
 
 __all__ = ["ScoredPairs", "read_sts"]
 

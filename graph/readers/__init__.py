@@ -14,25 +14,25 @@ from ontodex.graph.merging import merge
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.readers.annotations import ANNOTATIONS, read_annotations
 from ontodex.graph.readers.folders import read_splits, split_files
-from ontodex.graph.readers.foreign_keys import Part, keep_apart, with_foreign_keys
 from ontodex.graph.readers.formats import GRAPH_XML, format_of
 from ontodex.graph.readers.graph_xml import read_graph_xml
-from ontodex.graph.readers.keys import Table, table_name
 from ontodex.graph.readers.memory import read_frame, read_networkx
-from ontodex.graph.readers.obo import read_obo
-from ontodex.graph.readers.obographs import read_obographs
-from ontodex.graph.readers.owl_functional import read_owl_functional
-from ontodex.graph.readers.owl_xml import read_owl_xml
-from ontodex.graph.readers.path_files import read_paths
+from ontodex.graph.readers.ontologies.obo import read_obo
+from ontodex.graph.readers.ontologies.obographs import read_obographs
+from ontodex.graph.readers.ontologies.owl_functional import read_owl_functional
+from ontodex.graph.readers.ontologies.owl_xml import read_owl_xml
+from ontodex.graph.readers.ontologies.rdf import RDF_FORMATS, read_rdf, read_rdflib
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.rdf import RDF_FORMATS, read_rdf, read_rdflib
 from ontodex.graph.readers.records import json_of, read_records
 from ontodex.graph.readers.sentences import read_sentences
 from ontodex.graph.readers.snomed import is_snomed, read_snomed
-from ontodex.graph.readers.tables import read_table
+from ontodex.graph.readers.tables.foreign_keys import Part, keep_apart, with_foreign_keys
+from ontodex.graph.readers.tables.keys import Table, table_name
+from ontodex.graph.readers.tables.path_files import read_paths
+from ontodex.graph.readers.tables.reader import read_table
+from ontodex.graph.readers.tables.workbooks import Sheet, is_workbook, sheets_of
 from ontodex.graph.readers.umls import is_umls, read_umls
 from ontodex.graph.readers.wordnet import is_wordnet, read_wordnet
-from ontodex.graph.readers.workbooks import Sheet, is_workbook, sheets_of
 from ontodex.graph.readers.xml_records import read_xml_records
 
 __all__ = ["FORMATS", "ReadWarning", "read"]

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.entity_columns import one_line
 from ontodex.graph.readers.files import lines_of
-from ontodex.graph.readers.negation import Negation, left_out
 from ontodex.graph.readers.problems import Problems
+from ontodex.graph.readers.tables.entity_columns import one_line
+from ontodex.graph.readers.tables.negation import Negation, left_out
 
 __all__ = ["ANNOTATIONS", "read_annotations"]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.files import plain_name
-from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.tables import read_table
+from ontodex.graph.readers.tables.keys import Table
+from ontodex.graph.readers.tables.reader import read_table
 from ontodex.graph.readers.texts import DESCRIPTIONS, read_entity_text, read_relation_text
 
 __all__ = ["read_splits", "split_files"]

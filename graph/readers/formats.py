@@ -8,7 +8,7 @@ from pathlib import Path
 from ontodex.errors import ReadError
 from ontodex.graph.readers.annotations import ANNOTATIONS
 from ontodex.graph.readers.files import head_of, plain_name
-from ontodex.graph.readers.workbooks import ZIP, is_workbook
+from ontodex.graph.readers.tables.workbooks import ZIP, is_workbook
 from ontodex.graph.readers.xml_guard import after_prolog
 
 __all__ = ["GRAPH_XML", "format_of"]

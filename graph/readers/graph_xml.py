@@ -8,9 +8,9 @@ from typing import Any
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.files import opened
-from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.records import read_records
+from ontodex.graph.readers.tables.keys import Table
 from ontodex.graph.readers.xml_guard import GuardedXml
 
 __all__ = ["read_graph_xml"]

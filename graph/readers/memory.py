@@ -7,10 +7,16 @@ from typing import Any
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.keys import Table
-from ontodex.graph.readers.named_rows import add_named_rows
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.triple_columns import TripleColumns, names_ends, no_relation, own_columns, triple_columns
+from ontodex.graph.readers.tables.keys import Table
+from ontodex.graph.readers.tables.named_rows import add_named_rows
+from ontodex.graph.readers.tables.triple_columns import (
+    TripleColumns,
+    names_ends,
+    no_relation,
+    own_columns,
+    triple_columns,
+)
 
 __all__ = ["read_frame", "read_networkx"]
 
@@ -53,7 +59,7 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Tab
 
     An index of a pandas frame that has a name is a column. Where columns have names, and none that tells what they are, the
     first three make a warning. ``table`` takes what a table of entities says of its keys; ``negated`` and
-    what a review says are as for :func:`ontodex.graph.readers.tables.read_table`.
+    what a review says are as for :func:`ontodex.graph.readers.tables.reader.read_table`.
 
     Raises:
         ReadError: If there are fewer than three columns, and they name no entities, or if they name heads and tails

@@ -9,10 +9,10 @@ from itertools import chain
 from typing import Any
 
 from ontodex.graph.names import normalise, spellings
-from ontodex.graph.readers.entity_columns import ID, LABEL, LABEL_ALONE, PARENT, one_line, spelt
-from ontodex.graph.readers.paths import Category, path_of
-from ontodex.graph.readers.triple_columns import link_columns
-from ontodex.graph.readers.values import plain
+from ontodex.graph.readers.tables.entity_columns import ID, LABEL, LABEL_ALONE, PARENT, one_line, spelt
+from ontodex.graph.readers.tables.paths import Category, path_of
+from ontodex.graph.readers.tables.triple_columns import link_columns
+from ontodex.graph.readers.tables.values import plain
 
 __all__ = ["LABELS", "NAMES", "Record", "RecordRows", "Row", "is_children", "is_named", "key_of", "text_of"]
 

@@ -13,10 +13,7 @@ from typing import Any
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import normalise
-from ontodex.graph.readers.entity_columns import ID, EntityColumns
 from ontodex.graph.readers.files import bounded_lines, opened
-from ontodex.graph.readers.keys import Table
-from ontodex.graph.readers.named_rows import add_named_rows
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.record_rows import (
     LABELS,
@@ -28,9 +25,12 @@ from ontodex.graph.readers.record_rows import (
     key_of,
     text_of,
 )
-from ontodex.graph.readers.row_columns import TOOK_LABELS
-from ontodex.graph.readers.triple_columns import names_ends, no_relation, own_columns, triple_columns
-from ontodex.graph.readers.values import LETTER, are_short, plain
+from ontodex.graph.readers.tables.entity_columns import ID, EntityColumns
+from ontodex.graph.readers.tables.keys import Table
+from ontodex.graph.readers.tables.named_rows import add_named_rows
+from ontodex.graph.readers.tables.row_columns import TOOK_LABELS
+from ontodex.graph.readers.tables.triple_columns import names_ends, no_relation, own_columns, triple_columns
+from ontodex.graph.readers.tables.values import LETTER, are_short, plain
 
 __all__ = ["is_link", "json_of", "read_records"]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.entities import add_entity
-from ontodex.graph.readers.entity_columns import ID, EntityColumns
 from ontodex.graph.readers.files import lines_of
 from ontodex.graph.readers.problems import Problems
+from ontodex.graph.readers.tables.entities import add_entity
+from ontodex.graph.readers.tables.entity_columns import ID, EntityColumns
 
 __all__ = ["DESCRIPTIONS", "read_entity_text", "read_relation_text"]
 

@@ -12,13 +12,13 @@ from xml.etree.ElementTree import Element
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.entity_columns import ID
 from ontodex.graph.readers.files import opened
-from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.record_rows import LABELS, is_named, key_of
 from ontodex.graph.readers.records import is_link, read_records
-from ontodex.graph.readers.values import are_short, plain
+from ontodex.graph.readers.tables.entity_columns import ID
+from ontodex.graph.readers.tables.keys import Table
+from ontodex.graph.readers.tables.values import are_short, plain
 from ontodex.graph.readers.xml_guard import GuardedXml, well_formed
 
 __all__ = ["read_xml_records"]

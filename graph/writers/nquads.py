@@ -13,7 +13,7 @@ import pyoxigraph as ox
 from ontodex.errors import UnknownEntity, UnknownRelation
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.prefixes import contract, expand
-from ontodex.graph.readers import vocabulary as rdf
+from ontodex.graph.readers.ontologies import vocabulary as rdf
 from ontodex.graph.writers.atomic import replacing
 
 __all__ = ["predictions_as_nquads", "write_nquads"]

@@ -17,7 +17,7 @@ from ontodex.engine.audit_rows import Audit, AuditRow, predicate_of
 from ontodex.engine.place import place
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, read, remove_links
-from ontodex.graph.readers.vocabulary import PROPOSED
+from ontodex.graph.readers.ontologies.vocabulary import PROPOSED
 
 
 def ranked_below(values: list[float]) -> np.ndarray:

@@ -6,7 +6,7 @@ from graph_strategies import says
 
 from ontodex.errors import CycleError, ReadError
 from ontodex.graph import ReadWarning, merge, read
-from ontodex.graph.readers.obo import _loads
+from ontodex.graph.readers.ontologies.obo import _loads
 
 PETS = """format-version: 1.4
 idspace: ex http://example.org/ "examples"

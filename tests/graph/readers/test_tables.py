@@ -11,7 +11,7 @@ from graph_strategies import says
 
 from ontodex.errors import ReadError
 from ontodex.graph import ReadWarning, read
-from ontodex.graph.readers.tables import freebase_words
+from ontodex.graph.readers.tables.reader import freebase_words
 
 KNOWN = {("ex:dog", "is_a", "ex:animal")}
 

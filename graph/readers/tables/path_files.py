@@ -8,13 +8,13 @@ from pathlib import Path
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import spellings
-from ontodex.graph.readers.entities import add_entities
-from ontodex.graph.readers.entity_columns import EntityColumns
 from ontodex.graph.readers.files import lines_of
-from ontodex.graph.readers.keys import Table
-from ontodex.graph.readers.paths import PathColumn, is_path_name
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.workbooks import Sheet
+from ontodex.graph.readers.tables.entities import add_entities
+from ontodex.graph.readers.tables.entity_columns import EntityColumns
+from ontodex.graph.readers.tables.keys import Table
+from ontodex.graph.readers.tables.paths import PathColumn, is_path_name
+from ontodex.graph.readers.tables.workbooks import Sheet
 
 __all__ = ["are_paths", "read_paths"]
 

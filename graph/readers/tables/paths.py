@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import spellings
-from ontodex.graph.readers.entity_columns import NOTHING
-from ontodex.graph.readers.values import LETTER, unwrapped
+from ontodex.graph.readers.tables.entity_columns import NOTHING
+from ontodex.graph.readers.tables.values import LETTER, unwrapped
 
 __all__ = ["ARROW", "Category", "PathColumn", "add_category", "is_path_name", "path_of"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ontodex.graph.names import spellings
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.workbooks import Sheet
+from ontodex.graph.readers.tables.workbooks import Sheet
 
 __all__ = ["Table", "are_counted", "is_key", "table_name", "table_of"]
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from ontodex.errors import ReadError
 from ontodex.graph.builder import LANGUAGE, GraphBuilder, readable
 from ontodex.graph.prefixes import contract, looks_like_identifier
-from ontodex.graph.readers import vocabulary as rdf
-from ontodex.graph.readers.ontology import Ontology
+from ontodex.graph.readers.ontologies import vocabulary as rdf
+from ontodex.graph.readers.ontologies.ontology import Ontology
+from ontodex.graph.readers.ontologies.statements import RdfStatements, expect_in_proportion
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.statements import RdfStatements, expect_in_proportion
 
 __all__ = ["interpret"]
 

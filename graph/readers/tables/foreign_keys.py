@@ -14,8 +14,8 @@ from ontodex.graph.columns import TextColumn
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import merge
 from ontodex.graph.names import normalise
-from ontodex.graph.readers.keys import Table, table_of
 from ontodex.graph.readers.problems import Problems
+from ontodex.graph.readers.tables.keys import Table, table_of
 
 __all__ = ["Part", "keep_apart", "with_foreign_keys"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 
-from ontodex.graph.readers.values import are_short, unwrapped
+from ontodex.graph.readers.tables.values import are_short, unwrapped
 
 __all__ = ["are_comma_lists", "comma_parts"]
 

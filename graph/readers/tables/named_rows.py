@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.entities import add_entities
-from ontodex.graph.readers.entity_columns import EntityColumns
-from ontodex.graph.readers.keys import Table
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.reviewed import Reviewed
-from ontodex.graph.readers.triple_columns import TripleColumns
+from ontodex.graph.readers.tables.entities import add_entities
+from ontodex.graph.readers.tables.entity_columns import EntityColumns
+from ontodex.graph.readers.tables.keys import Table
+from ontodex.graph.readers.tables.reviewed import Reviewed
+from ontodex.graph.readers.tables.triple_columns import TripleColumns
 
 __all__ = ["add_named_rows"]
 

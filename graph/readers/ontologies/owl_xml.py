@@ -8,8 +8,8 @@ from xml.etree.ElementTree import Element
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.files import opened
-from ontodex.graph.readers.meaning import interpret
-from ontodex.graph.readers.owl_axioms import Axioms
+from ontodex.graph.readers.ontologies.meaning import interpret
+from ontodex.graph.readers.ontologies.owl_axioms import Axioms
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.xml_guard import GuardedXml, well_formed
 

@@ -9,18 +9,24 @@ from pathlib import Path
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.entities import add_entities
-from ontodex.graph.readers.entity_columns import EntityColumns, entity_columns
-from ontodex.graph.readers.keys import Table
-from ontodex.graph.readers.path_files import are_paths, read_paths
-from ontodex.graph.readers.paths import is_path_name
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.reviewed import Reviewed
-from ontodex.graph.readers.rows import Rows, rows_of
-from ontodex.graph.readers.sssom import SssomHeader, sssom_header
-from ontodex.graph.readers.triple_columns import TripleColumns, names_ends, no_relation, own_columns, triple_columns
-from ontodex.graph.readers.values import LETTER, NUMBER
-from ontodex.graph.readers.workbooks import Sheet
+from ontodex.graph.readers.tables.entities import add_entities
+from ontodex.graph.readers.tables.entity_columns import EntityColumns, entity_columns
+from ontodex.graph.readers.tables.keys import Table
+from ontodex.graph.readers.tables.path_files import are_paths, read_paths
+from ontodex.graph.readers.tables.paths import is_path_name
+from ontodex.graph.readers.tables.reviewed import Reviewed
+from ontodex.graph.readers.tables.rows import Rows, rows_of
+from ontodex.graph.readers.tables.sssom import SssomHeader, sssom_header
+from ontodex.graph.readers.tables.triple_columns import (
+    TripleColumns,
+    names_ends,
+    no_relation,
+    own_columns,
+    triple_columns,
+)
+from ontodex.graph.readers.tables.values import LETTER, NUMBER
+from ontodex.graph.readers.tables.workbooks import Sheet
 
 __all__ = ["freebase_words", "read_table"]
 
@@ -187,10 +193,10 @@ def read_table(
 
     Without one, a first line that shares nothing with the others, or nearly as many relations as lines, make a warning.
     Where the header names entities instead (``id``, ``label``, ``parent``, …), each line is one of them; see
-    :func:`ontodex.graph.readers.entities.add_entities`; where lines are paths of categories, see
-    :func:`ontodex.graph.readers.path_files.read_paths`. Lines above the table that start with # are comments, or SSSOM's
-    metadata, of which the prefixes are read. What an audit proposed in SSSOM is no fact, unless its justification is another
-    now.
+    :func:`ontodex.graph.readers.tables.entities.add_entities`; where lines are paths of categories, see
+    :func:`ontodex.graph.readers.tables.path_files.read_paths`. Lines above the table that start with # are comments, or
+    SSSOM's metadata, of which the prefixes are read. What an audit proposed in SSSOM is no fact, unless its justification is
+    another now.
 
     Args:
         source: A TSV or CSV file, or a sheet of a workbook.

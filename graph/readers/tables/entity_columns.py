@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ontodex.graph.hierarchy_names import UPWARD
 from ontodex.graph.names import normalise, spellings
-from ontodex.graph.readers.levels import level_columns
+from ontodex.graph.readers.tables.levels import level_columns
 
 __all__ = [
     "ID",

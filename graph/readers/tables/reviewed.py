@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.entity_columns import one_line
-from ontodex.graph.readers.negation import left_out
+from ontodex.graph.readers.ontologies.vocabulary import PROPOSED, TOOL
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.sssom import SssomHeader
-from ontodex.graph.readers.triple_columns import TripleColumns
-from ontodex.graph.readers.vocabulary import PROPOSED, TOOL
+from ontodex.graph.readers.tables.entity_columns import one_line
+from ontodex.graph.readers.tables.negation import left_out
+from ontodex.graph.readers.tables.sssom import SssomHeader
+from ontodex.graph.readers.tables.triple_columns import TripleColumns
 
 __all__ = ["Reviewed"]
 

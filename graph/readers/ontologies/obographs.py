@@ -7,8 +7,8 @@ from typing import Any
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import contract
+from ontodex.graph.readers.ontologies.vocabulary import FORMER, REPLACED_BY
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.vocabulary import FORMER, REPLACED_BY
 
 __all__ = ["read_obographs"]
 

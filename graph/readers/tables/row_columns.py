@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from ontodex.graph.names import normalise, spellings
 from ontodex.graph.prefixes import looks_like_identifier
-from ontodex.graph.readers.entity_columns import EntityColumns
-from ontodex.graph.readers.keys import are_counted
-from ontodex.graph.readers.levels import names_by_level
-from ontodex.graph.readers.paths import ARROW, Category, PathColumn, path_of
-from ontodex.graph.readers.values import LETTER, are_short, is_word
+from ontodex.graph.readers.tables.entity_columns import EntityColumns
+from ontodex.graph.readers.tables.keys import are_counted
+from ontodex.graph.readers.tables.levels import names_by_level
+from ontodex.graph.readers.tables.paths import ARROW, Category, PathColumn, path_of
+from ontodex.graph.readers.tables.values import LETTER, are_short, is_word
 
 __all__ = ["APART", "TOOK_LABELS", "ChosenColumns", "chosen_columns"]
 

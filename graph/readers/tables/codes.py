@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from itertools import pairwise
 
-from ontodex.graph.readers.values import share_there
+from ontodex.graph.readers.tables.values import share_there
 
 __all__ = ["parents_by_code"]
 

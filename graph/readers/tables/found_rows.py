@@ -8,10 +8,10 @@ from functools import cached_property
 from itertools import islice
 
 from ontodex.graph.names import normalise
-from ontodex.graph.readers.entity_columns import cell_parts
-from ontodex.graph.readers.keys import Table, is_key
-from ontodex.graph.readers.row_columns import APART
-from ontodex.graph.readers.values import LETTER, NUMBER, are_short, share_there
+from ontodex.graph.readers.tables.entity_columns import cell_parts
+from ontodex.graph.readers.tables.keys import Table, is_key
+from ontodex.graph.readers.tables.row_columns import APART
+from ontodex.graph.readers.tables.values import LETTER, NUMBER, are_short, share_there
 
 __all__ = ["FoundRows", "Link", "Row"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ontodex.errors import ReadError
-from ontodex.graph.readers.values import plain
+from ontodex.graph.readers.tables.values import plain
 
 __all__ = ["ZIP", "Sheet", "is_workbook", "sheets_of"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ontodex.graph.readers.files import lines_of
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.workbooks import Sheet
+from ontodex.graph.readers.tables.workbooks import Sheet
 
 __all__ = ["Rows", "rows_of"]
 

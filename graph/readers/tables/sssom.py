@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from ontodex.graph.prefixes import expand
-from ontodex.graph.readers.vocabulary import OUR_TOOL, OURS
+from ontodex.graph.readers.ontologies.vocabulary import OUR_TOOL, OURS
 
 __all__ = ["SssomHeader", "sssom_header"]
 

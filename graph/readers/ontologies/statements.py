@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ontodex.errors import ReadError
 from ontodex.graph.builder import LANGUAGE, expect_synonyms
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand, local_name, looks_like_identifier
-from ontodex.graph.readers import vocabulary as rdf
+from ontodex.graph.readers.ontologies import vocabulary as rdf
 
 __all__ = ["RdfStatements", "expect_in_proportion", "most_facts"]
 

@@ -13,10 +13,10 @@ import pyoxigraph as ox
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.files import bounded_lines, opened, size_of
-from ontodex.graph.readers.meaning import interpret
+from ontodex.graph.readers.ontologies.meaning import interpret
+from ontodex.graph.readers.ontologies.quarantine import Fault, Quarantine
+from ontodex.graph.readers.ontologies.statements import RdfStatements
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.quarantine import Fault, Quarantine
-from ontodex.graph.readers.statements import RdfStatements
 from ontodex.graph.readers.xml_guard import GuardedXml
 
 __all__ = ["RDF_FORMATS", "read_rdf", "read_rdflib"]

@@ -10,8 +10,8 @@ from itertools import chain, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph.readers import vocabulary as rdf
-from ontodex.graph.readers.statements import RdfStatements, expect_in_proportion, most_facts
+from ontodex.graph.readers.ontologies import vocabulary as rdf
+from ontodex.graph.readers.ontologies.statements import RdfStatements, expect_in_proportion, most_facts
 
 __all__ = ["Ontology"]
 

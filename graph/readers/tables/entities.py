@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.entity_columns import EntityColumns, one_line, spelt
-from ontodex.graph.readers.found_rows import FoundRows
-from ontodex.graph.readers.keys import Table, table_of
-from ontodex.graph.readers.negation import left_out, negation_in
-from ontodex.graph.readers.row_columns import chosen_columns
-from ontodex.graph.readers.row_links import add_links
+from ontodex.graph.readers.tables.entity_columns import EntityColumns, one_line, spelt
+from ontodex.graph.readers.tables.found_rows import FoundRows
+from ontodex.graph.readers.tables.keys import Table, table_of
+from ontodex.graph.readers.tables.negation import left_out, negation_in
+from ontodex.graph.readers.tables.row_columns import chosen_columns
+from ontodex.graph.readers.tables.row_links import add_links
 
 __all__ = ["add_entities", "add_entity"]
 

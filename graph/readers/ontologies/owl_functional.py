@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element, SubElement
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.files import opened
-from ontodex.graph.readers.meaning import interpret
-from ontodex.graph.readers.owl_axioms import LANGUAGE, Axioms
+from ontodex.graph.readers.ontologies.meaning import interpret
+from ontodex.graph.readers.ontologies.owl_axioms import LANGUAGE, Axioms
 from ontodex.graph.readers.problems import Problems
 
 __all__ = ["read_owl_functional"]

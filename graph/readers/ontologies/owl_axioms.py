@@ -1,7 +1,7 @@
 """Axioms of OWL, taken as the RDF statements that they stand for.
 
-By the mapping of the OWL 2 Web Ontology Language to RDF graphs, for what :mod:`ontodex.graph.readers.ontology` reads.
-OWL/XML and the functional syntax write the same axioms by the same names.
+By the mapping of the OWL 2 Web Ontology Language to RDF graphs, for what :mod:`ontodex.graph.readers.ontologies.ontology`
+reads. OWL/XML and the functional syntax write the same axioms by the same names.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from urllib.parse import urljoin
 from xml.etree.ElementTree import Element
 
 from ontodex.graph.prefixes import WELL_KNOWN, expand
-from ontodex.graph.readers import vocabulary as rdf
-from ontodex.graph.readers.statements import RdfStatements
+from ontodex.graph.readers.ontologies import vocabulary as rdf
+from ontodex.graph.readers.ontologies.statements import RdfStatements
 
 __all__ = ["LANGUAGE", "Axioms"]
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.entity_columns import EntityColumns, entity_columns, one_line, spelt
-from ontodex.graph.readers.negation import Negation, negation_in
+from ontodex.graph.readers.tables.entity_columns import EntityColumns, entity_columns, one_line, spelt
+from ontodex.graph.readers.tables.negation import Negation, negation_in
 
 __all__ = ["TripleColumns", "link_columns", "names_ends", "no_relation", "own_columns", "triple_columns"]
 

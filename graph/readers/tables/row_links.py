@@ -9,14 +9,14 @@ from itertools import islice
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import WELL_KNOWN
-from ontodex.graph.readers.codes import parents_by_code
-from ontodex.graph.readers.comma_lists import are_comma_lists, comma_parts
-from ontodex.graph.readers.entity_columns import NOTHING, EntityColumns, cell_parts
-from ontodex.graph.readers.found_rows import FoundRows, Link, Row
-from ontodex.graph.readers.keys import Table, table_of
-from ontodex.graph.readers.paths import add_category, path_of
-from ontodex.graph.readers.row_columns import ChosenColumns
-from ontodex.graph.readers.values import LETTER, NUMBER, are_short, is_word
+from ontodex.graph.readers.tables.codes import parents_by_code
+from ontodex.graph.readers.tables.comma_lists import are_comma_lists, comma_parts
+from ontodex.graph.readers.tables.entity_columns import NOTHING, EntityColumns, cell_parts
+from ontodex.graph.readers.tables.found_rows import FoundRows, Link, Row
+from ontodex.graph.readers.tables.keys import Table, table_of
+from ontodex.graph.readers.tables.paths import add_category, path_of
+from ontodex.graph.readers.tables.row_columns import ChosenColumns
+from ontodex.graph.readers.tables.values import LETTER, NUMBER, are_short, is_word
 
 __all__ = ["add_links"]
 
@@ -48,7 +48,7 @@ def add_links(
     table: Table,
     remark: Callable[[str], None],
 ) -> None:
-    """Add the links of rows; see :func:`ontodex.graph.readers.entities.add_entities`.
+    """Add the links of rows; see :func:`ontodex.graph.readers.tables.entities.add_entities`.
 
     Args:
         columns: What the columns hold.
