@@ -22,10 +22,13 @@ from ontodex.graph.readers.ontologies.obographs import read_obographs
 from ontodex.graph.readers.ontologies.owl_functional import read_owl_functional
 from ontodex.graph.readers.ontologies.owl_xml import read_owl_xml
 from ontodex.graph.readers.ontologies.rdf import RDF_FORMATS, read_rdf, read_rdflib
+from ontodex.graph.readers.ontologies.semantic_sql import is_semantic_sql, read_semantic_sql
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.records import json_of, read_records
 from ontodex.graph.readers.sentences import read_sentences
 from ontodex.graph.readers.snomed import is_snomed, read_snomed
+from ontodex.graph.readers.sqlite import is_database
+from ontodex.graph.readers.tables.databases import tables_of
 from ontodex.graph.readers.tables.foreign_keys import Part, keep_apart, with_foreign_keys
 from ontodex.graph.readers.tables.keys import Table, table_name
 from ontodex.graph.readers.tables.path_files import read_paths
@@ -48,6 +51,7 @@ FOLDERS = {"wordnet": (is_wordnet, read_wordnet), "snomed": (is_snomed, read_sno
 FORMATS = (
     "table",
     "workbook",
+    "database",
     "paths",
     *ANNOTATIONS,
     "obo",
@@ -63,6 +67,7 @@ FORMATS = (
 )
 
 PLAIN_READERS = {
+    "database": read_semantic_sql,
     "obo": read_obo,
     "owlxml": read_owl_xml,
     "functional": read_owl_functional,
@@ -83,11 +88,12 @@ def read(
 
     Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as head,
     relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent), either
-    as sheets of an Excel workbook, objects of JSON or elements of XML, paths of categories (Animals > Birds), a line each or
-    in a column, annotations (GAF, phenotype.hpoa), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML,
-    OWL functional syntax, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test, with names and definitions
-    beside them, a WordNet database, or a release of SNOMED CT, UMLS or RxNorm; of any other each file is a source, but for
-    what is of another format or cannot be read, with a warning. Nothing is ever fetched: imports are left out.
+    as sheets of an Excel workbook, tables of SQLite, objects of JSON or elements of XML, paths of categories (Animals >
+    Birds), a line each or in a column, annotations (GAF, phenotype.hpoa), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads,
+    TriG, JSON-LD), OWL/XML, OWL functional syntax, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test,
+    with names and definitions beside them, a WordNet database, or a release of SNOMED CT, UMLS or RxNorm; of any other each
+    file is a source, but for what is of another format or cannot be read, with a warning. Nothing is ever fetched: imports
+    are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The
@@ -137,7 +143,7 @@ def read(
         except ReadError as error:
             if not may_fail or on_error == "raise" or (one is sources[-1] and not parts):
                 raise
-            where, what = (one.path, "sheet") if isinstance(one, Sheet) else (Path(one).parent, "file")
+            where, what = (one.path, "table") if isinstance(one, Sheet) else (Path(one).parent, "file")
             Problems(on_error, str(where)).remark(f"left out a {what} that cannot be read: {error}")
     parts = keep_apart(parts)
     graph = parts[0].graph
@@ -154,11 +160,13 @@ def read(
 def _parts(source: Any, on_error: str, format: str | None) -> list[Any]:
     """Return the files of a folder that is no benchmark and no WordNet, in the order of their names; else the source.
 
-    The sheets of a workbook stand for it.
+    The sheets of a workbook stand for it, and the tables of a database.
     """
     folder = Path(source) if isinstance(source, str | Path) else None
     if folder is not None and (format == "workbook" or (format is None and is_workbook(folder))):
         return [*sheets_of(folder)]
+    if folder is not None and format in ("database", None) and is_database(folder):
+        return [source] if is_semantic_sql(folder) else [*tables_of(folder)]
     if (
         folder is None
         or format in ("splits", *FOLDERS)

@@ -8,6 +8,7 @@ from pathlib import Path
 from ontodex.errors import ReadError
 from ontodex.graph.readers.annotations import ANNOTATIONS
 from ontodex.graph.readers.files import head_of, plain_name
+from ontodex.graph.readers.sqlite import SQLITE, is_database
 from ontodex.graph.readers.tables.workbooks import ZIP, is_workbook
 from ontodex.graph.readers.xml_guard import after_prolog
 
@@ -16,7 +17,7 @@ __all__ = ["GRAPH_XML", "format_of"]
 OTHERS = {
     ZIP: "a zip archive that is no workbook of Excel; unzip it and read the folder, or save it as .xlsx or CSV",
     b"PAR1": "a Parquet file; read it with pandas or polars and give the frame to ontodex.read",
-    b"SQLite format 3": "a database of SQLite; export its tables as CSV into a folder and read that",
+    SQLITE: "a gzipped database of SQLite; unzip it",
     b"%PDF": "a PDF; ontodex reads tables, graphs and ontologies, and plain text with --format sentences",
     b"\xd0\xcf\x11\xe0": "a workbook of an old Excel; save it as .xlsx or CSV",
 }
@@ -64,6 +65,8 @@ def format_of(path: Path) -> str:
     """
     if is_workbook(path):
         return "workbook"
+    if is_database(path):
+        return "database"
     head = head_of(path)
     if not head.strip():
         raise ReadError("expected a graph or an ontology, found an empty file", str(path))
@@ -87,8 +90,8 @@ def format_of(path: Path) -> str:
     found = _by_content(head.lstrip(), body, suffix)
     if found is None:
         raise ReadError(
-            "expected triples or entities (TSV, CSV, JSON, XML, Excel), GAF, OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, "
-            "TriG, JSON-LD), OWL/XML, OWL functional syntax, GraphML, GEXF or OBO-graph JSON, found something else "
+            "expected triples or entities (TSV, CSV, JSON, XML, Excel, SQLite), GAF, OBO, RDF (RDF/XML, Turtle, N-Triples, "
+            "N-Quads, TriG, JSON-LD), OWL/XML, OWL functional syntax, GraphML, GEXF or OBO-graph JSON, found something else "
             f"({head[:24]!r}…); give format= in Python or --format on the command line",
             str(path),
         )

@@ -53,7 +53,7 @@ def test_an_unknown_format(write, content: bytes) -> None:
     ("start", "message"),
     [
         (b"PAR1", "a Parquet file; read it with pandas"),
-        (b"SQLite format 3\0", "export its tables"),
+        (b"SQLite format 3\0", "a damaged or locked one"),
         (b"%PDF-1.7", "a PDF"),
     ],
 )

@@ -78,7 +78,7 @@ def test_workbooks_in_a_folder_stand_for_their_sheets(workbook, write) -> None:
 
 
 def test_a_sheet_that_is_no_table_is_left_out(workbook) -> None:
-    with pytest.warns(ReadWarning, match="left out a sheet that cannot be read"):
+    with pytest.warns(ReadWarning, match="left out a table that cannot be read"):
         graph = read(workbook(brands=BRANDS, about=[["Ask Ann."], ["She knows."]]))
     assert graph.n_triples == 3
 

@@ -1,0 +1,62 @@
+"""Ontologies in databases, as Semantic-SQL makes them and OAK reads them: the statements of their RDF in a table.
+
+See https://github.com/INCATools/semantic-sql.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from pathlib import Path
+
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.prefixes import WELL_KNOWN, expand
+from ontodex.graph.readers.ontologies.meaning import interpret
+from ontodex.graph.readers.ontologies.statements import RdfStatements
+from ontodex.graph.readers.problems import Problems
+from ontodex.graph.readers.sqlite import columns_of, opened_database
+
+__all__ = ["is_semantic_sql", "read_semantic_sql"]
+
+COLUMNS = ("subject", "predicate", "object", "value", "language")
+
+
+def is_semantic_sql(path: Path) -> bool:
+    """Tell whether a database holds the statements of an ontology.
+
+    Raises:
+        ReadError: If it cannot be read.
+    """
+    with opened_database(path) as database:
+        return {*COLUMNS} <= {*columns_of(database).get("statements", [])}
+
+
+def read_semantic_sql(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read the statements of an ontology, whose names are short by the prefixes in another table.
+
+    Args:
+        path: The database.
+        builder: Takes what is read.
+        problems: Takes remarks.
+
+    Raises:
+        ReadError: If it cannot be read.
+    """
+    statements = RdfStatements(builder.source, builder.language)
+    spaces = ChainMap(statements.prefixes, dict(WELL_KNOWN))
+
+    def name(short: str) -> str:
+        return short if short.startswith("_:") else expand(short, spaces) or short
+
+    with opened_database(path) as database:
+        if {"prefix", "base"} <= {*columns_of(database).get("prefix", [])}:
+            statements.prefixes.update(
+                database.execute("SELECT prefix, base FROM prefix WHERE prefix <> '' AND base <> ''")
+            )
+        for subject, predicate, target, value, language in database.execute(
+            "SELECT subject, predicate, object, value, language FROM statements"
+        ):
+            if subject and predicate and target:
+                statements.link(name(subject), name(predicate), name(target))
+            elif subject and predicate and value is not None:
+                statements.literal(name(subject), name(predicate), str(value), language or "")
+    interpret(statements, builder, problems)

@@ -1,0 +1,30 @@
+"""Databases of SQLite: every table is one, and they are linked by their keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ontodex.errors import ReadError
+from ontodex.graph.readers.sqlite import columns_of, opened_database
+from ontodex.graph.readers.tables.values import plain
+from ontodex.graph.readers.tables.workbooks import Sheet
+
+__all__ = ["tables_of"]
+
+
+def tables_of(path: Path) -> list[Sheet]:
+    """Return the tables of a database that are not empty, the names of their columns in the first row.
+
+    Raises:
+        ReadError: If it cannot be read, or has no such table.
+    """
+    found = []
+    with opened_database(path) as database:
+        for table, columns in columns_of(database).items():
+            quoted = '"{}"'.format(table.replace('"', '""'))
+            values = database.execute(f"SELECT * FROM {quoted}")  # noqa: S608
+            rows = [["" if isinstance(value, bytes) else plain(value) for value in row] for row in values]
+            found += [Sheet(path, table, [*enumerate([columns, *rows], start=1)])] if rows else []
+    if not found:
+        raise ReadError("expected a database with a table, found none with a row", str(path))
+    return found
