@@ -30,7 +30,7 @@ LANG = "lang"
 LANGUAGES = ("{http://www.w3.org/XML/1998/namespace}lang", LANG)
 """Attributes that tell in what language the text of an element is."""
 
-FIELDS = frozenset(("property", "field", "attribute", "attr", "att", "data", "param", "binding"))
+FIELDS = frozenset(("property", "field", "attribute", "attr", "att", "data", "param", "binding", "value"))
 """Elements whose attribute ``name`` tells what they hold."""
 
 INLINE = frozenset(("b", "br", "em", "i", "r", "span", "strong", "sub", "sup", "u"))
@@ -168,24 +168,27 @@ def _is_around(said: _Object, inside: dict[str, Any]) -> bool:
 
 
 def _take_own(said: _Object) -> None:
-    """Call an id and a label so whose keys begin as the element's own name does, and a text a label where there is none.
+    """Find the id and the label that an element has under keys of its own.
 
-    Of several names the first is the label, and what stands in ``names`` is said of what that stands in.
+    These are keys that begin as its own name does (``DescriptorUI`` of a ``DescriptorRecord``, ``drugbank-id`` of a
+    ``drug``), the same name, what stands in ``names``, and texts, if there is no better one. Of several the first counts.
     """
     for key, value in [*said.items()]:
         if key.lower() == "names" and isinstance(value, _Object):
             said.update(said.pop(key))
-    for key, value in [*said.items()]:
-        if is_named({key: key}) and isinstance(value, list) and all(isinstance(one, str) for one in value):
-            said[key], *said["synonyms"] = value
+    kind = said.kind.lower()
     for key in [*said]:
         last = next((last for last in OWN if key.lower().endswith(last)), "")
         stem = key.lower().removesuffix(last)
-        if last and stem and said.kind.lower().startswith(stem) and OWN[last] not in said:
+        if last and stem and (kind.startswith(stem) or stem.startswith(kind)) and OWN[last] not in said:
             said[OWN[last]] = said.pop(key)
-    text = next((key for key in TEXT if key in said), "")
-    if text and not key_of(said, LABELS):
-        said["label"] = said.pop(text)
+    for key, value in [*said.items()]:
+        if is_named({key: key}) and isinstance(value, list) and all(isinstance(one, str) for one in value):
+            others = "alternative ids" if key_of({key: key}, ID) else "synonyms"
+            said[key], *said[others] = value
+    for key in (*(() if kind in FIELDS else (said.kind,)), *TEXT):
+        if isinstance(said.get(key), str) and not key_of(said, LABELS):
+            said["label"] = said.pop(key)
 
 
 def _kind(element: Element) -> str:

@@ -33,7 +33,7 @@ LOOKED_AT = 1 << 12
 
 
 class Sheet(NamedTuple):
-    """A table in a workbook.
+    """A table in a workbook or a database.
 
     Attributes:
         path: The file.

@@ -66,6 +66,14 @@ ORPHANET = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <DisorderGeneAssociationList count="1"><DisorderGeneAssociation><Gene id="161"><Name lang="en">acidic protein</Name></Gene>
 </DisorderGeneAssociation></DisorderGeneAssociationList></Disorder></DisorderList></JDBOR>"""
 
+DRUGBANK = """<drugbank xmlns="http://www.drugbank.ca"><drug type="biotech"><drugbank-id primary="true">DB1</drugbank-id>
+<drugbank-id>BTD24</drugbank-id><name>Lepirudin</name><groups><group>approved</group></groups>
+<categories><category><category>Amino Acids</category><mesh-id>D602</mesh-id></category></categories>
+<targets><target position="1"><id>BE48</id><name>Prothrombin</name></target></targets></drug>
+<drug type="small"><drugbank-id primary="true">DB2</drugbank-id><name>Apixaban</name><groups><group>approved</group>
+<group>new</group></groups><drug-interactions><drug-interaction><drugbank-id>DB1</drugbank-id><name>Lepirudin</name>
+</drug-interaction></drug-interactions></drug></drugbank>"""
+
 SHOP = """<shop><categories><category id="1">Pets</category><category id="2" parentId="1">Dog food</category></categories>
 <offers><offer id="10"><name>Chunky</name><categoryId>2</categoryId><vendor>Purr</vendor><price>5</price></offer>
 <offer id="11"><name>Meaty</name><categoryId>2</categoryId><vendor>Purr</vendor><price>6</price></offer>
@@ -148,6 +156,17 @@ def said(graph) -> set[tuple[str, str, str]]:
                 ("Meaty", "vendor", "Purr"),
             },
         ),
+        (
+            DRUGBANK,
+            {
+                ("Lepirudin", "group", "approved"),
+                ("Apixaban", "group", "approved"),
+                ("Apixaban", "group", "new"),
+                ("Apixaban", "drug-interaction", "Lepirudin"),
+                ("Lepirudin", "target", "Prothrombin"),
+                ("Lepirudin", "category", "Amino Acids"),
+            },
+        ),
         (WORDNET, {("n1", "is_a", "n2"), ("n1", "mero_part", "n3")}),
         (XGMML, {("TP53", "inhibits", "MDM2")}),
         (SPARQL, {("Paris", "country", "France"), ("Lyon", "country", "France")}),
@@ -179,6 +198,8 @@ def test_ids_synonyms_and_definitions(write) -> None:
         ("Book 1", "lang", "de"),
         ("Book 2", "lang", "de"),
     }
+    graph = read(write("drugbank.xml", DRUGBANK))
+    assert graph.former_ids[graph.ids.index("DB1")] == ("BTD24",)
     graph = read(write("wordnet.xml", WORDNET))
     assert graph.definitions[graph.ids.index("n1")] == "a pet"
 
