@@ -6,11 +6,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from ontodex.errors import ReadError
 
-__all__ = ["SQLITE", "columns_of", "is_database", "opened_database"]
+__all__ = ["SQLITE", "columns_of", "is_database", "opened_database", "rows_in"]
 
 SQLITE = b"SQLite format 3\0"
 """What a file of SQLite begins with."""
@@ -36,16 +37,31 @@ def opened_database(path: Path) -> Iterator[sqlite3.Connection]:
             database.execute("PRAGMA trusted_schema = OFF")
             database.text_factory = lambda text: text.decode("utf-8", "replace")
             yield database
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter of a message that quotes the file
         raise ReadError(f"expected a database of SQLite, found a damaged or locked one ({error})", str(path)) from None
 
 
+def rows_in(database: sqlite3.Connection, query: str, path: Path) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a query, as many as a file of this size can hold.
+
+    Raises:
+        ReadError: If there are more: pages that stand for many were made to fill the memory.
+    """
+    most = path.stat().st_size
+    for number, row in enumerate(database.execute(query)):
+        if number > most:
+            raise ReadError(f"expected no more rows than the file has bytes ({most:,}), found more; refused", str(path))
+        yield row
+
+
 def columns_of(database: sqlite3.Connection) -> dict[str, list[str]]:
-    """Return the tables of a database, and the names of their columns."""
-    tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid").fetchall()
+    """Return the tables of a database, and the names of their columns; those that a program makes up are left out."""
+    stored = (
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND typeof(name) = 'text' "
+        "AND name NOT LIKE 'sqlite!_%' ESCAPE '!' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY rowid"
+    )
     columns = "SELECT name FROM pragma_table_info(?) ORDER BY cid"
     return {
         table: [name for (name,) in database.execute(columns, (table,))]
-        for (table,) in tables
-        if not table.startswith("sqlite_")
+        for (table,) in database.execute(stored).fetchall()
     }

@@ -13,7 +13,7 @@ from ontodex.graph.prefixes import WELL_KNOWN, expand
 from ontodex.graph.readers.ontologies.meaning import interpret
 from ontodex.graph.readers.ontologies.statements import RdfStatements
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.sqlite import columns_of, opened_database
+from ontodex.graph.readers.sqlite import columns_of, opened_database, rows_in
 
 __all__ = ["is_semantic_sql", "read_semantic_sql"]
 
@@ -49,14 +49,13 @@ def read_semantic_sql(path: Path, builder: GraphBuilder, problems: Problems) -> 
 
     with opened_database(path) as database:
         if {"prefix", "base"} <= {*columns_of(database).get("prefix", [])}:
-            statements.prefixes.update(
-                database.execute("SELECT prefix, base FROM prefix WHERE prefix <> '' AND base <> ''")
-            )
-        for subject, predicate, target, value, language in database.execute(
-            "SELECT subject, predicate, object, value, language FROM statements"
-        ):
+            spaces_in = rows_in(database, "SELECT prefix, base FROM prefix WHERE prefix <> '' AND base <> ''", path)
+            statements.prefixes.update((str(prefix), str(base)) for prefix, base in spaces_in)
+        query = "SELECT subject, predicate, object, value, language FROM statements"
+        for row in rows_in(database, query, path):
+            subject, predicate, target, value, language = (cell if isinstance(cell, str) else "" for cell in row)
             if subject and predicate and target:
                 statements.link(name(subject), name(predicate), name(target))
-            elif subject and predicate and value is not None:
-                statements.literal(name(subject), name(predicate), str(value), language or "")
+            elif subject and predicate:
+                statements.literal(name(subject), name(predicate), value, language)
     interpret(statements, builder, problems)

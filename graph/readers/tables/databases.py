@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ontodex.errors import ReadError
-from ontodex.graph.readers.sqlite import columns_of, opened_database
+from ontodex.graph.readers.sqlite import columns_of, opened_database, rows_in
 from ontodex.graph.readers.tables.values import plain
 from ontodex.graph.readers.tables.workbooks import Sheet
 
@@ -22,7 +22,7 @@ def tables_of(path: Path) -> list[Sheet]:
     with opened_database(path) as database:
         for table, columns in columns_of(database).items():
             quoted = '"{}"'.format(table.replace('"', '""'))
-            values = database.execute(f"SELECT * FROM {quoted}")  # noqa: S608
+            values = rows_in(database, f"SELECT * FROM {quoted}", path)  # noqa: S608
             rows = [["" if isinstance(value, bytes) else plain(value) for value in row] for row in values]
             found += [Sheet(path, table, [*enumerate([columns, *rows], start=1)])] if rows else []
     if not found:
