@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ontodex.conditions import conditional_pairs, evaluate_csts, train_condition
-    from ontodex.engine.audit_rows import Audit, AuditRow
     from ontodex.engine.engine import Engine
-    from ontodex.engine.explanation import Explanation, Precedent, Reason
-    from ontodex.engine.hits import Hit, Hits
-    from ontodex.engine.link import Link
-    from ontodex.engine.missing_links import MissingLink, MissingLinks
-    from ontodex.engine.placements import Placement, Placements
-    from ontodex.engine.verdicts import Direction, Verdict
+    from ontodex.engine.results.audit_rows import Audit, AuditRow
+    from ontodex.engine.results.explanation import Explanation, Precedent, Reason
+    from ontodex.engine.results.hits import Hit, Hits
+    from ontodex.engine.results.link import Link
+    from ontodex.engine.results.missing_links import MissingLink, MissingLinks
+    from ontodex.engine.results.placements import Placement, Placements
+    from ontodex.engine.results.verdicts import Direction, Verdict
     from ontodex.entailment import evaluate_nli, train_gauss_cse
     from ontodex.errors import OntodexError
     from ontodex.evaluation import evaluate_kgc
@@ -123,14 +123,14 @@ __version__ = version("ontodex")
 
 _NAMES = {
     "ontodex.conditions": ("conditional_pairs", "evaluate_csts", "train_condition"),
-    "ontodex.engine.audit_rows": ("Audit", "AuditRow"),
+    "ontodex.engine.results.audit_rows": ("Audit", "AuditRow"),
     "ontodex.engine.engine": ("Engine",),
-    "ontodex.engine.explanation": ("Explanation", "Precedent", "Reason"),
-    "ontodex.engine.hits": ("Hit", "Hits"),
-    "ontodex.engine.link": ("Link",),
-    "ontodex.engine.missing_links": ("MissingLink", "MissingLinks"),
-    "ontodex.engine.placements": ("Placement", "Placements"),
-    "ontodex.engine.verdicts": ("Direction", "Verdict"),
+    "ontodex.engine.results.explanation": ("Explanation", "Precedent", "Reason"),
+    "ontodex.engine.results.hits": ("Hit", "Hits"),
+    "ontodex.engine.results.link": ("Link",),
+    "ontodex.engine.results.missing_links": ("MissingLink", "MissingLinks"),
+    "ontodex.engine.results.placements": ("Placement", "Placements"),
+    "ontodex.engine.results.verdicts": ("Direction", "Verdict"),
     "ontodex.entailment": ("evaluate_nli", "train_gauss_cse"),
     "ontodex.errors": ("OntodexError",),
     "ontodex.evaluation": ("evaluate_kgc",),

@@ -34,7 +34,7 @@ from ontodex.cli_options import (
 )
 from ontodex.cli_training import eval_app, train_app
 from ontodex.cli_trees import tree
-from ontodex.engine.printable import json_text, printable
+from ontodex.engine.results.printable import json_text, printable
 from ontodex.errors import OntodexError, SettingsError
 
 __all__ = ["main"]

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, cast
 import typer
 
 import ontodex
-from ontodex.engine.printable import json_text
+from ontodex.engine.results.printable import json_text
 from ontodex.errors import LookupFailed, SettingsError
 
 __all__ = ["answer", "expect_one_form", "open_engine", "show", "singles"]

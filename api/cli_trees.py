@@ -11,7 +11,7 @@ import typer
 import ontodex
 from ontodex.cli_options import Device, Format, Json, Language, OnError, Out, Quiet, Seed, say
 from ontodex.cli_training import eval_app, train_app
-from ontodex.engine.printable import json_text, printable
+from ontodex.engine.results.printable import json_text, printable
 from ontodex.errors import SettingsError
 
 __all__ = ["tree"]

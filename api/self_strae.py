@@ -70,7 +70,7 @@ def draw_tree(tree: Tree, path: str | Path) -> None:
     Raises:
         SettingsError: If the suffix is another, or matplotlib is not installed.
     """
-    from ontodex.engine.tree_picture import draw_tree
+    from ontodex.engine.pictures.tree import draw_tree
 
     draw_tree(tree, Path(path))
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from benchmarks.record import Goal, Measured
 from benchmarks.rounds import in_turn
 from benchmarks.synthetic import BLOCK, DIM, Synthetic
-from ontodex.engine.gaussian_space import GaussianSpace
-from ontodex.engine.topk import Searcher
+from ontodex.engine.search.gaussian_space import GaussianSpace
+from ontodex.engine.search.topk import Searcher
 from ontodex.geometry.gaussian import kl, similarity
 from ontodex.indexers.vectors import Vectors
 

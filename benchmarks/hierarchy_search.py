@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from benchmarks.record import Goal, Measured
 from benchmarks.rounds import in_turn
 from benchmarks.synthetic import DIM, Synthetic
-from ontodex.engine.subsumption_space import SubsumptionSpace
-from ontodex.engine.topk import Searcher
+from ontodex.engine.search.subsumption_space import SubsumptionSpace
+from ontodex.engine.search.topk import Searcher
 from ontodex.geometry import poincare
 from ontodex.indexers.vectors import Vectors
 

@@ -18,7 +18,7 @@ import ontodex
 from benchmarks.record import Measured, expect_data
 from ontodex.demo_data import write_hpo
 from ontodex.engine.projector import Projector
-from ontodex.engine.topk import Searcher
+from ontodex.engine.search.topk import Searcher
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.link_odds import ASKED, BEST, answerable, leave_out

@@ -16,7 +16,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 import ontodex
 from benchmarks.record import Measured
 from benchmarks.untrained import add_graphs, built, hit_alone, of_each_graph, with_links
-from ontodex.engine.hits import Hits
+from ontodex.engine.results.hits import Hits
 from ontodex.graph import Hierarchy, remove
 from ontodex.graph.columns import NestedTextColumn
 from ontodex.indexers.kin import KinRule

@@ -18,7 +18,7 @@ from benchmarks.memory import in_process
 from benchmarks.record import Goal, Measured
 from benchmarks.rounds import in_turn
 from benchmarks.synthetic import DIM, MOST_TAILS, RELATIONS, Synthetic
-from ontodex.engine.topk import Searcher
+from ontodex.engine.search.topk import Searcher
 
 __all__ = ["add_options", "run"]
 

@@ -14,7 +14,7 @@ import ontodex
 from benchmarks.new_concepts import chances, reciprocal_ranks
 from benchmarks.record import Measured
 from benchmarks.untrained import add_graphs, built, hit_alone, of_each_graph
-from ontodex.engine.hits import Hits
+from ontodex.engine.results.hits import Hits
 from ontodex.graph import GraphBuilder, Hierarchy
 
 __all__ = ["add_options", "run"]

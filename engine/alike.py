@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, answered, checked, hits_of, no_rows, own_row
-from ontodex.engine.hits import Hits
 from ontodex.engine.projector import vectors_of
 from ontodex.engine.resolve import Resolved, resolve_entities
-from ontodex.engine.topk import Searcher
+from ontodex.engine.results.hits import Hits
+from ontodex.engine.search.topk import Searcher
 from ontodex.graph import KnowledgeGraph
 from ontodex.indexers.index import Index
 from ontodex.indexers.space_names import TEXT

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.hits import Hit, Hits, Reading
 from ontodex.engine.resolve import Resolved
+from ontodex.engine.results.hits import Hit, Hits, Reading
 from ontodex.errors import SettingsError
 from ontodex.graph import KnowledgeGraph
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, checked, milliseconds, no_rows
-from ontodex.engine.audit_rows import Audit, AuditRow, predicate_of
-from ontodex.engine.subsumption_space import SubsumptionSpace
+from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
+from ontodex.engine.search.subsumption_space import SubsumptionSpace
+from ontodex.engine.search.topk import Searcher
 from ontodex.engine.subsumptions import Subsumptions
-from ontodex.engine.topk import Searcher
 from ontodex.graph.arrays import distinct
 from ontodex.indexers.kin import Added
 from ontodex.indexers.structure import Bonus

@@ -13,12 +13,12 @@ import numpy as np
 
 from ontodex.engine.answers import Answer, answered, checked, hits_of, no_rows, own_row
 from ontodex.engine.condition_ways import ByEncoder, ByProjections, Condition, ConditionWay, Transform
-from ontodex.engine.hits import Hits
 from ontodex.engine.linked_tails import LinkedTails
 from ontodex.engine.projector import Projector, vectors_of
-from ontodex.engine.raised import no_bonus
 from ontodex.engine.resolve import Resolved, relation_text, resolve_entities, resolve_relation
-from ontodex.engine.topk import Searcher
+from ontodex.engine.results.hits import Hits
+from ontodex.engine.search.raised import no_bonus
+from ontodex.engine.search.topk import Searcher
 from ontodex.errors import SettingsError
 from ontodex.graph import relation_texts
 from ontodex.indexers.index import Index

@@ -8,22 +8,22 @@ from pathlib import Path
 
 from ontodex.engine.alike import search, similar
 from ontodex.engine.audit import audit
-from ontodex.engine.audit_rows import Audit
 from ontodex.engine.conditions import DISK, MEMORY, Conditions
 from ontodex.engine.entailments import Entailments
 from ontodex.engine.gate import Gate, gated
-from ontodex.engine.hits import Hits
 from ontodex.engine.known import Known
 from ontodex.engine.link_questions import LinkQuestions
 from ontodex.engine.links import Links
 from ontodex.engine.phrases import by_phrase
-from ontodex.engine.picture import draw_hierarchy, draw_norms
 from ontodex.engine.picture_answers import around, asserted
+from ontodex.engine.pictures.hierarchy import draw_hierarchy, draw_norms
 from ontodex.engine.place import place
-from ontodex.engine.placements import Placements
-from ontodex.engine.searchers import Searchers
+from ontodex.engine.results.audit_rows import Audit
+from ontodex.engine.results.hits import Hits
+from ontodex.engine.results.placements import Placements
+from ontodex.engine.results.verdicts import Direction, Verdict
+from ontodex.engine.search.searchers import Searchers
 from ontodex.engine.subsumptions import Subsumptions
-from ontodex.engine.verdicts import Direction, Verdict
 from ontodex.errors import expect_count
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.indexers.index import Index

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, answered, checked, no_rows, own_row
-from ontodex.engine.gaussian_space import GaussianSpace
-from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import CHOICES
 from ontodex.engine.owned import best_of_each, fetched
 from ontodex.engine.resolve import Resolved, expect_pairs, resolve_entities
-from ontodex.engine.topk import Found, Searcher
-from ontodex.engine.verdicts import Direction, Verdict
+from ontodex.engine.results.hits import Hit, Hits
+from ontodex.engine.results.verdicts import Direction, Verdict
+from ontodex.engine.search.gaussian_space import GaussianSpace
+from ontodex.engine.search.topk import Found, Searcher
 from ontodex.errors import expect_choice
 from ontodex.geometry.entailment import Entailment
 from ontodex.geometry.gaussian import similarity

@@ -12,9 +12,9 @@ from scipy.special import log_softmax, logsumexp
 
 from ontodex.engine.known import Known
 from ontodex.engine.projector import Projector
-from ontodex.engine.raised import no_bonus
 from ontodex.engine.resolve import Resolved
-from ontodex.engine.topk import Searcher
+from ontodex.engine.search.raised import no_bonus
+from ontodex.engine.search.topk import Searcher
 from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.indexers.likeness import Likeness
 from ontodex.indexers.structure import add_bonuses

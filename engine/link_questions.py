@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ontodex.engine.explanation import Explanation
 from ontodex.engine.gate import gated
-from ontodex.engine.hits import Hits
 from ontodex.engine.links import Links
-from ontodex.engine.missing_links import MissingLinks
 from ontodex.engine.resolve import expect_pairs
+from ontodex.engine.results.explanation import Explanation
+from ontodex.engine.results.hits import Hits
+from ontodex.engine.results.missing_links import MissingLinks
 
 __all__ = ["LinkQuestions"]
 

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Answer, Rows, Scored, answered, checked, hits_of, no_rows, own_row
-from ontodex.engine.explanation import Explanation
-from ontodex.engine.hits import Hit, Hits
 from ontodex.engine.known import CHOICES, Known
 from ontodex.engine.likely_relations import LikelyRelations
 from ontodex.engine.missing import Missing
 from ontodex.engine.projector import Projector
 from ontodex.engine.rerank import Reranker
 from ontodex.engine.resolve import Fits, Resolved, expect_words, for_hints, resolve_entity, resolve_relation
-from ontodex.engine.topk import Searcher
+from ontodex.engine.results.explanation import Explanation
+from ontodex.engine.results.hits import Hit, Hits
+from ontodex.engine.search.topk import Searcher
 from ontodex.engine.why import Why
 from ontodex.errors import expect_choice
 from ontodex.indexers.index import Index

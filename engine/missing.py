@@ -13,11 +13,11 @@ from tqdm import tqdm
 
 from ontodex.engine.answers import Rows, checked, milliseconds, no_rows
 from ontodex.engine.known import Known
-from ontodex.engine.link import parts_of
-from ontodex.engine.missing_links import MissingLink, MissingLinks
 from ontodex.engine.projector import Projector
 from ontodex.engine.resolve import Resolved, resolve_relation
-from ontodex.engine.topk import Searcher
+from ontodex.engine.results.link import parts_of
+from ontodex.engine.results.missing_links import MissingLink, MissingLinks
+from ontodex.engine.search.topk import Searcher
 from ontodex.errors import UnknownRelation, nearest
 from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.index import Index

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, Scored, no_rows
-from ontodex.engine.topk import Searcher
+from ontodex.engine.search.topk import Searcher
 
 __all__ = ["best_of_each", "fetched"]
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ontodex.engine.answers import answered, checked
-from ontodex.engine.hits import Hit, Hits, Reading
 from ontodex.engine.owned import best_of_each, fetched
 from ontodex.engine.resolve import Resolved, resolve_entities
-from ontodex.engine.topk import Searcher
+from ontodex.engine.results.hits import Hit, Hits, Reading
+from ontodex.engine.search.topk import Searcher
 from ontodex.errors import IndexMismatch
 from ontodex.graph.text import in_words
 from ontodex.indexers.index import Index

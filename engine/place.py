@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, Scored, checked, hits_of, milliseconds
-from ontodex.engine.placements import Placement, Placements
+from ontodex.engine.results.placements import Placement, Placements
 from ontodex.engine.subsumptions import Subsumptions
 
 __all__ = ["place"]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.bi_encoder import BI_ENCODER
-from ontodex.engine.raised import no_bonus
 from ontodex.engine.rerank import COSINE
 from ontodex.engine.resolve import Resolved, relation_text
+from ontodex.engine.search.raised import no_bonus
 from ontodex.errors import settings_from
 from ontodex.geometry.projection import Projections
 from ontodex.graph import TextSettings, entity_texts, question_text, relation_texts

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.topk import Searcher
+from ontodex.engine.search.topk import Searcher
 from ontodex.errors import GraphError, expect_choice
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ontodex.engine.hits import Reading
+from ontodex.engine.results.hits import Reading
 from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation, nearest
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.hierarchy_names import DOWNWARD, PARENT, UPWARD, spelt

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_rows, own_row
-from ontodex.engine.hits import Hits
 from ontodex.engine.known import CHOICES
 from ontodex.engine.projector import vectors_of
 from ontodex.engine.resolve import Resolved, resolve_entities
-from ontodex.engine.subsumption_space import SubsumptionSpace
-from ontodex.engine.topk import Searcher
+from ontodex.engine.results.hits import Hits
+from ontodex.engine.search.subsumption_space import SubsumptionSpace
+from ontodex.engine.search.topk import Searcher
 from ontodex.errors import IndexMismatch, expect_choice
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph import Hierarchy, KnowledgeGraph

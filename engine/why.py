@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, checked, milliseconds
-from ontodex.engine.explanation import Explanation, Precedent, Reason
-from ontodex.engine.link import Link, parts_of
 from ontodex.engine.projector import Projector
 from ontodex.engine.resolve import Resolved
-from ontodex.engine.topk import Searcher
+from ontodex.engine.results.explanation import Explanation, Precedent, Reason
+from ontodex.engine.results.link import Link, parts_of
+from ontodex.engine.search.topk import Searcher
 from ontodex.errors import UnknownEntity
 from ontodex.indexers.index import Index
 from ontodex.indexers.precedents import Ground

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import new_concepts
-from ontodex.engine.hits import Hit
+from ontodex.engine.results.hits import Hit
 
 
 def test_leaves_and_others_are_taken_out_and_asked_for(measured_on, small_graph):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import small_hierarchies
-from ontodex.engine.hits import Hit
+from ontodex.engine.results.hits import Hit
 from ontodex.graph import GraphBuilder
 
 

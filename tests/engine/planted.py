@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ontodex.engine.hits import Hit
 from ontodex.engine.resolve import Resolved
+from ontodex.engine.results.hits import Hit
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.geometry import poincare, subsumption
 from ontodex.graph import KnowledgeGraph

@@ -13,8 +13,8 @@ import yaml
 from planted import C, as_parents, chances_as_parents, names, plant, with_kin
 
 from ontodex.engine.audit import audit
-from ontodex.engine.audit_rows import Audit, AuditRow, predicate_of
 from ontodex.engine.place import place
+from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, read, remove_links
 from ontodex.graph.readers.ontologies.vocabulary import PROPOSED
@@ -151,7 +151,7 @@ def test_sssom_has_the_required_metadata_and_says_not_of_doubtful_links(planted:
 
 
 def test_sssom_turns_every_kind_of_identifier_into_a_curie() -> None:
-    from ontodex.engine.sssom import Said, sssom_table
+    from ontodex.engine.results.sssom import Said, sssom_table
 
     prefixes = {"ex": "http://example.org/", "ns1": "http://taken.org/"}
     ids = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ontodex.engine.gaussian_space import GaussianSpace
-from ontodex.engine.topk import Searcher
+from ontodex.engine.search.gaussian_space import GaussianSpace
+from ontodex.engine.search.topk import Searcher
 from ontodex.geometry.gaussian import kl
 from ontodex.indexers.vectors import Vectors
 

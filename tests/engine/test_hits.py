@@ -11,8 +11,8 @@ import pyoxigraph as ox
 import pytest
 
 import ontodex
-from ontodex.engine.answer_table import tsv
-from ontodex.engine.hits import Hit, Hits, Reading
+from ontodex.engine.results.answer_table import tsv
+from ontodex.engine.results.hits import Hit, Hits, Reading
 from ontodex.errors import SettingsError
 from ontodex.graph import GraphBuilder, KnowledgeGraph, read, write_nquads
 

@@ -14,9 +14,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from ontodex.engine import picture_labels
-from ontodex.engine.picture import draw_hierarchy, draw_norms
-from ontodex.engine.picture_labels import LabelPlacer, _overlap
+from ontodex.engine.pictures import labels as picture_labels
+from ontodex.engine.pictures.hierarchy import draw_hierarchy, draw_norms
+from ontodex.engine.pictures.labels import LabelPlacer, _overlap
 from ontodex.errors import SettingsError
 from ontodex.graph import Hierarchy
 

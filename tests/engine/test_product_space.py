@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ontodex.engine.spaces import ProductSpace
-from ontodex.engine.topk import Searcher
+from ontodex.engine.search.spaces import ProductSpace
+from ontodex.engine.search.topk import Searcher
 from ontodex.geometry.cosine import score_pairs
 from ontodex.indexers.vectors import Vectors
 

@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 import ontodex
 from ontodex.engine.projector import Projector
 from ontodex.engine.ranking import evaluate_links, filtered_ranks, rank_metrics
-from ontodex.engine.topk import Searcher
+from ontodex.engine.search.topk import Searcher
 from ontodex.errors import GraphError
 from ontodex.evaluation import evaluate_kgc
 from ontodex.indexers.vectors import Vectors

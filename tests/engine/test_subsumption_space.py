@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ontodex.engine import topk
-from ontodex.engine.subsumption_space import SubsumptionSpace
-from ontodex.engine.topk import Searcher
+from ontodex.engine.search import topk
+from ontodex.engine.search.subsumption_space import SubsumptionSpace
+from ontodex.engine.search.topk import Searcher
 from ontodex.errors import SettingsError
 from ontodex.geometry import poincare
 from ontodex.indexers.vectors import Vectors

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ontodex.engine import topk
-from ontodex.engine.topk import Searcher
+from ontodex.engine.search import topk
+from ontodex.engine.search.topk import Searcher
 from ontodex.geometry.cosine import score_pairs, unit
 from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ontodex.engine.answer_table import AnswerTable
-from ontodex.engine.printable import printable
+from ontodex.engine.results.answer_table import AnswerTable
+from ontodex.engine.results.printable import printable
 from ontodex.errors import SettingsError
 from ontodex.graph import GraphBuilder, KnowledgeGraph
 from ontodex.graph.writers.nquads import predictions_as_nquads

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ontodex.engine.answer_table import AnswerTable
-from ontodex.engine.hits import Hit, Reading
-from ontodex.engine.printable import printable
+from ontodex.engine.results.answer_table import AnswerTable
+from ontodex.engine.results.hits import Hit, Reading
+from ontodex.engine.results.printable import printable
 
 __all__ = ["Placement", "Placements"]
 

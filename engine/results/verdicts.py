@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ontodex.engine.hits import Reading
-from ontodex.engine.printable import json_text, printable
+from ontodex.engine.results.hits import Reading
+from ontodex.engine.results.printable import json_text, printable
 
 __all__ = ["Direction", "Verdict"]
 

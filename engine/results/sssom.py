@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from urllib.parse import quote
 
-from ontodex.engine.answer_table import tsv
+from ontodex.engine.results.answer_table import tsv
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand
 from ontodex.graph.readers.ontologies.vocabulary import OUR_TOOL, OURS, PROPOSED, TOOL
 

@@ -77,7 +77,7 @@ class ProductSpace:
         vectors: The items.
 
     Example:
-        >>> from ontodex.engine.topk import Searcher
+        >>> from ontodex.engine.search.topk import Searcher
         >>> vectors = Vectors([np.array([[1.0, 0.0], [0.0, 3.0], [2.0, 2.0]], dtype=np.float32)])
         >>> rows, scores = Searcher(vectors, space=ProductSpace(vectors)).top(np.array([[1.0, 2.0]]), k=2)[0]
         >>> rows.tolist(), scores.tolist()

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.disk_curves import geodesics, samples
-from ontodex.engine.disk_layout import DiskLayout, disk_layout
-from ontodex.engine.picture_files import Titles, drawing, on_one_line, save, shortened
-from ontodex.engine.picture_labels import LabelPlacer
+from ontodex.engine.pictures.curves import geodesics, samples
+from ontodex.engine.pictures.files import Titles, drawing, on_one_line, save, shortened
+from ontodex.engine.pictures.labels import LabelPlacer
+from ontodex.engine.pictures.layout import DiskLayout, disk_layout
 from ontodex.errors import SettingsError, expect_choice
 from ontodex.graph import Hierarchy
 

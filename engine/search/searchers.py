@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ontodex.engine.spaces import ProductSpace
-from ontodex.engine.topk import Searcher
+from ontodex.engine.search.spaces import ProductSpace
+from ontodex.engine.search.topk import Searcher
 from ontodex.indexers.index import Index
 
 __all__ = ["Searchers"]

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.raised import Raised
-from ontodex.engine.spaces import Asked, CosineSpace, Space
+from ontodex.engine.search.raised import Raised
+from ontodex.engine.search.spaces import Asked, CosineSpace, Space
 from ontodex.graph.arrays import distinct
 from ontodex.indexers.structure import Bonus
 from ontodex.indexers.vectors import Vectors

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.spaces import Asked, Rows, Scores
+from ontodex.engine.search.spaces import Asked, Rows, Scores
 from ontodex.indexers.structure import Bonus
 
 __all__ = ["Raised", "no_bonus"]
@@ -20,7 +20,7 @@ def no_bonus() -> Bonus:
 
 
 class Raised:
-    """A batch of queries, some of whose items have a bonus; see :class:`~ontodex.engine.spaces.Asked`.
+    """A batch of queries, some of whose items have a bonus; see :class:`~ontodex.engine.search.spaces.Asked`.
 
     Args:
         asked: The queries as the space asks them.

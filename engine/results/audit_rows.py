@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from ontodex.engine.answer_table import AnswerTable
-from ontodex.engine.printable import printable
-from ontodex.engine.sssom import UNSPECIFIED_LICENSE, Said, sssom_table
+from ontodex.engine.results.answer_table import AnswerTable
+from ontodex.engine.results.printable import printable
+from ontodex.engine.results.sssom import UNSPECIFIED_LICENSE, Said, sssom_table
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.names import normalise
 from ontodex.graph.prefixes import local_name

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from ontodex.engine.printable import json_text, printable
+from ontodex.engine.results.printable import json_text, printable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.spaces import Rows, Scores, beside
+from ontodex.engine.search.spaces import Rows, Scores, beside
 from ontodex.geometry.gaussian import left_items, left_queries, moved, right_items, right_queries, similarity, typical
 from ontodex.indexers.vectors import Vectors
 
@@ -32,7 +32,7 @@ class GaussianSpace:
         lifted: What is searched, ``float32`` of shape (n, 2d + 1).
 
     Example:
-        >>> from ontodex.engine.topk import Searcher
+        >>> from ontodex.engine.search.topk import Searcher
         >>> stored = Vectors([np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 2.0]], dtype=np.float32)])
         >>> space = GaussianSpace(stored, "left")
         >>> rows, scores = Searcher(space.lifted, space=space).top(np.array([[0.0, 2.0]]), k=2)[0]
@@ -90,7 +90,7 @@ class GaussianSpace:
 
 
 class AskedGaussian:
-    """A batch of Gaussians; see :class:`~ontodex.engine.spaces.Asked`."""
+    """A batch of Gaussians; see :class:`~ontodex.engine.search.spaces.Asked`."""
 
     def __init__(self, space: GaussianSpace, queries: NDArray[np.float32]) -> None:
         self._space = space

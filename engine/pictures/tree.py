@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ontodex.encoders.self_strae import Tree
-from ontodex.engine.picture_files import drawing, on_one_line, save
+from ontodex.engine.pictures.files import drawing, on_one_line, save
 
 __all__ = ["draw_tree"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.spaces import Rows, Scores, beside
+from ontodex.engine.search.spaces import Rows, Scores, beside
 from ontodex.errors import SettingsError
 from ontodex.geometry import poincare
 from ontodex.indexers.vectors import Vectors
@@ -45,7 +45,7 @@ class SubsumptionSpace:
         SettingsError: If a weight is so large that powers leave the range of float32.
 
     Example:
-        >>> from ontodex.engine.topk import Searcher
+        >>> from ontodex.engine.search.topk import Searcher
         >>> points = np.array([[0.0, 0.0], [0.5, 0.0], [0.9, 0.0]], dtype=np.float32)
         >>> vectors = Vectors([poincare.lift_items(points, c=1.0)])
         >>> above = Searcher(vectors, space=SubsumptionSpace(vectors, curvature=1.0, weight=1.0))
@@ -111,7 +111,7 @@ class SubsumptionSpace:
 
 
 class AskedSubsumption:
-    """A batch of points of the ball; see :class:`~ontodex.engine.spaces.Asked`."""
+    """A batch of points of the ball; see :class:`~ontodex.engine.search.spaces.Asked`."""
 
     def __init__(self, space: SubsumptionSpace, queries: NDArray[np.float32]) -> None:
         self._space = space

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ontodex.engine.answer_table import AnswerTable
-from ontodex.engine.hits import Reading
-from ontodex.engine.link import Link
-from ontodex.engine.printable import printable
+from ontodex.engine.results.answer_table import AnswerTable
+from ontodex.engine.results.hits import Reading
+from ontodex.engine.results.link import Link
+from ontodex.engine.results.printable import printable
 
 __all__ = ["Explanation", "Precedent", "Reason"]
 

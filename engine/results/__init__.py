@@ -1,0 +1,1 @@
+"""What is answered: rows that print as tables and turn into JSON, TSV and SSSOM."""
