@@ -46,13 +46,13 @@ if TYPE_CHECKING:
     from ontodex.hierarchy_evaluation import evaluate_hierarchy
     from ontodex.indexing import build, open
     from ontodex.self_strae import draw_tree, evaluate_sts, load_self_strae, train_self_strae
-    from ontodex.trainers.complex import ComplExTraining
-    from ontodex.trainers.condition import ConditionTraining
-    from ontodex.trainers.cross_encoder import CrossEncoderTraining
-    from ontodex.trainers.gauss_cse import GaussCSETraining
-    from ontodex.trainers.hit import HiTTraining
-    from ontodex.trainers.hyper_cl import HyperCLTraining
-    from ontodex.trainers.self_strae import SelfStrAETraining
+    from ontodex.trainers.conditions.condition_encoder import ConditionTraining
+    from ontodex.trainers.entailment.gauss_cse import GaussCSETraining
+    from ontodex.trainers.hierarchies.hit import HiTTraining
+    from ontodex.trainers.links.complex import ComplExTraining
+    from ontodex.trainers.links.cross_encoder import CrossEncoderTraining
+    from ontodex.trainers.links.hyper_cl import HyperCLTraining
+    from ontodex.trainers.trees.self_strae import SelfStrAETraining
     from ontodex.training import train_cross_encoder, train_hit, train_hyper_cl
     from ontodex.updates import add, remove, remove_links
 
@@ -150,13 +150,13 @@ _NAMES = {
     "ontodex.indexing": ("build", "open"),
     "ontodex.updates": ("add", "remove", "remove_links"),
     "ontodex.self_strae": ("draw_tree", "evaluate_sts", "load_self_strae", "train_self_strae"),
-    "ontodex.trainers.complex": ("ComplExTraining",),
-    "ontodex.trainers.condition": ("ConditionTraining",),
-    "ontodex.trainers.cross_encoder": ("CrossEncoderTraining",),
-    "ontodex.trainers.gauss_cse": ("GaussCSETraining",),
-    "ontodex.trainers.hit": ("HiTTraining",),
-    "ontodex.trainers.hyper_cl": ("HyperCLTraining",),
-    "ontodex.trainers.self_strae": ("SelfStrAETraining",),
+    "ontodex.trainers.links.complex": ("ComplExTraining",),
+    "ontodex.trainers.conditions.condition_encoder": ("ConditionTraining",),
+    "ontodex.trainers.links.cross_encoder": ("CrossEncoderTraining",),
+    "ontodex.trainers.entailment.gauss_cse": ("GaussCSETraining",),
+    "ontodex.trainers.hierarchies.hit": ("HiTTraining",),
+    "ontodex.trainers.links.hyper_cl": ("HyperCLTraining",),
+    "ontodex.trainers.trees.self_strae": ("SelfStrAETraining",),
     "ontodex.training": ("train_cross_encoder", "train_hit", "train_hyper_cl"),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

@@ -22,7 +22,7 @@ from ontodex.graph import conditional_pairs as make_pairs
 
 if TYPE_CHECKING:
     from ontodex.encoders.condition import ConditionEncoder
-    from ontodex.trainers.condition import ConditionTraining
+    from ontodex.trainers.conditions.condition_encoder import ConditionTraining
 
 __all__ = ["conditional_pairs", "evaluate_csts", "train_condition"]
 
@@ -90,9 +90,9 @@ def train_condition(
         TrainingError: If the folder holds other files, or the loss is no number.
     """
     from ontodex.encoders.text import TextEncoder
-    from ontodex.trainers import condition
+    from ontodex.trainers.conditions import condition_encoder
 
-    training = training or condition.ConditionTraining()
+    training = training or condition_encoder.ConditionTraining()
     of_texts = dataclasses.asdict(texts or DEFAULT_TEXTS)
     if isinstance(source, CstsRows):
         if valid is None:
@@ -108,7 +108,7 @@ def train_condition(
         train, valid = pairs.train, pairs.valid
         if not len(valid):
             raise SettingsError(f"expected enough pairs to choose the best epoch by, found {len(train) // 2} in all")
-    return condition.train_condition(
+    return condition_encoder.train_condition(
         train,
         valid,
         Path(path),
@@ -133,14 +133,14 @@ def evaluate_csts(
 
     Returns:
         ``spearman``, ``pearson``, ``mse`` and further figures, those of conditions seen and not seen in training apart; see
-        :func:`ontodex.trainers.condition_evaluation.evaluate_conditions`.
+        :func:`ontodex.trainers.conditions.evaluation.evaluate_conditions`.
 
     Raises:
         EncoderError: If the folder holds no condition encoder.
         ReadError: If the file cannot be read, or has no rows.
     """
     from ontodex.encoders.condition import ConditionEncoder
-    from ontodex.trainers.condition_evaluation import evaluate_conditions
+    from ontodex.trainers.conditions.evaluation import evaluate_conditions
 
     rows = data if isinstance(data, CstsRows) else read_csts(Path(data), paired=False, on_error=on_error)
     if not len(rows):

@@ -12,7 +12,7 @@ from ontodex.indexing import load_entailment_encoder
 
 if TYPE_CHECKING:
     from ontodex.encoders.gauss_cse import GaussCSE
-    from ontodex.trainers.gauss_cse import GaussCSETraining
+    from ontodex.trainers.entailment.gauss_cse import GaussCSETraining
 
 __all__ = ["evaluate_nli", "train_gauss_cse"]
 
@@ -53,7 +53,7 @@ def train_gauss_cse(
         TrainingError: If the folder holds other files, or the loss is no number.
     """
     from ontodex.encoders.text import TextEncoder
-    from ontodex.trainers import gauss_cse
+    from ontodex.trainers.entailment import gauss_cse
 
     settings = training or gauss_cse.GaussCSETraining()
     train = source if isinstance(source, EntailmentPairs) else entailment_pairs(source, seed=settings.seed)
@@ -93,7 +93,7 @@ def evaluate_nli(
 
     Returns:
         ``accuracy``, ``auprc``, ``direction.accuracy`` and further figures, see
-        :func:`ontodex.trainers.entailment_evaluation.evaluate_judged`; with ``against`` the accuracy of the other
+        :func:`ontodex.trainers.entailment.evaluation.evaluate_judged`; with ``against`` the accuracy of the other
         (``against.accuracy``), and ``mcnemar.better``, ``mcnemar.worse`` and ``mcnemar.p``.
 
     Raises:
@@ -101,7 +101,7 @@ def evaluate_nli(
         ReadError: If a file cannot be read, or has no pairs.
         SettingsError: If all pairs of ``valid`` are entailed, or none.
     """
-    from ontodex.trainers.entailment_evaluation import evaluate_judged, judge, mcnemar, valid_threshold
+    from ontodex.trainers.entailment.evaluation import evaluate_judged, judge, mcnemar, valid_threshold
 
     pairs = _pairs(data, on_error)
     if not len(pairs):

@@ -33,8 +33,8 @@ from ontodex.indexing import load_hierarchy_encoder
 if TYPE_CHECKING:
     from ontodex.encoders.hit import Learnt
     from ontodex.geometry.subsumption import Subsumption
-    from ontodex.trainers.pair_classifier import PairClassifierTraining
-    from ontodex.trainers.static_poincare import StaticPoincareTraining
+    from ontodex.trainers.hierarchies.pair_classifier import PairClassifierTraining
+    from ontodex.trainers.hierarchies.static_poincare import StaticPoincareTraining
 
 __all__ = ["BASELINES", "evaluate_baselines", "evaluate_hierarchy"]
 
@@ -97,7 +97,7 @@ def evaluate_hierarchy(
         SettingsError: If there is no such task or baseline.
     """
     from ontodex.encoders.text import TextEncoder
-    from ontodex.trainers.hierarchy_evaluation import (
+    from ontodex.trainers.hierarchies.evaluation import (
         ancestor_recall,
         evaluate_points,
         evaluate_regression,
@@ -175,10 +175,10 @@ def evaluate_baselines(
         TrainingError: If one is to be trained and the task has no training links.
     """
     from ontodex.encoders.text import TextEncoder
-    from ontodex.trainers.hierarchy_evaluation import Score, at_most, evaluate_scores
-    from ontodex.trainers.pair_classifier import train_pair_classifier
-    from ontodex.trainers.probe import probe
-    from ontodex.trainers.static_poincare import train_static_poincare
+    from ontodex.trainers.hierarchies.evaluation import Score, at_most, evaluate_scores
+    from ontodex.trainers.hierarchies.pair_classifier import train_pair_classifier
+    from ontodex.trainers.hierarchies.probe import probe
+    from ontodex.trainers.hierarchies.static_poincare import train_static_poincare
 
     names = entity_texts(graph, LABEL_ALONE)
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ontodex.geometry.complex import ComplEx
     from ontodex.indexers.new_generation import LinkTrainer
     from ontodex.indexers.structure_build import StructureTrainer
-    from ontodex.trainers.complex import ComplExTraining
-    from ontodex.trainers.hyper_cl import HyperCLTraining
+    from ontodex.trainers.links.complex import ComplExTraining
+    from ontodex.trainers.links.hyper_cl import HyperCLTraining
 
 __all__ = [
     "ENTAILMENT_IN_THE_BOX",
@@ -103,8 +103,8 @@ def build(
     from ontodex.encoders.hyper_cl import HyperCL
     from ontodex.indexers.build import build_index
     from ontodex.indexers.encoder_files import Encoders
-    from ontodex.trainers.complex import ComplExTraining
-    from ontodex.trainers.hyper_cl import HyperCLTraining
+    from ontodex.trainers.links.complex import ComplExTraining
+    from ontodex.trainers.links.hyper_cl import HyperCLTraining
 
     folder, graph = expect_folder(path), read(source)
     if hierarchy_relation:
@@ -296,7 +296,7 @@ def _load(
 
 def _trainer(training: HyperCLTraining, texts: TextSettings | None, quiet: bool) -> LinkTrainer:
     def train(graph: KnowledgeGraph, text: TextEncoder, embeddings: Any, folder: Path) -> LinkEncoder:
-        from ontodex.trainers.hyper_cl import train_hyper_cl
+        from ontodex.trainers.links.hyper_cl import train_hyper_cl
 
         return train_hyper_cl(
             graph, folder, encoder=text, settings=training, texts=texts, embeddings=embeddings, quiet=quiet
@@ -307,7 +307,7 @@ def _trainer(training: HyperCLTraining, texts: TextSettings | None, quiet: bool)
 
 def _structure_trainer(settings: ComplExTraining, device: str, quiet: bool) -> StructureTrainer:
     def train(graph: KnowledgeGraph) -> ComplEx:
-        from ontodex.trainers.complex import train_complex
+        from ontodex.trainers.links.complex import train_complex
 
         return train_complex(graph, settings, device=device, quiet=quiet)
 

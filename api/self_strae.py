@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ontodex.encoders.self_strae import SelfStrAE, Tree
-    from ontodex.trainers.self_strae import SelfStrAETraining
+    from ontodex.trainers.trees.self_strae import SelfStrAETraining
 
 __all__ = ["draw_tree", "evaluate_sts", "load_self_strae", "train_self_strae"]
 
@@ -43,7 +43,7 @@ def train_self_strae(
         TrainingError: If the folder holds other files, the loss is no number, or nothing is learnt.
     """
     from ontodex.graph import read_corpus
-    from ontodex.trainers import self_strae
+    from ontodex.trainers.trees import self_strae
 
     texts = source if isinstance(source, list | tuple) else read_corpus(source)
     return self_strae.train_self_strae(texts, Path(path), settings=training, device=device, quiet=quiet)
@@ -92,8 +92,8 @@ def evaluate_sts(
 
     Returns:
         For each file, by its name, or by its path where several have the same name, the figures of
-        :func:`ontodex.trainers.sts_evaluation.evaluate_pairs`; and, if the encoder finds trees, ``tree.right``,
-        ``tree.left`` and ``tree.balanced``, see :func:`~ontodex.trainers.sts_evaluation.tree_agreement`.
+        :func:`ontodex.trainers.trees.evaluation.evaluate_pairs`; and, if the encoder finds trees, ``tree.right``,
+        ``tree.left`` and ``tree.balanced``, see :func:`~ontodex.trainers.trees.evaluation.tree_agreement`.
 
     Raises:
         EncoderError: If there is no such encoder.
@@ -101,7 +101,7 @@ def evaluate_sts(
     """
     from ontodex.encoders.text import TextEncoder
     from ontodex.graph import read_sts
-    from ontodex.trainers.sts_evaluation import evaluate_pairs, tree_agreement
+    from ontodex.trainers.trees.evaluation import evaluate_pairs, tree_agreement
 
     files = [data] if isinstance(data, str | Path) else list(data)
     names = Counter(Path(file).name for file in files)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from ontodex.encoders.cross_encoder import CrossEncoder
     from ontodex.encoders.hit import HiT
     from ontodex.encoders.link_encoder import LinkEncoder
-    from ontodex.trainers.cross_encoder import CrossEncoderTraining
-    from ontodex.trainers.hit import HiTTraining
-    from ontodex.trainers.hyper_cl import HyperCLTraining
+    from ontodex.trainers.hierarchies.hit import HiTTraining
+    from ontodex.trainers.links.cross_encoder import CrossEncoderTraining
+    from ontodex.trainers.links.hyper_cl import HyperCLTraining
 
 __all__ = ["train_cross_encoder", "train_hit", "train_hyper_cl"]
 
@@ -55,7 +55,7 @@ def train_hyper_cl(
         TrainingError: If the graph has no triples, the folder holds other files, or the loss is no number.
     """
     from ontodex.encoders.text import TextEncoder
-    from ontodex.trainers import hyper_cl
+    from ontodex.trainers.links import hyper_cl
 
     graph = read(source)
     text = TextEncoder.load(encoder, device)
@@ -91,7 +91,7 @@ def train_cross_encoder(
         TrainingError: If the graph has no triples, the folder holds other files, or the loss is no number.
     """
     from ontodex.encoders.text import TextEncoder
-    from ontodex.trainers import cross_encoder
+    from ontodex.trainers.links import cross_encoder
 
     graph = read(source)
     text = TextEncoder.load(encoder, device)
@@ -135,7 +135,7 @@ def train_hit(
         TrainingError: If the folder holds other files, or the loss is no number.
     """
     from ontodex.encoders.text import TextEncoder
-    from ontodex.trainers import hit
+    from ontodex.trainers.hierarchies import hit
 
     graph = read(source)
     settings = training or hit.HiTTraining()

@@ -20,7 +20,7 @@ from ontodex.engine.ranking import evaluate_links
 from ontodex.graph import entity_texts, relation_texts
 from ontodex.indexers.asking import asking
 from ontodex.indexers.vectors import Vectors
-from ontodex.trainers.hyper_cl import train_hyper_cl
+from ontodex.trainers.links.hyper_cl import train_hyper_cl
 
 __all__ = ["add_options", "run"]
 

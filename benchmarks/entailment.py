@@ -18,8 +18,8 @@ from benchmarks.simcse import judge_points, train_points
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import EntailmentPairs, read_nli
 from ontodex.indexing import ENTAILMENT_IN_THE_BOX, load_entailment_encoder
-from ontodex.trainers.entailment_evaluation import Judged, evaluate_judged, judge, valid_threshold
-from ontodex.trainers.gauss_cse import GaussCSETraining
+from ontodex.trainers.entailment.evaluation import Judged, evaluate_judged, judge, valid_threshold
+from ontodex.trainers.entailment.gauss_cse import GaussCSETraining
 
 __all__ = ["add_options", "run"]
 

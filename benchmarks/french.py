@@ -19,8 +19,8 @@ from benchmarks.sts import COUNTED, DIMENSION, PRETRAINED, STATIC, counted, trai
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import rank_metrics
-from ontodex.trainers.self_strae import SelfStrAETraining
-from ontodex.trainers.sentence_batches import train_tokenizer
+from ontodex.trainers.trees.batches import train_tokenizer
+from ontodex.trainers.trees.self_strae import SelfStrAETraining
 
 __all__ = ["add_options", "run"]
 

@@ -20,9 +20,9 @@ from ontodex.errors import settings_from
 from ontodex.graph import LABEL_ALONE, Hierarchy, HierarchyTask, KnowledgeGraph, entity_texts, hierarchy_task, with_root
 from ontodex.graph.subsumptions import TASKS
 from ontodex.hierarchy_evaluation import BASELINES, evaluate_baselines, evaluate_hierarchy
-from ontodex.trainers.hit import train_hit
-from ontodex.trainers.pair_classifier import PairClassifierTraining
-from ontodex.trainers.static_poincare import StaticPoincareTraining
+from ontodex.trainers.hierarchies.hit import train_hit
+from ontodex.trainers.hierarchies.pair_classifier import PairClassifierTraining
+from ontodex.trainers.hierarchies.static_poincare import StaticPoincareTraining
 
 __all__ = ["add_options", "run"]
 

@@ -20,9 +20,9 @@ from ontodex.encoders.locate import DEFAULT_ENCODER, locate
 from ontodex.encoders.sentence_transformer import load_sentence_transformer
 from ontodex.geometry.poincare import curvature, pairwise
 from ontodex.graph import draw_negatives, hierarchy_task, with_root
-from ontodex.trainers.hit import HiTModel, HiTTraining
-from ontodex.trainers.hit_batches import HierarchyBatch, HierarchyBatches, TextHierarchy, TripletBatches
-from ontodex.trainers.hit_loss import HierarchyLoss
+from ontodex.trainers.hierarchies.batches import HierarchyBatch, HierarchyBatches, TextHierarchy, TripletBatches
+from ontodex.trainers.hierarchies.hit import HiTModel, HiTTraining
+from ontodex.trainers.hierarchies.loss import HierarchyLoss
 
 __all__ = ["add_options", "run"]
 

@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from ontodex.encoders.sentence_transformer import load_sentence_transformer
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import EntailmentPairs
-from ontodex.trainers.entailment_batches import EntailmentBatch, EntailmentBatches
-from ontodex.trainers.entailment_evaluation import Judged
-from ontodex.trainers.entailment_loss import contrastive
-from ontodex.trainers.gauss_cse import GaussCSETraining
+from ontodex.trainers.entailment.batches import EntailmentBatch, EntailmentBatches
+from ontodex.trainers.entailment.evaluation import Judged
+from ontodex.trainers.entailment.gauss_cse import GaussCSETraining
+from ontodex.trainers.entailment.loss import contrastive
 from ontodex.trainers.run import Run, run_training
 from ontodex.trainers.text_tower import TextTower, tokenise
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from ontodex.trainers.sentence_batches import TokenisedSentences
+from ontodex.trainers.trees.batches import TokenisedSentences
 
 __all__ = ["StaticVectors"]
 

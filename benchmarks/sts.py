@@ -18,11 +18,11 @@ from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import read_corpus, read_sts
-from ontodex.trainers.self_strae import SelfStrAETraining
-from ontodex.trainers.sentence_batches import TokenisedSentences, train_tokenizer
-from ontodex.trainers.sts_evaluation import evaluate_pairs, tree_agreement
-from ontodex.trainers.token_counts import counted_vectors
-from ontodex.trainers.tree_objectives import OBJECTIVES, TreeModel
+from ontodex.trainers.trees.batches import TokenisedSentences, train_tokenizer
+from ontodex.trainers.trees.evaluation import evaluate_pairs, tree_agreement
+from ontodex.trainers.trees.objectives import OBJECTIVES, TreeModel
+from ontodex.trainers.trees.self_strae import SelfStrAETraining
+from ontodex.trainers.trees.token_counts import counted_vectors
 
 __all__ = ["COUNTED", "DIMENSION", "PRETRAINED", "STATIC", "add_options", "counted", "run", "trained"]
 

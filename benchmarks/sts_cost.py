@@ -22,10 +22,10 @@ from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import read_corpus, read_sts
 from ontodex.trainers.run import keep_freed_memory
-from ontodex.trainers.self_strae import SelfStrAETraining
-from ontodex.trainers.sentence_batches import SentenceBatch, SentenceBatches, TokenisedSentences, train_tokenizer
-from ontodex.trainers.token_counts import counted_vectors
-from ontodex.trainers.tree_objectives import OBJECTIVES, TreeModel
+from ontodex.trainers.trees.batches import SentenceBatch, SentenceBatches, TokenisedSentences, train_tokenizer
+from ontodex.trainers.trees.objectives import OBJECTIVES, TreeModel
+from ontodex.trainers.trees.self_strae import SelfStrAETraining
+from ontodex.trainers.trees.token_counts import counted_vectors
 
 __all__ = ["add_options", "run"]
 

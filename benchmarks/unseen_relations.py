@@ -22,7 +22,7 @@ from ontodex.graph import KnowledgeGraph, entity_texts, relation_texts
 from ontodex.graph.conditions import TOO_COMMON
 from ontodex.indexers.asking import Ask, asking
 from ontodex.indexers.vectors import Vectors
-from ontodex.trainers.hyper_cl import HyperCLTraining, train_hyper_cl
+from ontodex.trainers.links.hyper_cl import HyperCLTraining, train_hyper_cl
 
 __all__ = ["add_options", "left_out", "run"]
 

@@ -27,7 +27,7 @@ from ontodex.graph import KnowledgeGraph, entity_texts, question_text, relation_
 from ontodex.graph.text import in_words
 from ontodex.indexers.asking import Ask, asking
 from ontodex.indexers.vectors import Vectors
-from ontodex.trainers.distillation import DistillationTraining, distil_hyper_cl
+from ontodex.trainers.links.distillation import DistillationTraining, distil_hyper_cl
 
 __all__ = ["KEPT", "add_options", "asking_together", "make", "relation_phrases", "run"]
 

@@ -105,7 +105,7 @@ def _heads(config: _Config, where: str) -> GaussianHeads:
 class GaussCSE(Adapted):
     """Gaussian sentence embeddings (Yoda et al., EACL 2024): a pooled vector, and two heads that make a Gaussian of it.
 
-    Made by :meth:`load`, or by :func:`ontodex.trainers.gauss_cse.train_gauss_cse`.
+    Made by :meth:`load`, or by :func:`ontodex.trainers.entailment.gauss_cse.train_gauss_cse`.
 
     Args:
         text: Makes the pooled vectors.

@@ -59,7 +59,7 @@ class _Config(Base):
 class HiT(Adapted):
     """A hierarchy transformer (He et al., NeurIPS 2024): mean-pooled vectors, read as points of a Poincaré ball.
 
-    Made by :meth:`load`, or by :func:`ontodex.trainers.hit.train_hit`.
+    Made by :meth:`load`, or by :func:`ontodex.trainers.hierarchies.hit.train_hit`.
 
     Args:
         text: Makes the pooled vectors.

@@ -146,7 +146,7 @@ def tiny_hit(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, small
     """Folder of a hierarchy encoder: an adapter of the tiny encoder, trained on the small graph for a few steps."""
     from ontodex.encoders.text import TextEncoder
     from ontodex.graph import make_task
-    from ontodex.trainers.hit import HiTTraining, train_hit
+    from ontodex.trainers.hierarchies.hit import HiTTraining, train_hit
 
     folder = tmp_path_factory.mktemp("hit") / "model"
     task = make_task(small_graph.hierarchy(), "mixed-hop", negatives=5, held_out=0.5)

@@ -13,7 +13,7 @@ from ontodex.encoders.gauss_cse import GaussCSE
 from ontodex.errors import EncoderError, ReadError, SettingsError
 from ontodex.graph import EntailmentPairs, write_tsv
 from ontodex.graph.entailment_pairs import CONTRADICTION, ENTAILMENT, NEUTRAL
-from ontodex.trainers.entailment_evaluation import Judged, evaluate_judged, judge, mcnemar
+from ontodex.trainers.entailment.evaluation import Judged, evaluate_judged, judge, mcnemar
 
 ANIMALS = ("dog", "cat", "cow", "wolf", "fox", "hen")
 FILE = "premise\thypothesis\tlabel\n" + "".join(

@@ -15,7 +15,7 @@ from ontodex.geometry.subsumption import differences, metrics
 from ontodex.graph import GraphBuilder, hierarchy_task, links_fingerprint, write_tsv
 from ontodex.graph.columns import TextColumn
 from ontodex.hierarchy_evaluation import evaluate_baselines, evaluate_hierarchy
-from ontodex.trainers.hierarchy_evaluation import evaluate_points
+from ontodex.trainers.hierarchies.evaluation import evaluate_points
 from tests.plain import build_plain
 
 

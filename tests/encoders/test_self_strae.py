@@ -8,7 +8,7 @@ from ontodex.encoders.locate import fingerprint
 from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError
-from ontodex.trainers.sentence_batches import train_tokenizer
+from ontodex.trainers.trees.batches import train_tokenizer
 
 TEXTS = ["the cat sat on the mat", "a dog barks at the cat", "cats and dogs", "the mat", "mat"]
 

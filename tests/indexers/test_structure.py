@@ -20,7 +20,7 @@ from ontodex.graph.knowledge_graph import no_triples
 from ontodex.indexers.structure import Structure
 from ontodex.indexers.structure_build import for_fitting, why_not_fitted
 from ontodex.indexers.vectors import Vectors
-from ontodex.trainers import complex as trained
+from ontodex.trainers.links import complex as trained
 
 SMALL: dict[str, Any] = {"steps": 5, "queries": 32, "negatives": 8, "rank": 4, "condition": 8, "width": 16}
 

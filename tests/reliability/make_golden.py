@@ -18,7 +18,7 @@ import ontodex
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import make_task
 from ontodex.indexers.manifest import FORMAT
-from ontodex.trainers.hit import HiTTraining, train_hit
+from ontodex.trainers.hierarchies.hit import HiTTraining, train_hit
 from tests.conftest import make_small_graph, make_tiny_encoder
 
 GOLDEN = Path(__file__).with_name("golden")

@@ -15,17 +15,17 @@ from ontodex.encoders.condition_network import ARCHITECTURES, ConditionNetwork, 
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.graph import CstsRows
-from ontodex.trainers.condition import ConditionTraining, train_condition
-from ontodex.trainers.condition_batches import ConditionBatches
-from ontodex.trainers.condition_evaluation import (
+from ontodex.trainers.conditions.batches import ConditionBatches
+from ontodex.trainers.conditions.condition_encoder import ConditionTraining, train_condition
+from ontodex.trainers.conditions.evaluation import (
     cluster_entropy,
     evaluate_conditions,
     norm_variance,
     pearson,
     spearman,
 )
-from ontodex.trainers.condition_loss import LOSSES, ConditionLoss
-from ontodex.trainers.condition_models import FrozenConditionModel
+from ontodex.trainers.conditions.loss import LOSSES, ConditionLoss
+from ontodex.trainers.conditions.models import FrozenConditionModel
 
 ANIMALS, COLOURS = ["dog", "cat", "cow", "horse", "whale"], ["a", "b", "c", "d", "e"]
 QUICK = ConditionTraining(rank=8, condition=8, epochs=30, pairs=8, rate=0.02)

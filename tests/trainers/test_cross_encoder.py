@@ -13,7 +13,7 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError, TrainingError
 from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions, entity_texts, relation_texts
 from ontodex.trainers.checkpoints import ProgressOnStderr
-from ontodex.trainers.cross_encoder import _Questions, train_cross_encoder
+from ontodex.trainers.links.cross_encoder import _Questions, train_cross_encoder
 
 QUICK = ontodex.CrossEncoderTraining(steps=40, queries=8, negatives=3, rate=2e-3, max_tokens=16)
 

@@ -10,7 +10,7 @@ import pytest
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
-from ontodex.trainers.distillation import DistillationTraining, distil_hyper_cl
+from ontodex.trainers.links.distillation import DistillationTraining, distil_hyper_cl
 from tests.conftest import ANIMALS, PLACES
 
 RELATIONS = ["is a kind of", "lives in", "eats", "wild animal", "tame thing", "the place of", "a", "in the wild"]

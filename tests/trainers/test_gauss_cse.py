@@ -16,11 +16,11 @@ from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry.gaussian import SIMILARITIES
 from ontodex.graph import EntailmentPairs
 from ontodex.graph.entailment_pairs import CONTRADICTION, ENTAILMENT, NEUTRAL
-from ontodex.trainers import gauss_cse as module
-from ontodex.trainers.entailment_batches import EntailmentBatches
-from ontodex.trainers.entailment_evaluation import evaluate_judged, judge
-from ontodex.trainers.entailment_loss import LOSSES, EntailmentLoss
-from ontodex.trainers.gauss_cse import GaussCSETraining, train_gauss_cse
+from ontodex.trainers.entailment import gauss_cse as module
+from ontodex.trainers.entailment.batches import EntailmentBatches
+from ontodex.trainers.entailment.evaluation import evaluate_judged, judge
+from ontodex.trainers.entailment.gauss_cse import GaussCSETraining, train_gauss_cse
+from ontodex.trainers.entailment.loss import LOSSES, EntailmentLoss
 
 FULL = GaussCSETraining(epochs=40, batch=32, evaluations=3, rate=3e-3, head_rate=3e-3)
 STEADY = replace(FULL, rate=1e-3)

@@ -10,11 +10,11 @@ import torch
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError, TrainingError
 from ontodex.graph import Hierarchy, draw_negatives, make_task
-from ontodex.trainers import probe as probing
-from ontodex.trainers.hierarchy_evaluation import evaluate_scores
-from ontodex.trainers.pair_classifier import PairClassifierTraining, train_pair_classifier
-from ontodex.trainers.probe import mask_token, probe
-from ontodex.trainers.static_poincare import StaticPoincareTraining, exponential_map, train_static_poincare
+from ontodex.trainers.hierarchies import probe as probing
+from ontodex.trainers.hierarchies.evaluation import evaluate_scores
+from ontodex.trainers.hierarchies.pair_classifier import PairClassifierTraining, train_pair_classifier
+from ontodex.trainers.hierarchies.probe import mask_token, probe
+from ontodex.trainers.hierarchies.static_poincare import StaticPoincareTraining, exponential_map, train_static_poincare
 
 
 @pytest.fixture(scope="module")

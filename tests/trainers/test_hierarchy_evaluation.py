@@ -6,7 +6,7 @@ import pytest
 
 from ontodex.geometry import poincare, subsumption
 from ontodex.graph import Hierarchy, make_task
-from ontodex.trainers.hierarchy_evaluation import (
+from ontodex.trainers.hierarchies.evaluation import (
     KINDS,
     ancestor_recall,
     at_most,

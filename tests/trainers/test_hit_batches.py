@@ -13,7 +13,7 @@ from ontodex.errors import TrainingError
 from ontodex.graph import Hierarchy, draw_negatives, make_task
 from ontodex.graph.negatives import Pairs
 from ontodex.graph.subsumptions import HierarchyTask
-from ontodex.trainers.hit_batches import HierarchyBatches, TextHierarchy, TripletBatches
+from ontodex.trainers.hierarchies.batches import HierarchyBatches, TextHierarchy, TripletBatches
 
 
 def task_of(hierarchy, train=None):

@@ -8,7 +8,7 @@ import warnings
 import pytest
 import torch
 
-from ontodex.trainers.hit_loss import HierarchyLoss
+from ontodex.trainers.hierarchies.loss import HierarchyLoss
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", r"`torch\.jit\.script", DeprecationWarning)  # geoopt, import

@@ -18,11 +18,11 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry import poincare, subsumption
 from ontodex.graph import Hierarchy, links_fingerprint, make_task
-from ontodex.trainers import hit as module
 from ontodex.trainers.checkpoints import ProgressOnStderr
-from ontodex.trainers.hierarchy_rule import measured, valid_f1
-from ontodex.trainers.hit import HiTModel, HiTTraining, train_hit
-from ontodex.trainers.hit_loss import HierarchyLoss
+from ontodex.trainers.hierarchies import hit as module
+from ontodex.trainers.hierarchies.hit import HiTModel, HiTTraining, train_hit
+from ontodex.trainers.hierarchies.loss import HierarchyLoss
+from ontodex.trainers.hierarchies.rule import measured, valid_f1
 
 FULL = HiTTraining(epochs=4, families=10, evaluations=3, rate=1e-3)
 ADAPTER = replace(FULL, tune="adapter", rank=4, rate=5e-3)

@@ -20,9 +20,9 @@ from ontodex.graph import GraphBuilder, both_directions, entity_texts, relation_
 from ontodex.indexers.asking import asking
 from ontodex.indexers.vectors import Vectors
 from ontodex.trainers.checkpoints import ProgressOnStderr
-from ontodex.trainers.hyper_cl import train_hyper_cl
-from ontodex.trainers.link_batches import LinkBatches
-from ontodex.trainers.link_loss import LinkLoss
+from ontodex.trainers.links.batches import LinkBatches
+from ontodex.trainers.links.hyper_cl import train_hyper_cl
+from ontodex.trainers.links.loss import LinkLoss
 from ontodex.trainers.text_tower import TextTower, tokenise
 
 FULL = ontodex.HyperCLTraining(

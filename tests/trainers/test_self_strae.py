@@ -9,10 +9,10 @@ from ontodex.encoders.forest import compose, grow, planes, vectors
 from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
-from ontodex.trainers.self_strae import SelfStrAETraining, train_self_strae
-from ontodex.trainers.sentence_batches import SentenceBatches, TokenisedSentences, train_tokenizer
-from ontodex.trainers.token_counts import counted_vectors, without_common
-from ontodex.trainers.tree_objectives import OBJECTIVES, TreeModel
+from ontodex.trainers.trees.batches import SentenceBatches, TokenisedSentences, train_tokenizer
+from ontodex.trainers.trees.objectives import OBJECTIVES, TreeModel
+from ontodex.trainers.trees.self_strae import SelfStrAETraining, train_self_strae
+from ontodex.trainers.trees.token_counts import counted_vectors, without_common
 
 ANIMALS, FOODS = ("dog", "cat", "cow", "hen", "pig"), ("bread", "soup", "rice", "cake", "fish")
 SMALL = {"channels": 16, "size": 2, "epochs": 6, "batch": 64, "evaluations": 3, "nodes": 256}
@@ -78,7 +78,7 @@ def test_comparing_all_nodes_is_the_same_in_blocks_and_whole(objective, monkeypa
     model.eval()
     in_blocks = []
     for chunk in (7, 100_000):
-        monkeypatch.setattr("ontodex.trainers.tree_objectives.CHUNK", chunk)
+        monkeypatch.setattr("ontodex.trainers.trees.objectives.CHUNK", chunk)
         model.zero_grad()
         torch.manual_seed(0)
         loss = model(batches[0])["loss"]

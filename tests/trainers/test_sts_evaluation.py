@@ -3,7 +3,7 @@ import pytest
 
 from ontodex.encoders.self_strae import Node, Tree
 from ontodex.graph import ScoredPairs
-from ontodex.trainers.sts_evaluation import evaluate_pairs, tree_agreement
+from ontodex.trainers.trees.evaluation import evaluate_pairs, tree_agreement
 
 
 def on_a_circle(texts):

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import torch
 
-from ontodex.trainers import token_counts
-from ontodex.trainers.sentence_batches import TokenisedSentences
-from ontodex.trainers.token_counts import counted_vectors, without_common
+from ontodex.trainers.trees import token_counts
+from ontodex.trainers.trees.batches import TokenisedSentences
+from ontodex.trainers.trees.token_counts import counted_vectors, without_common
 
 
 def sentences_of(*rows):

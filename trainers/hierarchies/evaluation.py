@@ -12,7 +12,7 @@ from ontodex.geometry import poincare, subsumption
 from ontodex.geometry.logistic import regression
 from ontodex.graph import Hierarchy, HierarchyTask, Pairs
 from ontodex.graph.negatives import KINDS
-from ontodex.trainers.hierarchy_rule import measured
+from ontodex.trainers.hierarchies.rule import measured
 
 __all__ = [
     "HOPS",

@@ -12,8 +12,8 @@ from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.forest import Forest, compose, decompose, grow, planes, surround, vectors
 from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.trainers.run import expect_finite
-from ontodex.trainers.sentence_batches import SentenceBatch
-from ontodex.trainers.token_counts import without_common
+from ontodex.trainers.trees.batches import SentenceBatch
+from ontodex.trainers.trees.token_counts import without_common
 
 __all__ = ["OBJECTIVES", "TreeModel"]
 

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 from torch import Tensor, nn
 
-from ontodex.trainers.sentence_batches import TokenisedSentences
+from ontodex.trainers.trees.batches import TokenisedSentences
 
 __all__ = ["counted_vectors", "without_common"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError
-from ontodex.trainers.hierarchy_evaluation import Floats, Rows, Score
+from ontodex.trainers.hierarchies.evaluation import Floats, Rows, Score
 
 __all__ = ["mask_token", "probe"]
 

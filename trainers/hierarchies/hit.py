@@ -24,10 +24,10 @@ from ontodex.graph.subsumptions import HierarchyTask, links_fingerprint
 from ontodex.trainers.adapter import inject_adapter, weaken, write_tuned
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import data_hash, expect_own
-from ontodex.trainers.hierarchy_evaluation import at_most
-from ontodex.trainers.hierarchy_rule import fit_rule, valid_f1
-from ontodex.trainers.hit_batches import HierarchyBatch, HierarchyBatches, TextHierarchy, TripletBatches
-from ontodex.trainers.hit_loss import HierarchyLoss
+from ontodex.trainers.hierarchies.batches import HierarchyBatch, HierarchyBatches, TextHierarchy, TripletBatches
+from ontodex.trainers.hierarchies.evaluation import at_most
+from ontodex.trainers.hierarchies.loss import HierarchyLoss
+from ontodex.trainers.hierarchies.rule import fit_rule, valid_f1
 from ontodex.trainers.run import Run, expect_finite
 from ontodex.trainers.text_tower import TextTower, tokenise
 

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from ontodex.encoders.condition import read_together
 from ontodex.encoders.condition_network import ConditionNetwork
-from ontodex.trainers.condition_batches import ConditionBatch
-from ontodex.trainers.condition_loss import ConditionLoss
+from ontodex.trainers.conditions.batches import ConditionBatch
+from ontodex.trainers.conditions.loss import ConditionLoss
 from ontodex.trainers.run import expect_finite
 from ontodex.trainers.text_tower import TextTower, tokenise
 

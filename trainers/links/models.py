@@ -11,8 +11,8 @@ from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 
 from ontodex.encoders.hypernetwork import LinkNetwork
-from ontodex.trainers.link_batches import LinkBatch
-from ontodex.trainers.link_loss import LinkLoss
+from ontodex.trainers.links.batches import LinkBatch
+from ontodex.trainers.links.loss import LinkLoss
 from ontodex.trainers.run import expect_finite
 from ontodex.trainers.text_tower import TextTower, tokenise
 

@@ -25,8 +25,8 @@ from ontodex.graph.entailment_pairs import CONTRADICTION
 from ontodex.trainers.adapter import inject_adapter, write_tuned
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import data_hash, expect_own
-from ontodex.trainers.entailment_batches import EntailmentBatch, EntailmentBatches
-from ontodex.trainers.entailment_loss import LOSSES, EntailmentLoss
+from ontodex.trainers.entailment.batches import EntailmentBatch, EntailmentBatches
+from ontodex.trainers.entailment.loss import LOSSES, EntailmentLoss
 from ontodex.trainers.run import Run, expect_finite
 from ontodex.trainers.text_tower import TextTower, tokenise
 
@@ -44,7 +44,7 @@ class GaussCSETraining:
     """Settings of a training run.
 
     Attributes:
-        losses: What an entailed hypothesis stands against, one of :data:`~ontodex.trainers.entailment_loss.LOSSES`; by
+        losses: What an entailed hypothesis stands against, one of :data:`~ontodex.trainers.entailment.loss.LOSSES`; by
             default all that the pairs have: ``"ent+con+rev"``, or ``"ent+rev"`` where none is a contradiction.
         similarity: One of :data:`~ontodex.geometry.gaussian.SIMILARITIES`.
         pairs: Weight of the logistic loss on all labelled pairs; 0 in the paper.

@@ -22,9 +22,9 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, expect_choice, expect_number, expect_whole
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.trainers.checkpoints import clear_checkpoints, clear_model, expect_own
-from ontodex.trainers.link_batches import LinkBatches
-from ontodex.trainers.link_loss import LinkLoss
-from ontodex.trainers.link_models import BiEncoderLinkModel, FrozenLinkModel, LinkModel, TunedLinkModel
+from ontodex.trainers.links.batches import LinkBatches
+from ontodex.trainers.links.loss import LinkLoss
+from ontodex.trainers.links.models import BiEncoderLinkModel, FrozenLinkModel, LinkModel, TunedLinkModel
 from ontodex.trainers.run import Run, run_training
 
 __all__ = ["HyperCLTraining", "train_hyper_cl"]

@@ -21,9 +21,9 @@ from ontodex.graph import CstsRows
 from ontodex.graph.csts_rows import LABELS
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import clear_model, data_hash, expect_own
-from ontodex.trainers.condition_batches import ConditionBatches, batch_of
-from ontodex.trainers.condition_loss import ConditionLoss
-from ontodex.trainers.condition_models import (
+from ontodex.trainers.conditions.batches import ConditionBatches, batch_of
+from ontodex.trainers.conditions.loss import ConditionLoss
+from ontodex.trainers.conditions.models import (
     ConditionModel,
     FrozenConditionModel,
     TunedBiEncoderModel,
@@ -51,7 +51,7 @@ class ConditionTraining:
         tune: ``"frozen"`` trains the network on fixed embeddings (a minute or two without a GPU), ``"full"`` trains the text
             encoder with it. A bi-encoder has nothing else to train.
         loss: ``"both"``, or ``"mse"`` or ``"contrastive"`` alone; see
-            :class:`~ontodex.trainers.condition_loss.ConditionLoss`.
+            :class:`~ontodex.trainers.conditions.loss.ConditionLoss`.
         temperature: Temperature of the contrastive part.
         epochs: Passes over the pairs of rows; 0 for 3 with ``tune="full"``, and if frozen for as many as make a thousand
             batches, but at least 5 and at most 50.

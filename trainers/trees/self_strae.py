@@ -16,9 +16,9 @@ from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_n
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import clear_model, data_hash, expect_own
 from ontodex.trainers.run import Run
-from ontodex.trainers.sentence_batches import SentenceBatches, TokenisedSentences, train_tokenizer
-from ontodex.trainers.token_counts import counted_vectors
-from ontodex.trainers.tree_objectives import OBJECTIVES, TreeModel
+from ontodex.trainers.trees.batches import SentenceBatches, TokenisedSentences, train_tokenizer
+from ontodex.trainers.trees.objectives import OBJECTIVES, TreeModel
+from ontodex.trainers.trees.token_counts import counted_vectors
 
 __all__ = ["SelfStrAETraining", "train_self_strae"]
 
@@ -44,7 +44,7 @@ class SelfStrAETraining:
     """Settings of a training run.
 
     Attributes:
-        objective: One of :data:`~ontodex.trainers.tree_objectives.OBJECTIVES`; all but ``"context"`` are the paper's.
+        objective: One of :data:`~ontodex.trainers.trees.objectives.OBJECTIVES`; all but ``"context"`` are the paper's.
         channels: Parts of a vector.
         size: Numbers of a part.
         vocabulary: Number of tokens; 0 for 25,000, or fewer if the text has not so many.

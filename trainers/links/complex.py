@@ -16,7 +16,7 @@ from ontodex.encoders.device import choose_device, has_bfloat16
 from ontodex.errors import TrainingError, expect_number, expect_whole
 from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph
-from ontodex.trainers.complex_batches import ComplExBatch, ComplExBatches
+from ontodex.trainers.links.complex_batches import ComplExBatch, ComplExBatches
 
 __all__ = ["ComplExTraining", "train_complex"]
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from ontodex.geometry.gaussian import similarity_matrix
 from ontodex.graph.entailment_pairs import CONTRADICTION, ENTAILMENT
-from ontodex.trainers.entailment_batches import EntailmentBatch
+from ontodex.trainers.entailment.batches import EntailmentBatch
 
 __all__ = ["LOSSES", "EntailmentLoss", "contrastive"]
 

@@ -1,0 +1,1 @@
+"""Hierarchies: HiT, and the baselines that it is measured beside."""

@@ -1,0 +1,1 @@
+"""Link prediction: Hyper-CL and the other architectures, ComplEx, and cross-encoders that rank again."""

@@ -1,0 +1,1 @@
+"""Encoders that build their own structure: Self-StrAE."""
