@@ -15,8 +15,8 @@ from ontodex.engine.ranking import Adjust, evaluate_links
 from ontodex.engine.rerank import COSINE, TOP, Reranker, neighbourhood_bonus
 from ontodex.errors import IndexMismatch, SettingsError, expect_choice, expect_count, settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, read, relation_texts
-from ontodex.indexers.asking import Ask, asking
-from ontodex.indexers.space_names import LINK
+from ontodex.indexers.evidence.asking import Ask, asking
+from ontodex.indexers.storage.space_names import LINK
 
 __all__ = ["evaluate_kgc"]
 
@@ -75,7 +75,7 @@ def evaluate_kgc(
     if score in ("structure", "precedents"):
         raise IndexMismatch(f"{model}: expected an index, found an encoder of texts; it has no {score} to rank by")
     from ontodex.encoders.link_encoder import load_link_encoder
-    from ontodex.indexers.vectors import Vectors
+    from ontodex.indexers.storage.vectors import Vectors
 
     encoder = load_link_encoder(model, device=device)
     texts = texts or settings_from(TextSettings, encoder.texts, str(model))

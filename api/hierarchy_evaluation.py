@@ -27,7 +27,7 @@ from ontodex.graph import (
     links_fingerprint,
     read,
 )
-from ontodex.indexers.space_names import HIT
+from ontodex.indexers.storage.space_names import HIT
 from ontodex.indexing import load_hierarchy_encoder
 
 if TYPE_CHECKING:
@@ -218,9 +218,9 @@ def _kin(
     task: HierarchyTask, texts: NDArray[np.float32], points: NDArray[np.float32], c: float
 ) -> Callable[[NDArray[np.integer], NDArray[np.integer]], NDArray[np.float64]]:
     """Return what measures pairs by HiT, and by the training links of entities whose text vectors are alike."""
-    from ontodex.indexers.kin import Kin
-    from ontodex.indexers.likeness import Likeness
-    from ontodex.indexers.vectors import Vectors
+    from ontodex.indexers.evidence.kin import Kin
+    from ontodex.indexers.evidence.likeness import Likeness
+    from ontodex.indexers.storage.vectors import Vectors
 
     kin = Kin(Hierarchy(*task.train.T, ids=task.known.ids), Likeness(Vectors([texts])))
 

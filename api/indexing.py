@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ontodex.encoders.link_encoder import LinkEncoder
     from ontodex.encoders.text import TextEncoder
     from ontodex.geometry.complex import ComplEx
-    from ontodex.indexers.new_generation import LinkTrainer
-    from ontodex.indexers.structure_build import StructureTrainer
+    from ontodex.indexers.building.new_generation import LinkTrainer
+    from ontodex.indexers.building.structure_build import StructureTrainer
     from ontodex.trainers.links.complex import ComplExTraining
     from ontodex.trainers.links.hyper_cl import HyperCLTraining
 
@@ -102,7 +102,7 @@ def build(
     """
     from ontodex.encoders.hyper_cl import HyperCL
     from ontodex.indexers.build import build_index
-    from ontodex.indexers.encoder_files import Encoders
+    from ontodex.indexers.building.encoder_files import Encoders
     from ontodex.trainers.links.complex import ComplExTraining
     from ontodex.trainers.links.hyper_cl import HyperCLTraining
 

@@ -13,7 +13,7 @@ from ontodex.errors import SettingsError
 from ontodex.graph import KnowledgeGraph, merge, read
 from ontodex.graph import remove as remove_entities
 from ontodex.graph import remove_links as without_links
-from ontodex.indexers.space_names import HIT
+from ontodex.indexers.storage.space_names import HIT
 from ontodex.indexers.update import update_index
 from ontodex.indexing import expect_folder, has_links, open
 

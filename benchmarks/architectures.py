@@ -18,8 +18,8 @@ from benchmarks.record import Measured, expect_data
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
 from ontodex.graph import entity_texts, relation_texts
-from ontodex.indexers.asking import asking
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence.asking import asking
+from ontodex.indexers.storage.vectors import Vectors
 from ontodex.trainers.links.hyper_cl import train_hyper_cl
 
 __all__ = ["add_options", "run"]

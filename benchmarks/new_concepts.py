@@ -19,7 +19,7 @@ from benchmarks.untrained import add_graphs, built, hit_alone, of_each_graph, wi
 from ontodex.engine.results.hits import Hits
 from ontodex.graph import Hierarchy, remove
 from ontodex.graph.columns import NestedTextColumn
-from ontodex.indexers.kin import KinRule
+from ontodex.indexers.evidence.kin import KinRule
 
 __all__ = ["add_options", "chances", "reciprocal_ranks", "run"]
 

@@ -20,8 +20,8 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
 from ontodex.graph import KnowledgeGraph, entity_texts, relation_texts
 from ontodex.graph.conditions import TOO_COMMON
-from ontodex.indexers.asking import Ask, asking
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence.asking import Ask, asking
+from ontodex.indexers.storage.vectors import Vectors
 from ontodex.trainers.links.hyper_cl import HyperCLTraining, train_hyper_cl
 
 __all__ = ["add_options", "left_out", "run"]

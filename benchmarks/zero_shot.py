@@ -25,8 +25,8 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
 from ontodex.graph import KnowledgeGraph, entity_texts, question_text, relation_texts
 from ontodex.graph.text import in_words
-from ontodex.indexers.asking import Ask, asking
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence.asking import Ask, asking
+from ontodex.indexers.storage.vectors import Vectors
 from ontodex.trainers.links.distillation import DistillationTraining, distil_hyper_cl
 
 __all__ = ["KEPT", "add_options", "asking_together", "make", "relation_phrases", "run"]

@@ -15,7 +15,7 @@ from ontodex.engine.results.hits import Hits
 from ontodex.engine.search.topk import Searcher
 from ontodex.graph import KnowledgeGraph
 from ontodex.indexers.index import Index
-from ontodex.indexers.space_names import TEXT
+from ontodex.indexers.storage.space_names import TEXT
 
 __all__ = ["search", "similar"]
 

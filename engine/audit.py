@@ -15,9 +15,9 @@ from ontodex.engine.search.subsumption_space import SubsumptionSpace
 from ontodex.engine.search.topk import Searcher
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.graph.arrays import distinct
-from ontodex.indexers.kin import Added
-from ontodex.indexers.structure import Bonus
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence.kin import Added
+from ontodex.indexers.evidence.structure import Bonus
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["audit"]
 

@@ -13,10 +13,10 @@ from ontodex.engine.projector import Projector
 from ontodex.engine.resolve import Resolved
 from ontodex.errors import SettingsError
 from ontodex.geometry.conditioned import compact, expanded, under_condition
-from ontodex.indexers.condition_cache import ConditionCache, Factor
 from ontodex.indexers.index import Index
-from ontodex.indexers.space_names import CONDITION, LINK
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.storage.condition_cache import ConditionCache, Factor
+from ontodex.indexers.storage.space_names import CONDITION, LINK
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["ByEncoder", "ByProjections", "Condition", "ConditionWay"]
 

@@ -21,10 +21,10 @@ from ontodex.engine.search.raised import no_bonus
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import SettingsError
 from ontodex.graph import relation_texts
+from ontodex.indexers.evidence.structure import Bonus
 from ontodex.indexers.index import Index
-from ontodex.indexers.space_names import CONDITION
-from ontodex.indexers.structure import Bonus
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.storage.space_names import CONDITION
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["DISK", "MEMORY", "Conditions"]
 

@@ -27,7 +27,7 @@ from ontodex.engine.subsumptions import Subsumptions
 from ontodex.errors import expect_count
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.indexers.index import Index
-from ontodex.indexers.space_names import TEXT
+from ontodex.indexers.storage.space_names import TEXT
 
 __all__ = ["Engine"]
 

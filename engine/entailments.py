@@ -23,10 +23,10 @@ from ontodex.geometry.gaussian import similarity
 from ontodex.graph import Hierarchy, KnowledgeGraph, Statements, sentences
 from ontodex.graph.arrays import runs
 from ontodex.graph.text import in_words
+from ontodex.indexers.evidence.name_likeness import NameLikeness
 from ontodex.indexers.index import Index
-from ontodex.indexers.name_likeness import NameLikeness
-from ontodex.indexers.space_names import GAUSS
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.storage.space_names import GAUSS
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["Entailments"]
 

@@ -16,8 +16,8 @@ from ontodex.engine.resolve import Resolved
 from ontodex.engine.search.raised import no_bonus
 from ontodex.engine.search.topk import Searcher
 from ontodex.graph import KnowledgeGraph, both_directions
-from ontodex.indexers.likeness import Likeness
-from ontodex.indexers.structure import add_bonuses
+from ontodex.indexers.evidence.likeness import Likeness
+from ontodex.indexers.evidence.structure import add_bonuses
 
 __all__ = ["LikelyRelations"]
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from ontodex.indexers.structure import Bonus
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence.structure import Bonus
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["LinkedTails"]
 

@@ -22,9 +22,9 @@ from ontodex.engine.results.hits import Hit, Hits
 from ontodex.engine.search.topk import Searcher
 from ontodex.engine.why import Why
 from ontodex.errors import expect_choice
+from ontodex.indexers.evidence.name_likeness import NameLikeness
+from ontodex.indexers.evidence.structure import Bonus
 from ontodex.indexers.index import Index
-from ontodex.indexers.name_likeness import NameLikeness
-from ontodex.indexers.structure import Bonus
 
 __all__ = ["Links"]
 

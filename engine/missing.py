@@ -20,11 +20,11 @@ from ontodex.engine.results.missing_links import MissingLink, MissingLinks
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import UnknownRelation, nearest
 from ontodex.graph.known_links import KnownLinks
+from ontodex.indexers.evidence.link_odds import answerable, best_answers, chances
+from ontodex.indexers.evidence.rules import no_rules
+from ontodex.indexers.evidence.structure import Bonus
 from ontodex.indexers.index import Index
-from ontodex.indexers.link_odds import answerable, best_answers, chances
-from ontodex.indexers.rules import no_rules
-from ontodex.indexers.space_names import LINK
-from ontodex.indexers.structure import Bonus
+from ontodex.indexers.storage.space_names import LINK
 
 __all__ = ["Missing"]
 

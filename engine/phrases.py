@@ -15,7 +15,7 @@ from ontodex.engine.search.topk import Searcher
 from ontodex.errors import IndexMismatch
 from ontodex.graph.text import in_words
 from ontodex.indexers.index import Index
-from ontodex.indexers.space_names import SPAN
+from ontodex.indexers.storage.space_names import SPAN
 
 __all__ = ["by_phrase"]
 

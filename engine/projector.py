@@ -16,12 +16,12 @@ from ontodex.errors import settings_from
 from ontodex.geometry.projection import Projections
 from ontodex.graph import TextSettings, entity_texts, question_text, relation_texts
 from ontodex.graph.text import in_words
-from ontodex.indexers.asking import asking
+from ontodex.indexers.evidence.asking import asking
+from ontodex.indexers.evidence.precedents import RULES
+from ontodex.indexers.evidence.structure import Bonus, add_bonuses
 from ontodex.indexers.index import Index
-from ontodex.indexers.precedents import RULES
-from ontodex.indexers.space_names import HYBRID, LINK, TEXT
-from ontodex.indexers.structure import Bonus, add_bonuses
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.storage.space_names import HYBRID, LINK, TEXT
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["Projector", "vectors_of"]
 

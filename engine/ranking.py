@@ -11,8 +11,8 @@ from ontodex.engine.search.topk import Searcher
 from ontodex.errors import GraphError, expect_choice
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
-from ontodex.indexers.asking import Ask
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence.asking import Ask
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["Adjust", "evaluate_links", "filtered_ranks", "rank_metrics"]
 

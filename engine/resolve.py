@@ -15,7 +15,7 @@ from ontodex.graph import KnowledgeGraph
 from ontodex.graph.hierarchy_names import DOWNWARD, PARENT, UPWARD, spelt
 from ontodex.graph.prefixes import looks_like_identifier
 from ontodex.graph.text import in_words, inverse_text
-from ontodex.indexers.name_likeness import NameLikeness, plain
+from ontodex.indexers.evidence.name_likeness import NameLikeness, plain
 
 __all__ = [
     "Resolved",

@@ -20,12 +20,12 @@ from ontodex.errors import IndexMismatch, expect_choice
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.graph.names import NameKind, normalise
+from ontodex.indexers.evidence.kin import Added, Kin, KinRule
+from ontodex.indexers.evidence.likeness import Likeness
+from ontodex.indexers.evidence.name_likeness import NameLikeness
 from ontodex.indexers.index import Index
-from ontodex.indexers.kin import Added, Kin, KinRule
-from ontodex.indexers.likeness import Likeness
-from ontodex.indexers.name_likeness import NameLikeness
-from ontodex.indexers.space_names import HIT, TEXT
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.storage.space_names import HIT, TEXT
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["Subsumptions"]
 

@@ -15,9 +15,9 @@ from ontodex.engine.results.explanation import Explanation, Precedent, Reason
 from ontodex.engine.results.link import Link, parts_of
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import UnknownEntity
+from ontodex.indexers.evidence.precedents import Ground
 from ontodex.indexers.index import Index
-from ontodex.indexers.precedents import Ground
-from ontodex.indexers.space_names import HYBRID
+from ontodex.indexers.storage.space_names import HYBRID
 
 __all__ = ["Why"]
 

@@ -18,17 +18,17 @@ from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
 from ontodex.graph.statements import Statements
-from ontodex.indexers import generations
-from ontodex.indexers.blobs import BlobReader
-from ontodex.indexers.graph_blobs import read_graph, read_statements
-from ontodex.indexers.manifest import Manifest, file_info
-from ontodex.indexers.name_likeness import NameLikeness
-from ontodex.indexers.precedents import Precedents
-from ontodex.indexers.space_names import CONDITION, GAUSS, HIT, HYBRID, LINK, SAID, TEXT
-from ontodex.indexers.storable import fitting
-from ontodex.indexers.structure import PRECEDENTS, Structure
-from ontodex.indexers.vectors import Vectors
-from ontodex.indexers.wholeness import STORE, expect_whole
+from ontodex.indexers.evidence.name_likeness import NameLikeness
+from ontodex.indexers.evidence.precedents import Precedents
+from ontodex.indexers.evidence.structure import PRECEDENTS, Structure
+from ontodex.indexers.storage import generations
+from ontodex.indexers.storage.blobs import BlobReader
+from ontodex.indexers.storage.graph_blobs import read_graph, read_statements
+from ontodex.indexers.storage.manifest import Manifest, file_info
+from ontodex.indexers.storage.space_names import CONDITION, GAUSS, HIT, HYBRID, LINK, SAID, TEXT
+from ontodex.indexers.storage.storable import fitting
+from ontodex.indexers.storage.vectors import Vectors
+from ontodex.indexers.storage.wholeness import STORE, expect_whole
 
 __all__ = ["Index"]
 
@@ -342,7 +342,7 @@ class Index:
         if info.recall is None:
             return None
         if info.vectors not in self._candidates:
-            from ontodex.indexers.candidates import load_candidates, place
+            from ontodex.indexers.evidence.candidates import load_candidates, place
 
             file = self.folder / f"{info.vectors}.faiss"
             found = load_candidates(file, self.manifest.files.get(file.name), self.vectors(space))

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from ontodex.errors import settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings
-from ontodex.indexers import generations
 from ontodex.indexers.build import build_generation
-from ontodex.indexers.encoder_files import Encoders
+from ontodex.indexers.building.encoder_files import Encoders
+from ontodex.indexers.building.structure_build import carried
+from ontodex.indexers.evidence.kin import KinRule
 from ontodex.indexers.index import Index
-from ontodex.indexers.kin import KinRule
-from ontodex.indexers.space_names import CONDITION, GAUSS, HIT, LINK
-from ontodex.indexers.structure_build import carried
+from ontodex.indexers.storage import generations
+from ontodex.indexers.storage.space_names import CONDITION, GAUSS, HIT, LINK
 
 __all__ = ["encoders_of", "update_index"]
 

@@ -61,7 +61,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The names in a wheel that is built from an sdist that is built from a copy of the sources."""
     source = tmp_path_factory.mktemp("source")
-    leave = shutil.ignore_patterns("__pycache__", "results")
+    leave = shutil.ignore_patterns("__pycache__")
     for folder in [*FOLDERS, "tests", "benchmarks"]:
         if (ROOT / folder).is_dir():
             shutil.copytree(ROOT / folder, source / folder, ignore=leave)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.search.spaces import Asked, Rows, Scores
-from ontodex.indexers.structure import Bonus
+from ontodex.indexers.evidence.structure import Bonus
 
 __all__ = ["Raised", "no_bonus"]
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ontodex.engine.search.raised import Raised
 from ontodex.engine.search.spaces import Asked, CosineSpace, Space
 from ontodex.graph.arrays import distinct
-from ontodex.indexers.structure import Bonus
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence.structure import Bonus
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["Found", "Searcher"]
 

@@ -12,7 +12,7 @@ from ontodex.encoders.hit import HiT
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, GraphError, IndexMismatch, SettingsError, TrainingError
 from ontodex.graph import GraphBuilder, ReadWarning, hierarchy_task
-from ontodex.indexers.manifest import Manifest
+from ontodex.indexers.storage.manifest import Manifest
 from ontodex.indexing import load_hierarchy_encoder
 from tests.plain import build_plain
 

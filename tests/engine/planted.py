@@ -11,8 +11,8 @@ from ontodex.engine.results.hits import Hit
 from ontodex.engine.subsumptions import Subsumptions
 from ontodex.geometry import poincare, subsumption
 from ontodex.graph import KnowledgeGraph
-from ontodex.indexers.kin import Added, KinRule
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence.kin import Added, KinRule
+from ontodex.indexers.storage.vectors import Vectors
 
 DIM = 200
 C = poincare.curvature(DIM)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ontodex.engine.linked_tails import LinkedTails
 from ontodex.geometry.cosine import unit
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.storage.vectors import Vectors
 
 
 @given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 60))

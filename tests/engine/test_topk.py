@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ontodex.engine.search import topk
 from ontodex.engine.search.topk import Searcher
 from ontodex.geometry.cosine import score_pairs, unit
-from ontodex.indexers.structure import Bonus
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence.structure import Bonus
+from ontodex.indexers.storage.vectors import Vectors
 
 DEVICES = ["cpu", "cpu:0"]  # "cpu:0" is a torch device: the path that a GPU takes
 

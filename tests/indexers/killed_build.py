@@ -12,7 +12,7 @@ import torch
 
 from ontodex.encoders import text as text_encoder
 from ontodex.graph import KnowledgeGraph, read
-from ontodex.indexers import embed
+from ontodex.indexers.building import embed
 from tests.plain import build_plain
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"

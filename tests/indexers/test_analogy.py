@@ -8,13 +8,13 @@ import pytest
 from ontodex.geometry.cosine import unit
 from ontodex.graph import both_directions
 from ontodex.graph.known_links import KnownLinks
-from ontodex.indexers import analogy as module
-from ontodex.indexers import likeness as alike
-from ontodex.indexers.analogy import Analogy
-from ontodex.indexers.precedents import Precedents
-from ontodex.indexers.ranges import range_basis, range_vectors
-from ontodex.indexers.rules import mine_rules
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence import analogy as module
+from ontodex.indexers.evidence import likeness as alike
+from ontodex.indexers.evidence.analogy import Analogy
+from ontodex.indexers.evidence.precedents import Precedents
+from ontodex.indexers.evidence.ranges import range_basis, range_vectors
+from ontodex.indexers.evidence.rules import mine_rules
+from ontodex.indexers.storage.vectors import Vectors
 
 RELATIONS = 3
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ontodex.errors import IndexDamaged, IndexMismatch
-from ontodex.indexers import blobs as module
-from ontodex.indexers import vectors as vectors_module
-from ontodex.indexers.blobs import BlobInfo, BlobReader, BlobWriter
-from ontodex.indexers.manifest import SpaceInfo
-from ontodex.indexers.vectors import Vectors, write_vectors
+from ontodex.indexers.storage import blobs as module
+from ontodex.indexers.storage import vectors as vectors_module
+from ontodex.indexers.storage.blobs import BlobInfo, BlobReader, BlobWriter
+from ontodex.indexers.storage.manifest import SpaceInfo
+from ontodex.indexers.storage.vectors import Vectors, write_vectors
 
 ARRAYS: Mapping[str, np.ndarray] = {
     "bytes": np.frombuffer("naïve text".encode(), dtype=np.uint8),

@@ -9,11 +9,11 @@ import pytest
 import ontodex
 from ontodex.geometry.cosine import unit
 from ontodex.graph import KnowledgeGraph
-from ontodex.indexers import candidates as module
-from ontodex.indexers import new_generation
-from ontodex.indexers.candidates import load_candidates, make_candidates, measure_recall, place
-from ontodex.indexers.manifest import FileInfo, file_info
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.building import new_generation
+from ontodex.indexers.evidence import candidates as module
+from ontodex.indexers.evidence.candidates import load_candidates, make_candidates, measure_recall, place
+from ontodex.indexers.storage.manifest import FileInfo, file_info
+from ontodex.indexers.storage.vectors import Vectors
 
 QUESTIONS = [("dog", "lives in"), ("cat", "eats"), ("some beast", "is a"), ("young cow", "lives in")]
 

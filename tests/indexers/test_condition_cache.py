@@ -14,7 +14,7 @@ import lmdb
 import numpy as np
 import pytest
 
-from ontodex.indexers.condition_cache import FILE, ConditionCache, _packed
+from ontodex.indexers.storage.condition_cache import FILE, ConditionCache, _packed
 
 ONE, TWO, THREE = np.random.default_rng(0).integers(1 << 16, size=(3, 500), dtype=np.uint16).view(np.float16)
 PACKED = len(_packed(ONE))  # noise cannot be compressed: all are as long
@@ -49,7 +49,7 @@ def test_is_smaller_than_the_numbers(tmp_path: Path) -> None:
 def test_a_few_bytes_do_not_become_very_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = ConditionCache(tmp_path, 1 << 20)
     cache.put("encoder", {"a": np.zeros(100_000, dtype=np.float16), "b": ONE})
-    monkeypatch.setattr("ontodex.indexers.condition_cache.LARGEST", 100_000)
+    monkeypatch.setattr("ontodex.indexers.storage.condition_cache.LARGEST", 100_000)
     assert list(cache.get("encoder", ["a", "b"])) == ["b"]
 
 
@@ -153,7 +153,7 @@ WRITER = """
 import sys
 from pathlib import Path
 import numpy as np
-from ontodex.indexers.condition_cache import ConditionCache
+from ontodex.indexers.storage.condition_cache import ConditionCache
 folder, name, count, budget = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 cache = ConditionCache(folder, budget)
 print("ready", flush=True)

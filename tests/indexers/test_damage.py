@@ -14,9 +14,9 @@ import pytest
 import ontodex
 from ontodex.encoders.locate import fingerprint
 from ontodex.errors import IndexDamaged, IndexFailure, IndexMismatch
-from ontodex.indexers import blobs, manifest
 from ontodex.indexers.index import Index
-from ontodex.indexers.manifest import file_info
+from ontodex.indexers.storage import blobs, manifest
+from ontodex.indexers.storage.manifest import file_info
 from tests.plain import build_plain
 
 
@@ -174,7 +174,7 @@ def test_an_index_that_cannot_be_opened_holds_nothing(own_index: Path) -> None:
     store.write_bytes(whole[:-1])
     with pytest.raises(IndexDamaged) as caught:
         Index.open(own_index)
-    from ontodex.indexers import generations
+    from ontodex.indexers.storage import generations
 
     assert generations._dropped(generation(own_index) / "manifest.json")
     assert "store.mdb" in str(caught.value)

@@ -11,13 +11,13 @@ import pytest
 import ontodex
 from ontodex.errors import IndexDamaged, IndexFailure, IndexLocked
 from ontodex.graph import KnowledgeGraph
-from ontodex.indexers import generations
+from ontodex.indexers.storage import generations
 from tests.plain import build_plain
 
 HOLD = """
 import sys
 from pathlib import Path
-from ontodex.indexers import generations
+from ontodex.indexers.storage import generations
 with generations.writer(Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.read()

@@ -20,13 +20,14 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexDamaged, IndexMismatch, SettingsError
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts
-from ontodex.indexers import embed, manifest
 from ontodex.indexers.build import build_index
-from ontodex.indexers.encoder_files import Encoders
-from ontodex.indexers.hierarchy_rule import LEAST_LINKS
+from ontodex.indexers.building import embed
+from ontodex.indexers.building.encoder_files import Encoders
+from ontodex.indexers.building.hierarchy_rule import LEAST_LINKS
+from ontodex.indexers.building.kin_rule import usual_kin
+from ontodex.indexers.evidence.kin import KinRule
 from ontodex.indexers.index import Index
-from ontodex.indexers.kin import KinRule
-from ontodex.indexers.kin_rule import usual_kin
+from ontodex.indexers.storage import manifest
 from tests.plain import build_plain
 
 RULE = Subsumption(weight=1.5, threshold=-7.0, slope=0.5, offset=3.0)

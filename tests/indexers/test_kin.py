@@ -11,10 +11,10 @@ import pytest
 from ontodex.errors import SettingsError
 from ontodex.geometry.cosine import unit
 from ontodex.graph import Hierarchy
-from ontodex.indexers import likeness as module
-from ontodex.indexers.kin import Added, Kin, KinRule
-from ontodex.indexers.likeness import Likeness
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence import likeness as module
+from ontodex.indexers.evidence.kin import Added, Kin, KinRule
+from ontodex.indexers.evidence.likeness import Likeness
+from ontodex.indexers.storage.vectors import Vectors
 
 COUNT, DIM = 50, 4
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ontodex.graph import GraphBuilder, KnowledgeGraph
-from ontodex.indexers.kin import KinRule
+from ontodex.indexers.evidence.kin import KinRule
 from tests.plain import build_plain
 
 WORDS = (

@@ -8,12 +8,12 @@ from scipy.special import log_softmax
 
 from ontodex.geometry.logistic import sigmoid
 from ontodex.graph.known_links import KnownLinks
-from ontodex.indexers import link_odds
-from ontodex.indexers.link_odds import BEST, BestAnswers, answerable, best_answers, chances, fit_odds
-from ontodex.indexers.precedents import RULES, SCORES, Precedents
-from ontodex.indexers.rules import Rules, no_rules
-from ontodex.indexers.structure import WEIGHTS, Structure
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence import link_odds
+from ontodex.indexers.evidence.link_odds import BEST, BestAnswers, answerable, best_answers, chances, fit_odds
+from ontodex.indexers.evidence.precedents import RULES, SCORES, Precedents
+from ontodex.indexers.evidence.rules import Rules, no_rules
+from ontodex.indexers.evidence.structure import WEIGHTS, Structure
+from ontodex.indexers.storage.vectors import Vectors
 
 NONE = (np.zeros(0, dtype=np.int64), np.zeros(0))
 

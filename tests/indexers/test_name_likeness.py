@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from ontodex.graph import GraphBuilder, KnowledgeGraph
-from ontodex.indexers import name_likeness
-from ontodex.indexers.name_likeness import NameLikeness
+from ontodex.indexers.evidence import name_likeness
+from ontodex.indexers.evidence.name_likeness import NameLikeness
 
 NAMES = ["Marfan syndrome", "Loeys-Dietz syndrome", "Ménière disease", "a", "", "睡眠 障害", "FoodEstablishment", "éa"]
 SYNONYMS = [["MFS", "Marfan's syndrome"], [], ["Meniere's disease", "auditory vertigo"], [], ["no label"], [], [], []]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ontodex.graph.known_links import KnownLinks
-from ontodex.indexers import rules as module
-from ontodex.indexers.rules import Rules, mine_rules
+from ontodex.indexers.evidence import rules as module
+from ontodex.indexers.evidence.rules import Rules, mine_rules
 
 ENTITIES, RELATIONS = 40, 3
 

@@ -17,9 +17,9 @@ from ontodex.geometry.complex import compose
 from ontodex.geometry.cosine import score_pairs, unit
 from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions
 from ontodex.graph.knowledge_graph import no_triples
-from ontodex.indexers.structure import Structure
-from ontodex.indexers.structure_build import for_fitting, why_not_fitted
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.building.structure_build import for_fitting, why_not_fitted
+from ontodex.indexers.evidence.structure import Structure
+from ontodex.indexers.storage.vectors import Vectors
 from ontodex.trainers.links import complex as trained
 
 SMALL: dict[str, Any] = {"steps": 5, "queries": 32, "negatives": 8, "rank": 4, "condition": 8, "width": 16}
@@ -236,7 +236,9 @@ def test_an_interrupted_build_does_not_train_again(
     monkeypatch.setattr(trained, "train_complex", lambda *given, **named: runs.append(1) or train(*given, **named))
     settings = ontodex.ComplExTraining(rank=4, steps=3)
     with monkeypatch.context() as patch:
-        patch.setattr("ontodex.indexers.new_generation.join", lambda *_: (_ for _ in ()).throw(OSError("no room")))
+        patch.setattr(
+            "ontodex.indexers.building.new_generation.join", lambda *_: (_ for _ in ()).throw(OSError("no room"))
+        )
         with pytest.raises(ontodex.OntodexError, match="no room"):
             build(numbers(), tmp_path / "a.odx", tiny_encoder, settings)
     build(numbers(), tmp_path / "a.odx", tiny_encoder, settings).close()

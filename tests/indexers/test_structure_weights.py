@@ -10,11 +10,11 @@ from scipy.special import logsumexp
 from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
-from ontodex.indexers import structure_weights
-from ontodex.indexers.precedents import Precedents
-from ontodex.indexers.rules import mine_rules
-from ontodex.indexers.structure_weights import Evidence, Heads, fit, fit_weights, gather
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.building import structure_weights
+from ontodex.indexers.building.structure_weights import Evidence, Heads, fit, fit_weights, gather
+from ontodex.indexers.evidence.precedents import Precedents
+from ontodex.indexers.evidence.rules import mine_rules
+from ontodex.indexers.storage.vectors import Vectors
 
 
 def evidence_of(*good: float, questions: int = 300, groups: int = 3, seed: int = 0) -> Evidence:

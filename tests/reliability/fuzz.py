@@ -66,7 +66,7 @@ def as_splits(content: bytes) -> None:
 
 def as_manifest(content: bytes) -> None:
     """Read a manifest whose checksum fits."""
-    from ontodex.indexers.manifest import Manifest, _digest
+    from ontodex.indexers.storage.manifest import Manifest, _digest
 
     try:
         found = json.loads(content)
@@ -135,11 +135,13 @@ def main(seconds: int, corpus: Path) -> None:
     import atheris
 
     warnings.simplefilter("ignore")
-    with atheris.instrument_imports(include=["ontodex.graph", "ontodex.indexers.manifest", "ontodex.engine.resolve"]):
+    with atheris.instrument_imports(
+        include=["ontodex.graph", "ontodex.indexers.storage.manifest", "ontodex.engine.resolve"]
+    ):
         known = targets()
         import ontodex.engine.resolve
         import ontodex.graph
-        import ontodex.indexers.manifest  # noqa: F401
+        import ontodex.indexers.storage.manifest  # noqa: F401
 
     def test(data: bytes) -> None:
         try:

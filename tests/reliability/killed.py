@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.reliability.changes import Change, Models, changes, in_child
 
-ANYWHERE, PUBLISHING = "/indexers/", "/indexers/generations.py"
+ANYWHERE, PUBLISHING = "/indexers/", "/indexers/storage/generations.py"
 
 
 def counting(where: str, limit: int, counter: list[int]) -> Callable[[FrameType, str, Any], None]:

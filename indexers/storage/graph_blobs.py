@@ -12,7 +12,7 @@ from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.names import NameIndex
 from ontodex.graph.statements import Statements
-from ontodex.indexers.blobs import BlobReader
+from ontodex.indexers.storage.blobs import BlobReader
 
 __all__ = ["graph_blobs", "read_graph", "read_statements", "statement_blobs"]
 

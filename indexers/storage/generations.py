@@ -14,7 +14,7 @@ from typing import IO
 from filelock import FileLock, Timeout
 
 from ontodex.errors import IndexDamaged, IndexFailure, IndexLocked
-from ontodex.indexers.manifest import NAME as MANIFEST
+from ontodex.indexers.storage.manifest import NAME as MANIFEST
 
 try:
     import fcntl

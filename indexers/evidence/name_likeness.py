@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.names import normalise
 from ontodex.graph.text import in_words
-from ontodex.indexers.likeness import greatest
+from ontodex.indexers.evidence.likeness import greatest
 
 __all__ = ["NameLikeness", "plain"]
 

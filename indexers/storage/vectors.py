@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import IndexMismatch
-from ontodex.indexers.blobs import BlobReader, BlobWriter
-from ontodex.indexers.manifest import SpaceInfo
-from ontodex.indexers.storable import expect_storable
+from ontodex.indexers.storage.blobs import BlobReader, BlobWriter
+from ontodex.indexers.storage.manifest import SpaceInfo
+from ontodex.indexers.storage.storable import expect_storable
 
 __all__ = ["SHARD_BYTES", "Vectors", "release", "write_vectors"]
 

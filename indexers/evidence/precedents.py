@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ontodex.graph.arrays import distinct
 from ontodex.graph.known_links import KnownLinks
-from ontodex.indexers.analogy import Analogy
-from ontodex.indexers.rules import Rules
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence.analogy import Analogy
+from ontodex.indexers.evidence.rules import Rules
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["RULES", "Ground", "Precedents"]
 
@@ -58,9 +58,9 @@ class Precedents:
 
         Yields:
             For each question the rows of tails with a score, ascending, and their scores, ``float64`` of shape (6, rows): by
-            heads and by tails of like text, and of like links (:class:`~ontodex.indexers.analogy.Analogy`), by rules
-            (:class:`~ontodex.indexers.rules.Rules`), and 1 for tails that are known to be one of the relation by nothing but
-            the triple asked about.
+            heads and by tails of like text, and of like links (:class:`~ontodex.indexers.evidence.analogy.Analogy`), by
+            rules (:class:`~ontodex.indexers.evidence.rules.Rules`), and 1 for tails that are known to be one of the relation
+            by nothing but the triple asked about.
         """
         apart = entities if as_new else None
         entities = np.full_like(entities, -1) if as_new else entities

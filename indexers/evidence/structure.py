@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.geometry.complex import compose
-from ontodex.indexers.blobs import BlobReader
-from ontodex.indexers.rules import Rules, no_rules
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence.rules import Rules, no_rules
+from ontodex.indexers.storage.blobs import BlobReader
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["PRECEDENTS", "WEIGHTS", "Bonus", "Structure", "add_bonuses"]
 
 TEXT, LINKS, RANGE = (slice(place, place + 1) for place in range(3))
 PRECEDENTS = slice(3, 8)
 """Where the weights of each score stand: the text's, ComplEx's, the range's, and those of
-:meth:`~ontodex.indexers.precedents.Precedents.scores`, of which the last corrects the range."""
+:meth:`~ontodex.indexers.evidence.precedents.Precedents.scores`, of which the last corrects the range."""
 
 WEIGHTS = 8
 """Weights of a relation."""
@@ -40,7 +40,7 @@ class Structure:
 
     Attributes:
         entities: Structural vectors of the entities: ComplEx's, then those of their ranges
-            (:mod:`ontodex.indexers.ranges`), of shape (entities, 2 * rank + ranges).
+            (:mod:`ontodex.indexers.evidence.ranges`), of shape (entities, 2 * rank + ranges).
         relations: ComplEx's vectors of the relations, inverses from R on, of shape (2R, 2 * rank).
         ranges: Vectors of the relations' ranges, of shape (2R, ranges).
         rules: Rules that the links follow.
@@ -48,8 +48,8 @@ class Structure:
             structural vectors, then where it is new; of text, ComplEx, range, heads and tails of like text, heads and tails
             of like links, and rules. Those from R on are of inverses, the last is for a relation that the graph does not
             have.
-        odds: What makes answers of different questions comparable (:mod:`ontodex.indexers.link_odds`); ``None`` where too
-            little was held out to fit them.
+        odds: What makes answers of different questions comparable (:mod:`ontodex.indexers.evidence.link_odds`); ``None``
+            where too little was held out to fit them.
     """
 
     entities: Vectors
@@ -94,7 +94,7 @@ class Structure:
         A triple that is known does not count for its own range.
 
         Args:
-            found: Their scores, see :meth:`ontodex.indexers.precedents.Precedents.scores`.
+            found: Their scores, see :meth:`ontodex.indexers.evidence.precedents.Precedents.scores`.
             entities: Row of each entity; -1 for one that the graph does not have.
             relations: Number of each relation, inverses from R on; -1 for one that the graph does not have.
         """
@@ -131,7 +131,7 @@ class Structure:
 
     @classmethod
     def read(cls, blobs: BlobReader, hybrid: Vectors) -> Structure:
-        """Put together what :meth:`arrays` and :func:`~ontodex.indexers.structure_build.join` took apart.
+        """Put together what :meth:`arrays` and :func:`~ontodex.indexers.building.structure_build.join` took apart.
 
         Args:
             blobs: The store.

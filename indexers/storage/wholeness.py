@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ontodex.errors import IndexDamaged, IndexFailure
-from ontodex.indexers.blobs import layout
-from ontodex.indexers.manifest import Manifest, file_info
+from ontodex.indexers.storage.blobs import layout
+from ontodex.indexers.storage.manifest import Manifest, file_info
 
 __all__ = ["STORE", "expect_whole"]
 

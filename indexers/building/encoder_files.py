@@ -16,8 +16,8 @@ from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.link_encoder import LinkEncoder
 from ontodex.encoders.locate import files_of
 from ontodex.encoders.text import TextEncoder
-from ontodex.indexers.kin import KEYS, KinRule
-from ontodex.indexers.space_names import CONDITION, GAUSS, HIT, LINK, TEXT
+from ontodex.indexers.evidence.kin import KEYS, KinRule
+from ontodex.indexers.storage.space_names import CONDITION, GAUSS, HIT, LINK, TEXT
 
 __all__ = ["Encoders"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ontodex.errors import IndexDamaged, IndexMismatch, SettingsError, settings_from
-from ontodex.indexers.blobs import BlobInfo
+from ontodex.indexers.storage.blobs import BlobInfo
 
 __all__ = ["FORMAT", "FileInfo", "Manifest", "SpaceInfo", "file_info"]
 
@@ -55,7 +55,7 @@ class SpaceInfo:
 class Manifest:
     """Everything there is to know of a generation before its files are touched.
 
-    ``layout`` is the checksum of what the blobs are found by (:func:`ontodex.indexers.blobs.layout`); indexes of
+    ``layout`` is the checksum of what the blobs are found by (:func:`ontodex.indexers.storage.blobs.layout`); indexes of
     format 1 and 2 have none.
     """
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.graph.known_links import KnownLinks
-from ontodex.indexers.asking import Ask
-from ontodex.indexers.likeness import greatest
-from ontodex.indexers.precedents import Precedents
-from ontodex.indexers.structure import PRECEDENTS
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence.asking import Ask
+from ontodex.indexers.evidence.likeness import greatest
+from ontodex.indexers.evidence.precedents import Precedents
+from ontodex.indexers.evidence.structure import PRECEDENTS
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["Evidence", "fit", "fit_weights", "gather"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ontodex.geometry.cosine import score_pairs
 from ontodex.graph.arrays import distinct
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["Likeness", "counted", "greatest"]
 

@@ -11,8 +11,8 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.indexers.manifest import FileInfo, file_info
-from ontodex.indexers.vectors import Vectors, release
+from ontodex.indexers.storage.manifest import FileInfo, file_info
+from ontodex.indexers.storage.vectors import Vectors, release
 
 __all__ = ["EXACT_UP_TO", "load_candidates", "make_candidates", "measure_recall", "place"]
 

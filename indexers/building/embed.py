@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from ontodex.encoders.text import TextEncoder
-from ontodex.indexers.storable import expect_storable
-from ontodex.indexers.vectors import Vectors, release
+from ontodex.indexers.storage.storable import expect_storable
+from ontodex.indexers.storage.vectors import Vectors, release
 
 __all__ = ["ROWS", "Embeddings", "embed", "map_blocks", "map_file", "text_keys"]
 

@@ -12,7 +12,7 @@ from ontodex.geometry.poincare import norm, pairwise
 from ontodex.geometry.subsumption import Subsumption, calibrated, differences, fit
 from ontodex.graph import Hierarchy, KnowledgeGraph, draw_negatives, links_fingerprint, validation_links
 from ontodex.graph.negatives import KINDS
-from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy
+from ontodex.indexers.building.embedded_hierarchy import EmbeddedHierarchy
 
 __all__ = [
     "CANDIDATES",

@@ -17,17 +17,17 @@ from ontodex.graph import KnowledgeGraph, split
 from ontodex.graph.arrays import distinct
 from ontodex.graph.knowledge_graph import no_triples
 from ontodex.graph.known_links import KnownLinks
-from ontodex.indexers.asking import Ask
-from ontodex.indexers.candidates import EXACT_UP_TO
-from ontodex.indexers.earlier import common_rows
-from ontodex.indexers.embed import ROWS, Embeddings, map_file
-from ontodex.indexers.link_odds import fit_odds
-from ontodex.indexers.precedents import Precedents
-from ontodex.indexers.ranges import range_basis, range_vectors
-from ontodex.indexers.rules import Rules, mine_rules
-from ontodex.indexers.structure import RANGE, Structure
-from ontodex.indexers.structure_weights import Heads, fit_weights, gather, questions
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.building.earlier import common_rows
+from ontodex.indexers.building.embed import ROWS, Embeddings, map_file
+from ontodex.indexers.building.structure_weights import Heads, fit_weights, gather, questions
+from ontodex.indexers.evidence.asking import Ask
+from ontodex.indexers.evidence.candidates import EXACT_UP_TO
+from ontodex.indexers.evidence.link_odds import fit_odds
+from ontodex.indexers.evidence.precedents import Precedents
+from ontodex.indexers.evidence.ranges import range_basis, range_vectors
+from ontodex.indexers.evidence.rules import Rules, mine_rules
+from ontodex.indexers.evidence.structure import RANGE, Structure
+from ontodex.indexers.storage.vectors import Vectors
 
 if TYPE_CHECKING:
     from ontodex.indexers.index import Index

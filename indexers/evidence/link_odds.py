@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from ontodex.geometry.logistic import regression, sigmoid
 from ontodex.graph.arrays import distinct
 from ontodex.graph.known_links import KnownLinks
-from ontodex.indexers.asking import Ask
-from ontodex.indexers.precedents import RULES, Precedents
-from ontodex.indexers.rules import Rules
-from ontodex.indexers.structure import Bonus, Structure, add_bonuses
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence.asking import Ask
+from ontodex.indexers.evidence.precedents import RULES, Precedents
+from ontodex.indexers.evidence.rules import Rules
+from ontodex.indexers.evidence.structure import Bonus, Structure, add_bonuses
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["ASKED", "BEST", "BestAnswers", "answerable", "best_answers", "chances", "fit_odds", "leave_out"]
 
@@ -54,7 +54,7 @@ SOME_DOUBT = 0.01
 
 Scored = Callable[[Rows, Rows], tuple[NDArray[np.float32], Sequence[Bonus]]]
 """Scores all entities as answers to questions (entities and relations): logarithms of odds but for a constant, of shape
-(questions, entities); and tells what rules say, see :meth:`ontodex.indexers.rules.Rules.scores`."""
+(questions, entities); and tells what rules say, see :meth:`ontodex.indexers.evidence.rules.Rules.scores`."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,12 @@ from ontodex.geometry.poincare import distance as distance_of
 from ontodex.geometry.poincare import norm, pairwise
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph import Hierarchy
-from ontodex.indexers import structure_weights
-from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy, scores_of
-from ontodex.indexers.hierarchy_rule import CANDIDATES, not_learnt
-from ontodex.indexers.kin import SCORES, Kin, KinRule, of_answers
-from ontodex.indexers.likeness import Likeness
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.building import structure_weights
+from ontodex.indexers.building.embedded_hierarchy import EmbeddedHierarchy, scores_of
+from ontodex.indexers.building.hierarchy_rule import CANDIDATES, not_learnt
+from ontodex.indexers.evidence.kin import SCORES, Kin, KinRule, of_answers
+from ontodex.indexers.evidence.likeness import Likeness
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["fit_kin_to_graph", "usual_kin"]
 

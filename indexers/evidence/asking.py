@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ontodex.encoders.bi_encoder import BiEncoder
 from ontodex.graph import KnowledgeGraph, relation_texts
 from ontodex.graph.text import in_words
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.storage.vectors import Vectors
 
 if TYPE_CHECKING:
     from ontodex.encoders.link_encoder import LinkEncoder

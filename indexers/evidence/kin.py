@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ontodex.errors import SettingsError, settings_from
 from ontodex.geometry.logistic import sigmoid
 from ontodex.graph import Hierarchy
-from ontodex.indexers.likeness import Likeness, counted
-from ontodex.indexers.space_names import HIT
-from ontodex.indexers.structure import Bonus
+from ontodex.indexers.evidence.likeness import Likeness, counted
+from ontodex.indexers.evidence.structure import Bonus
+from ontodex.indexers.storage.space_names import HIT
 
 __all__ = ["SCORES", "Added", "Kin", "KinRule", "of_answers"]
 
@@ -141,11 +141,12 @@ def of_answers(
 class Kin:
     """Scores parents and children by the asserted hierarchy of entities whose texts are alike.
 
-    With the :class:`~ontodex.indexers.likeness.Likeness` k, a parent p of x has three scores, each log(1 + sum / 0.005): its
-    own k(x, p), the sum of k(x, c) over its direct children c, and that over all entities c below it. What is asserted below
-    x does not count: it says what is above x. A child c has three as well: its own k(x, c), the sum of k(x, s) over its
-    siblings s and itself, once for each parent that they share, and that of k(x, p) over its parents p. What is asserted of
-    x itself does not count there: its children are taken for children of its parents, as if it were new.
+    With the :class:`~ontodex.indexers.evidence.likeness.Likeness` k, a parent p of x has three scores, each log(1 + sum
+    / 0.005): its own k(x, p), the sum of k(x, c) over its direct children c, and that over all entities c below it. What
+    is asserted below x does not count: it says what is above x. A child c has three as well: its own k(x, c), the sum of
+    k(x, s) over its siblings s and itself, once for each parent that they share, and that of k(x, p) over its parents p.
+    What is asserted of x itself does not count there: its children are taken for children of its parents, as if it were
+    new.
 
     Args:
         hierarchy: What is asserted.

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from ontodex.geometry.projection import Projections
 from ontodex.graph import KnowledgeGraph, Statements
-from ontodex.indexers.blobs import BlobInfo, BlobWriter
-from ontodex.indexers.embed import Embeddings, text_keys
-from ontodex.indexers.graph_blobs import graph_blobs, statement_blobs
-from ontodex.indexers.manifest import SpaceInfo
-from ontodex.indexers.name_likeness import NameLikeness
-from ontodex.indexers.structure import Structure
-from ontodex.indexers.vectors import write_vectors
+from ontodex.indexers.building.embed import Embeddings, text_keys
+from ontodex.indexers.evidence.name_likeness import NameLikeness
+from ontodex.indexers.evidence.structure import Structure
+from ontodex.indexers.storage.blobs import BlobInfo, BlobWriter
+from ontodex.indexers.storage.graph_blobs import graph_blobs, statement_blobs
+from ontodex.indexers.storage.manifest import SpaceInfo
+from ontodex.indexers.storage.vectors import write_vectors
 
 __all__ = ["write_store"]
 

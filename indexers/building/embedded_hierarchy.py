@@ -12,7 +12,7 @@ from ontodex.geometry.poincare import norm, pairwise, unlift
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph import Hierarchy
 from ontodex.graph.negatives import name_groups
-from ontodex.indexers.embed import text_keys
+from ontodex.indexers.building.embed import text_keys
 
 __all__ = ["EmbeddedHierarchy", "scores_of"]
 

@@ -17,7 +17,7 @@ import lmdb
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.indexers.blobs import opened
+from ontodex.indexers.storage.blobs import opened
 
 __all__ = ["ConditionCache"]
 

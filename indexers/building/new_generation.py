@@ -36,25 +36,31 @@ from ontodex.graph import (
     relation_texts,
     statements,
 )
-from ontodex.indexers import generations
-from ontodex.indexers.asking import asking, asking_as_new
-from ontodex.indexers.blobs import layout
-from ontodex.indexers.candidates import EXACT_UP_TO, make_candidates, measure_recall
-from ontodex.indexers.earlier import projections_of
-from ontodex.indexers.embed import Embeddings, embed, map_blocks
-from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy
-from ontodex.indexers.encoder_files import Encoders
-from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
+from ontodex.indexers.building.earlier import projections_of
+from ontodex.indexers.building.embed import Embeddings, embed, map_blocks
+from ontodex.indexers.building.embedded_hierarchy import EmbeddedHierarchy
+from ontodex.indexers.building.encoder_files import Encoders
+from ontodex.indexers.building.hierarchy_rule import hierarchy_to_fit, with_rule
+from ontodex.indexers.building.kin_rule import fit_kin_to_graph, usual_kin
+from ontodex.indexers.building.phrases import expect_trees, phrases
+from ontodex.indexers.building.store import write_store
+from ontodex.indexers.building.structure_build import (
+    StructureTrainer,
+    for_fitting,
+    join,
+    make_structure,
+    why_not_fitted,
+)
+from ontodex.indexers.evidence.asking import asking, asking_as_new
+from ontodex.indexers.evidence.candidates import EXACT_UP_TO, make_candidates, measure_recall
+from ontodex.indexers.evidence.structure import Structure
 from ontodex.indexers.index import Index
-from ontodex.indexers.kin_rule import fit_kin_to_graph, usual_kin
-from ontodex.indexers.manifest import FORMAT, FileInfo, Manifest, file_info
-from ontodex.indexers.phrases import expect_trees, phrases
-from ontodex.indexers.space_names import BUFFERS, CONDITION, GAUSS, GEOMETRIES, HIT, HYBRID, LINK, SPAN, TEXT
-from ontodex.indexers.store import write_store
-from ontodex.indexers.structure import Structure
-from ontodex.indexers.structure_build import StructureTrainer, for_fitting, join, make_structure, why_not_fitted
-from ontodex.indexers.vectors import Vectors
-from ontodex.indexers.wholeness import STORE
+from ontodex.indexers.storage import generations
+from ontodex.indexers.storage.blobs import layout
+from ontodex.indexers.storage.manifest import FORMAT, FileInfo, Manifest, file_info
+from ontodex.indexers.storage.space_names import BUFFERS, CONDITION, GAUSS, GEOMETRIES, HIT, HYBRID, LINK, SPAN, TEXT
+from ontodex.indexers.storage.vectors import Vectors
+from ontodex.indexers.storage.wholeness import STORE
 
 __all__ = ["LinkTrainer", "NewGeneration"]
 

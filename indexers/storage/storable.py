@@ -27,7 +27,7 @@ def fitting(geometry: str, vectors: NDArray[Any]) -> NDArray[np.bool_]:
     """Tell which vectors may be in a space of such a geometry.
 
     Args:
-        geometry: As of :class:`~ontodex.indexers.manifest.SpaceInfo`.
+        geometry: As of :class:`~ontodex.indexers.storage.manifest.SpaceInfo`.
         vectors: Of shape (n, dim), in the precision in which they are stored.
 
     Returns:
@@ -50,7 +50,7 @@ def expect_storable(geometry: str, vectors: NDArray[Any], texts: Sequence[str]) 
     """Refuse vectors that may not be stored.
 
     Args:
-        geometry: As of :class:`~ontodex.indexers.manifest.SpaceInfo`.
+        geometry: As of :class:`~ontodex.indexers.storage.manifest.SpaceInfo`.
         vectors: Of shape (n, dim).
         texts: What each is of.
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ontodex.graph.arrays import runs
 from ontodex.graph.known_links import KnownLinks
-from ontodex.indexers.likeness import Likeness, counted
-from ontodex.indexers.vectors import Vectors
+from ontodex.indexers.evidence.likeness import Likeness, counted
+from ontodex.indexers.storage.vectors import Vectors
 
 __all__ = ["Analogy"]
 
@@ -32,9 +32,9 @@ BLOCK = 64
 class Analogy:
     """Scores tails by the links of entities that are alike.
 
-    With the :class:`~ontodex.indexers.likeness.Likeness` k of entities, a tail t of a question (h, r) has two scores, both
-    log(1 + sum / 0.005): by like heads, the sum of k(h, h') over known triples (h', r, t); and by like tails, the sum of
-    k(t', t) over known triples (h, r, t'). Both are zero for all but a few entities, and never below.
+    With the :class:`~ontodex.indexers.evidence.likeness.Likeness` k of entities, a tail t of a question (h, r) has two
+    scores, both log(1 + sum / 0.005): by like heads, the sum of k(h, h') over known triples (h', r, t); and by like
+    tails, the sum of k(t', t) over known triples (h, r, t'). Both are zero for all but a few entities, and never below.
 
     Args:
         links: What is known.

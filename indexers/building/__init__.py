@@ -1,0 +1,1 @@
+"""The making of a generation: what is encoded, trained, fitted and written."""

@@ -1,0 +1,1 @@
+"""What tells of links beside the texts: structure, rules, analogies, ranges, names, and kin."""

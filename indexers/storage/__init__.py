@@ -1,0 +1,1 @@
+"""What an index is on disk: blobs in LMDB, their manifest, and generations."""
