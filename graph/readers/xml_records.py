@@ -23,7 +23,7 @@ from ontodex.graph.readers.xml_guard import GuardedXml, well_formed
 
 __all__ = ["read_xml_records"]
 
-OF_XML = re.compile(r"\{http://www\.w3\.org/(?:XML/1998/namespace|2001/XMLSchema-instance)\}.*")
+OF_XML = re.compile(r"\{http://www\.w3\.org/(?:XML/1998/namespace\}(?!id$)|2001/XMLSchema-instance\}).*")
 """Attributes that say nothing of what an element stands for."""
 
 LANG = "lang"
@@ -39,7 +39,10 @@ INLINE = frozenset(("b", "br", "em", "i", "r", "span", "strong", "sub", "sup", "
 TEXT = ("text", "TEXT", "String")
 """Where outlines (OPML), maps (FreeMind) and MeSH have labels."""
 
-OWN = {"id": "id", "ui": "id", "identifier": "id", "code": "id", "name": "label", "label": "label", "title": "label"}
+OWN = {
+    **dict.fromkeys(("id", "ui", "identifier", "code"), "id"),
+    **dict.fromkeys(("name", "label", "title", "desc"), "label"),
+}
 """What stands behind the beginning of an element's own name where its id and its label are (MeSH's DescriptorUI)."""
 
 ABOUT = ("head", "header", "meta", "metadata")
@@ -79,10 +82,10 @@ def read_xml_records(
         objects = [*_objects(document)]
         _take_codes(objects)
         _nest(objects)
-        records = _entities(document) or document
+        records = _entities(document) or (document if isinstance(document, list) else [])
     except RecursionError:
         raise ReadError("expected elements less deep in one another", str(path)) from None
-    if not objects:
+    if not any(isinstance(one, _Object) for one in records):
         raise ReadError("expected elements that have an id or a name, found none", str(path))
     read_records(records, builder, problems, table, negated=negated)
 
@@ -177,11 +180,12 @@ def _take_own(said: _Object) -> None:
         if key.lower() == "names" and isinstance(value, _Object):
             said.update(said.pop(key))
     kind = said.kind.lower()
-    for key in [*said]:
-        last = next((last for last in OWN if key.lower().endswith(last)), "")
-        stem = key.lower().removesuffix(last)
-        if last and stem and (kind.startswith(stem) or stem.startswith(kind)) and OWN[last] not in said:
-            said[OWN[last]] = said.pop(key)
+    for last, name in OWN.items():
+        ending = (key for key in said if key.lower() != last and key.lower().endswith(last))
+        own = ((key, key.lower().removesuffix(last)) for key in ending)
+        key = next((key for key, stem in own if kind.startswith(stem) or stem.startswith(kind)), "")
+        if key and name not in said:
+            said[name] = said.pop(key)
     for key, value in [*said.items()]:
         if is_named({key: key}) and isinstance(value, list) and all(isinstance(one, str) for one in value):
             others = "alternative ids" if key_of({key: key}, ID) else "synonyms"

@@ -14,7 +14,14 @@ __all__ = ["TripleColumns", "link_columns", "names_ends", "no_relation", "own_co
 
 STEMS = (
     *(("head", "tail"), ("h", "t"), ("subject", "object"), ("subj", "obj"), ("s", "o"), ("source", "target")),
-    *(("start", "end"), ("from", "to"), ("child", "parent"), ("entity1", "entity2"), ("node1", "node2")),
+    *(
+        ("start", "end"),
+        ("from", "to"),
+        ("child", "parent"),
+        ("entity1", "entity2"),
+        ("entry1", "entry2"),
+        ("node1", "node2"),
+    ),
 )
 ENDS = (
     *STEMS,

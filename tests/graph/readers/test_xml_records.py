@@ -89,6 +89,13 @@ XGMML = """<graph label="net" xmlns="http://www.cs.rpi.edu/XGMML">
 <node id="1" label="TP53"><att name="kind" value="gene"/></node>
 <node id="2" label="MDM2"/><edge source="1" target="2" interaction="inhibits"/></graph>"""
 
+KGML = """<!DOCTYPE pathway SYSTEM "https://x.org/KGML.dtd"><pathway name="path:hsa1" title="Glycolysis">
+<entry id="18" name="hsa:226" type="gene"/><entry id="45" name="hsa:7167" type="gene"/>
+<relation entry1="18" entry2="45" type="ECrel"/></pathway>"""
+
+TEI = """<taxonomy><category xml:id="a"><catDesc>Prose</catDesc><category xml:id="b"><catDesc>Novel</catDesc></category>
+</category></taxonomy>"""
+
 SPARQL = """<?xml version="1.0"?><sparql xmlns="http://www.w3.org/2005/sparql-results#">
 <head><variable name="item"/><variable name="itemLabel"/></head><results>
 <result><binding name="item"><uri>http://w.org/Q1</uri></binding><binding name="itemLabel"><literal>Paris</literal></binding>
@@ -169,6 +176,8 @@ def said(graph) -> set[tuple[str, str, str]]:
         ),
         (WORDNET, {("n1", "is_a", "n2"), ("n1", "mero_part", "n3")}),
         (XGMML, {("TP53", "inhibits", "MDM2")}),
+        (KGML, {("hsa:226", "ECrel", "hsa:7167"), ("hsa:226", "type", "gene"), ("hsa:7167", "type", "gene")}),
+        (TEI, {("Novel", "is_a", "Prose")}),
         (SPARQL, {("Paris", "country", "France"), ("Lyon", "country", "France")}),
     ],
 )
@@ -210,6 +219,7 @@ def test_ids_synonyms_and_definitions(write) -> None:
         ("<a><b id='1'></a>", "expected XML, found a fault"),
         ('<?xml version="1.0" encoding="utf-9"?><a/>', "expected XML in UTF-8, found another encoding .*utf-9"),
         ("<a>text</a>", "expected elements that have an id or a name, found none"),
+        ("<a><b>1</b><c>2</c></a>", "expected elements that have an id or a name, found none"),
         ("<a/>", "expected elements that have an id or a name, found none"),
         ("<n name='x'>" * 3000 + "</n>" * 3000, "expected elements less deep"),
         (
