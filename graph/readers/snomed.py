@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
+from itertools import chain
 from pathlib import Path
 
 from ontodex.graph.builder import GraphBuilder
@@ -24,6 +25,9 @@ PREFERRED = "900000000000548007"
 """Of a language, the name that is to be shown."""
 
 TAG = re.compile(r"\s*\([^()]*\)$")
+CONCEPTS = "sct2_Concept_*"
+"""How the names of the table of concepts begin; ``Snapshot`` follows, and not what was, or what is new."""
+
 PLACES = ("", "Terminology", "Snapshot/Terminology", "*/Snapshot/Terminology")
 """Where the tables are: in the folder, or in a release that it is or holds."""
 
@@ -32,7 +36,7 @@ Row = dict[str, str]
 
 def is_snomed(folder: Path) -> bool:
     """Tell whether a folder holds a snapshot of SNOMED CT."""
-    return bool(_tables(folder, "sct2_Concept_"))
+    return _terminology(folder) is not None
 
 
 def read_snomed(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
@@ -47,13 +51,14 @@ def read_snomed(folder: Path, builder: GraphBuilder, problems: Problems) -> None
         problems: Takes lines that do not fit.
     """
     builder.prefixes[PREFIX] = NAMESPACE
-    active = dict.fromkeys(row["id"] for row in _rows(folder, "sct2_Concept_", problems))
-    names = _names(folder, active, builder.language, problems)
-    definitions = {row["conceptId"]: row["term"] for row in _rows(folder, "sct2_TextDefinition_", problems)}
+    terminology = _terminology(folder) or folder
+    active = dict.fromkeys(row["id"] for row in _rows(terminology, CONCEPTS, problems))
+    names = _names(terminology, active, builder.language, problems)
+    definitions = {row["conceptId"]: row["term"] for row in _rows(terminology, "sct2_TextDefinition_*", problems)}
     for concept in active:
         label, *synonyms = names.get(concept, [""])
         builder.entity(f"{PREFIX}:{concept}", label, synonyms, definitions.get(concept, ""))
-    for row in _rows(folder, "sct2_Relationship_", problems):
+    for row in _rows(terminology, "sct2_Relationship_*", problems):
         head, relation, tail = row["sourceId"], row["typeId"], row["destinationId"]
         if head in active and tail in active:
             builder.triple(
@@ -63,12 +68,15 @@ def read_snomed(folder: Path, builder: GraphBuilder, problems: Problems) -> None
         builder.relation(relation, next(iter(names.get(relation.removeprefix(f"{PREFIX}:"), [])), ""))
 
 
-def _names(folder: Path, active: Collection[str], language: str, problems: Problems) -> dict[str, list[str]]:
+def _names(terminology: Path, active: Collection[str], language: str, problems: Problems) -> dict[str, list[str]]:
     """Return the names of concepts, the label first."""
-    sets = _rows(folder, "der2_cRefset_", problems)
+    sets = chain.from_iterable(
+        _rows(place, "der2_cRefset_Language*", problems)
+        for place in (terminology, terminology.parent / "Refset" / "Language")
+    )
     preferred = Counter(row["referencedComponentId"] for row in sets if row["acceptabilityId"] == PREFERRED)
     found: dict[str, list[tuple[bool, int, bool, str]]] = {}
-    for row in _rows(folder, "sct2_Description_", problems):
+    for row in _rows(terminology, "sct2_Description_*", problems):
         if row["conceptId"] in active:
             is_full = row["typeId"] == FULL_NAME
             term = TAG.sub("", row["term"]) if is_full else row["term"]
@@ -81,21 +89,15 @@ def _names(folder: Path, active: Collection[str], language: str, problems: Probl
     }
 
 
-def _tables(folder: Path, start: str) -> list[Path]:
-    """Return the files of a table: of a snapshot, and not of what was or what is new; of sets those of languages."""
-    is_set = start.startswith("der2_")
-    for place in PLACES:
-        inside = place.replace("Terminology", "Refset/Language") if is_set else place
-        pattern = f"{inside}/{start}{'Language' if is_set else ''}*Snapshot*.txt*".lstrip("/")
-        if found := sorted(path for path in folder.glob(pattern) if path.is_file()):
-            return found
-    beside = folder.parent / "Refset" / "Language"
-    return sorted(beside.glob(f"{start}Language*Snapshot*.txt*")) if is_set else []
+def _terminology(folder: Path) -> Path | None:
+    """Return where the tables of a snapshot are, or ``None`` if there are none."""
+    found = (path for place in PLACES for path in sorted(folder.glob(f"{place}/{CONCEPTS}Snapshot*.txt*".lstrip("/"))))
+    return next((path.parent for path in found if path.is_file()), None)
 
 
 def _rows(folder: Path, start: str, problems: Problems) -> Iterator[Row]:
     """Yield the rows of a table that are active; one that is not as wide as the header is a problem."""
-    for path in _tables(folder, start):
+    for path in sorted(folder.glob(f"{start}Snapshot*.txt*")):
         header: list[str] = []
         for number, line in lines_of(path, problems):
             cells = line.split("\t")

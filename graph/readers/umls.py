@@ -20,18 +20,23 @@ PLACES = ("", "META", "rrf")
 """Where the tables are: in the folder, or in the one that holds them in a release."""
 
 LANGUAGES = {
-    **{"en": "ENG", "de": "GER", "fr": "FRE", "es": "SPA", "nl": "DUT", "it": "ITA", "pt": "POR", "sv": "SWE"},
-    **{
-        "cs": "CZE",
-        "da": "DAN",
-        "fi": "FIN",
-        "hu": "HUN",
-        "ja": "JPN",
-        "ko": "KOR",
-        "no": "NOR",
-        "pl": "POL",
-        "ru": "RUS",
-    },
+    "en": "ENG",
+    "de": "GER",
+    "fr": "FRE",
+    "es": "SPA",
+    "nl": "DUT",
+    "it": "ITA",
+    "pt": "POR",
+    "sv": "SWE",
+    "cs": "CZE",
+    "da": "DAN",
+    "fi": "FIN",
+    "hu": "HUN",
+    "ja": "JPN",
+    "ko": "KOR",
+    "no": "NOR",
+    "pl": "POL",
+    "ru": "RUS",
 }
 """The names of languages."""
 

@@ -11,7 +11,10 @@ from xml.etree.ElementTree import ParseError
 
 from ontodex.errors import ReadError
 
-__all__ = ["GuardedXml", "after_prolog", "check_doctype", "well_formed"]
+__all__ = ["XML", "GuardedXml", "after_prolog", "check_doctype", "well_formed"]
+
+XML = "{http://www.w3.org/XML/1998/namespace}"
+"""What Python's parser writes before names that are XML's own, such as ``lang`` and ``base``."""
 
 HEAD = 1 << 20
 LONGEST = 500

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -19,15 +20,15 @@ from ontodex.graph.readers.records import is_link, read_records
 from ontodex.graph.readers.tables.entity_columns import ID
 from ontodex.graph.readers.tables.keys import Table
 from ontodex.graph.readers.tables.values import are_short, plain
-from ontodex.graph.readers.xml_guard import GuardedXml, well_formed
+from ontodex.graph.readers.xml_guard import XML, GuardedXml, well_formed
 
 __all__ = ["read_xml_records"]
 
-OF_XML = re.compile(r"\{http://www\.w3\.org/(?:XML/1998/namespace\}(?!id$)|2001/XMLSchema-instance\}).*")
+OF_XML = re.compile(rf"(?:{re.escape(XML)}(?!id$)|\{{http://www\.w3\.org/2001/XMLSchema-instance\}}).*")
 """Attributes that say nothing of what an element stands for."""
 
 LANG = "lang"
-LANGUAGES = ("{http://www.w3.org/XML/1998/namespace}lang", LANG)
+LANGUAGES = (f"{XML}lang", LANG)
 """Attributes that tell in what language the text of an element is."""
 
 FIELDS = frozenset(("property", "field", "attribute", "attr", "att", "data", "param", "binding", "value"))
@@ -179,20 +180,28 @@ def _take_own(said: _Object) -> None:
     for key, value in [*said.items()]:
         if key.lower() == "names" and isinstance(value, _Object):
             said.update(said.pop(key))
-    kind = said.kind.lower()
-    for last, name in OWN.items():
-        ending = (key for key in said if key.lower() != last and key.lower().endswith(last))
-        own = ((key, key.lower().removesuffix(last)) for key in ending)
-        key = next((key for key, stem in own if kind.startswith(stem) or stem.startswith(kind)), "")
-        if key and name not in said:
-            said[name] = said.pop(key)
+    for name, key in _own_keys(said.kind.lower(), tuple(said)).items():
+        said[name] = said.pop(key)
     for key, value in [*said.items()]:
         if is_named({key: key}) and isinstance(value, list) and all(isinstance(one, str) for one in value):
             others = "alternative ids" if key_of({key: key}, ID) else "synonyms"
             said[key], *said[others] = value
-    for key in (*(() if kind in FIELDS else (said.kind,)), *TEXT):
+    for key in (*(() if said.kind in FIELDS else (said.kind,)), *TEXT):
         if isinstance(said.get(key), str) and not key_of(said, LABELS):
             said["label"] = said.pop(key)
+
+
+@lru_cache(maxsize=1 << 12)
+def _own_keys(kind: str, keys: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the keys of an element's id and label that go with its own name."""
+    found: dict[str, str] = {}
+    for last, name in OWN.items():
+        ending = (key for key in keys if key.lower() != last and key.lower().endswith(last))
+        own = ((key, key.lower().removesuffix(last)) for key in ending if key not in found.values())
+        key = next((key for key, stem in own if kind.startswith(stem) or stem.startswith(kind)), "")
+        if key and name not in (*keys, *found):
+            found[name] = key
+    return found
 
 
 def _kind(element: Element) -> str:
@@ -223,11 +232,16 @@ def _listed(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else [value]
 
 
+def _within(value: Any) -> Iterable[Any]:
+    """Return what an object or a list holds."""
+    return value.values() if isinstance(value, _Object) else value if isinstance(value, list) else ()
+
+
 def _objects(value: Any) -> Iterator[_Object]:
     """Yield every object, those around others first."""
     if isinstance(value, _Object):
         yield value
-    for inside in value.values() if isinstance(value, _Object) else value if isinstance(value, list) else ():
+    for inside in _within(value):
         yield from _objects(inside)
 
 
@@ -235,7 +249,7 @@ def _entities(document: Any) -> list[_Object]:
     """Return the records of a document; where there is but one, around many others, those."""
     records = [*_records(document)]
     if len(records) == 1 and "children" not in records[0]:
-        inside = [one for value in records[0].values() for one in _records(value, is_root=False)]
+        inside = [one for value in _within(records[0]) for one in _records(value, is_root=False)]
         if len(inside) > 1:
             return inside
     return records
@@ -248,7 +262,7 @@ def _records(value: Any, *, is_root: bool = True) -> Iterator[_Object]:
     ):
         yield value
         return
-    for inside in value.values() if isinstance(value, _Object) else value if isinstance(value, list) else ():
+    for inside in _within(value):
         yield from _records(inside, is_root=False)
 
 

@@ -13,10 +13,11 @@ from xml.etree.ElementTree import Element
 from ontodex.graph.prefixes import WELL_KNOWN, expand
 from ontodex.graph.readers.ontologies import vocabulary as rdf
 from ontodex.graph.readers.ontologies.statements import RdfStatements
+from ontodex.graph.readers.xml_guard import XML
 
 __all__ = ["LANGUAGE", "Axioms"]
 
-LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+LANGUAGE = f"{XML}lang"
 """The attribute of an element that tells in what language its text is."""
 
 DEEPEST = 50

@@ -11,11 +11,9 @@ from ontodex.graph.readers.files import opened
 from ontodex.graph.readers.ontologies.meaning import interpret
 from ontodex.graph.readers.ontologies.owl_axioms import Axioms
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.xml_guard import GuardedXml, well_formed
+from ontodex.graph.readers.xml_guard import XML, GuardedXml, well_formed
 
 __all__ = ["read_owl_xml"]
-
-BASE = "{http://www.w3.org/XML/1998/namespace}base"
 
 
 def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
@@ -37,7 +35,7 @@ def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
             depth += 1 if event == "start" else -1
             if root is None:
                 root = element
-                axioms.base = element.get(BASE) or element.get("ontologyIRI") or ""
+                axioms.base = element.get(f"{XML}base") or element.get("ontologyIRI") or ""
             elif event == "end" and depth == 1:
                 axioms.add(element)
                 root.clear()

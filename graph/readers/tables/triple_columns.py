@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ontodex.graph.builder import GraphBuilder
@@ -145,10 +146,11 @@ def own_columns(names: Sequence[str]) -> EntityColumns | None:
     return None if {"subject id", "object id"} <= _places(names).keys() else entity_columns(names)
 
 
-def link_columns(names: Sequence[str]) -> tuple[int, int] | None:
+@lru_cache(maxsize=1 << 12)
+def link_columns(names: tuple[str, ...]) -> tuple[int, int] | None:
     """Return where relation and tail stand in what names no head, since it is said of what it stands in.
 
-    >>> link_columns(["relType", "target"]), link_columns(["type", "value"]), link_columns(["source", "type", "target"])
+    >>> link_columns(("relType", "target")), link_columns(("type", "value")), link_columns(("source", "type", "target"))
     ((0, 1), (0, 1), None)
     """
     places = _places(names)
