@@ -8,11 +8,12 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NameIndex", "NameKind", "normalise", "spellings"]
+__all__ = ["NameIndex", "NameKind", "language_rank", "normalise", "spellings"]
 
 
 class NameKind(IntEnum):
@@ -35,6 +36,19 @@ def normalise(name: str) -> str:
     """
     folded = unicodedata.normalize("NFKC", name).casefold()
     return " ".join(folded.replace("_", " ").split() or folded.split())
+
+
+@lru_cache(maxsize=1 << 12)
+def language_rank(language: str, wanted: str) -> int:
+    """Rank the language of a text: the wanted one, none, English, any other; a narrower tag is of a language too.
+
+    So en-GB is of en, but en is not of en-GB (RFC 4647, 3.3.1).
+
+    >>> [language_rank(language, "de") for language in ("de", "de-AT", "", "en-GB", "fr")]
+    [0, 0, 1, 2, 3]
+    """
+    tag = f"{language.lower()}-"
+    return 0 if tag.startswith(f"{wanted.lower()}-") else 1 if not language else 2 if tag.startswith("en-") else 3
 
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.names import language_rank
 from ontodex.graph.readers.files import lines_of
 from ontodex.graph.readers.problems import Problems
 
@@ -75,16 +76,18 @@ def _names(terminology: Path, active: Collection[str], language: str, problems: 
         for place in (terminology, terminology.parent / "Refset" / "Language")
     )
     preferred = Counter(row["referencedComponentId"] for row in sets if row["acceptabilityId"] == PREFERRED)
-    found: dict[str, list[tuple[bool, int, bool, str]]] = {}
+    found: dict[str, list[tuple[int, int, bool, str]]] = {}
+    base = language.partition("-")[0]  # the tables name languages alone, and no regions
     for row in _rows(terminology, "sct2_Description_*", problems):
         if row["conceptId"] in active:
             is_full = row["typeId"] == FULL_NAME
             term = TAG.sub("", row["term"]) if is_full else row["term"]
-            rank = (row["languageCode"] != language, 0 if is_full else -preferred[row["id"]], not is_full, term)
+            of_language = language_rank(row["languageCode"], base)
+            rank = (of_language, 0 if is_full else -preferred[row["id"]], not is_full, term)
             found.setdefault(row["conceptId"], []).append(rank)
     names = {concept: sorted(ranked) for concept, ranked in found.items()}
     return {
-        concept: [*dict.fromkeys(term for is_other, *_, term in ranked if is_other == ranked[0][0])]
+        concept: [*dict.fromkeys(term for of_language, *_, term in ranked if of_language == ranked[0][0])]
         for concept, ranked in names.items()
     }
 

@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.names import language_rank
 from ontodex.graph.readers.files import opened
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.record_rows import LABELS, is_named, key_of
@@ -108,7 +109,7 @@ class _Elements:
     """
 
     def __init__(self, root: Element, language: str) -> None:
-        self._languages = (language.lower(), "en")
+        self._language = language
         self._repeated = {
             (_kind(element), kind)
             for element in root.iter()
@@ -154,14 +155,11 @@ class _Elements:
 
     def _in_language(self, element: Element) -> Iterator[Element]:
         """Yield what is in an element, of one kind in several languages those in the one that is wanted."""
-        spoken: dict[str, set[str]] = {}
-        for inside in element:
-            spoken.setdefault(_kind(inside), set()).add(_language(inside))
-        for inside in element:
-            there = spoken[_kind(inside)]
-            wanted = next((one for one in self._languages if one in there), None)
-            if wanted is None or _language(inside) == wanted:
-                yield inside
+        ranked = [(_kind(one), language_rank(_language(one), self._language), one) for one in element]
+        best: dict[str, int] = {}
+        for kind, rank, _ in ranked:
+            best[kind] = min(rank, best.get(kind, rank))
+        yield from (one for kind, rank, one in ranked if rank == best[kind])
 
 
 def _is_around(said: _Object, inside: dict[str, Any]) -> bool:
@@ -212,7 +210,7 @@ def _language(element: Element) -> str:
     """Return the language of a text, or nothing where there is none, or where it is that of an entity."""
     if not (element.text and element.text.strip()) or "id" in element.attrib:
         return ""
-    return next((element.attrib[name].lower() for name in LANGUAGES if name in element.attrib), "")
+    return next((element.attrib[name] for name in LANGUAGES if name in element.attrib), "")
 
 
 def _key(element: Element, value: Any) -> str:

@@ -11,15 +11,11 @@ from numpy.typing import NDArray
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import LANGUAGE, expect_synonyms
+from ontodex.graph.names import language_rank
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand, local_name, looks_like_identifier
 from ontodex.graph.readers.ontologies import vocabulary as rdf
 
 __all__ = ["RdfStatements", "expect_in_proportion", "most_facts"]
-
-
-def _is(language: str, wanted: str) -> bool:
-    """Tell whether a tag is the wanted one, or a narrower one, as en-gb is of en, both in lower case (RFC 4647, 3.3.1)."""
-    return f"{language}-".startswith(f"{wanted}-")
 
 
 UNTAGGED = ("mul", "und", "zxx")
@@ -124,7 +120,7 @@ class RdfStatements:
                 return
             kind, rank = found
             language = "" if language.lower() in UNTAGGED else language.lower()
-            number, worth = self.number(subject), self._rank(language)
+            number, worth = self.number(subject), language_rank(language, self.language)
             self._found_language |= worth == 0
             if kind == "synonym":
                 known = self._synonyms.setdefault(number, {})
@@ -221,10 +217,6 @@ class RdfStatements:
             if old in self.deprecated:
                 found.setdefault(old, set()).add(new)
         return {old: min(new) for old, new in found.items() if len(new) == 1 and not new & {old, *self.deprecated}}
-
-    def _rank(self, language: str) -> int:
-        """Rank a language tag: the wanted one, none, English, any other."""
-        return 0 if _is(language, self.language) else 1 if not language else 2 if _is(language, "en") else 3
 
     @property
     def other_languages(self) -> list[str]:

@@ -89,6 +89,9 @@ def test_names_in_another_language_and_without_sets(release: Path) -> None:
     graph = read(release, language="nl")
     assert graph.labels[graph.ids.index("sct:22298006")] == "hartinfarct"
     assert graph.labels[graph.ids.index("sct:64572001")] == "Disease"
+    british = read(release, language="en-GB")
+    assert british.labels[0] == "Cardiac infarction"
+    assert "hartinfarct" not in british.synonyms[0]
     for path in (release / "Snapshot" / "Refset" / "Language").iterdir():
         path.unlink()
     assert read(release).labels[0] == "Myocardial infarction"

@@ -207,6 +207,9 @@ def test_ids_synonyms_and_definitions(write) -> None:
         ("Book 1", "lang", "de"),
         ("Book 2", "lang", "de"),
     }
+    narrow = ORPHANET.replace('lang="en"', 'lang="en-GB"').encode("latin-1")
+    graph = read(write("narrow.xml", narrow))
+    assert (graph.labels[0], graph.synonyms[0]) == ("Multiple dysplasia", ("MED", "Dysplasia"))
     graph = read(write("drugbank.xml", DRUGBANK))
     assert graph.former_ids[graph.ids.index("DB1")] == ("BTD24",)
     graph = read(write("wordnet.xml", WORDNET))
