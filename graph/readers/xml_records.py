@@ -84,10 +84,10 @@ def read_xml_records(
         objects = [*_objects(document)]
         _take_codes(objects)
         _nest(objects)
-        records = _entities(document) or (document if isinstance(document, list) else [])
+        records = _entities(document) or _rows(document)
     except RecursionError:
         raise ReadError("expected elements less deep in one another", str(path)) from None
-    if not any(isinstance(one, _Object) for one in records):
+    if not records:
         raise ReadError("expected elements that have an id or a name, found none", str(path))
     read_records(records, builder, problems, table, negated=negated)
 
@@ -251,6 +251,11 @@ def _entities(document: Any) -> list[_Object]:
         if len(inside) > 1:
             return inside
     return records
+
+
+def _rows(document: Any) -> list[_Object]:
+    """Return the objects of a document of which none has a name: they may be rows whose keys tell more together."""
+    return [one for inside in _within(document) for one in _listed(inside) if isinstance(one, _Object)]
 
 
 def _records(value: Any, *, is_root: bool = True) -> Iterator[_Object]:

@@ -96,6 +96,10 @@ KGML = """<!DOCTYPE pathway SYSTEM "https://x.org/KGML.dtd"><pathway name="path:
 TEI = """<taxonomy><category xml:id="a"><catDesc>Prose</catDesc><category xml:id="b"><catDesc>Novel</catDesc></category>
 </category></taxonomy>"""
 
+CURRENCIES = """<entries><entry letter_code="AED" currency_name="UAE Dirham" area="Asia"/>
+<entry letter_code="AFN" currency_name="Afghani" area="Asia"/><entry letter_code="EUR" currency_name="Euro" area="Europe"/>
+<old_entry letter_code="FRF" currency_name="French Franc" area="Europe"/></entries>"""
+
 SPARQL = """<?xml version="1.0"?><sparql xmlns="http://www.w3.org/2005/sparql-results#">
 <head><variable name="item"/><variable name="itemLabel"/></head><results>
 <result><binding name="item"><uri>http://w.org/Q1</uri></binding><binding name="itemLabel"><literal>Paris</literal></binding>
@@ -178,6 +182,13 @@ def said(graph) -> set[tuple[str, str, str]]:
         (XGMML, {("TP53", "inhibits", "MDM2")}),
         (KGML, {("hsa:226", "ECrel", "hsa:7167"), ("hsa:226", "type", "gene"), ("hsa:7167", "type", "gene")}),
         (TEI, {("Novel", "is_a", "Prose")}),
+        (
+            CURRENCIES,
+            {
+                *(("AED", "area", "Asia"), ("AFN", "area", "Asia")),
+                *(("EUR", "area", "Europe"), ("FRF", "area", "Europe")),
+            },
+        ),
         (SPARQL, {("Paris", "country", "France"), ("Lyon", "country", "France")}),
     ],
 )
