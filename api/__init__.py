@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ontodex.conditions import conditional_pairs, evaluate_csts, train_condition
     from ontodex.engine.engine import Engine
     from ontodex.engine.results.audit_rows import Audit, AuditRow
+    from ontodex.engine.results.embeddings import Embeddings
     from ontodex.engine.results.explanation import Explanation, Precedent, Reason
     from ontodex.engine.results.hits import Hit, Hits
     from ontodex.engine.results.link import Link
@@ -72,6 +73,7 @@ __all__ = [
     "ConditionalPairsSettings",
     "CrossEncoderTraining",
     "Direction",
+    "Embeddings",
     "Engine",
     "EntailmentPairs",
     "Explanation",
@@ -125,6 +127,7 @@ _NAMES = {
     "ontodex.conditions": ("conditional_pairs", "evaluate_csts", "train_condition"),
     "ontodex.engine.results.audit_rows": ("Audit", "AuditRow"),
     "ontodex.engine.engine": ("Engine",),
+    "ontodex.engine.results.embeddings": ("Embeddings",),
     "ontodex.engine.results.explanation": ("Explanation", "Precedent", "Reason"),
     "ontodex.engine.results.hits": ("Hit", "Hits"),
     "ontodex.engine.results.link": ("Link",),

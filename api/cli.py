@@ -223,16 +223,32 @@ def verify(index: IndexPath) -> None:
 
 
 @app.command()
-def export(index: IndexPath, output: Out) -> None:
-    """Write the graph of an index: a folder of TSV files, one file of triples (.tsv), or N-Quads (.nq)."""
+def export(
+    index: IndexPath,
+    output: Out,
+    space: Annotated[
+        str | None,
+        typer.Option(help="Which vectors: text (the default), link, hybrid, hit, gauss or span; see info."),
+    ] = None,
+) -> None:
+    """Write the graph of an index, or the vectors of a space.
+
+    The graph: a folder of TSV files, one file of triples (.tsv), or N-Quads (.nq). Vectors: a file of numpy (.npy), and
+    beside it a .tsv with the id and the text of each.
+    """
     from ontodex.graph import write_nquads, write_tsv
 
     writers = {"": write_tsv, ".tsv": write_tsv, ".nq": write_nquads}
     suffix = "" if output.is_dir() else output.suffix
-    if suffix not in writers:
-        raise SettingsError(f"{output}: expected a folder, or a file that ends in .tsv or .nq, found {suffix!r}")
+    if suffix not in (*writers, ".npy"):
+        raise SettingsError(f"{output}: expected a folder, or a file that ends in .tsv, .nq or .npy, found {suffix!r}")
+    if space is not None and suffix != ".npy":
+        raise SettingsError(f"--space {space}: expected a file of vectors (.npy), found {output}")
     with ontodex.open(index) as engine:
-        writers[suffix](engine.graph, output)
+        if suffix == ".npy":
+            engine.embeddings(space or "text").write(output)
+        else:
+            writers[suffix](engine.graph, output)
 
 
 # Questions ------------------------------------------------------------------------------------------------------------

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ontodex.engine.alike import search, similar
 from ontodex.engine.audit import audit
 from ontodex.engine.conditions import DISK, MEMORY, Conditions
+from ontodex.engine.embeddings import OF_LINKS, SPACES, embed, embeddings
 from ontodex.engine.entailments import Entailments
 from ontodex.engine.gate import Gate, gated
 from ontodex.engine.known import Known
@@ -18,21 +23,23 @@ from ontodex.engine.phrases import by_phrase
 from ontodex.engine.picture_answers import around, asserted
 from ontodex.engine.pictures.hierarchy import draw_hierarchy, draw_norms
 from ontodex.engine.place import place
+from ontodex.engine.resolve import expect_pairs
 from ontodex.engine.results.audit_rows import Audit
+from ontodex.engine.results.embeddings import Embeddings
 from ontodex.engine.results.hits import Hits
 from ontodex.engine.results.placements import Placements
 from ontodex.engine.results.verdicts import Direction, Verdict
 from ontodex.engine.search.searchers import Searchers
 from ontodex.engine.subsumptions import Subsumptions
-from ontodex.errors import expect_count
+from ontodex.errors import expect_choice, expect_count
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.indexers.index import Index
-from ontodex.indexers.storage.space_names import TEXT
+from ontodex.indexers.storage.space_names import LINK, TEXT
 
 __all__ = ["Engine"]
 
 
-@gated("audit", "plot", "plot_norms")
+@gated("audit", "embed", "embeddings", "plot", "plot_norms")
 class Engine(LinkQuestions):
     """Answers questions from an index, in the process that opened it, in any number of threads.
 
@@ -269,6 +276,50 @@ class Engine(LinkQuestions):
     def direction_batch(self, pairs: Sequence[tuple[str, str]]) -> list[Direction]:
         """Judge the direction of many pairs at once; see :meth:`direction`."""
         return self._entailments.directions(pairs)
+
+    # Vectors ------------------------------------------------------------------------------------------------------
+
+    def embeddings(self, space: str = TEXT) -> Embeddings:
+        """Return the vectors that a space of the index has of all entities, for other programs; see :meth:`embed`.
+
+        Args:
+            space: ``"text"``, what their texts mean; ``"link"``, of which relations' projections make tails; ``"hybrid"``,
+                that and structure and range together; ``"hit"``, points of a Poincaré ball; ``"gauss"``, means and
+                log-variances of the sentences that they say; ``"span"``, the phrases.
+
+        Raises:
+            SettingsError: If ``space`` is none of these.
+            IndexMismatch: If the index has no such space.
+        """
+        expect_choice("space", space, SPACES)
+        return embeddings(self.index, space)
+
+    def embed(self, questions: Sequence[Any], space: str = TEXT) -> NDArray[np.float32]:
+        """Return vectors of questions, in the form of :meth:`embeddings`, to compare with those.
+
+        The inner product with a vector of an entity is, in the text space, how alike they are; in the hybrid space what
+        texts, structure and range say of the entity as a tail, which is the score of :meth:`tails` but for analogies and
+        rules; in the link space what texts say.
+
+        Args:
+            questions: Entities or texts; of ``"link"`` and ``"hybrid"`` (head, relation) pairs, as in :meth:`tails`, with
+                "inverse " before a relation for its heads.
+            space: As in :meth:`embeddings`.
+
+        Returns:
+            ``float32`` of shape (questions, dim).
+
+        Raises:
+            SettingsError: If ``space`` is unknown, or a question empty, or no pair where one is expected.
+            IndexMismatch: If the index has no such space.
+            UnknownEntity: If a CURIE or IRI is not in the graph.
+            UnknownRelation: Likewise.
+        """
+        expect_choice("space", space, SPACES)
+        if space not in OF_LINKS:
+            return embed(self.index, questions, space)
+        self.index.vectors(space)  # an index without links has neither of the two
+        return self._links.embed(expect_pairs(questions), text_alone=space == LINK)
 
     # Pictures -----------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -67,33 +67,55 @@ class Links:
         expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
-        relations = [resolve_relation(self._graph, relation) for _, relation in questions]
-        names = for_hints(self._index.name_likeness, len(questions))
-        entities = [
-            resolve_entity(
-                self._graph,
-                entity,
-                fits=self._linked(relation, (question == "heads") != relation.inverted),
-                names=names,
-            )
-            for (entity, _), relation in zip(questions, relations, strict=True)
-        ]
         given = "tail" if question == "heads" else "head"
         answers: list[Answer] = [((), {}, "")] * len(questions)
-        for backward in (False, True):
-            places = [at for at, one in enumerate(relations) if ((question == "heads") != one.inverted) == backward]
-            asked, by = [entities[at] for at in places], [relations[at] for at in places]
-            for at, (hits, method) in zip(places, self._one_way(asked, by, backward, k, known), strict=True):
-                readings = {given: entities[at].reading, "relation": relations[at].reading}
-                answers[at] = hits, readings, method
+        for backward, places, entities, relations in self._ways(questions, backward=question == "heads"):
+            found = self._one_way(entities, relations, backward, k, known)
+            for at, entity, relation, (hits, method) in zip(places, entities, relations, found, strict=True):
+                answers[at] = hits, {given: entity.reading, "relation": relation.reading}, method
         return answered(self._graph, question, answers, start)
+
+    def embed(self, questions: Sequence[tuple[str, str]], *, text_alone: bool) -> NDArray[np.float32]:
+        """Return the queries of (head, relation) questions for tails, of shape (questions, dim).
+
+        Args:
+            questions: What is asked; the index has an encoder of links.
+            text_alone: Ask the texts, and not the links too.
+        """
+        made = np.zeros((len(questions), 0), dtype=np.float32)
+        for backward, places, entities, relations in self._ways(questions, backward=False):
+            queries = self._projector.queries(entities, relations, backward=backward, text_alone=text_alone)
+            made = made if made.shape[1] else np.empty((len(questions), queries.shape[1]), dtype=np.float32)
+            made[places] = queries
+        return made
+
+    def _ways(
+        self, questions: Sequence[tuple[str, str]], *, backward: bool
+    ) -> Iterator[tuple[bool, list[int], list[Resolved], list[Resolved]]]:
+        """Read (entity, relation) questions; yield those that ask for tails, and those for heads, ``True`` before them.
+
+        Args:
+            questions: What is asked.
+            backward: Whether heads are asked for, where the relation is no inverse.
+
+        Yields:
+            Whether they ask for heads, their places, entities and relations.
+        """
+        relations = [resolve_relation(self._graph, relation) for _, relation in questions]
+        names = for_hints(self._index.name_likeness, len(questions))
+        ways = [backward != relation.inverted for relation in relations]
+        entities = [
+            resolve_entity(self._graph, entity, fits=self._linked(relation, way), names=names)
+            for (entity, _), relation, way in zip(questions, relations, ways, strict=True)
+        ]
+        for chosen in (False, True):
+            if places := [at for at, way in enumerate(ways) if way == chosen]:
+                yield chosen, places, [entities[at] for at in places], [relations[at] for at in places]
 
     def _one_way(
         self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool, k: int, known: str
     ) -> list[tuple[tuple[Hit, ...], str]]:
         """Answer for the tails of each relation, or ``backward`` for the heads; return hits and method of each."""
-        if not entities:
-            return []
         true = [
             self._true(entity.row, relation.row, backward) for entity, relation in zip(entities, relations, strict=True)
         ]

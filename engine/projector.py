@@ -101,6 +101,22 @@ class Projector:
             return queries, [no_bonus()] * len(entities)
         return self._with_links(queries, vectors, *self.numbers(entities, relations, backward))
 
+    def queries(
+        self, entities: Sequence[Resolved], relations: Sequence[Resolved], *, backward: bool, text_alone: bool
+    ) -> Floats:
+        """As :meth:`asked`, without what is to be added; the index has an encoder of links.
+
+        Args:
+            entities: Heads; tails with ``backward``.
+            relations: One relation for each.
+            backward: Ask for heads: project by the inverse relation.
+            text_alone: Ask the link space, even if :attr:`space` is another.
+        """
+        queries = self._text_queries(entities, relations, backward, self.vectors(entities))
+        if text_alone or self._index.structure is None:
+            return queries
+        return self._index.structure.queries(queries, *self.numbers(entities, relations, backward))
+
     def _with_links(self, queries: Floats, vectors: Floats, rows: Rows, numbers: Rows) -> tuple[Floats, list[Bonus]]:
         """Return queries that ask for links too, if the index has structural vectors, and what is added to scores."""
         structure, precedents = self._index.structure, self._index.precedents

@@ -5,6 +5,7 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import ontodex
@@ -21,6 +22,9 @@ GROWING = re.search(r"### Growing an index\n\n```\n(.*?)```", SECTION, re.DOTALL
 MISSING = SECTION.split("### What is missing, and why")[1].split("\n###")[0]
 MISSING_PYTHON = re.search(r"```python\n(.*?)```", MISSING, re.DOTALL)[1]
 MISSING_SHELL = re.search(r"```\n(ontodex .*?)```", MISSING, re.DOTALL)[1]
+VECTORS = SECTION.split("### Vectors for other programs")[1].split("\n###")[0]
+VECTORS_PYTHON = re.search(r"```python\n(.*?)```", VECTORS, re.DOTALL)[1]
+VECTORS_SHELL = re.search(r"```\n(ontodex .*?)```", VECTORS, re.DOTALL)[1]
 HIERARCHIES = README.split("## Hierarchies")[1].split("\n## ")[0]
 HIERARCHY_PYTHON = re.search(r"```python\n(.*?)```", HIERARCHIES, re.DOTALL)[1]
 HIERARCHY_BLOCKS = re.findall(r"```\n(ontodex .*?)```", HIERARCHIES, re.DOTALL)
@@ -132,6 +136,17 @@ def test_the_shell_answers(asked, folder):
     run_shell(SHELL + GROWING, folder, {"build": None})  # the Python has built the same index
     assert (folder / "answers.jsonl").read_text().startswith('{"query"')
     assert "HP:9999999" in (folder / "hp.nq").read_text().replace("HP_", "HP:")
+
+
+def test_vectors_for_other_programs(asked, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    names = {"ontodex": ontodex}
+    answers_of(VECTORS_PYTHON, names)
+    found = names["found"]
+    names["engine"].close()
+    assert names["scores"].shape == (1, len(found))
+    run_shell(VECTORS_SHELL, folder, {})
+    assert len(np.load(folder / "hp.npy")) == len((folder / "hp.tsv").read_text().splitlines()) - 1
 
 
 @pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")

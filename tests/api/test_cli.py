@@ -4,6 +4,7 @@ import io
 import json
 import os
 
+import numpy as np
 import pytest
 
 from ontodex.cli_answers import _answers, _batches
@@ -178,6 +179,15 @@ def test_the_version_and_a_suffix_that_nobody_writes(shell, small_index, tmp_pat
     assert shell("--version")[1].startswith("ontodex 0.")
     status, _, err = shell("export", small_index, "-o", tmp_path / "farm.ttl")
     assert (status, ".nq" in err, (tmp_path / "farm.ttl").exists()) == (2, True, False)
+
+
+def test_vectors_are_written_for_other_programs(shell, small_index, tmp_path):
+    status, _, err = shell("export", small_index, "-o", tmp_path / "farm.npy", "--space", "hit")
+    assert (status, err) == (0, "")
+    rows = (tmp_path / "farm.tsv").read_text().splitlines()
+    assert np.load(tmp_path / "farm.npy").shape == (len(rows) - 1, 32)
+    status, _, err = shell("export", small_index, "-o", tmp_path / "farm.nq", "--space", "hit")
+    assert (status, "--space hit" in err, (tmp_path / "farm.nq").exists()) == (2, True, False)
 
 
 def test_names_are_in_the_language_asked_for(shell, tmp_path, tiny_encoder):

@@ -62,6 +62,15 @@ def test_phrases_answer_with_what_matched(engine):
     assert hits[0].score == max(hit.score for hit in hits)
 
 
+def test_phrases_have_vectors_for_other_programs(engine):
+    found, query = engine.embeddings("span"), engine.embed(["in the forest"], "span")[0]
+    scores = found.vectors @ query
+    wolf = next(hit for hit in engine.search("in the forest", k=3, spans=True) if hit.id == "ex:wolf")
+    of_wolf = [at for at, owner in enumerate(found.ids) if owner == "ex:wolf"]
+    best = max(of_wolf, key=lambda at: scores[at])
+    assert (found.texts[best], scores[best]) == (wolf.text, pytest.approx(wolf.score, abs=1e-5))
+
+
 def test_more_answers_than_entities_are_all(engine):
     assert {hit.id for hit in engine.search("barn", k=50, spans=True)} == {"ex:dog", "ex:cow", "ex:wolf"}
     assert [len(hits) for hits in engine.search_batch(["barn", "dog"], k=2, spans=True)] == [2, 2]

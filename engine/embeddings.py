@@ -1,0 +1,65 @@
+"""The vectors of an index and those of questions to it, for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.engine.projector import vectors_of
+from ontodex.engine.resolve import resolve_entities
+from ontodex.engine.results.embeddings import Embeddings
+from ontodex.geometry import poincare
+from ontodex.graph.text import in_words
+from ontodex.indexers.index import Index
+from ontodex.indexers.storage.space_names import GAUSS, HIT, HYBRID, LINK, SAID, SPAN, TEXT
+
+__all__ = ["OF_LINKS", "SPACES", "embed", "embeddings"]
+
+SPACES = (TEXT, LINK, HYBRID, HIT, GAUSS, SPAN)
+"""Spaces whose vectors are of use without a condition."""
+
+OF_LINKS = (LINK, HYBRID)
+"""Spaces that are asked by an entity and a relation."""
+
+Floats = NDArray[np.float32]
+
+
+def embeddings(index: Index, space: str) -> Embeddings:
+    """Return the vectors of a space, those of a ball as points in it.
+
+    Raises:
+        IndexMismatch: If the index has no such space.
+    """
+    stored, graph = index.vectors(space), index.graph
+    vectors = np.concatenate(stored.shards).astype(np.float32, copy=False)
+    ids, texts = list(graph.ids), list(graph.labels)
+    if space in SAID:
+        said = index.said(space)
+        ids, texts = [ids[owner] for owner in said.owners.tolist()], list(said.texts)
+    curvature = index.curvature if space == HIT else 0.0
+    if space == HIT:
+        vectors = poincare.unlift(vectors, curvature)
+    return Embeddings(space, index.manifest.spaces[space].geometry, curvature, ids, texts, vectors)
+
+
+def embed(index: Index, texts: Sequence[str], space: str) -> Floats:
+    """Return vectors of entities and texts; the form is that of :func:`embeddings`.
+
+    In the spaces of what entities say, an entity is its label.
+
+    Raises:
+        IndexMismatch: If the index has no such space.
+        UnknownEntity: If a text is an IRI or CURIE that no entity has.
+        SettingsError: If one is empty.
+    """
+    stored, read = index.vectors(space), resolve_entities(index.graph, texts)
+    if space == HIT:
+        items = vectors_of(stored, read, lambda words: np.asarray(index.hit_encoder.items(words)))
+        return np.asarray(poincare.unlift(items, index.curvature))
+    if space in SAID:
+        encoder = index.gauss_encoder if space == GAUSS else index.text_encoder
+        words = [one.words if one.row is None else in_words(index.graph.labels[one.row]) for one in read]
+        return np.asarray(encoder.encode(words), dtype=np.float32)
+    return vectors_of(stored, read, lambda words: np.asarray(index.text_encoder.encode(words)))

@@ -1,0 +1,65 @@
+"""The vectors of a space, for other programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.errors import SettingsError
+from ontodex.graph.writers.atomic import replacing
+
+__all__ = ["Embeddings"]
+
+SUFFIX = ".npy"
+HEADER = ("id", "text")
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """The vectors of a space, and whose they are; see :meth:`ontodex.Engine.embeddings`.
+
+    Attributes:
+        space: Its name.
+        geometry: How vectors compare: ``"cosine"`` (of length one) and ``"product"`` by their inner product,
+            ``"poincare"`` by :func:`ontodex.geometry.poincare.distance`, ``"gaussian"`` (means and log-variances) by
+            :func:`ontodex.geometry.gaussian.similarity`.
+        curvature: The ball has the curvature minus this; 0 for other geometries.
+        ids: Entity of each vector.
+        texts: Its label; the sentence or phrase, in spaces of what entities say.
+        vectors: ``float32`` of shape (n, dim).
+    """
+
+    space: str
+    geometry: str
+    curvature: float
+    ids: list[str]
+    texts: list[str]
+    vectors: NDArray[np.float32]
+
+    def __repr__(self) -> str:
+        return f"Embeddings({self.space!r}: {len(self):,} vectors of {self.vectors.shape[1]} numbers, {self.geometry})"
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def write(self, path: str | Path) -> None:
+        """Write the vectors as a file of numpy, and beside it a table with the id and the text of each, in their order.
+
+        Args:
+            path: Where to, such as ``hp.npy``; the table is ``hp.tsv`` then.
+
+        Raises:
+            SettingsError: If it ends otherwise.
+            OSError: If the place cannot be written to.
+        """
+        path = Path(path)
+        if path.suffix != SUFFIX:
+            raise SettingsError(f"{path}: expected a file that ends in {SUFFIX}, found {path.suffix!r}")
+        with replacing(path) as stream:
+            np.save(stream, self.vectors, allow_pickle=False)
+        with replacing(path.with_suffix(".tsv")) as stream:
+            for row in (HEADER, *zip(self.ids, self.texts, strict=True)):
+                stream.write(("\t".join(" ".join(cell.split()) for cell in row) + "\n").encode())
