@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import merge
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.readers.annotations import ANNOTATIONS, read_annotations
+from ontodex.graph.readers.archives import Archives
 from ontodex.graph.readers.folders import read_splits, split_files
 from ontodex.graph.readers.formats import GRAPH_XML, format_of
 from ontodex.graph.readers.graph_xml import read_graph_xml
@@ -86,14 +88,14 @@ def read(
 ) -> KnowledgeGraph:
     """Read a knowledge graph or an ontology, from one source or several.
 
-    Files may be gzipped. Their format is known by content and suffix: triples in TSV or CSV (with a header such as head,
-    relation, tail, or three columns without one), entities in TSV or CSV (with a header such as id, label, parent), either
-    as sheets of an Excel workbook, tables of SQLite, objects of JSON or elements of XML, paths of categories (Animals >
-    Birds), a line each or in a column, annotations (GAF, phenotype.hpoa), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads,
-    TriG, JSON-LD), OWL/XML, OWL functional syntax, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test,
-    with names and definitions beside them, a WordNet database, or a release of SNOMED CT, UMLS or RxNorm; of any other each
-    file is a source, but for what is of another format or cannot be read, with a warning. Nothing is ever fetched: imports
-    are left out.
+    Files may be gzipped, and a zip or tar archive is what is in it. Their format is known by content and suffix: triples in
+    TSV or CSV (with a header such as head, relation, tail, or three columns without one), entities in TSV or CSV (with a
+    header such as id, label, parent), either as sheets of an Excel workbook, tables of SQLite, objects of JSON or elements
+    of XML, paths of categories (Animals > Birds), a line each or in a column, annotations (GAF, phenotype.hpoa), OBO, RDF
+    (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, OWL functional syntax, GraphML, GEXF and OBO-graph JSON.
+    A folder holds train, valid and test, with names and definitions beside them, a WordNet database, or a release of SNOMED
+    CT, UMLS or RxNorm; of any other each file is a source, but for what is of another format or cannot be read, with a
+    warning. Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The
@@ -131,21 +133,8 @@ def read(
         expect_choice("format", format, FORMATS)
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", str(language)):
         raise SettingsError(f"language: expected a tag such as 'en', 'de' or 'pt-BR', found {language!r}")
-    inside = [_parts(one, on_error, format) for one in (source, *more)]
-    sources = [part for parts in inside for part in parts]
-    among_others = [len(parts) > 1 for parts in inside for _ in parts]
-    names = [table_name(one) for one in sources]
-    tables = [Table(name, frozenset(names) - {name, ""}, is_alone=len(names) == 1) for name in names]
-    parts = list[Part]()
-    for one, table, may_fail in zip(sources, tables, among_others, strict=True):
-        try:
-            parts.append(_read_one(one, table, on_error, format, language, negated))
-        except ReadError as error:
-            if not may_fail or on_error == "raise" or (one is sources[-1] and not parts):
-                raise
-            where, what = (one.path, "table") if isinstance(one, Sheet) else (Path(one).parent, "file")
-            Problems(on_error, str(where)).remark(f"left out a {what} that cannot be read: {error}")
-    parts = keep_apart(parts)
+    with Archives() as archives:
+        parts = _read_each((source, *more), _How(on_error, format, language, negated, archives))
     graph = parts[0].graph
     for part in parts[1:]:
         graph = replace(merge(graph, part.graph), source=f"{graph.source} + {part.graph.source}")
@@ -157,33 +146,62 @@ def read(
     return graph
 
 
-def _parts(source: Any, on_error: str, format: str | None) -> list[Any]:
+@dataclass(frozen=True)
+class _How:
+    """How sources are read."""
+
+    on_error: str
+    format: str | None
+    language: str
+    negated: bool
+    archives: Archives
+
+    def problems(self, source: str) -> Problems:
+        return Problems(self.on_error, self.archives.named(source), self.archives.named)
+
+
+def _read_each(sources: Sequence[Any], how: _How) -> list[Part]:
+    """Return what the sources hold, part by part, the ids of tables that are keys of a database told apart."""
+    inside = [_parts(one, how) for one in sources]
+    sources = [part for parts in inside for part in parts]
+    among_others = [len(parts) > 1 for parts in inside for _ in parts]
+    names = [table_name(one) for one in sources]
+    tables = [Table(name, frozenset(names) - {name, ""}, is_alone=len(names) == 1) for name in names]
+    parts = list[Part]()
+    for one, table, may_fail in zip(sources, tables, among_others, strict=True):
+        try:
+            parts.append(_read_one(one, table, how))
+        except ReadError as error:
+            if not may_fail or how.on_error == "raise" or (one is sources[-1] and not parts):
+                raise
+            where, what = (one.path, "table") if isinstance(one, Sheet) else (Path(one).parent, "file")
+            how.problems(str(where)).remark(f"left out a {what} that cannot be read: {error}")
+    return keep_apart(parts)
+
+
+def _parts(source: Any, how: _How) -> list[Any]:
     """Return the files of a folder that is no benchmark and no WordNet, in the order of their names; else the source.
 
-    The sheets of a workbook stand for it, and the tables of a database.
+    The sheets of a workbook stand for it, the tables of a database, and what is in an archive.
     """
-    folder = Path(source) if isinstance(source, str | Path) else None
-    if folder is not None and (format == "workbook" or (format is None and is_workbook(folder))):
-        return [*sheets_of(folder)]
-    if folder is not None and format in ("database", None) and is_database(folder):
-        return [source] if is_semantic_sql(folder) else [*tables_of(folder)]
-    if (
-        folder is None
-        or format in ("splits", *FOLDERS)
-        or not folder.is_dir()
-        or _format_of_folder(folder)
-        or split_files(folder)
-    ):
+    if not isinstance(source, str | Path):
         return [source]
-    inside = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    others = [path for path in inside if path.is_dir() or _is_about_others(path, on_error, format)]
-    files = [path for path in inside if path not in others]
+    path, format = how.archives.unpacked(Path(source)), how.format
+    if format == "workbook" or (format is None and is_workbook(path)):
+        return [*sheets_of(path)]
+    if format in ("database", None) and is_database(path):
+        return [path] if is_semantic_sql(path) else [*tables_of(path)]
+    if format in ("splits", *FOLDERS) or not path.is_dir() or _format_of_folder(path) or split_files(path):
+        return [path]
+    inside = sorted(one for one in path.iterdir() if not one.name.startswith("."))
+    others = [one for one in inside if one.is_dir() or _is_about_others(one, how)]
+    files = [one for one in inside if one not in others]
     if files and others:
-        named = ", ".join(path.name for path in others[:5])
-        Problems(on_error, str(folder)).remark(
+        named = ", ".join(one.name for one in others[:5])
+        how.problems(str(path)).remark(
             f"left out {len(others)} folder(s) and file(s) of other formats in it ({named}); name what is to be read too"
         )
-    return [part for path in files for part in _parts(path, on_error, format)] or [source]
+    return [part for one in files for part in _parts(one, how)] or [path]
 
 
 def _format_of_folder(folder: Path) -> str:
@@ -191,63 +209,61 @@ def _format_of_folder(folder: Path) -> str:
     return next((name for name, (is_it, _) in FOLDERS.items() if is_it(folder)), "")
 
 
-def _is_about_others(path: Path, on_error: str, format: str | None) -> bool:
+def _is_about_others(path: Path, how: _How) -> bool:
     """Tell whether a file in a folder is no source, but a text about the others, or something else.
 
     Raises:
-        ReadError: If its format is unknown, no text's, and ``on_error`` is ``"raise"``.
+        ReadError: If its format is unknown, no text's, and faults are errors.
     """
-    if format is not None:
+    if how.format is not None:
         return False
     if ABOUT_OTHERS.fullmatch(path.name):
         return True
     try:
         format_of(path)
     except ReadError:
-        if on_error == "raise":
+        if how.on_error == "raise":
             raise
         return True
     return False
 
 
-def _read_one(source: Any, table: Table, on_error: str, format: str | None, language: str, negated: bool) -> Part:
+def _read_one(source: Any, table: Table, how: _How) -> Part:
     if isinstance(source, KnowledgeGraph):
-        return Part(source, Problems(on_error, source.source), table)
-    is_path = isinstance(source, str | Path | Sheet)
-    if format is not None and not is_path:
-        raise SettingsError(f"format: expected None for a source in memory, found {format!r}")
-    name = str(source) if is_path else type(source).__name__
-    builder, problems = GraphBuilder(name, language), Problems(on_error, name)
+        return Part(source, how.problems(source.source), table)
+    is_path = isinstance(source, Path | Sheet)
+    if how.format is not None and not is_path:
+        raise SettingsError(f"format: expected None for a source in memory, found {how.format!r}")
+    problems = how.problems(str(source) if is_path else type(source).__name__)
+    builder = GraphBuilder(problems.source, how.language)
     if isinstance(source, Sheet):
-        read_table(source, builder, problems, table, negated=negated)
-    elif is_path:
-        _read_path(Path(source), builder, problems, table, format, negated)
+        read_table(source, builder, problems, table, negated=how.negated)
+    elif isinstance(source, Path):
+        _read_path(source, builder, problems, table, how)
     else:
-        _read_object(source, builder, problems, table, negated)
+        _read_object(source, builder, problems, table, how.negated)
     try:
         return Part(builder.build(skipped=problems.count), problems, table)
     except ReadError as error:
         if problems.count:
-            raise ReadError(f"nothing could be read; {problems.summary()}", name) from None
-        if negated:
+            raise ReadError(f"nothing could be read; {problems.summary()}", problems.source) from None
+        if how.negated:
             nothing = "expected links that do not hold, found none; SSSOM marks them by Not in predicate_modifier"
-            raise ReadError(nothing, name) from None
+            raise ReadError(nothing, problems.source) from None
         raise error from None
 
 
-def _read_path(
-    path: Path, builder: GraphBuilder, problems: Problems, table: Table, format: str | None, negated: bool
-) -> None:
+def _read_path(path: Path, builder: GraphBuilder, problems: Problems, table: Table, how: _How) -> None:
     if not path.exists():
         raise ReadError("expected a file or a folder, found nothing of this name; check the path", str(path))
     if path.is_dir():
-        known = format or _format_of_folder(path)
+        known = how.format or _format_of_folder(path)
         if known in FOLDERS:
             FOLDERS[known][1](path, builder, problems)
         else:
             read_splits(path, builder, problems, table)
         return
-    format = format or format_of(path)
+    format, negated = how.format or format_of(path), how.negated
     if format in RDF_FORMATS:
         read_rdf(path, format, builder, problems)
     elif format == "table":
@@ -265,7 +281,8 @@ def _read_path(
     elif format in PLAIN_READERS:
         PLAIN_READERS[format](path, builder, problems)
     else:
-        raise ReadError(f"expected a folder for the format {format!r}, found a file", str(path))
+        found = "an archive in an archive; unpack it" if format == "archive" else "a file"
+        raise ReadError(f"expected a folder for the format {format!r}, found {found}", str(path))
 
 
 def _read_json(path: Path, builder: GraphBuilder, problems: Problems, table: Table, negated: bool) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ontodex.errors import ReadError
 from ontodex.graph.readers.annotations import ANNOTATIONS
+from ontodex.graph.readers.archives import is_archive
 from ontodex.graph.readers.files import head_of, plain_name
 from ontodex.graph.readers.sqlite import SQLITE, is_database
 from ontodex.graph.readers.tables.workbooks import ZIP, is_workbook
@@ -15,7 +16,7 @@ from ontodex.graph.readers.xml_guard import after_prolog
 __all__ = ["GRAPH_XML", "format_of"]
 
 OTHERS = {
-    ZIP: "a zip archive that is no workbook of Excel; unzip it and read the folder, or save it as .xlsx or CSV",
+    ZIP: "a damaged archive, or a document of an office; save its tables as .xlsx or CSV",
     b"PAR1": "a Parquet file; read it with pandas or polars and give the frame to ontodex.read",
     SQLITE: "a gzipped database of SQLite; unzip it",
     b"%PDF": "a PDF; ontodex reads tables, graphs and ontologies, and plain text with --format sentences",
@@ -67,6 +68,8 @@ def format_of(path: Path) -> str:
         return "workbook"
     if is_database(path):
         return "database"
+    if is_archive(path):
+        return "archive"
     head = head_of(path)
     if not head.strip():
         raise ReadError("expected a graph or an ontology, found an empty file", str(path))
@@ -91,8 +94,8 @@ def format_of(path: Path) -> str:
     if found is None:
         raise ReadError(
             "expected triples or entities (TSV, CSV, JSON, XML, Excel, SQLite), GAF, OBO, RDF (RDF/XML, Turtle, N-Triples, "
-            "N-Quads, TriG, JSON-LD), OWL/XML, OWL functional syntax, GraphML, GEXF or OBO-graph JSON, found something else "
-            f"({head[:24]!r}…); give format= in Python or --format on the command line",
+            "N-Quads, TriG, JSON-LD), OWL/XML, OWL functional syntax, GraphML, GEXF, OBO-graph JSON or an archive of such, "
+            f"found something else ({head[:24]!r}…); give format= in Python or --format on the command line",
             str(path),
         )
     return found

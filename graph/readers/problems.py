@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 from ontodex.errors import ReadError, expect_choice
 from ontodex.graph.notices import ReadWarning
@@ -20,6 +21,7 @@ class Problems:
         policy: ``"raise"`` stops at the first faulty part, ``"warn"`` leaves them out and warns once at the end,
             ``"skip"`` leaves them out silently.
         source: Name of the source, for messages.
+        named: Gives files in messages the names that users know them by.
 
     Raises:
         SettingsError: If the policy is unknown.
@@ -31,10 +33,11 @@ class Problems:
         (1, ['pets.tsv:7: expected 3 columns, found 2'])
     """
 
-    def __init__(self, policy: str, source: str) -> None:
+    def __init__(self, policy: str, source: str, named: Callable[[str], str] = str) -> None:
         expect_choice("on_error", policy, ON_ERROR)
         self.policy = policy
         self.source = source
+        self._named = named
         self.count = 0
         self.first: list[str] = []
 
@@ -44,7 +47,7 @@ class Problems:
         Raises:
             ReadError: If the policy is ``"raise"``.
         """
-        error = ReadError(message, source or self.source, line)
+        error = ReadError(message, self._named(source or self.source), line)
         if self.policy == "raise":
             raise error
         self.count += 1
@@ -54,7 +57,7 @@ class Problems:
     def remark(self, message: str) -> None:
         """Warn of what is no fault, if the policy is ``"warn"``."""
         if self.policy == "warn":
-            warnings.warn(f"{self.source}: {message}", ReadWarning, stacklevel=3)
+            warnings.warn(self._named(f"{self.source}: {message}"), ReadWarning, stacklevel=3)
 
     def summary(self) -> str:
         """Return the number of faulty parts and the first few of them, one a line."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ontodex.errors import ReadError
 from ontodex.graph.readers.tables.values import plain
 
-__all__ = ["ZIP", "Sheet", "is_workbook", "sheets_of"]
+__all__ = ["CONTENT", "ZIP", "Sheet", "is_workbook", "names_in_zip", "sheets_of"]
 
 ZIP = b"PK\x03\x04"
 CONTENT = "xl/workbook.xml"
@@ -54,18 +54,23 @@ class Sheet(NamedTuple):
         return [(number, " - ".join(filter(str.strip, cells))) for number, cells in self.rows]
 
 
-def is_workbook(path: Path) -> bool:
-    """Tell whether a file is a workbook of Excel (.xlsx, .xlsm)."""
+def names_in_zip(path: Path) -> list[str]:
+    """Return the names of what is in a zip file; none of any other file, or a damaged one."""
     if not path.is_file():
-        return False
+        return []
     try:
         with path.open("rb") as file:
             if file.read(len(ZIP)) != ZIP:
-                return False
+                return []
         with zipfile.ZipFile(path) as archive:
-            return CONTENT in archive.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError):
-        return False
+            return archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError):
+        return []
+
+
+def is_workbook(path: Path) -> bool:
+    """Tell whether a file is a workbook of Excel (.xlsx, .xlsm)."""
+    return CONTENT in names_in_zip(path)
 
 
 def sheets_of(path: Path) -> list[Sheet]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,12 @@ def release(tmp_path: Path) -> Path:
     table(snapshot / "Refset" / "Language" / "der2_cRefset_LanguageSnapshot-en_INT_20260101.txt", members, LANGUAGE, 5)
     table(tmp_path / "release" / "Full" / "Terminology" / "sct2_Concept_Full_INT_20260101.txt", "id active", "7 1", 2)
     return tmp_path / "release"
+
+
+def test_a_release_may_be_packed(release: Path, tmp_path: Path) -> None:
+    packed = shutil.make_archive(str(tmp_path / "release"), "zip", tmp_path, "release")
+    graph = read(packed, on_error="raise")
+    assert (graph.ids, graph.n_triples, graph.source) == (read(release).ids, 3, f"{packed}/release")
 
 
 @pytest.mark.parametrize("place", [".", "Snapshot", "Snapshot/Terminology", ".."])

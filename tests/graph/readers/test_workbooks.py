@@ -86,9 +86,9 @@ def test_a_sheet_that_is_no_table_is_left_out(workbook) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"PK\x03\x04" + bytes(100), "a zip archive that is no workbook"),
+        (b"PK\x03\x04" + bytes(100), "a damaged archive, or a document of an office"),
         (b"\xd0\xcf\x11\xe0" + bytes(100), "a workbook of an old Excel"),
-        ({"a.csv": b"id,name\n"}, "a zip archive that is no workbook"),
+        ({"content.xml": b"<a/>", "mimetype": b""}, "a damaged archive, or a document of an office"),
         ({"xl/workbook.xml": b"<workbook/>"}, "expected a workbook, found a fault"),
         ({"xl/workbook.xml": b"<!DOCTYPE workbook []><workbook/>"}, "without a DOCTYPE"),
         ({"xl/workbook.xml": b"<workbook/>", "xl/large.xml": bytes(1 << 24)}, "grows beyond"),
