@@ -22,6 +22,7 @@ from ontodex.graph.readers.memory import read_frame, read_networkx
 from ontodex.graph.readers.ontologies.obo import read_obo
 from ontodex.graph.readers.ontologies.obographs import read_obographs
 from ontodex.graph.readers.ontologies.owl_functional import read_owl_functional
+from ontodex.graph.readers.ontologies.owl_manchester import read_owl_manchester
 from ontodex.graph.readers.ontologies.owl_xml import read_owl_xml
 from ontodex.graph.readers.ontologies.rdf import RDF_FORMATS, read_rdf, read_rdflib
 from ontodex.graph.readers.ontologies.semantic_sql import is_semantic_sql, read_semantic_sql
@@ -60,6 +61,7 @@ FORMATS = (
     *RDF_FORMATS,
     "owlxml",
     "functional",
+    "manchester",
     *GRAPH_XML,
     "xml",
     "json",
@@ -73,6 +75,7 @@ PLAIN_READERS = {
     "obo": read_obo,
     "owlxml": read_owl_xml,
     "functional": read_owl_functional,
+    "manchester": read_owl_manchester,
     "sentences": read_sentences,
 }
 """Of formats that need no more than a path."""
@@ -92,10 +95,10 @@ def read(
     TSV or CSV (with a header such as head, relation, tail, or three columns without one), entities in TSV or CSV (with a
     header such as id, label, parent), either as sheets of an Excel workbook, tables of SQLite, objects of JSON or elements
     of XML, paths of categories (Animals > Birds), a line each or in a column, annotations (GAF, phenotype.hpoa), OBO, RDF
-    (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, OWL functional syntax, GraphML, GEXF and OBO-graph JSON.
-    A folder holds train, valid and test, with names and definitions beside them, a WordNet database, or a release of SNOMED
-    CT, UMLS or RxNorm; of any other each file is a source, but for what is of another format or cannot be read, with a
-    warning. Nothing is ever fetched: imports are left out.
+    (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the functional and the Manchester syntax of OWL, GraphML,
+    GEXF and OBO-graph JSON. A folder holds train, valid and test, with names and definitions beside them, a WordNet
+    database, or a release of SNOMED CT, UMLS or RxNorm; of any other each file is a source, but for what is of another
+    format or cannot be read, with a warning. Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The

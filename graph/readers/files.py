@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from ontodex.errors import ReadError
 from ontodex.graph.readers.problems import Problems
 
-__all__ = ["bounded_lines", "head_of", "lines_of", "opened", "plain_name", "size_of"]
+__all__ = ["bounded_lines", "head_of", "lines_of", "opened", "plain_name", "size_of", "text_of"]
 
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -107,6 +107,21 @@ def head_of(path: Path) -> bytes:
     """
     with opened(path) as stream:
         return stream.read(HEAD)
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a UTF-8 file.
+
+    Raises:
+        ReadError: As :func:`opened`, and if it is no UTF-8.
+    """
+    with opened(path) as stream:
+        try:
+            return stream.read().decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ReadError(
+                f"expected UTF-8, found another encoding ({error}); save the file as UTF-8", str(path)
+            ) from None
 
 
 def lines_of(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:

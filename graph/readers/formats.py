@@ -85,17 +85,13 @@ def format_of(path: Path) -> str:
     suffix = SUFFIXES.get(Path(plain_name(path)).suffix)
     body = b"\n".join(line for line in head.splitlines() if not line.lstrip().startswith((b"#", b"!")))
     if suffix != "table" and MANCHESTER.search(body):
-        raise ReadError(
-            "expected RDF or OBO, found OWL Manchester syntax, which is not supported; "
-            "convert it with ROBOT (robot convert) to RDF/XML or OBO",
-            str(path),
-        )
+        return "manchester"
     found = _by_content(head.lstrip(), body, suffix)
     if found is None:
         raise ReadError(
             "expected triples or entities (TSV, CSV, JSON, XML, Excel, SQLite), GAF, OBO, RDF (RDF/XML, Turtle, N-Triples, "
-            "N-Quads, TriG, JSON-LD), OWL/XML, OWL functional syntax, GraphML, GEXF, OBO-graph JSON or an archive of such, "
-            f"found something else ({head[:24]!r}…); give format= in Python or --format on the command line",
+            "N-Quads, TriG, JSON-LD), OWL/XML, the functional or Manchester syntax of OWL, GraphML, GEXF, OBO-graph JSON or "
+            f"an archive, found something else ({head[:24]!r}…); give format= in Python or --format on the command line",
             str(path),
         )
     return found

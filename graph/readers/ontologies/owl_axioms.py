@@ -1,7 +1,7 @@
 """Axioms of OWL, taken as the RDF statements that they stand for.
 
 By the mapping of the OWL 2 Web Ontology Language to RDF graphs, for what :mod:`ontodex.graph.readers.ontologies.ontology`
-reads. OWL/XML and the functional syntax write the same axioms by the same names.
+reads. OWL/XML and the functional syntax write the same axioms by the same names; the Manchester syntax is turned into them.
 """
 
 from __future__ import annotations

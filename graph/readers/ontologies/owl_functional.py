@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.files import opened
+from ontodex.graph.readers.files import text_of
 from ontodex.graph.readers.ontologies.meaning import interpret
 from ontodex.graph.readers.ontologies.owl_axioms import LANGUAGE, Axioms
 from ontodex.graph.readers.problems import Problems
@@ -43,14 +43,7 @@ def read_owl_functional(path: Path, builder: GraphBuilder, problems: Problems) -
         ReadError: If it is not in that syntax, or no UTF-8.
     """
     axioms = Axioms(builder.source, builder.language)
-    with opened(path) as stream:
-        try:
-            text = stream.read().decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise ReadError(
-                f"expected UTF-8, found another encoding ({error}); save the file as UTF-8", str(path)
-            ) from None
-    _add(text, axioms, str(path))
+    _add(text_of(path), axioms, str(path))
     interpret(axioms.statements, builder, problems)
 
 

@@ -1,4 +1,4 @@
-"""OWL/XML and the functional syntax say what the RDF says that their axioms stand for."""
+"""OWL/XML, the functional and the Manchester syntax say what the RDF says that their axioms stand for."""
 
 from __future__ import annotations
 
@@ -94,6 +94,75 @@ AnnotationAssertion(owl:deprecated :Gone "true"^^xsd:boolean)
 AnnotationAssertion(rdfs:seeAlso :Dog <http://example.org/>)
 )
 """
+MANCHESTER = r"""
+Prefix: : <http://x.org/pets#>
+Prefix: ex: <http://x.org/pets#>
+Prefix: owl: <http://www.w3.org/2002/07/owl#>
+Prefix: rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+Prefix: xsd: <http://www.w3.org/2001/XMLSchema#>
+# What is read (and what is not):
+Ontology: <http://x.org/pets> <http://x.org/pets/1.0>
+Import: <http://x.org/others>
+Annotations: rdfs:comment "An \"ontology\" of pets: # no comment"@en
+
+AnnotationProperty: rdfs:label
+Datatype: xsd:integer
+    EquivalentTo: integer[>= 3, < 5] or { 1, 2.5 , true }
+
+ObjectProperty: livesIn
+    Annotations: Annotations: rdfs:comment "of a note" rdfs:comment "a note"
+    Characteristics: Annotations: rdfs:comment "sure" Functional, Asymmetric
+    SubPropertyChain: owns o inverse (owns)
+    InverseOf: houses
+ObjectProperty: owns
+    Domain: Pet or Dog
+    Range: House
+DataProperty: age
+    Domain: Dog
+    Range: xsd:integer[>= 0], {"3"^^xsd:integer, "x"@en}
+
+Class: Animal
+Class: owl:Thing
+    SuperClassOf: Animal
+Class: ex:Dog
+    Annotations:
+        rdfs:label "dog"@en, rdfs:label "Hund"@de,
+        Annotations: rdfs:comment "of a note", rdfs:seeAlso <http://example.org/> rdfs:comment "Barks & bites.",
+        rdfs:seeAlso <http://example.org/>
+    SubClassOf: Annotations: rdfs:comment "sure"^^xsd:string, rdfs:comment "very" Animal,
+        owns min 0 House, owns max 2 Pet, not (owns some Pet), livesIn Self, age some xsd:integer[>= 0],
+        age value 3, age some string, age min 1, age exactly 1 xsd:integer
+    EquivalentTo: Hound
+    DisjointWith: Annotations: rdfs:comment "a cat is none" Pet
+    HasKey: Annotations: rdfs:label "a key" owns age
+Class: Pet
+    SubClassOf: livesIn some House
+    SubClassOf: livesIn only House, owns min 2 House
+Class: BigDog
+    SubClassOf: owns exactly 1 (House and Animal)
+    EquivalentTo: Dog that livesIn some House
+Class: <http://x.org/pets#Hound>
+    SubClassOf: livesIn value Kennel
+Class: House
+Class: Gone
+    Annotations: owl:deprecated true
+
+Individual: Rex
+    Types: Dog
+    Facts: owns Kennel, age "3"^^<http://www.w3.org/2001/XMLSchema#integer>, not owns Ann, age -3.5
+    DifferentFrom: Kennel
+Individual: _:one
+    Types: Dog
+Individual: Kennel
+Individual: Ann
+    Facts: Annotations: rdfs:comment "sure" owns Rex
+    SameAs:
+
+DisjointClasses: Annotations: rdfs:comment "of course" Dog, House
+EquivalentClasses: Dog, Hound
+DifferentIndividuals: Ann, Rex
+Rule: Dog(?x), owns(?x, ?y) -> Pet(?y)
+"""
 TURTLE = """
 @prefix ex: <http://x.org/pets#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -137,6 +206,36 @@ def test_the_functional_syntax_says_the_same(write, language: str) -> None:
     graph = read(write("pets.owl", FUNCTIONAL), language=language, on_error="raise")
     assert said(graph) == said(read(write("pets.ttl", TURTLE), language=language))
     assert read(write("pets.ofn", "# pets\n" + FUNCTIONAL), format="functional").n_triples == 13
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_manchester_syntax_says_the_same(write, language: str) -> None:
+    graph = read(write("pets.omn", MANCHESTER), language=language, on_error="raise")
+    assert said(graph) == said(read(write("pets.ttl", TURTLE), language=language))
+    assert read(write("pets", "Class: Dog\n SubClassOf: Animal"), format="manchester").n_triples == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "line"),
+    [
+        ("Class: Dog SubClassOf: Animal Pet", 2),
+        ("Class: Dog\n SubClassOf: livesIn some", 3),
+        ("Class: Dog\n SubClassOf: (livesIn\n\nClass: Pet", 5),
+        ('Class: Dog\n Annotations: rdfs:label "never closed', 3),
+        ("Class: Dog\n SubClassOf: and", 3),
+        ("Class: some", 2),
+        ("(Dog) SubClassOf: Animal", 2),
+        ("SubClassOf: {a, b", 2),
+        ("Class: Dog SubClassOf: " + "(" * 200_000, 2),
+        ("Class: Dog SubClassOf: " + "not " * 200_000, 2),
+        ("Class: Dog SubClassOf: " + "p some " * 200_000, 2),
+        ("Class: Dog " + "Annotations: " * 200_000, 2),
+    ],
+)
+def test_a_fault_of_the_manchester_syntax_names_its_line(write, fault: str, line: int) -> None:
+    with pytest.raises(ReadError, match=r"expected .*, found a fault .*; mend it") as error:
+        read(write("pets.omn", f"Ontology: <http://x.org/pets> :1.0\n{fault}"))
+    assert error.value.line == line
 
 
 @pytest.mark.parametrize(

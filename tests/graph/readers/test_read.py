@@ -74,11 +74,6 @@ def test_a_file_for_a_folder_format(write) -> None:
         read(write("a.tsv", TRIPLES), format="wordnet")
 
 
-def test_the_manchester_syntax_is_named(write) -> None:
-    with pytest.raises(ReadError, match=r"Manchester.*ROBOT"):
-        read(write("a.owl", "Prefix: x: <http://x.org/>\nOntology: <http://x.org>\nClass: x:a\n"))
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
