@@ -45,7 +45,9 @@ class _Layout(NamedTuple):
 
 
 GAF = _Layout(
-    begins=re.compile(rb"\A!gaf-version"),
+    begins=re.compile(
+        rb"\A(?:!gaf-version|(?:!.*\n)*(?:[^\t\n]+\t){3,4}\t?\w+:\w+\t[^\t\n]+\t[A-Z]{2,3}\t[^\t\n]*\t[PFC]\t)"
+    ),
     width=15,
     head=(0, 1),
     label=2,

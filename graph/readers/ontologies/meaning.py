@@ -25,6 +25,7 @@ NO_FACTS = (
     *(rdf.OWL + name for name in ("imports", "versionIRI", "priorVersion", "backwardCompatibleWith")),
     *(rdf.OWL + name for name in ("inverseOf", "equivalentProperty", "propertyDisjointWith", "disjointWith")),
     *(rdf.RDFS + name for name in ("domain", "range", "subPropertyOf")),
+    rdf.OWL + "propertyChainAxiom",
     *rdf.SCHEME_LINKS,
 )
 """What is said of an ontology, its classes and its properties, and links no entities."""
@@ -32,7 +33,7 @@ CHECKED = (rdf.OWL, rdf.RDF, rdf.RDFS, rdf.SKOS)
 
 
 def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Problems) -> None:
-    """Add what the statements say to ``builder``: as an ontology if there are subclasses, else as plain data.
+    """Add what the statements say to ``builder``: as an ontology if classes have axioms, else as plain data.
 
     Raises:
         ReadError: If all that is said is said of blank nodes.
@@ -46,7 +47,7 @@ def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Proble
     prefixes = statements.all_prefixes()
     builder.prefixes.update(prefixes)
     ontology, links = Ontology(statements), statements.links
-    is_ontology = bool(ontology.classes) and ontology.has_subclasses
+    is_ontology = bool(ontology.classes) and ontology.has_axioms
     names = statements.curies()
     if is_ontology:
         triples, entities = ontology.triples(), ontology.entities

@@ -12,6 +12,9 @@ from ontodex.graph.readers.problems import Problems
 
 __all__ = ["read_obographs"]
 
+OF_PROPERTIES = ("subPropertyOf", "inverseOf")
+"""Edges between relations."""
+
 
 def read_obographs(document: dict[str, Any], builder: GraphBuilder, problems: Problems) -> None:
     """Read classes, individuals, edges and existential restrictions; deprecated nodes and their edges are left out.
@@ -32,6 +35,7 @@ def read_obographs(document: dict[str, Any], builder: GraphBuilder, problems: Pr
 
 def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems) -> None:
     out: set[str] = set()
+    labels = {"is_a": "is a"}
     former: dict[str, str] = {}
     replaced: dict[str, str] = {}
     for node in _listed(graph, "nodes", problems):
@@ -39,7 +43,7 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
             identifier = contract(str(node["id"]), builder.prefixes)
             meta = node.get("meta") or {}
             if node.get("type") == "PROPERTY":
-                builder.relation(identifier, str(node.get("lbl") or ""))
+                labels[identifier] = str(node.get("lbl") or "")
                 out.add(identifier)
             elif meta.get("deprecated"):
                 out.add(identifier)
@@ -64,7 +68,7 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
         ends[1] = builder.aliases.get(ends[1], ends[1])
         if not out.intersection(ends):
             name = contract(relation, builder.prefixes)
-            builder.relation(name, "is a" if name == "is_a" else "")
+            builder.relation(name, labels.get(name, ""))
             builder.triple(ends[0], name, contract(tail, builder.prefixes))
 
 
@@ -77,7 +81,8 @@ def _edges(graph: dict[str, Any], problems: Problems) -> Iterator[tuple[str, str
     for edge in _listed(graph, "edges", problems):
         try:
             head, relation, tail = str(edge["sub"]), str(edge["pred"]), str(edge["obj"])
-            yield head, relation, tail
+            if relation not in OF_PROPERTIES:
+                yield head, relation, tail
             if relation == "is_a":
                 with_parent.add(head)
         except (KeyError, TypeError):

@@ -59,9 +59,14 @@ class Ontology:
         return {s for s, kind in self._pairs(rdf.TYPE) if kind in wanted and self._is_named(s)}
 
     @cached_property
-    def has_subclasses(self) -> bool:
-        """Whether anything is a subclass of anything."""
-        return bool((self._links[:, 1] == self._subclass).any())
+    def has_axioms(self) -> bool:
+        """Whether anything is a subclass of anything, or a class is said to be what an expression is."""
+        expressions = (
+            self._parts["onProperty"].keys() | self._parts["intersectionOf"].keys() | self._parts["unionOf"].keys()
+        )
+        return bool((self._links[:, 1] == self._subclass).any()) or any(
+            node in expressions for _, node in self._pairs(rdf.EQUIVALENT)
+        )
 
     @cached_property
     def classes(self) -> set[int]:

@@ -97,7 +97,8 @@ class Quarantine:
             try:
                 while block := list(islice(process.stdout, BLOCK)):  # type: ignore[arg-type]
                     if block[-1].endswith(b"\n"):  # else the process was stopped within a line
-                        yield from ox.parse(b"".join(block), format=ox.RdfFormat.N_QUADS)
+                        # The other process has read it: some names that it takes are strictly none.
+                        yield from ox.parse(b"".join(block), format=ox.RdfFormat.N_QUADS, lenient=True)
                 process.wait()
             finally:
                 process.kill()

@@ -38,8 +38,8 @@ RELATION = (
     *("relationship type", "edge type", "rel type", "type", "relation id", "predicate id", "metaedge", "interaction"),
     ":type",
 )
-KGTK = ("node1", "node2")
-"""Ends between which KGTK has the relation under the name of labels."""
+RELATION_OF = {"node1": ("label",), "subject": ("predicate",), "subject id": ("predicate id", "predicate")}
+"""Names that a relation has beside some names of a head, before all others: KGTK has labels, RDF and KGX predicates."""
 
 VALUES = ("value", "value id", "value label")
 """Names of a column of tails beside one of ids and one of relations."""
@@ -100,10 +100,10 @@ def triple_columns(names: Sequence[str]) -> TripleColumns | None:
     if not pairs and not is_entity:
         heads, tails = ([name for name in known if name in places] for known in zip(*ENDS, strict=True))
         pairs = list(zip(heads[:1], tails[:1], strict=False))
-    relation = next((name for name in RELATION if name in places), None)
-    if pairs[:1] == [KGTK] and "label" in places:
-        relation = "label"
-    if relation is None or not pairs:
+    if not pairs:
+        return None
+    relation = next((name for name in (*RELATION_OF.get(pairs[0][0], ()), *RELATION) if name in places), None)
+    if relation is None:
         return None
     found = (pairs[0][0], relation, pairs[0][1])
     head, middle, tail = (places[name] for name in found)

@@ -34,6 +34,9 @@ def test_gene_products_and_terms(write) -> None:
         ("MGI:7", "involved_in", "GO:0002251"),
     }
     assert said["entities"]["UniProtKB:A1"][:2] == ("NUDT4B", {"NU4", "N4B"})
+    rows = GAF.replace("!gaf-version: 2.2\n", "").replace("!generated-by: GOC\n", "")
+    for content in (rows, "!of one gene\n" + rows):
+        assert says(read(write("rows.tsv", content), on_error="skip")) == said
     assert says(read(write("goa.gaf", GAF), negated=True))["known"] == {("MGI:7", "involved_in", "GO:0002250")}
 
 

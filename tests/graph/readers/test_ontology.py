@@ -77,6 +77,19 @@ def test_classes_that_are_the_same_are_linked_outside_the_hierarchy(write) -> No
     assert len(graph.hierarchy().links) == 4
 
 
+def test_definitions_alone_make_an_ontology(write) -> None:
+    text = f"""{PREFIXES} ex:Pet a owl:Class . ex:Dog a owl:Class . ex:Cat a owl:Class .
+ex:LapDog a owl:Class ; owl:equivalentClass [ owl:intersectionOf ( ex:Dog
+  [ a owl:Restriction ; owl:onProperty ex:livesIn ; owl:someValuesFrom ex:House ] ) ] .
+ex:Pet owl:equivalentClass [ owl:unionOf ( ex:Dog ex:Cat ) ] ."""
+    assert says(read(write("a.ttl", text), on_error="raise"))["known"] == {
+        ("ex:LapDog", "rdfs:subClassOf", "ex:Dog"),
+        ("ex:LapDog", "ex:livesIn", "ex:House"),
+        ("ex:Dog", "rdfs:subClassOf", "ex:Pet"),
+        ("ex:Cat", "rdfs:subClassOf", "ex:Pet"),
+    }
+
+
 def test_schema_org(write) -> None:
     graph = read(
         write(

@@ -243,7 +243,7 @@ def test_what_is_said_of_properties_is_no_fact(write) -> None:
 x:Person a owl:Class . x:Film a owl:Class .
 x:directed a owl:ObjectProperty ; rdfs:domain x:Person ; rdfs:range x:Film ; owl:inverseOf x:directedBy ;
   rdfs:subPropertyOf x:made . x:directedBy a owl:ObjectProperty . x:made a owl:ObjectProperty .
-x:ann a x:Person ; x:directed x:alien . x:alien a x:Film .
+x:ann a x:Person ; x:directed x:alien . x:alien a x:Film . x:made owl:propertyChainAxiom ( x:directed x:made ) .
 """
     graph = read(write("a.ttl", text))
     assert {"x:directed", "x:directedBy", "x:made"}.isdisjoint(graph.ids)
@@ -256,8 +256,11 @@ def test_obographs(write) -> None:
        "meta": {"definition": {"val": "first"}, "synonyms": [{"pred": "hasExactSynonym", "val": "uno"}]}},
       {"id": "http://purl.obolibrary.org/obo/X_2", "lbl": "two", "type": "CLASS"},
       {"id": "http://purl.obolibrary.org/obo/X_3", "meta": {"deprecated": true}},
-      {"id": "http://purl.obolibrary.org/obo/BFO_0000050", "lbl": "part of", "type": "PROPERTY"}, {"lbl": "bad"}],
+      {"id": "http://purl.obolibrary.org/obo/BFO_0000050", "lbl": "part of", "type": "PROPERTY"}, {"lbl": "bad"},
+      {"id": "http://www.geneontology.org/formats/oboInOwl#id", "lbl": "id", "type": "PROPERTY"}],
      "edges": [
+      {"sub": "http://purl.obolibrary.org/obo/BFO_0000050", "pred": "inverseOf", "obj": "http://x.org/has_part"},
+      {"sub": "http://purl.obolibrary.org/obo/BFO_0000050", "pred": "subPropertyOf", "obj": "http://x.org/overlaps"},
       {"sub": "http://purl.obolibrary.org/obo/X_1", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_2"},
       {"sub": "http://purl.obolibrary.org/obo/X_3", "pred": "is_a", "obj": "http://purl.obolibrary.org/obo/X_2"},
       {"sub": "x"}],
@@ -274,8 +277,10 @@ def test_obographs(write) -> None:
     }
     parents = {("X:1", "is_a", "X:2"), ("X:2", "is_a", "X:4")}
     assert says(graph)["known"] == {*parents, ("X:1", "BFO:0000050", "X:2")}
-    assert says(graph)["relations"]["BFO:0000050"] == "part of"
+    assert says(graph)["relations"] == {"is_a": "is a", "BFO:0000050": "part of"}
     assert graph.skipped == 2
+    marked = content.replace('{"graphs"', '{ "graphs"')[:-1] + ', "@type": "GraphDocument"}'
+    assert says(read(write("b.json", marked), on_error="skip")) == says(graph)
 
 
 THESAURUS = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
@@ -287,6 +292,24 @@ ex:dog a skos:Concept ; skos:inScheme ex:all ; skos:broader ex:pet ; skos:prefLa
 ex:c7 a skos:Concept ; skos:broader ex:pet ; skos:altLabel "cat", "kitty" .
 ex:pets a skos:Collection ; skos:prefLabel "kept at home" ; skos:member ex:dog .
 """
+
+
+@pytest.mark.parametrize("begin", ["", "\n", '<?xml version="1.0"?>\n'])
+def test_a_document_without_a_type_is_known_by_its_first_element(write, begin: str) -> None:
+    text = f"""{begin}<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+  xmlns:x="http://x.org/" xmlns:owl="http://www.w3.org/2002/07/owl#">
+  <owl:Ontology/>
+  <x:Pet rdf:about="http://x.org/rex"><x:owner rdf:resource="http://x.org/ann"/></x:Pet>
+</rdf:RDF>"""
+    assert ("x:rex", "x:owner", "x:ann") in says(read(write("a.rdf", text), on_error="raise"))["known"]
+    lines = "<http://x.org/a> <http://x.org/p> <http://x.org/b> .\n"
+    assert read(write("a.rdf", lines), on_error="raise").n_triples == 1
+
+
+@pytest.mark.parametrize("name", ["a.ttl", "a.trig"])
+def test_a_name_that_only_turtle_takes_is_a_name(write, name: str) -> None:
+    graph = read(write(name, "@prefix x: <http://x.org/> . x:a x:p x:b\U000e01ef ."))
+    assert list(graph.ids) == ["x:a", "x:b\U000e01ef"]
 
 
 def test_a_thesaurus_is_its_concepts(write) -> None:

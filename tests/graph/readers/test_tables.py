@@ -121,6 +121,15 @@ def test_edges_of_kgtk(write) -> None:
     assert said["entities"]["Q1"][0] == "dog"
 
 
+def test_edges_of_kgx(write) -> None:
+    header = "id\toriginal_subject\tpredicate\toriginal_object\tcategory\trelation\tnegated\tsubject\tobject\n"
+    rows = "u:1\t\tbiolink:has_phenotype\t\tbiolink:Association\t\t\tMGI:7\tMP:1\n"
+    denied = "u:2\t\tbiolink:has_phenotype\t\tbiolink:Association\t\ttrue\tMGI:7\tMP:2\n"
+    with pytest.warns(ReadWarning, match="left out 1 line"):
+        said = says(read(write("edges.tsv", header + rows + denied), on_error="warn"))
+    assert said["known"] == {("MGI:7", "biolink:has_phenotype", "MP:1")}
+
+
 @pytest.mark.parametrize("title", ["My pets", "My pets\t\t"])
 def test_a_title_above_a_header_is_no_fault(write, title: str) -> None:
     rows = "ex:dog\tis_a\tex:animal\n"
