@@ -132,12 +132,24 @@ def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> boo
     return bool(is_alone and (is_first or is_later or are_values))
 
 
-def _trimmed(rows: Rows, width: int) -> Rows:
-    """Yield rows without the empty cells that stand behind a table of so many columns, and without comments in between."""
+def _fitted(rows: Rows, width: int, problems: Problems | None) -> Rows:
+    """Yield rows without the empty cells that stand behind a table of so many columns, and without comments in between.
+
+    With ``problems``, rows that lack cells at their end, as programs write them that leave out what is empty, are filled up,
+    with a warning; where faults are errors they stay as they are.
+    """
+    short = 0
     for number, cells in rows:
         if len(cells) == 1 < width and cells[0].startswith("#"):
             continue
+        if problems and problems.policy != "raise" and 1 < len(cells) < width:
+            short += 1
+            cells = [*cells, *[""] * (width - len(cells))]
         yield number, cells if any(map(str.strip, cells[width:])) else cells[:width]
+    if short and problems:
+        problems.remark(
+            f"{short:,} row(s) have fewer cells than the {width} columns of the header: the last ones are empty"
+        )
 
 
 class _Unnamed:
@@ -215,7 +227,7 @@ def read_table(
     if are_paths([cells for _, cells in first if not cells[0].startswith("#")]):
         read_paths(source, builder, problems, table)
         return
-    rows = _trimmed(chain(first, rows), len(names) or 3)
+    rows = _fitted(chain(first, rows), len(names) or 3, problems if names else None)
     misfits = _Misfits(str(source), problems, len(names) or 3)
     comments = list(above)
     for number, cells in comments:

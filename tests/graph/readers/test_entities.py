@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from graph_strategies import says
 
+from ontodex.errors import ReadError
 from ontodex.graph import ReadWarning, read
 
 PETS = """id,label,synonyms,definition,parent,habitat,weight kg,tame,note
@@ -48,11 +49,24 @@ def test_entities_parted_by_semicolons(write) -> None:
 
 
 def test_a_row_without_an_entity_is_left_out_and_named(write) -> None:
-    path = write("a.csv", "id,label,parent\n1,dog,2\n,stray\n,,2\n2,animal,\n")
-    with pytest.warns(ReadWarning, match="a.csv:3: expected 3 columns and an id or label, found 2"):
+    path = write("a.csv", "id,label,parent\n1,dog,2\nstray\n,,2\n2,animal,\n")
+    with pytest.warns(ReadWarning, match="a.csv:3: expected 3 columns and an id or label, found 1"):
         graph = read(path)
     assert list(graph.ids) == ["1", "2"]
     assert graph.skipped == 2
+
+
+def test_rows_that_end_before_their_last_empty_cells_are_whole(write) -> None:
+    content = "id,label,parent,habitat\n1,dog,2,home\n2,animal\n3,cat,2\n4,hen,2,home,yard\n"
+    with pytest.warns(ReadWarning) as warned:
+        graph = read(write("a.csv", content))
+    assert "2 row(s) have fewer cells than the 4 columns of the header" in str(warned[0].message)
+    assert (list(graph.labels), graph.skipped) == (["dog", "animal", "cat"], 1)
+    assert says(read(write("b.csv", "x,head,relation,tail,note\n1,a,is_a,b\n2,c,is_a\n"), on_error="skip"))[
+        "known"
+    ] == {("a", "is_a", "b")}
+    with pytest.raises(ReadError, match=r"a\.csv:3: expected 4 columns"):
+        read(write("a.csv", content), on_error="raise")
 
 
 def test_words_for_nothing_are_no_entities(write) -> None:
