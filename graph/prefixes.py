@@ -17,8 +17,9 @@ WELL_KNOWN: Mapping[str, str] = {
     "skos": "http://www.w3.org/2004/02/skos/core#",
 }
 
-_OBO_IRI = re.compile(re.escape(OBO) + r"([A-Za-z][A-Za-z0-9]*)_([A-Za-z0-9]+)$")
-_OBO_CURIE = re.compile(r"([A-Za-z][A-Za-z0-9]*):([A-Za-z0-9]+)$")
+_SPACE = "[A-Za-z][A-Za-z0-9]*"
+_OBO_IRI = re.compile(rf"{re.escape(OBO)}({_SPACE}(?:(?:_{_SPACE})+(?=_\d+$))?)_([A-Za-z0-9]+)$")
+_OBO_CURIE = re.compile(rf"({_SPACE}(?:(?:_{_SPACE})+(?=:\d+$))?):([A-Za-z0-9]+)$")
 _NAMESPACED = re.compile(r"/|[a-z][a-z0-9+.-]*://|(?:[A-Za-z_][\w.-]*)?:\S+$")
 _CONCEPT = re.compile(r"/c/[a-z]{2,3}/([^/]+)")
 _IDENTIFIER = re.compile(r"(?:[a-z][a-z0-9+.-]*://\S+|[A-Za-z_][\w.-]*:[\w./#-]+)$")
@@ -27,8 +28,8 @@ _IDENTIFIER = re.compile(r"(?:[a-z][a-z0-9+.-]*://\S+|[A-Za-z_][\w.-]*:[\w./#-]+
 def contract(iri: str, prefixes: Mapping[str, str]) -> str:
     """Return the CURIE of ``iri`` by the longest namespace that fits, or ``iri`` as it is.
 
-    >>> contract("http://purl.obolibrary.org/obo/HP_0001166", {})
-    'HP:0001166'
+    >>> contract("http://purl.obolibrary.org/obo/HP_0001166", {}), contract(f"{OBO}APOLLO_SV_00000796", {})
+    ('HP:0001166', 'APOLLO_SV:00000796')
     >>> contract("https://schema.org/Person", {"schema": "https://schema.org/"})
     'schema:Person'
     """
@@ -48,8 +49,8 @@ def contract(iri: str, prefixes: Mapping[str, str]) -> str:
 def expand(curie: str, prefixes: Mapping[str, str]) -> str | None:
     """Return the IRI of ``curie``, or ``None`` if its prefix is not known and it is no OBO identifier.
 
-    >>> expand("HP:0001166", {})
-    'http://purl.obolibrary.org/obo/HP_0001166'
+    >>> expand("HP:0001166", {}), expand("APOLLO_SV:00000796", {}).removeprefix(OBO)
+    ('http://purl.obolibrary.org/obo/HP_0001166', 'APOLLO_SV_00000796')
     """
     if "://" in curie:
         return curie

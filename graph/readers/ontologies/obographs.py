@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import contract
-from ontodex.graph.readers.ontologies.vocabulary import FORMER, REPLACED_BY
+from ontodex.graph.readers.ontologies.vocabulary import FORMER, NO_LINKS, REPLACED_BY
 from ontodex.graph.readers.problems import Problems
 
 __all__ = ["read_obographs"]
+
+ASIDE = (*NO_LINKS, *REPLACED_BY)
+"""How the properties of values begin that are no links, even if they name a node."""
 
 OF_PROPERTIES = ("subPropertyOf", "inverseOf")
 """Edges between relations."""
@@ -35,6 +39,8 @@ def read_obographs(document: dict[str, Any], builder: GraphBuilder, problems: Pr
 
 def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems) -> None:
     out: set[str] = set()
+    nodes: set[str] = set()
+    said: list[tuple[str, str, str]] = []
     labels = {"is_a": "is a"}
     former: dict[str, str] = {}
     replaced: dict[str, str] = {}
@@ -57,13 +63,16 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
                     synonyms=[str(synonym["val"]) for synonym in meta.get("synonyms") or []],
                     definition=str((meta.get("definition") or {}).get("val") or ""),
                 )
+                nodes.add(identifier)
                 for value in _properties(meta):
+                    said.append((identifier, str(value["pred"]), contract(str(value["val"]), builder.prefixes)))
                     if value["pred"] == FORMER:
-                        former[contract(str(value["val"]), builder.prefixes)] = identifier
+                        former[said[-1][2]] = identifier
         except (KeyError, TypeError, AttributeError):
             problems.report(f"expected a node with an id, found {str(node)[:80]!r}")
     builder.replace(former | replaced)
-    for head, relation, tail in _edges(graph, problems):
+    annotations = ((head, by, tail) for head, by, tail in said if tail in nodes and not by.startswith(ASIDE))
+    for head, relation, tail in chain(_edges(graph, problems), annotations):
         ends = [contract(name, builder.prefixes) for name in (head, tail)]
         ends[1] = builder.aliases.get(ends[1], ends[1])
         if not out.intersection(ends):

@@ -16,8 +16,6 @@ from ontodex.graph.readers.ontologies.statements import RdfStatements, expect_in
 __all__ = ["Ontology"]
 
 Triples = list[tuple[int, int, int]]
-VOCABULARY = (rdf.OWL, rdf.RDF, rdf.RDFS, rdf.XSD)
-NO_LINKS = (*VOCABULARY, rdf.OBO_IN_OWL, rdf.SHACL)
 
 
 class Ontology:
@@ -44,7 +42,7 @@ class Ontology:
         self._type = statements.number(rdf.TYPE)
         self._broader = statements.number(rdf.SKOS + "broader")
         self._out = statements.deprecated | {
-            number for number, term in enumerate(statements.terms) if term.startswith((*VOCABULARY, "_:"))
+            number for number, term in enumerate(statements.terms) if term.startswith((*rdf.VOCABULARY, "_:"))
         }
 
     def _pairs(self, *predicates: str) -> list[tuple[int, int]]:
@@ -190,7 +188,7 @@ class Ontology:
         for relation, node in self._pairs(*rdf.RANGES):
             ranges[relation].extend(self._named_ends(node))
         for relation, node in self._pairs(*rdf.DOMAINS):
-            if self._is_named(relation) and not self._statements.terms[relation].startswith(NO_LINKS):
+            if self._is_named(relation) and not self._statements.terms[relation].startswith(rdf.NO_LINKS):
                 for domain in self._named_ends(node):
                     yield from ((domain, relation, target) for target in ranges[relation])
 
@@ -210,7 +208,7 @@ class Ontology:
             number
             for number in set(self._links[:, 1].tolist())
             if number != self._type
-            and self._statements.terms[number].startswith((*NO_LINKS, *rdf.SCHEME_LINKS, *rdf.SAME))
+            and self._statements.terms[number].startswith((*rdf.NO_LINKS, *rdf.SCHEME_LINKS, *rdf.SAME))
         }
         ends = list(self.entities)
         within = np.isin(self._links[:, 0], ends) & np.isin(self._links[:, 2], ends)

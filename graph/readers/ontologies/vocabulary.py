@@ -14,6 +14,10 @@ DCT = "http://purl.org/dc/terms/"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 SHACL = "http://www.w3.org/ns/shacl#"
 WIKIBASE = "http://wikiba.se/ontology#"
+VOCABULARY = (OWL, RDF, RDFS, XSD)
+"""Where nothing is an entity."""
+NO_LINKS = (*VOCABULARY, OBO_IN_OWL, SHACL)
+"""Where no property links entities of an ontology."""
 SCHEMA = ("https://schema.org/", "http://schema.org/")
 OURS = "urn:ontodex:"
 """Where ids that are no IRI live in RDF, percent-encoded."""

@@ -253,7 +253,10 @@ x:ann a x:Person ; x:directed x:alien . x:alien a x:Film . x:made owl:propertyCh
 def test_obographs(write) -> None:
     content = """{"graphs": [{"nodes": [
       {"id": "http://purl.obolibrary.org/obo/X_1", "lbl": "one", "type": "CLASS",
-       "meta": {"definition": {"val": "first"}, "synonyms": [{"pred": "hasExactSynonym", "val": "uno"}]}},
+       "meta": {"definition": {"val": "first"}, "synonyms": [{"pred": "hasExactSynonym", "val": "uno"}],
+        "basicPropertyValues": [{"pred": "http://purl.obolibrary.org/obo/RO_1", "val": "http://purl.obolibrary.org/obo/X_2"},
+         {"pred": "http://purl.obolibrary.org/obo/RO_2", "val": "two"},
+         {"pred": "http://www.w3.org/2000/01/rdf-schema#seeAlso", "val": "http://purl.obolibrary.org/obo/X_2"}]}},
       {"id": "http://purl.obolibrary.org/obo/X_2", "lbl": "two", "type": "CLASS"},
       {"id": "http://purl.obolibrary.org/obo/X_3", "meta": {"deprecated": true}},
       {"id": "http://purl.obolibrary.org/obo/BFO_0000050", "lbl": "part of", "type": "PROPERTY"}, {"lbl": "bad"},
@@ -276,8 +279,8 @@ def test_obographs(write) -> None:
         "X:4": ("X:4", set(), ""),
     }
     parents = {("X:1", "is_a", "X:2"), ("X:2", "is_a", "X:4")}
-    assert says(graph)["known"] == {*parents, ("X:1", "BFO:0000050", "X:2")}
-    assert says(graph)["relations"] == {"is_a": "is a", "BFO:0000050": "part of"}
+    assert says(graph)["known"] == {*parents, ("X:1", "BFO:0000050", "X:2"), ("X:1", "RO:1", "X:2")}
+    assert says(graph)["relations"] == {"is_a": "is a", "BFO:0000050": "part of", "RO:1": "RO:1"}
     assert graph.skipped == 2
     marked = content.replace('{"graphs"', '{ "graphs"')[:-1] + ', "@type": "GraphDocument"}'
     assert says(read(write("b.json", marked), on_error="skip")) == says(graph)
