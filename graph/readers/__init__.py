@@ -15,6 +15,7 @@ from ontodex.graph.merging import merge
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.readers.annotations import ANNOTATIONS, read_annotations
 from ontodex.graph.readers.archives import Archives
+from ontodex.graph.readers.cx import is_cx, nodes_and_links
 from ontodex.graph.readers.folders import read_splits, split_files
 from ontodex.graph.readers.formats import GRAPH_XML, format_of
 from ontodex.graph.readers.graph_xml import read_graph_xml
@@ -290,6 +291,8 @@ def _read_path(path: Path, builder: GraphBuilder, problems: Problems, table: Tab
 
 def _read_json(path: Path, builder: GraphBuilder, problems: Problems, table: Table, negated: bool) -> None:
     document = json_of(path, problems)
+    if is_cx(document):
+        document = nodes_and_links(document, problems)
     if isinstance(document, dict) and isinstance(document.get("graphs"), list):
         read_obographs(document, builder, problems)
     else:

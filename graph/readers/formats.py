@@ -54,7 +54,7 @@ FUNCTIONAL = re.compile(rb"\s*(?:Prefix|Ontology)\s*\(")
 MANCHESTER = re.compile(rb"^\s*(?:Prefix:|Ontology:)\s", re.MULTILINE)
 OTHER_XML = re.compile(rb"<(?:!doctype\s+)?(html|graphml|gexf)[\s>]", re.IGNORECASE)
 XML = re.compile(rb"<(?:[!?]|[A-Za-z_][\w:.-]*(?:\s+[\w:.-]+\s*=[^<>]*>|\s*/?>(?!\s+<[^<>\s]*>\s+[<\"_])))")
-OBO_GRAPHS = re.compile(rb'\{\s*"graphs"\s*:')
+OWN_JSON = re.compile(rb'\{\s*"graphs"\s*:|\[\s*\{\s*"(?:CXVersion|numberVerification)"')
 RDF_XML = re.compile(rb"<(?:[\w-]+:)?RDF[\s>]|[\"']http://www\.w3\.org/1999/02/22-rdf-syntax-ns#[\"']")
 OWL_XML = re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s")
 
@@ -106,7 +106,7 @@ def _by_content(head: bytes, body: bytes, suffix: str | None) -> str | None:
     if XML.match(head):
         return "rdfxml" if RDF_XML.search(head) else "xml"
     if head.startswith((b"{", b"[")) and not re.match(rb"\[(?:Term|Typedef|Instance)\]|\[\s*(?:a\s|<|\])", head):
-        if OBO_GRAPHS.match(head):
+        if OWN_JSON.match(head):
             return "json"
         return "jsonld" if suffix == "jsonld" or re.search(rb'"@(?:context|graph|id|type)"', head) else "json"
     if suffix in ("turtle", "ntriples", "nquads", "trig", "obo"):

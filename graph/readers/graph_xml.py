@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,8 @@ from ontodex.graph.readers.tables.keys import Table
 from ontodex.graph.readers.xml_guard import GuardedXml
 
 __all__ = ["read_graph_xml"]
+
+PIECE = 1 << 20
 
 
 def read_graph_xml(
@@ -33,10 +37,15 @@ def read_graph_xml(
         negated: Read what the edges say not to hold, in place of what holds.
 
     Raises:
-        ReadError: If it is not of its format, declares entities that look hostile, or says of no edge what it is.
+        ReadError: If it is not of its format, has no nodes, declares entities that look hostile, or says of no edge what it
+            is.
     """
     with opened(path) as stream:
-        graph = _parsed(GuardedXml(stream, path), format, str(path))
+        guarded = GuardedXml(stream, path)
+        document = io.BytesIO(b"".join(iter(partial(guarded.read, PIECE), b"")))  # networkx may begin anew
+    graph = _parsed(document, format, str(path))
+    if not len(graph):
+        raise ReadError("expected a graph with nodes, found none", str(path))
     if not graph.is_directed() and graph.number_of_edges():
         problems.remark(
             "expected a directed graph, found one whose edges have no direction: each is read as it is written"

@@ -82,7 +82,7 @@ def test_edges_without_a_direction_make_a_warning(write) -> None:
         ),
         ("a.graphml", NEO4J.replace('key="name"', 'key="age"'), "found a fault"),
         ("a.graphml", '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"/>', "found a fault"),
-        ("a.graphml", "<graphml><graph/></graphml>", "found a fault"),
+        ("a.graphml", "<graphml><graph/></graphml>", "a graph with nodes"),
         ("a.gexf", '<gexf version="1.3"><graph/></gexf>', "found a fault"),
         (
             "a.graphml",
@@ -95,3 +95,8 @@ def test_edges_without_a_direction_make_a_warning(write) -> None:
 def test_what_is_no_graph_is_refused(write, name: str, content: str, message: str) -> None:
     with pytest.raises(ReadError, match=message):
         read(write(name, content))
+
+
+def test_graphml_may_do_without_its_namespace(write) -> None:
+    plain = NEO4J.replace(' xmlns="http://graphml.graphdrawing.org/xmlns"', "")
+    assert says(read(write("a.graphml", plain), on_error="raise")) == says(read(write("b.graphml", NEO4J)))
