@@ -42,7 +42,6 @@ SUFFIXES = {
     ".trig": "trig",
     ".rdf": "rdfxml",
     ".owl": "rdfxml",
-    ".xml": "rdfxml",
     ".jsonld": "jsonld",
 }
 LINE_RDF = re.compile(
@@ -55,7 +54,8 @@ MANCHESTER = re.compile(rb"^\s*(?:Prefix:|Ontology:)\s", re.MULTILINE)
 OTHER_XML = re.compile(rb"<(?:!doctype\s+)?(html|graphml|gexf)[\s>]", re.IGNORECASE)
 XML = re.compile(rb"<(?:[!?]|[A-Za-z_][\w:.-]*(?:\s+[\w:.-]+\s*=[^<>]*>|\s*/?>(?!\s+<[^<>\s]*>\s+[<\"_])))")
 OWN_JSON = re.compile(rb'\{\s*"graphs"\s*:|\[\s*\{\s*"(?:CXVersion|numberVerification)"')
-RDF_XML = re.compile(rb"<(?:[\w-]+:)?RDF[\s>]|[\"']http://www\.w3\.org/1999/02/22-rdf-syntax-ns#[\"']")
+RDF_ROOT = re.compile(rb"<(?:!DOCTYPE\s+)?(?:[\w-]+:)?RDF[\s>\[]|<[^<>]*\s[\w-]+:(?:about|ID|nodeID)\s*=")
+RDF_NAMESPACE = re.compile(rb"[\"']http://www\.w3\.org/1999/02/22-rdf-syntax-ns#[\"']")
 OWL_XML = re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s")
 
 
@@ -104,7 +104,8 @@ def _by_content(head: bytes, body: bytes, suffix: str | None) -> str | None:
     if FUNCTIONAL.match(body):
         return "functional"
     if XML.match(head):
-        return "rdfxml" if RDF_XML.search(head) else "xml"
+        is_rdf = RDF_ROOT.match(head, after_prolog(head)) or suffix == "rdfxml"
+        return "rdfxml" if is_rdf and RDF_NAMESPACE.search(head) else "xml"
     if head.startswith((b"{", b"[")) and not re.match(rb"\[(?:Term|Typedef|Instance)\]|\[\s*(?:a\s|<|\])", head):
         if OWN_JSON.match(head):
             return "json"

@@ -71,8 +71,8 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
         except (KeyError, TypeError, AttributeError):
             problems.report(f"expected a node with an id, found {str(node)[:80]!r}")
     builder.replace(former | replaced)
-    annotations = ((head, by, tail) for head, by, tail in said if tail in nodes and not by.startswith(ASIDE))
-    for head, relation, tail in chain(_edges(graph, problems), annotations):
+    said = [(head, by, tail) for head, by, tail in said if tail in nodes and tail != head and not by.startswith(ASIDE)]
+    for head, relation, tail in chain(_edges(graph, problems), said):
         ends = [contract(name, builder.prefixes) for name in (head, tail)]
         ends[1] = builder.aliases.get(ends[1], ends[1])
         if not out.intersection(ends):

@@ -255,7 +255,7 @@ def test_obographs(write) -> None:
       {"id": "http://purl.obolibrary.org/obo/X_1", "lbl": "one", "type": "CLASS",
        "meta": {"definition": {"val": "first"}, "synonyms": [{"pred": "hasExactSynonym", "val": "uno"}],
         "basicPropertyValues": [{"pred": "http://purl.obolibrary.org/obo/RO_1", "val": "http://purl.obolibrary.org/obo/X_2"},
-         {"pred": "http://purl.obolibrary.org/obo/RO_2", "val": "two"},
+         {"pred": "http://purl.obolibrary.org/obo/RO_2", "val": "two"}, {"pred": "oio:id", "val": "X:1"},
          {"pred": "http://www.w3.org/2000/01/rdf-schema#seeAlso", "val": "http://purl.obolibrary.org/obo/X_2"}]}},
       {"id": "http://purl.obolibrary.org/obo/X_2", "lbl": "two", "type": "CLASS"},
       {"id": "http://purl.obolibrary.org/obo/X_3", "meta": {"deprecated": true}},
@@ -307,6 +307,24 @@ def test_a_document_without_a_type_is_known_by_its_first_element(write, begin: s
     assert ("x:rex", "x:owner", "x:ann") in says(read(write("a.rdf", text), on_error="raise"))["known"]
     lines = "<http://x.org/a> <http://x.org/p> <http://x.org/b> .\n"
     assert read(write("a.rdf", lines), on_error="raise").n_triples == 1
+
+
+def test_a_document_that_only_holds_rdf_is_no_rdf(write) -> None:
+    rdf = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x.org/"'
+    inside = '<rdf:RDF><x:Pet rdf:about="http://x.org/rex"><x:owner rdf:resource="http://x.org/ann"/></x:Pet></rdf:RDF>'
+    model = (
+        f'<sbml {rdf}><note>{inside}</note><species id="a" name="water"/><species id="b" name="acid" of="a"/></sbml>'
+    )
+    assert {"a", "b"} <= set(read(write("model.xml", model)).ids)
+    for name, content in (
+        ("a.xml", inside.replace("<rdf:RDF", f"<!-- pets --><rdf:RDF {rdf}")),
+        (
+            "b.xml",
+            f"<!DOCTYPE rdf:RDF [<!ENTITY x 'pets'>]>{inside.replace('<rdf:RDF', f'<rdf:RDF {rdf}')}".replace("'", '"'),
+        ),
+        ("c.xml", f'<x:Pet {rdf} rdf:about="http://x.org/rex"><x:owner rdf:resource="http://x.org/ann"/></x:Pet>'),
+    ):
+        assert ("x:rex", "x:owner", "x:ann") in says(read(write(name, content), on_error="raise"))["known"]
 
 
 @pytest.mark.parametrize("name", ["a.ttl", "a.trig"])
