@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import contract
 from ontodex.graph.readers.files import lines_of
+from ontodex.graph.readers.ontologies.vocabulary import NO_LINKS
 from ontodex.graph.readers.problems import Problems
 
 __all__ = ["read_obo"]
@@ -26,6 +28,9 @@ FAULTS = (SyntaxError, ValueError, TypeError)
 LINKS = ("is_a", "relationship", "intersection_of")
 NONE = {("cardinality", "0"), ("maxCardinality", "0"), ("minCardinality", "0")}
 """Qualifiers of links that hold of what has none, too."""
+
+ASIDE = ("rdf:", "rdfs:", "owl:", "oboInOwl:", "seeAlso", "IAO:0100001", *NO_LINKS)
+"""How the properties of values begin that are no links, even if they name a term."""
 
 QUOTED = re.compile(r'def: "(?:[^"\\]|\\.)*"(?=\s*\[)')
 ESCAPE = re.compile(r"\\(.)")
@@ -58,6 +63,7 @@ class Term:
     definition: str = ""
     synonyms: list[str] = field(default_factory=list)
     links: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
     genus: list[str] = field(default_factory=list)
     members: list[str] = field(default_factory=list)
     former: list[str] = field(default_factory=list)
@@ -67,6 +73,8 @@ class Term:
 
 def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read terms and instances, and is_a, relationship and the differentiae of intersection_of as triples.
+
+    So are property values that name another term of the file, as in OWL.
 
     The genus of an intersection is taken as parent of a term that states none, and a union as the parent of its members.
     Links that say that there is none (a cardinality of 0), or only such if any, are left out. Alternative ids stand for
@@ -109,7 +117,8 @@ def _declare(
     for identifier, term in terms.items():
         if identifier in gone:
             continue
-        for head, relation, tail in _links(identifier, term):
+        notes = ((identifier, by, tail) for by, tail in term.notes if tail in terms and tail != identifier)
+        for head, relation, tail in chain(_links(identifier, term), notes):
             ends = [builder.aliases.get(name, name) for name in (head, tail)]
             if gone.intersection(ends):
                 continue
@@ -145,16 +154,30 @@ def _collect(frame: Any, term: Term, builder: GraphBuilder) -> None:
             term.instead.append(_name(clause.term, builder))
         elif tag == "is_obsolete":
             term.obsolete = term.obsolete or bool(clause.obsolete)
+        elif tag == "property_value":
+            term.notes.extend(_note(clause.property_value, builder))
         elif tag == "union_of":
             term.members.append(_name(clause.term, builder))
         elif tag in LINKS and not _says_none(clause):
-            relation = getattr(clause, "typedef", None)
-            if relation is not None:
-                term.links.append((_name(relation, builder), _name(clause.term, builder)))
-            elif tag == "is_a":
-                term.links.append(("is_a", _name(clause.term, builder)))
-            else:
-                term.genus.append(_name(clause.term, builder))
+            _link(clause, tag, term, builder)
+
+
+def _link(clause: Any, tag: str, term: Term, builder: GraphBuilder) -> None:
+    target, relation = _name(clause.term, builder), getattr(clause, "typedef", None)
+    if relation is not None:
+        term.links.append((_name(relation, builder), target))
+    elif tag == "is_a":
+        term.links.append((tag, target))
+    else:
+        term.genus.append(target)
+
+
+def _note(said: Any, builder: GraphBuilder) -> list[tuple[str, str]]:
+    """Return the property and the value of what is said, if the value may be a term."""
+    if not isinstance(said, fastobo.pv.ResourcePropertyValue):
+        return []
+    by = _name(said.relation, builder)
+    return [] if by.startswith(ASIDE) else [(by, _name(said.value, builder))]
 
 
 def _says_none(clause: Any) -> bool:

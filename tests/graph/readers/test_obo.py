@@ -134,6 +134,14 @@ def test_a_header_alone(write) -> None:
         read(write("a.obo", "format-version: 1.4\nontology: none\n"))
 
 
+def test_values_that_are_terms_are_links(write) -> None:
+    values = ("RO:0002161 PET:1", "seeAlso PET:3", 'RO:1 "PET:1" xsd:string', "RO:1 PET:4", "RO:1 PET:77", "RO:1 PET:2")
+    lines = "".join(f"property_value: {value}\n" for value in values)
+    graph = read(write("pets.obo", PETS.replace("xref: OTHER:9\n", f"xref: OTHER:9\n{lines}")), on_error="raise")
+    added = says(graph)["known"] - says(read(write("plain.obo", PETS)))["known"]
+    assert added == {("PET:2", "RO:0002161", "PET:1")}
+
+
 def test_one_term(write) -> None:
     graph = read(write("a.obo", "[Term]\nid: X:1\nname: one\n"))
     assert (graph.n_entities, graph.n_triples) == (1, 0)
