@@ -13,9 +13,8 @@ from xml.etree.ElementTree import Element
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.files import text_of
-from ontodex.graph.readers.ontologies.meaning import interpret
-from ontodex.graph.readers.ontologies.owl_axioms import LANGUAGE, Axioms
+from ontodex.graph.readers.ontologies.owl_axioms import Axioms
+from ontodex.graph.readers.ontologies.owl_text import fault, literal, read_axioms
 from ontodex.graph.readers.problems import Problems
 
 __all__ = ["read_owl_manchester"]
@@ -65,7 +64,6 @@ TOKEN = re.compile(
     | (?P<word>[^\s,(){{}}\[\]<>"]+)""",
     re.VERBOSE | re.DOTALL,
 )
-ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 PLAIN_LITERAL = re.compile(r"[+-]?\.?\d.*|true|false")
 DATATYPE = re.compile(r"(?:xsd:|http://www\.w3\.org/2001/XMLSchema#).*|rdfs:Literal|:?(?:integer|decimal|float|string)")
 DEEPEST = 100
@@ -75,19 +73,8 @@ T = TypeVar("T")
 
 
 def read_owl_manchester(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read a file in Manchester syntax. Nothing that it imports is fetched; a fault is an error whatever the policy.
-
-    Args:
-        path: The file.
-        builder: Takes what is read.
-        problems: Takes remarks.
-
-    Raises:
-        ReadError: If it is not in that syntax, or no UTF-8.
-    """
-    axioms = Axioms(builder.source, builder.language)
-    _Document(text_of(path), str(path), axioms).read()
-    interpret(axioms.statements, builder, problems)
+    """Read a file in Manchester syntax; see :func:`ontodex.graph.readers.ontologies.owl_text.read_axioms`."""
+    read_axioms(path, builder, problems, lambda text, axioms, source: _Document(text, axioms, source).read())
 
 
 class _Document:
@@ -95,12 +82,12 @@ class _Document:
 
     Args:
         text: The document.
-        source: Its name.
         axioms: Takes what it says.
+        source: Its name.
     """
 
-    def __init__(self, text: str, source: str, axioms: Axioms) -> None:
-        self._text, self._source, self._axioms = text, source, axioms
+    def __init__(self, text: str, axioms: Axioms, source: str) -> None:
+        self._text, self._axioms, self._source = text, axioms, source
         self._tokens = self._parted()
         self._at = self._depth = 0
         self._step()
@@ -292,10 +279,8 @@ class _Document:
         token, word = self._token, self._peek("word") or ""
         if token is None or not (token["text"] is not None or PLAIN_LITERAL.fullmatch(word)):
             return self._name("NamedIndividual")
-        literal = Element("Literal", {LANGUAGE: token["language"] or ""})
-        literal.text = word or ESCAPED.sub(r"\1", token["text"])
         self._step()
-        return literal
+        return literal(word or token["text"], token["language"])
 
     # Tokens ------------------------------------------------------------------------------------------------------
 
@@ -336,9 +321,7 @@ class _Document:
             raise self._fault(f"expressions less than {DEEPEST} deep in one another")
 
     def _fault(self, wanted: str = "OWL Manchester syntax") -> ReadError:
-        found = f"{self._text[self._at : self._at + 24]!r}" if self._at < len(self._text) else "the end of the file"
-        line = self._text.count("\n", 0, self._at) + 1
-        return ReadError(f"expected {wanted}, found a fault ({found}); mend it", self._source, line)
+        return fault(self._text, self._at, self._source, wanted)
 
 
 def _is_data(element: Element) -> bool:
