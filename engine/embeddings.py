@@ -60,6 +60,5 @@ def embed(index: Index, texts: Sequence[str], space: str) -> Floats:
         return np.asarray(poincare.unlift(items, index.curvature))
     if space in SAID:
         encoder = index.gauss_encoder if space == GAUSS else index.text_encoder
-        words = [one.words if one.row is None else in_words(index.graph.labels[one.row]) for one in read]
-        return np.asarray(encoder.encode(words), dtype=np.float32)
+        return np.asarray(encoder.encode([in_words(one.reading.label) for one in read]), dtype=np.float32)
     return vectors_of(stored, read, lambda words: np.asarray(index.text_encoder.encode(words)))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ontodex.errors import SettingsError
 from ontodex.graph.writers.atomic import replacing
+from ontodex.graph.writers.tsv import write_rows
 
 __all__ = ["Embeddings"]
 
@@ -60,6 +61,4 @@ class Embeddings:
             raise SettingsError(f"{path}: expected a file that ends in {SUFFIX}, found {path.suffix!r}")
         with replacing(path) as stream:
             np.save(stream, self.vectors, allow_pickle=False)
-        with replacing(path.with_suffix(".tsv")) as stream:
-            for row in (HEADER, *zip(self.ids, self.texts, strict=True)):
-                stream.write(("\t".join(" ".join(cell.split()) for cell in row) + "\n").encode())
+        write_rows(path.with_suffix(".tsv"), (HEADER, *zip(self.ids, self.texts, strict=True)))

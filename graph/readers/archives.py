@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import IO
 
 from ontodex.errors import ReadError
-from ontodex.graph.readers.files import FREE, MOST_TIMES, head_of, opened
-from ontodex.graph.readers.tables.workbooks import CONTENT, names_in_zip
+from ontodex.graph.readers.files import FREE, MOST_TIMES, head_of, names_in_zip, opened
+from ontodex.graph.readers.tables.workbooks import CONTENT
 
 __all__ = ["Archives", "is_archive"]
 

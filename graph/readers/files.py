@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,11 +14,12 @@ from typing import Any, BinaryIO
 from ontodex.errors import ReadError
 from ontodex.graph.readers.problems import Problems
 
-__all__ = ["bounded_lines", "head_of", "lines_of", "opened", "plain_name", "size_of", "text_of"]
+__all__ = ["ZIP", "bounded_lines", "head_of", "lines_of", "names_in_zip", "opened", "plain_name", "size_of", "text_of"]
 
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 GZIP = b"\x1f\x8b"
+ZIP = b"PK\x03\x04"
 HEAD = 1 << 16
 LONGEST_LINE = 1 << 22
 FREE = 1 << 20
@@ -77,6 +79,20 @@ class _Unzipped(io.RawIOBase):
             message = f"expected a gzip file of at most {MOST_TIMES} times its size, found one that grows beyond"
             raise ReadError(f"{message}; if you trust it, unzip it and read that", str(self._path))
         return count
+
+
+def names_in_zip(path: Path) -> list[str]:
+    """Return the names of what is in a zip file; none of any other file, or a damaged one."""
+    if not path.is_file():
+        return []
+    try:
+        with path.open("rb") as file:
+            if file.read(len(ZIP)) != ZIP:
+                return []
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError):
+        return []
 
 
 def size_of(path: Path) -> int:

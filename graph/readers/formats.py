@@ -8,9 +8,9 @@ from pathlib import Path
 from ontodex.errors import ReadError
 from ontodex.graph.readers.annotations import ANNOTATIONS
 from ontodex.graph.readers.archives import is_archive
-from ontodex.graph.readers.files import head_of, plain_name
+from ontodex.graph.readers.files import ZIP, head_of, plain_name
 from ontodex.graph.readers.sqlite import SQLITE, is_database
-from ontodex.graph.readers.tables.workbooks import ZIP, is_workbook
+from ontodex.graph.readers.tables.workbooks import is_workbook
 from ontodex.graph.readers.xml_guard import after_prolog
 
 __all__ = ["GRAPH_XML", "format_of"]

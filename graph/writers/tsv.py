@@ -12,7 +12,7 @@ from ontodex.errors import GraphError
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.writers.atomic import expect_own_folder, replacing
 
-__all__ = ["write_tsv"]
+__all__ = ["write_rows", "write_tsv"]
 
 HEADER = ("head", "relation", "tail")
 TEXTS = "entity_text.tsv"
@@ -56,25 +56,25 @@ def write_tsv(graph: KnowledgeGraph, path: str | Path) -> None:
             yield _quoted(entities[head]), _quoted(relations[relation]), _quoted(entities[tail])
 
     if path.suffix and not path.is_dir():
-        _write(path, rows(graph.triples))
+        write_rows(path, rows(graph.triples))
         return
     expect_own_folder(path, TEXTS)
     path.mkdir(parents=True, exist_ok=True)
     texts = zip(entities, graph.labels, graph.synonyms, graph.definitions, graph.former_ids, strict=True)
-    _write(
+    write_rows(
         path / TEXTS,
         [
             ("id", "label", "synonyms", "definition", "former_ids"),
             *((name, label, _list(synonyms), text, _list(former)) for name, label, synonyms, text, former in texts),
         ],
     )
-    _write(path / "relation2text.txt", zip(relations, graph.relation_labels, strict=True))
+    write_rows(path / "relation2text.txt", zip(relations, graph.relation_labels, strict=True))
     for split, triples in (("valid", graph.valid), ("test", graph.test)):
         if len(triples):
-            _write(path / f"{split}.tsv", rows(triples))
+            write_rows(path / f"{split}.tsv", rows(triples))
         else:
             (path / f"{split}.tsv").unlink(missing_ok=True)
-    _write(path / "train.tsv", rows(graph.triples))
+    write_rows(path / "train.tsv", rows(graph.triples))
 
 
 def _cleaned(ids: Iterable[str], kind: str) -> list[str]:
@@ -99,7 +99,12 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if name.startswith('"') and name.endswith('"') else name
 
 
-def _write(path: Path, rows: Iterable[Iterable[str]]) -> None:
+def write_rows(path: Path, rows: Iterable[Iterable[str]]) -> None:
+    """Write rows of cells, tabs between them; white space in a cell becomes one space.
+
+    Raises:
+        OSError: If the place cannot be written to.
+    """
     with replacing(path) as stream:
         for row in rows:
             stream.write(("\t".join(map(_cell, row)) + "\n").encode())

@@ -13,9 +13,9 @@ import fastobo
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.prefixes import contract
+from ontodex.graph.prefixes import WELL_KNOWN, contract, expand
 from ontodex.graph.readers.files import lines_of
-from ontodex.graph.readers.ontologies.vocabulary import NO_LINKS
+from ontodex.graph.readers.ontologies.vocabulary import ASIDE
 from ontodex.graph.readers.problems import Problems
 
 __all__ = ["read_obo"]
@@ -29,8 +29,8 @@ LINKS = ("is_a", "relationship", "intersection_of")
 NONE = {("cardinality", "0"), ("maxCardinality", "0"), ("minCardinality", "0")}
 """Qualifiers of links that hold of what has none, too."""
 
-ASIDE = ("rdf:", "rdfs:", "owl:", "oboInOwl:", "seeAlso", "IAO:0100001", *NO_LINKS)
-"""How the properties of values begin that are no links, even if they name a term."""
+SHORT_ASIDE = ("oboInOwl:", "seeAlso")
+"""How OBO writes what else is put aside (:data:`~ontodex.graph.readers.ontologies.vocabulary.ASIDE`)."""
 
 QUOTED = re.compile(r'def: "(?:[^"\\]|\\.)*"(?=\s*\[)')
 ESCAPE = re.compile(r"\\(.)")
@@ -177,7 +177,9 @@ def _note(said: Any, builder: GraphBuilder) -> list[tuple[str, str]]:
     if not isinstance(said, fastobo.pv.ResourcePropertyValue):
         return []
     by = _name(said.relation, builder)
-    return [] if by.startswith(ASIDE) else [(by, _name(said.value, builder))]
+    return (
+        [] if (expand(by, WELL_KNOWN) or by).startswith((*SHORT_ASIDE, *ASIDE)) else [(by, _name(said.value, builder))]
+    )
 
 
 def _says_none(clause: Any) -> bool:

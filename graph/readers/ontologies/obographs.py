@@ -8,13 +8,10 @@ from typing import Any
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import contract
-from ontodex.graph.readers.ontologies.vocabulary import FORMER, NO_LINKS, REPLACED_BY
+from ontodex.graph.readers.ontologies.vocabulary import ASIDE, FORMER, REPLACED_BY
 from ontodex.graph.readers.problems import Problems
 
 __all__ = ["read_obographs"]
-
-ASIDE = (*NO_LINKS, *REPLACED_BY)
-"""How the properties of values begin that are no links, even if they name a node."""
 
 OF_PROPERTIES = ("subPropertyOf", "inverseOf")
 """Edges between relations."""
@@ -65,9 +62,10 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
                 )
                 nodes.add(identifier)
                 for value in _properties(meta):
-                    said.append((identifier, str(value["pred"]), contract(str(value["val"]), builder.prefixes)))
+                    named = contract(str(value["val"]), builder.prefixes)
+                    said.append((identifier, str(value["pred"]), named))
                     if value["pred"] == FORMER:
-                        former[said[-1][2]] = identifier
+                        former[named] = identifier
         except (KeyError, TypeError, AttributeError):
             problems.report(f"expected a node with an id, found {str(node)[:80]!r}")
     builder.replace(former | replaced)

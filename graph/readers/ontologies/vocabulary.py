@@ -33,6 +33,8 @@ FORMER = OBO_IN_OWL + "hasAlternativeId"
 """What leads from a class to an id that it has taken over."""
 REPLACED_BY = (OBO + "IAO_0100001", DCT + "isReplacedBy")
 """What leads from a deprecated class to the one in its place."""
+ASIDE = (*NO_LINKS, *REPLACED_BY)
+"""How properties begin whose values are no links of a term, even if they name one."""
 PROPOSED = "semapv:SemanticSimilarityThresholdMatching"
 """How SSSOM justifies what a model proposes."""
 TOOL = "ontodex"

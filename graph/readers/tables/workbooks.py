@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ontodex.errors import ReadError
+from ontodex.graph.readers.files import names_in_zip
 from ontodex.graph.readers.tables.values import plain
 
-__all__ = ["CONTENT", "ZIP", "Sheet", "is_workbook", "names_in_zip", "sheets_of"]
+__all__ = ["CONTENT", "Sheet", "is_workbook", "sheets_of"]
 
-ZIP = b"PK\x03\x04"
 CONTENT = "xl/workbook.xml"
-"""What a zip file begins with, and what it holds if it is a workbook."""
+"""What a zip file holds if it is a workbook."""
 
 FREE, MOST_TIMES = 1 << 20, 100
 """A workbook that unzips to more than so many bytes, and so many times its size, is a bomb."""
@@ -52,20 +52,6 @@ class Sheet(NamedTuple):
     def lines(self) -> list[tuple[int, str]]:
         """The rows as lines: an id, if there is one, before a path."""
         return [(number, " - ".join(filter(str.strip, cells))) for number, cells in self.rows]
-
-
-def names_in_zip(path: Path) -> list[str]:
-    """Return the names of what is in a zip file; none of any other file, or a damaged one."""
-    if not path.is_file():
-        return []
-    try:
-        with path.open("rb") as file:
-            if file.read(len(ZIP)) != ZIP:
-                return []
-        with zipfile.ZipFile(path) as archive:
-            return archive.namelist()
-    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError):
-        return []
 
 
 def is_workbook(path: Path) -> bool:
