@@ -234,7 +234,7 @@ def export(
     """Write the graph of an index, or the vectors of a space.
 
     The graph: a folder of TSV files, one file of triples (.tsv), or N-Quads (.nq). Vectors: a file of numpy (.npy), and
-    beside it a .tsv with the id and the text of each.
+    beside it a .npy.tsv with the id and the text of each.
     """
     from ontodex.graph import write_nquads, write_tsv
 

@@ -146,7 +146,7 @@ def test_vectors_for_other_programs(asked, folder, monkeypatch):
     names["engine"].close()
     assert names["scores"].shape == (1, len(found))
     run_shell(VECTORS_SHELL, folder, {})
-    assert len(np.load(folder / "hp.npy")) == len((folder / "hp.tsv").read_text().splitlines()) - 1
+    assert len(np.load(folder / "hp.npy")) == len((folder / "hp.npy.tsv").read_text().splitlines()) - 1
 
 
 @pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")

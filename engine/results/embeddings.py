@@ -50,7 +50,7 @@ class Embeddings:
         """Write the vectors as a file of numpy, and beside it a table with the id and the text of each, in their order.
 
         Args:
-            path: Where to, such as ``hp.npy``; the table is ``hp.tsv`` then.
+            path: Where to, such as ``hp.npy``; the table is ``hp.npy.tsv`` then.
 
         Raises:
             SettingsError: If it ends otherwise.
@@ -61,4 +61,4 @@ class Embeddings:
             raise SettingsError(f"{path}: expected a file that ends in {SUFFIX}, found {path.suffix!r}")
         with replacing(path) as stream:
             np.save(stream, self.vectors, allow_pickle=False)
-        write_rows(path.with_suffix(".tsv"), (HEADER, *zip(self.ids, self.texts, strict=True)))
+        write_rows(path.with_name(f"{path.name}.tsv"), (HEADER, *zip(self.ids, self.texts, strict=True)))

@@ -90,9 +90,11 @@ def test_gaussians_entail_what_the_engine_says(engine):
 def test_files_hold_the_vectors_and_whose_they_are(engine, tmp_path):
     found = engine.embeddings("gauss")
     assert str(found) == f"Embeddings('gauss': {len(found)} vectors of 64 numbers, gaussian)"
+    (tmp_path / "farm.tsv").write_text("a source of mine")
     found.write(tmp_path / "farm.npy")
+    assert (tmp_path / "farm.tsv").read_text() == "a source of mine"
     assert (np.load(tmp_path / "farm.npy", allow_pickle=False) == found.vectors).all()
-    header, *rows = (line.split("\t") for line in (tmp_path / "farm.tsv").read_text().splitlines())
+    header, *rows = (line.split("\t") for line in (tmp_path / "farm.npy.tsv").read_text().splitlines())
     assert header == ["id", "text"]
     assert [tuple(row) for row in rows] == list(zip(found.ids, found.texts, strict=True))
     with pytest.raises(SettingsError, match=r"\.npy"):
