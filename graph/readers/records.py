@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -90,7 +90,7 @@ def read_records(
         ReadError: If there are no objects, or none that tells what it is.
     """
     objects = _records(document)
-    _expect_alike({key for one in objects for key in one}, builder.source)
+    _expect_alike(objects, builder.source)
     records = [_unwrapped(one) for one in objects]
     if not records:
         raise ReadError(
@@ -203,13 +203,19 @@ def _names(rows: Sequence[Row], source: str) -> tuple[list[str], list[str]]:
     Raises:
         ReadError: If there are too many.
     """
-    names = [*dict.fromkeys(chain.from_iterable(rows))]
-    is_sparse = len(names) * len(rows) > FREE + MOST_EMPTY * sum(map(len, rows))
-    _expect_alike(names, source, MOST_EMPTY if is_sparse else MOST_KEYS)
+    names = _expect_alike(rows, source)
     last = Counter(name.rpartition(".")[2] for name in names)
     return names, [name.rpartition(".")[2] if last[name.rpartition(".")[2]] == 1 else name for name in names]
 
 
-def _expect_alike(keys: Collection[str], source: str, most: int = MOST_KEYS) -> None:
-    if len(keys) > most:
+def _expect_alike(rows: Sequence[Record], source: str) -> list[str]:
+    """Return the keys of rows.
+
+    Raises:
+        ReadError: If a table of so many would be too large, or next to empty.
+    """
+    keys = [*dict.fromkeys(chain.from_iterable(rows))]
+    is_sparse = len(keys) * len(rows) > FREE + MOST_EMPTY * sum(map(len, rows))
+    if len(keys) > (MOST_EMPTY if is_sparse else MOST_KEYS):
         raise ReadError(f"expected records of the same keys, found {len(keys):,} different ones", source)
+    return keys
