@@ -116,7 +116,7 @@ def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, score: str, b
     if score in ("structure", "precedents") and structure is None:
         raise IndexMismatch(
             f"{path}: the index has no {score} to rank by: it was built without (structure=False, --no-structure), or the "
-            "graph is one that build leaves it out of, of too few links to hold some out or more than 200,000 entities"
+            "graph is one that build leaves it out of, of too few links to hold some out or more than 500,000 entities"
         )
     vectors = index.vectors(projector.space)
     ask: Ask = projector.ask

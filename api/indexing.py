@@ -76,7 +76,7 @@ def build(
         structure: Whether link prediction looks at the links of the graph too (ComplEx, the ranges of relations, analogies,
             rules), not at texts alone, and how ComplEx is trained. Weights of all are fitted, relation
             by relation, on the graph's validation triples, or on a twentieth of its triples at most, which is held out from
-            training. Left out where that makes fewer than 50 triples, where there are more than 200,000 entities, and where
+            training. Left out where that makes fewer than 50 triples, where there are more than 500,000 entities, and where
             nothing is trained.
         hierarchy: What embeds the entities in the Poincaré ball, for parents, children and places: ``True`` for the
             HiT encoder that ontodex brings (if the graph has a hierarchy), the folder or name of another, which may be a

@@ -303,7 +303,7 @@ class NewGeneration:
         whole = Vectors([self.vectors[LINK]])
         ask = asking(link, whole, self.names[LINK], relation_texts(self.graph))
         read_new = partial(asking_as_new, link, self.graph)
-        return make_structure(structure, learnt, self.graph, whole, ask, read_new, self.folder)
+        return make_structure(structure, learnt, self.graph, whole, ask, read_new, self.folder, quiet=self.quiet)
 
     def _candidates(self) -> dict[str, float]:
         """Make candidates for the large spaces; return the recall of each."""

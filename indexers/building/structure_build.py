@@ -21,7 +21,6 @@ from ontodex.indexers.building.earlier import common_rows
 from ontodex.indexers.building.embed import ROWS, Embeddings, map_file
 from ontodex.indexers.building.structure_weights import Heads, fit_weights, gather, questions
 from ontodex.indexers.evidence.asking import Ask
-from ontodex.indexers.evidence.candidates import EXACT_UP_TO
 from ontodex.indexers.evidence.link_odds import fit_odds
 from ontodex.indexers.evidence.precedents import Precedents
 from ontodex.indexers.evidence.ranges import range_basis, range_vectors
@@ -37,11 +36,15 @@ __all__ = ["StructureTrainer", "carried", "for_fitting", "join", "make_structure
 StructureTrainer = Callable[[KnowledgeGraph], ComplEx]
 """Trains structural vectors on the known triples of a graph."""
 
-LEAST, MOST = 50, 5000
-"""Triples that weights are fitted on, where the graph holds none out itself."""
+MOST_ENTITIES = 500_000
+"""Entities of a graph whose links are learnt: every one is scored for every question about links."""
 
-SHARE, LARGEST_SHARE = 0.05, 0.2
-"""Share of the known triples that is held out for that, and the largest, of a graph so small that it takes more for 50."""
+LEAST, MANY = 50, 5000
+"""Triples that weights are fitted on, where the graph holds none out itself: so many at least, and as a rule at most."""
+
+SHARE, LEAST_SHARE, LARGEST_SHARE = 0.05, 0.01, 0.2
+"""Share of the known triples that is held out for that; of a graph so large that it makes more than 5,000, and the largest,
+of one so small that it takes more for 50."""
 
 
 AS_NEW = 4096
@@ -52,23 +55,25 @@ def for_fitting(graph: KnowledgeGraph) -> KnowledgeGraph | None:
     """Return a graph whose known triples are to be learnt, and whose validation triples weights are to be fitted on.
 
     That is the graph itself where it has at least 50 validation triples; otherwise a twentieth of its known triples is
-    held out, at most 5,000 and at least 50. ``None`` where 50 are more than a fifth, or where there are so many entities
-    that not every one is scored: structural vectors are left out then. Where texts name neighbours, they name those of
-    held-out triples too (texts are not encoded twice), so that text counts for somewhat too much, unless the graph has
-    validation triples of its own.
+    held out, at least 50 and at most 5,000, or a hundredth if that is more. ``None`` where 50 are more than a fifth, or
+    where there are more than 500,000 entities: structural vectors are left out then. Where texts name neighbours, they name
+    those of held-out triples too (texts are not encoded twice), so that text counts for somewhat too much, unless the graph
+    has validation triples of its own.
     """
-    if graph.n_entities > EXACT_UP_TO:
+    if graph.n_entities > MOST_ENTITIES:
         return None
     if len(graph.valid) < LEAST:
-        share = min(max(SHARE, LEAST / max(1, graph.n_triples)), MOST / max(1, graph.n_triples), LARGEST_SHARE)
+        count = max(1, graph.n_triples)
+        usual = min(SHARE, max(MANY / count, LEAST_SHARE))
+        share = min(max(usual, LEAST / count), LARGEST_SHARE)
         graph = split(dataclasses.replace(graph, valid=no_triples(), test=no_triples()), valid=share, test=0.0)
     return graph if len(graph.valid) >= LEAST else None
 
 
 def why_not_fitted(graph: KnowledgeGraph) -> str:
     """Return why :func:`for_fitting` has nothing for a graph, or an empty string where it is as small as that."""
-    if graph.n_entities > EXACT_UP_TO:
-        return f"of its {graph.n_entities:,} entities, more than {EXACT_UP_TO:,}"
+    if graph.n_entities > MOST_ENTITIES:
+        return f"of its {graph.n_entities:,} entities, more than {MOST_ENTITIES:,}"
     if graph.n_triples * LARGEST_SHARE < LEAST:
         return ""
     return f"fewer than {LEAST} links can be held out to weigh it by: nearly every link is the only one of an entity"
@@ -82,6 +87,8 @@ def make_structure(
     ask: Ask,
     read_new: Callable[[NDArray[np.integer]], tuple[Vectors, Ask]],
     folder: Path,
+    *,
+    quiet: bool = False,
 ) -> Structure:
     """Train structural vectors and fit the weights, or take them over from an interrupted build.
 
@@ -94,6 +101,7 @@ def make_structure(
         read_new: Reads entities as if they were new ones, by their labels alone; returns their vectors, and what makes
             queries of them.
         folder: Where they are kept until the build is done.
+        quiet: Show no progress on stderr.
     """
     file = folder / "structure.safetensors"
     try:
@@ -110,7 +118,7 @@ def make_structure(
     precedents = Precedents(links, vectors, Vectors([made.entities]), rules)
     known = range_vectors(learnt.triples, whole.n_entities, ranges)
     random = np.random.default_rng(0)
-    asked = questions(learnt.valid, whole.n_relations, random)
+    asked = questions(learnt.valid, whole, random)
     heads = Heads(np.arange(whole.n_entities), vectors, ask)
     as_new = asked[:AS_NEW]
     rows = distinct(as_new[:, 0])
@@ -118,7 +126,9 @@ def make_structure(
     weights = np.stack(
         [
             fit_weights(
-                gather(whole, vectors, some, these, made, (known, ranges), precedents, learnt.valid, random),
+                gather(
+                    whole, vectors, some, these, made, (known, ranges), precedents, learnt.valid, random, quiet=quiet
+                ),
                 2 * whole.n_relations,
                 by_direction=these.new,
             )
@@ -128,7 +138,7 @@ def make_structure(
     as_learnt = Vectors([np.concatenate([made.entities, known], axis=1)])
     structure = Structure(as_learnt, made.relations, ranges, rules, weights)
     held_out = KnownLinks(learnt.valid, whole.n_entities, whole.n_relations)
-    odds = fit_odds(links, held_out, vectors, ask, structure, precedents, whole.reflexive, random)
+    odds = fit_odds(links, held_out, vectors, ask, structure, precedents, whole.reflexive, random, quiet=quiet)
     entities = np.concatenate([made.entities, range_vectors(whole.triples, whole.n_entities, ranges)], axis=1)
     arrays = {"entities": entities, "relations": made.relations, "ranges": ranges, "weights": weights}
     arrays.update({} if odds is None else {"odds": odds})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph, both_directions
@@ -23,6 +25,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 QUESTIONS = 32768
 """Most questions that weights are fitted on."""
+
+LEAST_QUESTIONS, SCORED = 1024, 2**30
+"""Of very many entities fewer questions: at least so many, and as many as score so many answers."""
 
 OF_ONE = 1024
 """Most of them that ask by one relation in one direction."""
@@ -206,9 +211,10 @@ class Heads:
     new: bool = False
 
 
-def questions(held_out: NDArray[np.integer], relations: int, random: np.random.Generator) -> Ints:
+def questions(held_out: NDArray[np.integer], graph: KnowledgeGraph, random: np.random.Generator) -> Ints:
     """Draw what is asked: held-out triples in either direction, at most so many of a relation, ``int64`` of shape (n, 3)."""
-    return _fair(random.permutation(both_directions(held_out, relations)))[:QUESTIONS]
+    most = min(QUESTIONS, max(LEAST_QUESTIONS, SCORED // graph.n_entities))
+    return _fair(random.permutation(both_directions(held_out, graph.n_relations)))[:most]
 
 
 def gather(
@@ -221,6 +227,8 @@ def gather(
     precedents: Precedents,
     held_out: NDArray[np.integer],
     random: np.random.Generator,
+    *,
+    quiet: bool = False,
 ) -> Evidence:
     """Score the answers of held-out triples, and candidates, by each of the scores.
 
@@ -234,6 +242,7 @@ def gather(
         precedents: Scores by known triples.
         held_out: Triples that none of these knows, of shape (n, 3).
         random: What candidates are drawn by.
+        quiet: Show no progress on stderr.
     """
     items = vectors, Vectors([structure.entities]), Vectors([ranges[0]])
     true = KnownLinks(np.concatenate([graph.triples, held_out]), graph.n_entities, graph.n_relations)
@@ -241,7 +250,8 @@ def gather(
     own = np.empty((len(asked), len(START)))
     others = np.empty((len(START), len(asked), min(LIKELY, graph.n_entities) + drawn), dtype=np.float32)
     offsets = np.empty(others.shape[1:], dtype=np.float32)
-    for start in range(0, len(asked), ASKED):
+    blocks = range(0, len(asked), ASKED)
+    for start in tqdm(blocks, desc="weighing", unit="question", unit_scale=ASKED, file=sys.stderr, disable=quiet):
         block = asked[start : start + ASKED]
         part = slice(start, start + len(block))
         scores = np.zeros((len(START), len(block), graph.n_entities), dtype=np.float32)

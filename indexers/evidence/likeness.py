@@ -32,7 +32,7 @@ LEAST = 0.005
 TINY = 1e-30
 """What lengths are divided by at least."""
 
-BLOCK = 64
+BLOCK = 256
 """Entities whose neighbours are looked for at once."""
 
 STRIDE = 8

@@ -7,11 +7,13 @@ more usual still more links are, and unless known answers take nearly all chance
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from ontodex.geometry.logistic import regression, sigmoid
 from ontodex.graph.arrays import distinct
@@ -208,6 +210,8 @@ def fit_odds(
     precedents: Precedents,
     reflexive: Collection[int],
     random: np.random.Generator,
+    *,
+    quiet: bool = False,
 ) -> NDArray[np.float32] | None:
     """Fit the odds to held-out links among the best answers of questions, by logistic regression.
 
@@ -220,6 +224,7 @@ def fit_odds(
         precedents: What they suggest.
         reflexive: Relations by which an entity may be linked to itself.
         random: Draws the questions.
+        quiet: Show no progress on stderr.
 
     Returns:
         ``float32`` of shape (8,): a weight of each kind of evidence, and the offset; ``None`` where there are too
@@ -239,9 +244,11 @@ def fit_odds(
 
     asked = random.permutation(answerable(links, structure.rules))[:QUESTIONS]
     evidence, truth = [np.zeros((len(UNFITTED) - 1, 0))], [np.zeros(0, dtype=bool)]
-    for best in best_answers(asked, scored, links, reflexive):
-        evidence.append(best.evidence)
-        truth.append(held_out.known(best.entities, best.relations, best.tails))
+    with tqdm(total=len(asked), desc="weighing", unit="question", file=sys.stderr, disable=quiet) as bar:
+        for best in best_answers(asked, scored, links, reflexive):
+            evidence.append(best.evidence)
+            truth.append(held_out.known(best.entities, best.relations, best.tails))
+            bar.update(min(ASKED, len(asked) - bar.n))
     true = np.concatenate(truth)
     if not LEAST_TRUE <= np.count_nonzero(true) < len(true):
         return None

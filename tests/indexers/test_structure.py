@@ -17,6 +17,7 @@ from ontodex.geometry.complex import compose
 from ontodex.geometry.cosine import score_pairs, unit
 from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions
 from ontodex.graph.knowledge_graph import no_triples
+from ontodex.indexers.building import structure_build
 from ontodex.indexers.building.structure_build import for_fitting, why_not_fitted
 from ontodex.indexers.evidence.structure import Structure
 from ontodex.indexers.storage.vectors import Vectors
@@ -266,6 +267,20 @@ def test_weights_are_fitted_on_what_is_held_out(small_graph: KnowledgeGraph) -> 
     again = for_fitting(tested)
     assert again is not None
     assert np.array_equal(again.test, no_triples())
+
+
+def test_of_a_large_graph_less_is_held_out_and_of_too_many_entities_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = numbers()
+    monkeypatch.setattr(structure_build, "LEAST", 5)
+    for many, expected in ((18, 18), (10, 10), (5, 7)):
+        monkeypatch.setattr(structure_build, "MANY", many)
+        monkeypatch.setattr(structure_build, "LEAST_SHARE", 0.02)
+        learnt = for_fitting(graph)
+        assert learnt is not None
+        assert len(learnt.valid) == expected, many
+    monkeypatch.setattr(structure_build, "MOST_ENTITIES", graph.n_entities - 1)
+    assert for_fitting(graph) is None
+    assert f"of its {graph.n_entities} entities, more than {graph.n_entities - 1}" in why_not_fitted(graph)
 
 
 @pytest.mark.parametrize(("weights", "ranges"), [(2, 0), (5, 8)], ids=["format 4", "format 5"])

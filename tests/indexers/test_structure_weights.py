@@ -26,6 +26,17 @@ def evidence_of(*good: float, questions: int = 300, groups: int = 3, seed: int =
     return Evidence(own, others, offsets, random.integers(0, groups, questions))
 
 
+def test_of_very_many_entities_fewer_questions_are_asked(
+    small_graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held_out = small_graph.triples
+    monkeypatch.setattr(structure_weights, "LEAST_QUESTIONS", 5)
+    for scored, expected in ((2**30, 2 * len(held_out)), (7 * small_graph.n_entities, 7), (small_graph.n_entities, 5)):
+        monkeypatch.setattr(structure_weights, "SCORED", scored)
+        asked = structure_weights.questions(held_out, small_graph, np.random.default_rng(0))
+        assert len(asked) == expected
+
+
 @pytest.mark.parametrize("power", [0.0, 0.5])
 def test_finds_the_weights_that_scipy_finds(power: float) -> None:
     evidence = evidence_of(1.0, 0.5, 0.0, -0.3, 0.2)
@@ -120,7 +131,7 @@ def test_evidence_is_what_the_vectors_say(
     )
     links = KnownLinks(small_graph.triples, len(text), count)
     precedents = Precedents(links, vectors, Vectors([structure.entities]), mine_rules(links))
-    asked = structure_weights.questions(held_out, count, random)
+    asked = structure_weights.questions(held_out, small_graph, random)
     heads = Heads(np.arange(len(text)), vectors, lambda rows, kinds: text[rows] * moves[kinds])
     evidence = gather(small_graph, vectors, asked, heads, structure, ranges, precedents, held_out, random)
     true = {tuple(triple) for triple in np.concatenate([small_graph.triples, held_out]).tolist()}
@@ -169,7 +180,7 @@ def test_no_relation_asks_more_than_its_share(small_graph: KnowledgeGraph, monke
     links = KnownLinks(held_out, small_graph.n_entities, small_graph.n_relations)
     precedents = Precedents(links, vectors, vectors, mine_rules(links))
     random = np.random.default_rng(0)
-    asked = structure_weights.questions(held_out, small_graph.n_relations, random)
+    asked = structure_weights.questions(held_out, small_graph, random)
     heads = Heads(np.arange(small_graph.n_entities), vectors, structure.queries)
     ranges = vectors.shards[0], relations
     evidence = gather(small_graph, vectors, asked, heads, structure, ranges, precedents, held_out, random)
@@ -187,7 +198,7 @@ def test_new_heads_have_nothing_but_their_text(small_graph: KnowledgeGraph) -> N
     links = KnownLinks(small_graph.triples, size, count)
     vectors = Vectors([text])
     precedents = Precedents(links, vectors, Vectors([structure.entities]), mine_rules(links))
-    asked = structure_weights.questions(small_graph.test, count, random)
+    asked = structure_weights.questions(small_graph.test, small_graph, random)
     rows = np.unique(asked[:, 0])
     named = Vectors([renamed[rows]])
     heads = Heads(rows, named, lambda places, kinds: renamed[rows[places]] * moves[kinds], new=True)

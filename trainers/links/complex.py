@@ -33,7 +33,7 @@ class ComplExTraining:
 
     Attributes:
         rank: Complex numbers in a vector; it takes twice as many floats.
-        steps: Number of batches; 0 for ``passes`` passes over the questions, but at least 300 and at most 2,000 batches.
+        steps: Number of batches; 0 for ``passes`` passes over the questions, but at least 300 and at most 6,000 batches.
         passes: Passes over all questions (entity, relation), inverses counted.
         queries: Questions in a batch; all their answers are learnt at once.
         candidates: Random entities that the answers of a batch are told from, besides each other; 0 for all entities.

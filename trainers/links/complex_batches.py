@@ -16,7 +16,7 @@ from ontodex.trainers.epoch_batches import EpochBatches
 __all__ = ["ComplExBatch", "ComplExBatches"]
 
 Ints = NDArray[np.int64]
-LEAST, MOST = 300, 2000
+LEAST, MOST = 300, 6000
 """Batches of a run whose length is not given."""
 
 
