@@ -1,0 +1,140 @@
+"""A made-up graph of very many entities, from a file of triples to answers: the time of each stage, and memory."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ontodex
+from benchmarks.encode import labels
+from benchmarks.memory import in_process, peak_bytes
+from benchmarks.record import Measured
+
+__all__ = ["add_options", "run"]
+
+GROUPS = 200
+"""Entities are in so many groups; a relation links those of a group mostly to those of three others."""
+
+MOST_WORDS = 3
+"""Words in the name of an entity."""
+
+SINGLE, BATCH = 50, 512
+"""Questions that are asked one by one, and all at once."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be set."""
+    parser.add_argument("--entities", type=int, default=120_000, help="default %(default)s")
+    parser.add_argument("--triples", type=int, default=1_500_000, help="default %(default)s")
+    parser.add_argument("--relations", type=int, default=40, help="default %(default)s")
+
+
+def run(options: argparse.Namespace) -> list[Measured]:
+    """Measure, and return what came out."""
+    entities, triples = (2000, 10_000) if options.quick else (options.entities, options.triples)
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "made.tsv"
+        write_triples(source, entities, triples, options.relations, options.seed)
+        size = source.stat().st_size
+        built = in_process("benchmarks.large_graph", "build", folder)
+        asked = in_process("benchmarks.large_graph", "ask", folder)
+        disk = sum(file.stat().st_size for file in Path(folder, "made.odx").rglob("*") if file.is_file())
+    return [
+        Measured(
+            name=f"large-graph-{entities}",
+            title=f"From a file to answers, {built['entities']:,} entities, {built['triples']:,} triples",
+            seed=options.seed,
+            settings={"entities": entities, "triples": triples, "relations": options.relations},
+            figures={**built, **asked, "size of the file, MB": size / 1e6, "size on disk, MB": disk / 1e6},
+            notes=[
+                f"Names of one to {MOST_WORDS} words of the Human Phenotype Ontology; {GROUPS} groups of entities, linked "
+                "to those of some others, a few far oftener than the rest: it shows costs, not quality.",
+                "ontodex.build as it is by default: projections and ComplEx are trained, weights fitted, every text is "
+                "encoded for links and for entailment. Stages as the index records them.",
+                "Memory: peak resident set of a fresh process, mapped files included.",
+                f"Questions: entity and relation of {BATCH} triples, known tails left out, ten answers; the first {SINGLE} "
+                "one by one (median), then all at once. The first question waits for the encoder and the graph's links.",
+            ],
+        )
+    ]
+
+
+def write_triples(file: Path, entities: int, triples: int, relations: int, seed: int) -> None:
+    """Write a table of triples, relations and the entities of a group by a long-tailed distribution."""
+    random = np.random.default_rng(seed)
+    words = np.array(sorted({word for label in labels(None)[1] for word in label.split()}))
+    names: dict[str, None] = {}
+    while len(names) < entities:
+        names[" ".join(random.choice(words, int(random.integers(1, MOST_WORDS + 1))))] = None
+    by_name = np.array([*names])
+    group = random.integers(0, GROUPS, entities)
+    order, starts = np.argsort(group, kind="stable"), np.searchsorted(np.sort(group), np.arange(GROUPS + 1))
+    shares = 1 / np.arange(1, relations + 1)
+    kinds = random.choice(relations, triples, p=shares / shares.sum())
+    of_heads = random.integers(0, GROUPS, triples)
+    of_tails = (7 * of_heads + 13 * kinds + random.integers(0, 3, triples)) % GROUPS
+
+    def members(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+        sizes = starts[groups + 1] - starts[groups]
+        found: NDArray[np.int64] = order[starts[groups] + (sizes * random.random(triples) ** 3).astype(np.int64)]
+        return found
+
+    rows = np.unique(np.stack([members(of_heads), kinds, members(of_tails)], axis=1), axis=0)
+    with file.open("w", encoding="utf-8") as stream:
+        for head, kind, tail in random.permutation(rows).tolist():
+            stream.write(f"{by_name[head]}\trelation {kind}\t{by_name[tail]}\n")
+
+
+def _build(folder: Path) -> dict[str, Any]:
+    start = time.perf_counter()
+    graph = ontodex.read(folder / "made.tsv")
+    read = time.perf_counter() - start
+    with ontodex.build(graph, folder / "made.odx") as engine:
+        whole = time.perf_counter() - start
+        seconds, structure = engine.index.manifest.seconds, engine.index.structure
+    return {
+        "entities": graph.n_entities,
+        "triples": graph.n_triples,
+        "seconds": {"read": read, **seconds, "from the file to the index": whole},
+        "peak memory of building, MB": peak_bytes() / 1e6,
+        "links are learnt": structure is not None,
+        "chances are fitted": structure is not None and structure.odds is not None,
+    }
+
+
+def _ask(folder: Path) -> dict[str, Any]:
+    start = time.perf_counter()
+    with ontodex.open(folder / "made.odx") as engine:
+        graph, opened = engine.graph, time.perf_counter() - start
+        drawn = np.random.default_rng(0).choice(graph.n_triples, min(BATCH, graph.n_triples), replace=False)
+        questions = [
+            (graph.ids[head], graph.relation_ids[relation])
+            for head, relation in graph.triples[np.sort(drawn), :2].tolist()
+        ]
+        took = []
+        for question in questions[:SINGLE]:
+            start = time.perf_counter()
+            engine.tails(*question)
+            took.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        engine.tails_batch(questions)
+        batch = time.perf_counter() - start
+    return {
+        "opening, ms": 1e3 * opened,
+        "first question, ms": 1e3 * took[0],
+        "question, ms": 1e3 * float(np.median(took[1:])),
+        "question in a batch, ms": 1e3 * batch / len(questions),
+        "peak memory of asking, MB": peak_bytes() / 1e6,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps({"build": _build, "ask": _ask}[sys.argv[1]](Path(sys.argv[2]))))
