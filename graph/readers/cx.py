@@ -10,7 +10,7 @@ from typing import Any
 
 from ontodex.graph.readers.problems import Problems
 
-__all__ = ["is_cx", "nodes_and_links"]
+__all__ = ["MARKS", "is_cx", "nodes_and_links"]
 
 MARKS = ("CXVersion", "numberVerification")
 """What the first object of a network says; of CX2, of CX."""

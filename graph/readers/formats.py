@@ -8,6 +8,7 @@ from pathlib import Path
 from ontodex.errors import ReadError
 from ontodex.graph.readers.annotations import ANNOTATIONS
 from ontodex.graph.readers.archives import is_archive
+from ontodex.graph.readers.cx import MARKS
 from ontodex.graph.readers.files import ZIP, head_of, plain_name
 from ontodex.graph.readers.sqlite import SQLITE, is_database
 from ontodex.graph.readers.tables.workbooks import is_workbook
@@ -53,7 +54,7 @@ FUNCTIONAL = re.compile(rb"\s*(?:Prefix|Ontology)\s*\(")
 MANCHESTER = re.compile(rb"^\s*(?:Prefix:|Ontology:)\s", re.MULTILINE)
 OTHER_XML = re.compile(rb"<(?:!doctype\s+)?(html|graphml|gexf)[\s>]", re.IGNORECASE)
 XML = re.compile(rb"<(?:[!?]|[A-Za-z_][\w:.-]*(?:\s+[\w:.-]+\s*=[^<>]*>|\s*/?>(?!\s+<[^<>\s]*>\s+[<\"_])))")
-OWN_JSON = re.compile(rb'\{\s*"graphs"\s*:|\[\s*\{\s*"(?:CXVersion|numberVerification)"')
+OWN_JSON = re.compile(rb'\{\s*"graphs"\s*:|\[\s*\{\s*"(?:%b)"' % "|".join(MARKS).encode())
 RDF_ROOT = re.compile(rb"<(?:!DOCTYPE\s+)?(?:[\w-]+:)?RDF[\s>\[]|<[^<>]*\s[\w-]+:(?:about|ID|nodeID)\s*=")
 RDF_NAMESPACE = re.compile(rb"[\"']http://www\.w3\.org/1999/02/22-rdf-syntax-ns#[\"']")
 OWL_XML = re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s")

@@ -244,11 +244,10 @@ def fit_odds(
 
     asked = random.permutation(answerable(links, structure.rules))[:QUESTIONS]
     evidence, truth = [np.zeros((len(UNFITTED) - 1, 0))], [np.zeros(0, dtype=bool)]
-    with tqdm(total=len(asked), desc="weighing", unit="question", file=sys.stderr, disable=quiet) as bar:
-        for best in best_answers(asked, scored, links, reflexive):
-            evidence.append(best.evidence)
-            truth.append(held_out.known(best.entities, best.relations, best.tails))
-            bar.update(min(ASKED, len(asked) - bar.n))
+    blocks, found = -(-len(asked) // ASKED), best_answers(asked, scored, links, reflexive)
+    for best in tqdm(found, "weighing", blocks, unit="question", unit_scale=ASKED, file=sys.stderr, disable=quiet):
+        evidence.append(best.evidence)
+        truth.append(held_out.known(best.entities, best.relations, best.tails))
     true = np.concatenate(truth)
     if not LEAST_TRUE <= np.count_nonzero(true) < len(true):
         return None

@@ -177,9 +177,8 @@ def _note(said: Any, builder: GraphBuilder) -> list[tuple[str, str]]:
     if not isinstance(said, fastobo.pv.ResourcePropertyValue):
         return []
     by = _name(said.relation, builder)
-    return (
-        [] if (expand(by, WELL_KNOWN) or by).startswith((*SHORT_ASIDE, *ASIDE)) else [(by, _name(said.value, builder))]
-    )
+    is_aside = (expand(by, WELL_KNOWN) or by).startswith((*SHORT_ASIDE, *ASIDE))
+    return [] if is_aside else [(by, _name(said.value, builder))]
 
 
 def _says_none(clause: Any) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ontodex.errors import ReadError
-from ontodex.graph.readers.files import names_in_zip
+from ontodex.graph.readers.files import FREE, MOST_TIMES, names_in_zip
 from ontodex.graph.readers.tables.values import plain
 
 __all__ = ["CONTENT", "Sheet", "is_workbook", "sheets_of"]
@@ -19,14 +19,11 @@ __all__ = ["CONTENT", "Sheet", "is_workbook", "sheets_of"]
 CONTENT = "xl/workbook.xml"
 """What a zip file holds if it is a workbook."""
 
-FREE, MOST_TIMES = 1 << 20, 100
-"""A workbook that unzips to more than so many bytes, and so many times its size, is a bomb."""
-
 MOST_ROWS = 1 << 20
 """Rows of a sheet of Excel; a file may say that it has more."""
 
 MOST_EMPTY = 100
-"""A sheet may have so many cells for each that is filled, beside those that are free."""
+"""A sheet may have so many cells for each that is filled, beside the first million."""
 
 LOOKED_AT = 1 << 12
 """Bytes of each part in which a declaration would stand."""
