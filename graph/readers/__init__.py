@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,8 @@ from ontodex.graph.readers.cx import is_cx, nodes_and_links
 from ontodex.graph.readers.folders import read_splits, split_files
 from ontodex.graph.readers.formats import GRAPH_XML, format_of
 from ontodex.graph.readers.graph_xml import read_graph_xml
-from ontodex.graph.readers.memory import read_frame, read_networkx
+from ontodex.graph.readers.joining import Document, joined
+from ontodex.graph.readers.memory import is_frame, read_frame, read_networkx, table_of_frame
 from ontodex.graph.readers.ontologies.obo import read_obo
 from ontodex.graph.readers.ontologies.obographs import read_obographs
 from ontodex.graph.readers.ontologies.owl_functional import read_owl_functional
@@ -28,19 +31,19 @@ from ontodex.graph.readers.ontologies.owl_xml import read_owl_xml
 from ontodex.graph.readers.ontologies.rdf import RDF_FORMATS, read_rdf, read_rdflib
 from ontodex.graph.readers.ontologies.semantic_sql import is_semantic_sql, read_semantic_sql
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.records import json_of, read_records
+from ontodex.graph.readers.records import json_of, lists_of, read_records
 from ontodex.graph.readers.sentences import read_sentences
 from ontodex.graph.readers.snomed import is_snomed, read_snomed
 from ontodex.graph.readers.sqlite import is_database
 from ontodex.graph.readers.tables.databases import tables_of
-from ontodex.graph.readers.tables.foreign_keys import Part, keep_apart, with_foreign_keys
 from ontodex.graph.readers.tables.keys import Table, table_name
+from ontodex.graph.readers.tables.parts import Part, warn_of_clashes, with_named
 from ontodex.graph.readers.tables.path_files import read_paths
 from ontodex.graph.readers.tables.reader import read_table
 from ontodex.graph.readers.tables.workbooks import Sheet, is_workbook, sheets_of
 from ontodex.graph.readers.umls import is_umls, read_umls
 from ontodex.graph.readers.wordnet import is_wordnet, read_wordnet
-from ontodex.graph.readers.xml_records import read_xml_records
+from ontodex.graph.readers.xml_records import xml_records
 
 __all__ = ["FORMATS", "ReadWarning", "read"]
 
@@ -103,9 +106,9 @@ def read(
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The
-    alternative ids of an ontology stand for its terms in the sources after it. A column of a table that names rows of
-    another table is a relation; where the ids of tables that are so linked (``company_id``) are the same numbers of
-    different things, the name of its file stands before each (``companies:1``), with a warning.
+    alternative ids of an ontology stand for its terms in the sources after it. Tables whose rows
+    name rows of one another by keys, as those of a database do, are joined (see :func:`.tables.joins.joins_of`): where their
+    ids are numbers, the name of the table stands before each (``companies:1``), with a warning.
 
     Args:
         source: Path of a file or folder, or an rdflib graph, a networkx graph or a data frame; a graph that is read
@@ -143,7 +146,7 @@ def read(
     for part in parts[1:]:
         graph = replace(merge(graph, part.graph), source=f"{graph.source} + {part.graph.source}")
     if len(parts) > 1:
-        graph = with_foreign_keys(graph, parts)
+        graph = with_named(graph, parts)
     for part in parts:
         part.table.finish(part.problems)
         part.problems.finish()
@@ -165,22 +168,81 @@ class _How:
 
 
 def _read_each(sources: Sequence[Any], how: _How) -> list[Part]:
-    """Return what the sources hold, part by part, the ids of tables that are keys of a database told apart."""
+    """Return what the sources hold, part by part, with ids in place of keys where tables name rows of one another."""
     inside = [_parts(one, how) for one in sources]
     sources = [part for parts in inside for part in parts]
     among_others = [len(parts) > 1 for parts in inside for _ in parts]
     names = [table_name(one) for one in sources]
     tables = [Table(name, frozenset(names) - {name, ""}, is_alone=len(names) == 1) for name in names]
+    opened = _joined([_opened(one, how) for one in sources], tables, how)
+    count = Counter(number for number, *_ in opened)
     parts = list[Part]()
-    for one, table, may_fail in zip(sources, tables, among_others, strict=True):
+    for number, one, table in opened:
         try:
             parts.append(_read_one(one, table, how))
         except ReadError as error:
-            if not may_fail or how.on_error == "raise" or (one is sources[-1] and not parts):
+            may_fail = among_others[number] or count[number] > 1
+            if not may_fail or how.on_error == "raise" or (one is opened[-1][1] and not parts):
                 raise
-            where, what = (one.path, "table") if isinstance(one, Sheet) else (Path(one).parent, "file")
+            what = "table" if isinstance(one, Sheet) else "list" if count[number] > 1 else "file"
+            where = Path(sources[number]).parent if what == "file" else one.path
             how.problems(str(where)).remark(f"left out a {what} that cannot be read: {error}")
-    return keep_apart(parts)
+    warn_of_clashes(parts)
+    return parts
+
+
+def _opened(source: Any, how: _How) -> Any:
+    """Return what a file of JSON or XML holds, or why it cannot be read; any other source as it is."""
+    if not isinstance(source, Path) or not source.is_file():
+        return source
+    try:
+        format = how.format or format_of(source)
+        if format not in ("json", "xml"):
+            return source
+        problems = how.problems(str(source))
+        if format == "xml":
+            return Document(source, problems, xml_records(source, how.language))
+        value = json_of(source, problems)
+        if isinstance(value, dict) and isinstance(value.get("graphs"), list):
+            return Document(source, problems, {}, value)
+        value = nodes_and_links(value, problems) if is_cx(value) else value
+        return Document(source, problems, lists_of(value, source.stem))
+    except ReadError as error:
+        return error
+
+
+def _joined(sources: Sequence[Any], tables: Sequence[Table], how: _How) -> list[tuple[int, Any, Table]]:
+    """Return sources with ids in place of keys, their numbers, and what is known of their tables.
+
+    The lists of a document are sources of their own if keys join them to other tables.
+    """
+    at = [number for number, one in enumerate(sources) if _may_be_joined(one, how, len(sources))]
+    may_be = [table_of_frame(sources[number]) if is_frame(sources[number]) else sources[number] for number in at]
+    found = dict(zip(at, joined(may_be, [tables[number].name for number in at]), strict=True))
+    joins = [join for of_source in found.values() for _, join in of_source]
+    names = frozenset(join.table for join in joins)
+    read: list[tuple[int, Any, Table]] = []
+    for number, (one, table) in enumerate(zip(sources, tables, strict=True)):
+        read += [(number, one, table)] if not found.get(number) else []
+        for source, join in found.get(number, ()):
+            others = (names | table.others) - {join.table, ""}
+            read.append((number, source, Table(join.table, others, is_alone=False, is_of_others=bool(join.subject))))
+            if join.subject:
+                what = f"rows of {join.table or source} have no label or code of their own, and say something of "
+                how.problems(str(source)).remark(f"{what}{join.of or 'another table'} by {join.subject}")
+    if apart := [f"{join.before}…" for join in joins if join.before]:
+        what = f"ids are told apart by their tables, and are read as {', '.join(dict.fromkeys(apart))}"
+        how.problems(str(may_be[0])).remark(what)
+    return read
+
+
+def _may_be_joined(source: Any, how: _How, count: int) -> bool:
+    """Tell whether one of so many sources is a table among others, or holds several."""
+    if isinstance(source, Document):
+        return count > 1 or len(source.lists) > 1
+    if isinstance(source, Path) and count > 1 and source.is_file():
+        return (how.format or format_of(source)) == "table"
+    return count > 1 and (isinstance(source, Sheet) or is_frame(source))
 
 
 def _parts(source: Any, how: _How) -> list[Any]:
@@ -233,15 +295,20 @@ def _is_about_others(path: Path, how: _How) -> bool:
 
 
 def _read_one(source: Any, table: Table, how: _How) -> Part:
+    if isinstance(source, ReadError):
+        raise source
     if isinstance(source, KnowledgeGraph):
         return Part(source, how.problems(source.source), table)
-    is_path = isinstance(source, Path | Sheet)
+    is_path = isinstance(source, Path | Sheet | Document)
     if how.format is not None and not is_path:
         raise SettingsError(f"format: expected None for a source in memory, found {how.format!r}")
     problems = how.problems(str(source) if is_path else type(source).__name__)
     builder = GraphBuilder(problems.source, how.language)
     if isinstance(source, Sheet):
         read_table(source, builder, problems, table, negated=how.negated)
+    elif isinstance(source, Document):
+        problems = source.problems
+        _read_document(source, builder, table, how)
     elif isinstance(source, Path):
         _read_path(source, builder, problems, table, how)
     else:
@@ -278,10 +345,6 @@ def _read_path(path: Path, builder: GraphBuilder, problems: Problems, table: Tab
         read_annotations(path, format, builder, problems, negated=negated)
     elif format in GRAPH_XML:
         read_graph_xml(path, format, builder, problems, table, negated=negated)
-    elif format == "xml":
-        read_xml_records(path, builder, problems, table, negated=negated)
-    elif format == "json":
-        _read_json(path, builder, problems, table, negated)
     elif format in PLAIN_READERS:
         PLAIN_READERS[format](path, builder, problems)
     else:
@@ -289,14 +352,12 @@ def _read_path(path: Path, builder: GraphBuilder, problems: Problems, table: Tab
         raise ReadError(f"expected a folder for the format {format!r}, found {found}", str(path))
 
 
-def _read_json(path: Path, builder: GraphBuilder, problems: Problems, table: Table, negated: bool) -> None:
-    document = json_of(path, problems)
-    if is_cx(document):
-        document = nodes_and_links(document, problems)
-    if isinstance(document, dict) and isinstance(document.get("graphs"), list):
-        read_obographs(document, builder, problems)
+def _read_document(source: Document, builder: GraphBuilder, table: Table, how: _How) -> None:
+    if source.obographs:
+        read_obographs(source.obographs, builder, source.problems)
     else:
-        read_records(document, builder, problems, table, negated=negated)
+        records = [*chain.from_iterable(source.lists.values())]
+        read_records(records, builder, source.problems, table, negated=how.negated)
 
 
 def _read_object(source: Any, builder: GraphBuilder, problems: Problems, table: Table, negated: bool) -> None:
@@ -304,7 +365,7 @@ def _read_object(source: Any, builder: GraphBuilder, problems: Problems, table: 
         read_rdflib(source, builder, problems)
     elif hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "is_multigraph"):
         read_networkx(source, builder, problems)
-    elif hasattr(source, "columns") and hasattr(source, "iloc" if hasattr(source, "iloc") else "schema"):
+    elif is_frame(source):
         read_frame(source, builder, problems, table, negated=negated)
     else:
         raise ReadError(

@@ -63,7 +63,7 @@ def read_graph_xml(
         ends = {"source": head, "target": tail}
         links.append(ends | ({"key": key} if are_relations else {}) | said | ends)
     nodes = [{**said, "id": node, "labels": _parted(said.get("labels"))} for node, said in graph.nodes(data=True)]
-    read_records({"nodes": nodes, "links": links}, builder, problems, table, negated=negated)
+    read_records([*nodes, *links], builder, problems, table, negated=negated)
 
 
 def _parsed(document: Any, format: str, source: str) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import repeat
+from pathlib import Path
 from typing import Any
 
 from ontodex.errors import ReadError
@@ -17,8 +19,9 @@ from ontodex.graph.readers.tables.triple_columns import (
     own_columns,
     triple_columns,
 )
+from ontodex.graph.readers.tables.workbooks import Sheet
 
-__all__ = ["read_frame", "read_networkx"]
+__all__ = ["is_frame", "read_frame", "read_networkx", "table_of_frame"]
 
 
 def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None:
@@ -65,8 +68,7 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Tab
         ReadError: If there are fewer than three columns, and they name no entities, or if they name heads and tails
             and no relation.
     """
-    if hasattr(frame, "reset_index") and any(name is not None for name in frame.index.names):
-        frame = frame.reset_index()
+    frame = _with_index(frame)
     names = [str(name) for name in frame.columns]
     chosen = triple_columns(names)
     entities = None if chosen else own_columns(names)
@@ -87,14 +89,31 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Tab
     if not entities:
         negation = triples.negation and triples.negation.at
         read = {*triples[:3], *triples.labels, negation, triples.justification, triples.tool}
-    columns = [
-        map(_cell, (frame.iloc[:, at] if hasattr(frame, "iloc") else frame.to_series(at)).to_list())
-        if at in read
-        else repeat("", len(frame))
-        for at in range(len(names))
-    ]
+    columns = [_column(frame, at) if at in read else repeat("", len(frame)) for at in range(len(names))]
     rows = enumerate(zip(*columns, strict=True))
     add_named_rows(entities or triples, rows, builder, problems, table, "row", negated=negated)
+
+
+def is_frame(source: Any) -> bool:
+    """Tell whether an object is a data frame of pandas or polars."""
+    return hasattr(source, "columns") and hasattr(source, "iloc" if hasattr(source, "iloc") else "schema")
+
+
+def table_of_frame(frame: Any) -> Sheet:
+    """Return a frame as a table, the names of its columns in the first row."""
+    frame = _with_index(frame)
+    rows = zip(*(_column(frame, at) for at in range(len(frame.columns))), strict=True)
+    return Sheet(Path(type(frame).__name__), "", [*enumerate([[*map(str, frame.columns)], *map(list, rows)])], True)
+
+
+def _with_index(frame: Any) -> Any:
+    """Return a frame with its index as a column, if that has a name."""
+    has_index = hasattr(frame, "reset_index") and any(name is not None for name in frame.index.names)
+    return frame.reset_index() if has_index else frame
+
+
+def _column(frame: Any, at: int) -> Iterator[str]:
+    return map(_cell, (frame.iloc[:, at] if hasattr(frame, "iloc") else frame.to_series(at)).to_list())
 
 
 def _cell(value: Any) -> str:

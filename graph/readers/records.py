@@ -32,7 +32,7 @@ from ontodex.graph.readers.tables.row_columns import TOOK_LABELS
 from ontodex.graph.readers.tables.triple_columns import names_ends, no_relation, own_columns, triple_columns
 from ontodex.graph.readers.tables.values import LETTER, are_short, plain
 
-__all__ = ["is_link", "json_of", "read_records"]
+__all__ = ["are_alike", "is_link", "json_of", "lists_of", "read_records", "unwrapped"]
 
 LINK_NAMES = ("label", "name", "key", "type")
 """Keys of what a link may say where it has no relation."""
@@ -71,16 +71,15 @@ def _lines(path: Path, lines: Iterator[bytes], problems: Problems) -> Iterator[A
 
 
 def read_records(
-    document: Any, builder: GraphBuilder, problems: Problems, table: Table, *, negated: bool = False
+    objects: Sequence[Record], builder: GraphBuilder, problems: Problems, table: Table, *, negated: bool = False
 ) -> None:
     """Read objects as rows of a table, whose header are their keys: triples, or entities with what is said of them.
 
-    The objects are those of a list, or of the lists in an object (``{"nodes": [...], "links": [...]}``), or what stands
-    under ids in an object. An object inside one is an entity of its own if it has an id or a label, and else its keys are
+    An object inside one is an entity of its own if it has an id or a label, and else its keys are
     columns of the one that it is in; what stands in ``children`` is below that. Of a tree without ids, paths are the ids.
 
     Args:
-        document: What was read of JSON.
+        objects: The objects, as :func:`lists_of` finds them.
         builder: Takes the triples, or the entities and their links.
         problems: Takes what holds none.
         table: Takes what the records say of their keys.
@@ -89,9 +88,8 @@ def read_records(
     Raises:
         ReadError: If there are no objects, or none that tells what it is.
     """
-    objects = _records(document)
     _expect_alike(objects, builder.source)
-    records = [_unwrapped(one) for one in objects]
+    records = [_with_full_name(unwrapped(one)) for one in objects]
     if not records:
         raise ReadError(
             'expected OBO-graph JSON with "graphs", JSON-LD with "@context", or objects in a list, a line each or under '
@@ -109,7 +107,7 @@ def read_records(
         raise ReadError("expected objects less deep in one another", builder.source) from None
     for found in filter(None, (told, rows.found + rows.inside)):
         names, header = _names(found, builder.source)
-        own = None if found is told else own_columns(header)
+        own = None if found is told else own_columns(header, of_others=table.is_of_others)
         columns = triple_columns(header) if found is told else own or EntityColumns.of(header)
         if columns is None:
             raise ReadError(no_relation(header), builder.source)
@@ -149,30 +147,40 @@ def _with_relation(link: Record) -> Record:
     return link if said is None or triple_columns([*link]) else {**link, "relation": said}
 
 
-def _records(document: Any) -> Sequence[Record]:
-    """Return the objects of a document that stand for something each: all that are in lists, or under ids."""
+def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
+    """Return the objects of a document that stand for something each, by the key of the list that they are in.
+
+    These are the objects of a list, or of the lists in an object (``{"nodes": [...], "links": [...]}``), or what stands
+    under ids in an object, or the object itself, if it has a name.
+
+    Args:
+        document: What was read of JSON.
+        name: What stands for a key where there is none.
+    """
     if isinstance(document, list):
-        return [one for one in document if isinstance(one, dict)]
+        return {name: [one for one in document if isinstance(one, dict)]}
     if not isinstance(document, dict):
-        return []
+        return {}
     if isinstance(results := document.get("results"), dict) and isinstance(rows := results.get("bindings"), list):
-        return [
-            {name: one.get("value") for name, one in row.items() if isinstance(one, dict)}
-            for row in rows
-            if isinstance(row, dict)
-        ]
+        bindings = [row for row in rows if isinstance(row, dict)]
+        return {
+            name: [{key: one.get("value") for key, one in row.items() if isinstance(one, dict)} for row in bindings]
+        }
     if any(is_children(key, value) for key, value in document.items()):
-        return [document]
-    if listed := [one for value in document.values() if isinstance(value, list) for one in _records(value)]:
-        return listed
+        return {name: [document]}
+    lists = {key: lists_of(value)[""] for key, value in document.items() if isinstance(value, list)}
+    if any(lists.values()):
+        return lists
     objects = {key: value for key, value in document.items() if isinstance(value, dict)}
-    if len(objects) == 1 and (inside := _records(*objects.values())):
+    if len(objects) == 1 and (inside := lists_of(next(iter(objects.values())), name)):
         return inside
-    named = [value if key_of(value, ID) else {"id": key, **value} for key, value in objects.items()]
-    return named if 2 * len(named) > len(document) else []
+    named: list[Record] = [value if key_of(value, ID) else {"id": key, **value} for key, value in objects.items()]
+    if 2 * len(named) > len(document):
+        return {name: named}
+    return {name: [document]} if is_named(document) else {}
 
 
-def _unwrapped(record: Record) -> Record:
+def unwrapped(record: Record) -> Record:
     """Return what a record says of itself where an object in it does (``{"data": {"id": …}}``), or as Neo4j exports it."""
     if record.get("type") == "relationship" and {"start", "label", "end"} <= {*record}:
         return {"head": record["start"], "relation": record["label"], "tail": record["end"]}
@@ -188,6 +196,16 @@ def _unwrapped(record: Record) -> Record:
         key for key, value in record.items() if isinstance(value, dict) and (is_named(value) or is_link(tuple(value)))
     ]
     return {**record, **record[inside[0]], inside[0]: None} if len(inside) == 1 else record
+
+
+def _with_full_name(record: Record) -> Record:
+    """Return what a record of a person says with a label of the first and the last name, if it has no better one."""
+    names = [*record]
+    full_name = [names[at] for at in EntityColumns.of(names).full_name]
+    if not full_name:
+        return record
+    rest = {key: value for key, value in record.items() if key not in full_name}
+    return {**rest, "label": " ".join(plain(record[key]).strip() for key in full_name).strip()}
 
 
 def _without_label(inside: Record, label: str) -> Record:
@@ -214,8 +232,18 @@ def _expect_alike(rows: Sequence[Record], source: str) -> list[str]:
     Raises:
         ReadError: If a table of so many would be too large, or next to empty.
     """
-    keys = [*dict.fromkeys(chain.from_iterable(rows))]
-    is_sparse = len(keys) * len(rows) > FREE + MOST_EMPTY * sum(map(len, rows))
-    if len(keys) > (MOST_EMPTY if is_sparse else MOST_KEYS):
+    keys = _keys(rows)
+    if not are_alike(rows):
         raise ReadError(f"expected records of the same keys, found {len(keys):,} different ones", source)
     return keys
+
+
+def are_alike(rows: Sequence[Record]) -> bool:
+    """Tell whether a table of rows would be neither too large nor next to empty."""
+    keys = _keys(rows)
+    is_sparse = len(keys) * len(rows) > FREE + MOST_EMPTY * sum(map(len, rows))
+    return len(keys) <= (MOST_EMPTY if is_sparse else MOST_KEYS)
+
+
+def _keys(rows: Sequence[Record]) -> list[str]:
+    return [*dict.fromkeys(chain.from_iterable(rows))]

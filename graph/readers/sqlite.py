@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from urllib.parse import quote
 
 from ontodex.errors import ReadError
 
-__all__ = ["SQLITE", "columns_of", "is_database", "opened_database", "rows_in"]
+__all__ = ["SQLITE", "columns_of", "is_database", "keys_of", "opened_database", "rows_in"]
 
 SQLITE = b"SQLite format 3\0"
 """What a file of SQLite begins with."""
@@ -65,3 +66,26 @@ def columns_of(database: sqlite3.Connection) -> dict[str, list[str]]:
         table: [name for (name,) in database.execute(columns, (table,))]
         for (table,) in database.execute(stored).fetchall()
     }
+
+
+def keys_of(database: sqlite3.Connection, table: str) -> tuple[list[str], dict[str, tuple[str, str]]]:
+    """Return the columns that are declared to be the key of a table, and which column of which table its others name.
+
+    A foreign key of several columns is left out, as none of them names a row.
+    """
+    names = {name.casefold(): name for name in columns_of(database)}
+    query = 'SELECT id, "from", "table", "to" FROM pragma_foreign_key_list(?)'
+    parts = database.execute(query, (table,)).fetchall()
+    count = Counter(number for number, *_ in parts)
+    found = {}
+    for number, column, other, key in parts:
+        named = names.get(other.casefold())
+        if named and count[number] == 1 and (key := key or next(iter(_key_of(database, named)), "")):
+            found[column] = (named, key)
+    return _key_of(database, table), found
+
+
+def _key_of(database: sqlite3.Connection, table: str) -> list[str]:
+    return [
+        name for (name,) in database.execute("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", (table,))
+    ]

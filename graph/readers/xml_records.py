@@ -12,18 +12,15 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from ontodex.errors import ReadError
-from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import language_rank
 from ontodex.graph.readers.files import opened
-from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.record_rows import LABELS, is_named, key_of
-from ontodex.graph.readers.records import is_link, read_records
+from ontodex.graph.readers.record_rows import LABELS, Record, is_named, key_of
+from ontodex.graph.readers.records import is_link
 from ontodex.graph.readers.tables.entity_columns import ID
-from ontodex.graph.readers.tables.keys import Table
 from ontodex.graph.readers.tables.values import are_short, plain
 from ontodex.graph.readers.xml_guard import XML, GuardedXml, well_formed
 
-__all__ = ["read_xml_records"]
+__all__ = ["xml_records"]
 
 OF_XML = re.compile(rf"(?:{re.escape(XML)}(?!id$)|\{{http://www\.w3\.org/2001/XMLSchema-instance\}}).*")
 """Attributes that say nothing of what an element stands for."""
@@ -58,19 +55,15 @@ MOSTLY = 0.9
 """Names are codes, and not labels, if so many of them look like some."""
 
 
-def read_xml_records(
-    path: Path, builder: GraphBuilder, problems: Problems, table: Table, *, negated: bool = False
-) -> None:
-    """Read elements that have an id or a name as entities, and what their attributes and the elements in them say of them.
+def xml_records(path: Path, language: str) -> dict[str, list[Record]]:
+    """Return the elements of a file that have an id or a name, and what they say, by their kind.
 
-    What is in an element of the same kind is below it, as in an outline, and so is what is in those that hold such ones.
+    That is what their attributes and the elements in them say. What is in an element of the same kind is below it, as in an
+    outline, and so is what is in those that hold such ones.
 
     Args:
         path: The file.
-        builder: Takes the entities and their links.
-        problems: Takes faults.
-        table: Takes what the elements say of their keys.
-        negated: Read what the elements say not to hold, in place of what holds.
+        language: Tag of the language that texts are wanted in, where there are several.
 
     Raises:
         ReadError: If it is no XML, declares entities that look hostile, or no element tells what it is.
@@ -80,7 +73,7 @@ def read_xml_records(
     for inside in [inside for inside in root if _kind(inside).lower() in ABOUT]:
         root.remove(inside)
     try:
-        document = _Elements(root, builder.language).said(root)
+        document = _Elements(root, language).said(root)
         objects = [*_objects(document)]
         _take_codes(objects)
         _nest(objects)
@@ -89,7 +82,10 @@ def read_xml_records(
         raise ReadError("expected elements less deep in one another", str(path)) from None
     if not records:
         raise ReadError("expected elements that have an id or a name, found none", str(path))
-    read_records(records, builder, problems, table, negated=negated)
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        found.setdefault(record.kind, []).append(record)
+    return found
 
 
 class _Object(dict[str, Any]):

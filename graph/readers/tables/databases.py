@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ontodex.errors import ReadError
-from ontodex.graph.readers.sqlite import columns_of, opened_database, rows_in
+from ontodex.graph.readers.sqlite import columns_of, keys_of, opened_database, rows_in
 from ontodex.graph.readers.tables.values import plain
 from ontodex.graph.readers.tables.workbooks import Sheet
 
@@ -24,7 +24,9 @@ def tables_of(path: Path) -> list[Sheet]:
             quoted = '"{}"'.format(table.replace('"', '""'))
             values = rows_in(database, f"SELECT * FROM {quoted}", path)  # noqa: S608
             rows = [["" if isinstance(value, bytes) else plain(value) for value in row] for row in values]
-            found += [Sheet(path, table, [*enumerate([columns, *rows], start=1)])] if rows else []
+            if rows:
+                named = [*enumerate([columns, *rows], start=1)]
+                found.append(Sheet(path, table, named, True, *keys_of(database, table)))
     if not found:
         raise ReadError("expected a database with a table, found none with a row", str(path))
     return found

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.tables.entity_columns import EntityColumns, one_line, spelt
 from ontodex.graph.readers.tables.found_rows import FoundRows
-from ontodex.graph.readers.tables.keys import Table, table_of
+from ontodex.graph.readers.tables.keys import Table
 from ontodex.graph.readers.tables.negation import left_out, negation_in
 from ontodex.graph.readers.tables.row_columns import chosen_columns
 from ontodex.graph.readers.tables.row_links import add_links
@@ -61,10 +61,10 @@ def add_entities(
     that are marked as obsolete and links to them, and what a row says that denies it (``negated``, or NOT as
     ``qualifier``). A value is a row by its label only if a quarter of the column's values are. Where ids are numbers in
     a row, a number names a row only in a column whose name says so (``manager_id``). Where no column is named as one of
-    labels, the first of short texts that differ is taken for it. Paths of categories, or a column for each level of a
-    hierarchy, place a row below what its path begins with, if it is a category itself, and else link it to the last on it.
-    Where there is none of these, codes may tell what they are below by what they begin with. A cell may list values by
-    commas, and name rows by what another column tells them apart by.
+    labels, first and last names make them, or else the first of short texts that differ is taken for one. Paths of
+    categories, or a column for each level of a hierarchy, place a row below what its path begins with, if it is a category
+    itself, and else link it to the last on it. Where there is none of these, codes may tell what they are below by what they
+    begin with. A cell may list values by commas, and name rows by what another column tells them apart by.
 
     Args:
         columns: What the header says.
@@ -75,11 +75,10 @@ def add_entities(
         remark: Takes what is to be said of the table.
         negated: Read the links of rows that say of themselves that they do not hold, in place of those that hold.
     """
-    table.own_labels = bool(columns.label) and not columns.guess
+    table.own_labels = columns.are_labelled and not columns.guess
     fitting = [row for row in rows if _fits(row, columns.width, report)]
-    chosen = chosen_columns(fitting, columns, remark)
+    chosen = chosen_columns(fitting, columns, remark, may_be_labelled=not table.is_of_others)
     width, columns = columns.width, chosen.columns
-    table.named.update(filter(None, (table_of(name, table.others) for _, name in columns.others)))
     named: list[tuple[str, Sequence[str]]] = []
     found = FoundRows(table)
     for number, cells in chosen.rows:

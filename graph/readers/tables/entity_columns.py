@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ontodex.graph.hierarchy_names import UPWARD
 from ontodex.graph.names import normalise, spellings
@@ -26,7 +26,7 @@ ID = (
     *("id", "identifier", "mid", "entity", "entity id", "curie", "iri", "uri", "code", "notation", "class id"),
     *("concept id", "concept uri", "child id", "sku"),
 )
-LABEL = ("label", "name", "preferred label", "preflabel", "wikidata label")
+LABEL = ("label", "name", "preferred label", "preflabel", "wikidata label", "primary name", "primary title")
 LABEL_ALONE = ("title", "term", "concept", "child")
 """Names of a column of labels where there is no better one."""
 
@@ -74,6 +74,10 @@ OWN = (*WHOLE, "first", "last", "family", "given")
 FURTHER_NAME = re.compile(f"(?:{'|'.join(WHOLE)}|native|original|latin|vernacular|inverted) names?")
 """A name of a column of synonyms beside one of labels."""
 
+GIVEN = ("first name", "given name", "forename", "firstname", "givenname")
+FAMILY = ("last name", "family name", "surname", "lastname", "familyname")
+"""Names of the two columns that make a label together, where no better one does."""
+
 JOINED = re.compile(r"(?<=\w)[.-](?=\w)")
 """What joins the words of a name, as a space does."""
 
@@ -103,6 +107,7 @@ class EntityColumns:
         guess: Name of the column of labels, if it is one of labels of something that may be something else.
         levels: Names of the levels of a hierarchy, the broadest first.
         level_of: What the levels are of.
+        full_name: Columns of the first and the last names of people, who have no other label.
         value_labels: Columns of links and those of the labels of what they link to ("country", "countryLabel").
     """
 
@@ -119,6 +124,7 @@ class EntityColumns:
     keys: tuple[tuple[int, str], ...] = ()
     levels: tuple[int, ...] = ()
     level_of: str = ""
+    full_name: tuple[int, ...] = ()
     value_labels: tuple[tuple[int, int], ...] = ()
 
     @classmethod
@@ -129,23 +135,27 @@ class EntityColumns:
             tuple(place for name in known for place, other in enumerate(plain) if name in other)
             for known in (ID, (*LABEL, *LABEL_ALONE), SYNONYMS, DEFINITION, FORMER, PARENT, OBSOLETE)
         )
-        pair = () if ids or labels else _paired(plain)
+        full_name = () if any({*plain[at]} & {*LABEL} for at in labels) else _full_name(plain)
+        labels = () if full_name else labels
+        pair = () if ids or labels or full_name else _paired(plain)
         of_kind = _of_its_kind(plain, ("id", "code", "number"))
         of_place = of_kind if any(OF_A_PLACE.fullmatch(plain[at][-1]) for at in of_kind) else ()
         ids = ids or pair[:1] or (() if of_place else of_kind)
-        keys = () if ids else of_place or (_keys(plain) if labels and ID_OF.fullmatch(plain[0][-1]) else ())
-        said = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete}
+        are_named = bool(labels or full_name) and ID_OF.fullmatch(plain[0][-1])
+        keys = () if ids else of_place or (_keys(plain) if are_named else ())
+        said = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete, *full_name}
         labels = tuple(at for at in labels if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE})
         others = [() if at in said - {*ids} else form for at, form in enumerate(plain)]
-        guessed = () if labels else pair[1:] or _of_its_kind(others, ("name", "label", "title"))
+        guessed = () if labels or full_name else pair[1:] or _of_its_kind(others, ("name", "label", "title"))
         kinds = [at for at in range(len(plain)) if at not in said and {*plain[at]} & {*KINDS} and {*range(at)} <= said]
-        labels = labels or guessed or tuple(kinds[:1])
+        labels = labels or guessed or (() if full_name else tuple(kinds[:1]))
         ids = ids or keys[:1]
         levels, level_of = level_columns(names)
         if labels:
             further = (at for at, form in enumerate(plain) if any(map(FURTHER_NAME.fullmatch, form)))
             synonyms += tuple(at for at in further if at not in {*said, *labels})
-        taken = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete, *levels, *value_labels.values()}
+        taken = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete, *levels, *full_name}
+        taken.update(value_labels.values())
         rest = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
         if guessed:
             is_sure = bool(pair) or guessed[0] in (at + 1 for at in ids) or _is_own(plain[guessed[0]])
@@ -166,13 +176,27 @@ class EntityColumns:
             tuple((at, str(names[at]).strip()) for at in keys),
             levels,
             level_of,
+            full_name,
             tuple(value_labels.items()),
         )
+
+    @classmethod
+    def of_others(cls, names: Sequence[str]) -> EntityColumns:
+        """Find the columns of rows that say something of what their ids name, and neither label nor define it."""
+        columns = cls.of(names)
+        said = [(at, str(names[at]).strip()) for at in (*columns.label, *columns.full_name, *columns.definition)]
+        others = tuple(sorted((*columns.others, *said)))
+        return replace(columns, label=(), full_name=(), definition=(), guess="", others=others)
 
     @property
     def told(self) -> int:
         """How many columns have a name that is one of an entity's."""
         return self.width - sum(normalise(name) not in (*LABEL_ALONE, *KINDS) for _, name in self.others)
+
+    @property
+    def are_labelled(self) -> bool:
+        """Whether there are columns of labels."""
+        return bool(self.label or self.full_name)
 
     def labels(self, cells: Sequence[str]) -> list[str]:
         """Return the labels in a row."""
@@ -269,6 +293,16 @@ def _paired(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
             if of := [place for place, other in enumerate(names) if labels.intersection(other)]:
                 return at, of[0]
     return ()
+
+
+def _full_name(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+    """Return the columns of first and of last names, if there are both.
+
+    >>> _full_name(spelt(["CustomerId", "FirstName", "LastName"])), _full_name(spelt(["id", "last_name"]))
+    ((1, 2), ())
+    """
+    places = [[at for at, forms in enumerate(names) if {*forms} & {*known}] for known in (GIVEN, FAMILY)]
+    return (places[0][0], places[1][0]) if all(places) else ()
 
 
 def _keys(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:

@@ -1,140 +1,271 @@
-"""Tables that are read together: ids that stand for different things, and columns of keys of other tables."""
+"""Keys of tables that are read together, and the columns that name rows of other tables by them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
-from itertools import combinations
-from typing import NamedTuple
+import re
+from collections import Counter
+from collections.abc import Collection, Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 
-import numpy as np
+from ontodex.graph.names import spellings
+from ontodex.graph.readers.tables.entity_columns import ID, LABEL, LABEL_ALONE, NOTHING, PARENT, EntityColumns, spelt
+from ontodex.graph.readers.tables.keys import is_key, table_of
+from ontodex.graph.readers.tables.values import LETTER, are_short
 
-from ontodex.graph.builder import GraphBuilder, own_name
-from ontodex.graph.columns import TextColumn
-from ontodex.graph.knowledge_graph import KnowledgeGraph
-from ontodex.graph.merging import merge
-from ontodex.graph.names import normalise
-from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.tables.keys import Table, table_of
+__all__ = ["ForeignKeys", "KeyedTable", "are_numbers", "parts_of"]
 
-__all__ = ["Part", "keep_apart", "with_foreign_keys"]
+TOLD = 0.9
+"""A column names rows if so many of its cells do, and holds labels if so many of them differ."""
 
+FEWEST = 3
+"""Rows of a table whose column may be its key though no name says so."""
 
-TOLD, SAMPLE = 0.9, 1000
-"""A column names rows if so many of its cells do; those looked at first."""
+SAMPLE = 50
+"""Different cells of a column that are looked at first: half of them name rows where nearly all do."""
 
+LONGEST = 200
+"""Letters in the mean of keys that are words."""
 
-class Part(NamedTuple):
-    """One of the sources that are read together."""
+COMMON = frozenset((*ID, *LABEL, *LABEL_ALONE))
+"""Names of columns that do not mean the same in two tables."""
 
-    graph: KnowledgeGraph
-    problems: Problems
-    table: Table
+MARKS = re.compile(r"[|;,\n]")
 
 
-def keep_apart(parts: Sequence[Part]) -> list[Part]:
-    """Return the parts; where tables of a database have the same numbers for different things, these are told apart.
+@dataclass(frozen=True)
+class KeyedTable:
+    """A table before it is read.
 
-    They are if the ids of tables are numbers in a row, most that two of them have bear different labels, and a column of
-    keys in one of these tables is named after another. Then the ids begin with the name of the table. A warning says so,
-    or, without such a column, that they are read as one.
+    Attributes:
+        name: What it is called, in words; no two tables are called the same.
+        cells: The cells of every row, without white space around them, by the name of the column.
+        key: The columns that are declared to be its key, together.
+        foreign: The columns that are declared to name rows: of which table, by its title, and by which of its columns.
+        title: What it is called where it is declared.
+        ends: The columns of heads and tails, if its rows are links.
     """
-    tables = [part for part in parts if part.table.own_labels and part.table.is_counted]
-    clashes = [(one, other, example) for one, other in combinations(tables, 2) if (example := _clash(one, other))]
-    if not clashes:
-        return list(parts)
-    one, other, example = clashes[0]
-    ends = {id(part) for pair in clashes for part in pair[:2]}
-    apart = [part for part in parts if id(part) in ends]
-    what = f"ids of {one.graph.source} and {other.graph.source} are the same numbers with other labels ({example})"
-    if not _is_database([part.table for part in apart]):
-        one.problems.remark(
-            f"{what}, and are read as one; if they are not, give the ids of each a beginning of its own"
+
+    name: str
+    cells: Mapping[str, Sequence[str]]
+    key: Sequence[str] = ()
+    foreign: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    title: str = ""
+    ends: tuple[str, ...] = ()
+
+    @cached_property
+    def columns(self) -> EntityColumns:
+        """What the names of the columns say."""
+        return EntityColumns.of([*self.cells])
+
+    @cached_property
+    def are_labelled(self) -> bool:
+        """Whether its rows have labels, in a column that is named so, or might be and differs in nearly all rows."""
+        if not self.columns.guess:
+            return self.columns.are_labelled
+        labels = [cell for cell in self.cells[self.columns.guess] if cell]
+        return len({*labels}) >= TOLD * len(labels) > 0
+
+    @cached_property
+    def labels(self) -> Sequence[str]:
+        """The labels of the rows; nothing without."""
+        names = [*self.cells]
+        columns = [self.cells[names[at]] for at in self.columns.label[:1] or self.columns.full_name]
+        return [" ".join(cells) for cells in zip(*columns, strict=True)]
+
+    @cached_property
+    def others(self) -> list[str]:
+        """The columns that do not say how rows are named, or what they mean."""
+        columns = self.columns
+        told = {*columns.label, *columns.full_name, *columns.synonyms, *columns.definition}
+        return [name for at, name in enumerate(self.cells) if at not in told]
+
+    def is_unique(self, column: str) -> bool:
+        """Tell whether every row has a cell of its own in a column."""
+        return len({*self.cells[column]} - {""}) == len(self.cells[column]) > 0
+
+    def is_repeated(self, column: str, other: str) -> bool:
+        """Tell whether nearly all cells of another column are those of this one."""
+        pairs = [pair for pair in zip(self.cells[column], self.cells[other], strict=True) if pair[1]]
+        return sum(one == same for one, same in pairs) >= TOLD * len(pairs) > 0
+
+    def counts(self, column: str) -> Counter[str]:
+        """Return the cells of a column that name something, and how many there are of each."""
+        return Counter(cell for cell in self.cells[column] if cell and cell.casefold() not in NOTHING)
+
+
+def are_numbers(cells: Collection[str]) -> bool:
+    """Tell whether most cells are whole numbers, and no codes that begin with 0.
+
+    >>> are_numbers(["1", "2.0", "x"]), are_numbers(["01581", "98004"])
+    (True, False)
+    """
+    wholes = [cell.removesuffix(".0") for cell in cells]
+    return 2 * sum(whole.isdigit() and (whole == "0" or whole[0] != "0") for whole in wholes) > len(wholes)
+
+
+def parts_of(cell: str, keys: Container[str]) -> list[str]:
+    """Return the keys that a cell holds: it is one, or several parted by a mark, or else what it holds.
+
+    >>> parts_of("tt1,tt3", {"tt1", "tt3"}), parts_of("1.0", {"1"}), parts_of("Roe, Ann", {"Roe"})
+    (['tt1', 'tt3'], ['1'], ['Roe, Ann'])
+    """
+    whole = cell.removesuffix(".0")
+    if cell in keys or whole in keys:
+        return [cell if cell in keys else whole]
+    parts = [part for one in MARKS.split(cell) if (part := one.strip())]
+    return parts if all(part in keys for part in parts) else [cell]
+
+
+class ForeignKeys:
+    """The keys of some tables, and the columns that name rows by them.
+
+    What a table declares is so. Where it declares nothing, its cells tell: a key is a column of ids, or one whose name
+    another table has, that tells the rows apart. A column names rows by it if nearly all of its cells are there and both
+    have the same name (``movieId``), or it is named after the table (``company_id``), or it holds words. The ends of links
+    are rows of the largest table that has nearly all of them.
+
+    Attributes:
+        own: The key of each table, or nothing.
+        found: By the columns of each table that name rows: of which table, and by which of its columns.
+    """
+
+    def __init__(self, tables: Sequence[KeyedTable]) -> None:
+        self._tables = tables
+        self._names: dict[tuple[int, str], frozenset[str]] = {}
+        self._by_name = {table.name: number for number, table in enumerate(tables) if table.name}
+        self._bearers = Counter(form for table in tables for form in {spellings(name)[-1] for name in table.cells})
+        self.own = [self._own(table) for table in tables]
+        self.found = [self._declared(table) or self._told(number) for number, table in enumerate(tables)]
+        for other, key in [key for found in self.found for key in found.values()]:
+            self.own[other] = self.own[other] or key
+        if any(self.found) and not any(table.foreign for table in tables):
+            for number in range(len(tables)):
+                self.found[number] |= self._more_of(number) or self._of_its_own(number)
+
+    def _own(self, table: KeyedTable) -> str:
+        if table.ends or len(table.key) > 1:
+            return ""
+        names = [*table.cells]
+        ids = [names[at] for at in (*table.columns.id, *(at for at, _ in table.columns.keys))]
+        shared = [name for name in table.others if self._is_shared(name) and _may_be_key(name, table.counts(name))]
+        return next(iter(table.key), "") or next(filter(table.is_unique, (*ids, *shared)), "")
+
+    def _is_shared(self, name: str) -> bool:
+        form = spellings(name)[-1]
+        return self._bearers[form] > 1 and form not in COMMON
+
+    def _declared(self, table: KeyedTable) -> dict[str, tuple[int, str]]:
+        titles = {other.title: number for number, other in enumerate(self._tables)}
+        named = {column: (titles[other], key) for column, (other, key) in table.foreign.items() if other in titles}
+        keys = {column: key for column, key in named.items() if key[1] in self._tables[key[0]].cells}
+        return {column: key for column, key in keys.items() if column in table.cells}
+
+    def _told(self, number: int) -> dict[str, tuple[int, str]]:
+        """Return the columns of a table that name rows of others."""
+        table = self._tables[number]
+        if table.ends:
+            ends = {name: self._of_most(table.counts(name)) for name in table.ends}
+            return {name: (other, self.own[other]) for name, other in ends.items() if other is not None}
+        columns = [name for name in table.others if name != self.own[number] or not table.are_labelled]
+        found = {name: self._named_by(number, name, table.counts(name)) for name in columns}
+        return {name: key for name, key in found.items() if key is not None}
+
+    def _of_most(self, counts: Mapping[str, int]) -> int | None:
+        """Return the table that has nearly all of some keys, the largest."""
+        having = [other for other, own in enumerate(self.own) if own and self._are_there(counts, other, own)]
+        return max(having, key=lambda other: len(self._tables[other].cells[self.own[other]]), default=None)
+
+    def _named_by(self, number: int, name: str, counts: Counter[str]) -> tuple[int, str] | None:
+        """Return the table whose rows a column names, and by which column, the most telling one."""
+        if not counts or not are_short(counts, LONGEST):
+            return None
+        others = [other for other in range(len(self._tables)) if other != number]
+        same = [other for other in others if self._is_same(name, self.own[other]) and self._is_first(other, number)]
+        after = self._by_name.get(table_of(name, self._by_name), number)
+        same = [other for other in same if self._tables[other].key or _may_be_key(name, counts)]
+        named = sorted(same, key=self._rank)
+        keys = [(other, self.own[other]) for other in (*named, after) if other != number and self.own[other]]
+        if not keys and len(counts) > 1 and _are_words(counts):
+            keys = [(other, key) for other in others for key in self._keys_of_words(other)]
+        return next((key for key in keys if self._are_there(counts, *key)), None)
+
+    def _is_same(self, name: str, own: str) -> bool:
+        return bool(own) and self._is_shared(name) and spellings(name)[-1] == spellings(own)[-1]
+
+    def _is_first(self, one: int, other: int) -> bool:
+        """Tell whether, if two tables have the same key, the rows of one are what those of the other tell more of."""
+        return self.own[one] != self.own[other] or self._rank(one) < self._rank(other)
+
+    def _rank(self, number: int) -> tuple[bool, bool, int]:
+        """Rank a table among those of the same key: the key is named after the first of them, or its rows have labels."""
+        table, own = self._tables[number], self.own[number]
+        return not table_of(own, [table.name]), not table.are_labelled, number
+
+    def _keys_of_words(self, number: int) -> list[str]:
+        """Return the key of a table, or, if it has none, the columns that may be it."""
+        table = self._tables[number]
+        if self.own[number] or table.ends:
+            return [self.own[number]] if self.own[number] else []
+        unique = [name for name in table.others if table.is_unique(name)]
+        return [
+            name
+            for name in unique
+            if len(table.cells[name]) >= FEWEST
+            and _are_words(table.cells[name])
+            and are_short(table.cells[name], LONGEST)
+        ]
+
+    def _are_there(self, counts: Mapping[str, int], number: int, column: str) -> bool:
+        """Tell whether nearly all cells of a column name rows by one of a table."""
+        if (number, column) not in self._names:
+            self._names[number, column] = frozenset(self._tables[number].cells[column])
+        names = self._names[number, column]
+        first = {cell: counts[cell] for cell in islice(counts, SAMPLE)}
+        return (
+            2 * _named(first, names) >= sum(first.values()) and _named(counts, names) >= TOLD * sum(counts.values()) > 0
         )
-        return list(parts)
-    for part in apart:
-        part.table.prefix = f"{part.table.name.replace(' ', '_')}:"
-    unclear = [column for part in apart for column in _unclear(part.table, [other.table for other in apart])]
-    left_out = f"; left out {', '.join(unclear)}, as its numbers may be of any of them: name it as x_{{table}}_id"
-    named = ", ".join(f"{part.table.prefix}…" for part in apart)
-    one.problems.remark(f"{what}, and are read as {named}{left_out if unclear else ''}")
-    return [part._replace(graph=_prefixed(part, unclear)) if part.table.prefix else part for part in parts]
+
+    def _more_of(self, number: int) -> dict[str, tuple[int, str]]:
+        """Return the key of a table without labels if its numbers are those of the rows of one table with labels."""
+        own, table = self.own[number], self._tables[number]
+        if not own or table.are_labelled or self.found[number] or not are_numbers(table.cells[own]):
+            return {}
+        labelled = [other for other, one in enumerate(self._tables) if one.are_labelled and self.own[other] == own]
+        of = [other for other in labelled if self._are_there(table.counts(own), other, own)]
+        return {own: (of[0], own)} if len(of) == 1 else {}
+
+    def _of_its_own(self, number: int) -> dict[str, tuple[int, str]]:
+        """Return the columns that name rows of their own table; if by numbers, none that may name those of another."""
+        own, table = self.own[number], self._tables[number]
+        if not own:
+            return {}
+        others = [other for other, key in enumerate(self.own) if key and other != number]
+        by_number, found = are_numbers(table.cells[own]), {}
+        for name, forms in zip(table.cells, spelt([*table.cells]), strict=True):
+            if name not in table.others or name in self.found[number] or table.is_repeated(own, name):
+                continue
+            is_parent, counts = not {*forms}.isdisjoint(PARENT), table.counts(name)
+            del counts["0"]
+            is_told = is_parent or (
+                is_key(name) and not any(self._are_there(counts, one, self.own[one]) for one in others)
+            )
+            if (is_told or not by_number) and self._are_there(counts, number, own):
+                found[name] = (number, own)
+        return found
 
 
-def _clash(one: Part, other: Part) -> str:
-    """Return an example of different labels, if most ids that two tables share have different ones."""
-    shared = one.table.ids & other.table.ids
-    labels = [
-        {name: label for name, label in zip(part.graph.ids, part.graph.labels, strict=True) if name in shared}
-        for part in (one, other)
-    ]
-    told = [name for name in sorted(shared) if all(of[name] != own_name(name) for of in labels)]
-    different = [name for name in told if normalise(labels[0][name]) != normalise(labels[1][name])]
-    if not different or 2 * len(different) <= len(told):
-        return ""
-    return f"{different[0]} is {labels[0][different[0]]!r} and {labels[1][different[0]]!r}"
+def _named(counts: Mapping[str, int], names: Container[str]) -> int:
+    """Return how many of some cells hold nothing but names."""
+    return sum(count for cell, count in counts.items() if all(part in names for part in parts_of(cell, names)))
 
 
-def _is_database(tables: Sequence[Table]) -> bool:
-    """Tell whether a column of keys in one of the tables is named after another, and each has a name of its own."""
-    names = {table.name for table in tables}
-    return len(names) == len(tables) and any(table.named & names for table in tables)
+def _may_be_key(name: str, counts: Mapping[str, int]) -> bool:
+    """Tell whether a column that has the name of another may be a key: numbers are one only if the name says so."""
+    return is_key(name) or not are_numbers(counts)
 
 
-def _unclear(table: Table, apart: Sequence[Table]) -> list[str]:
-    """Return the columns whose numbers may be ids of its own rows, or of another table's."""
-    others = [other.ids for other in apart if other is not table]
-    return [column for column, numbers in table.by_number.items() if any(numbers <= ids for ids in others)]
-
-
-def _prefixed(part: Part, unclear: Collection[str]) -> KnowledgeGraph:
-    """Return the graph of a part with the name of its table before its ids, and without the links of unclear numbers."""
-    graph, table = part.graph, part.table
-    dropped = [number for number, name in enumerate(graph.relation_ids) if name in unclear]
-    keep = ~np.isin(graph.relations, dropped)
-    return replace(
-        graph,
-        ids=TextColumn.of(table.prefix + name if name in table.ids else name for name in graph.ids),
-        heads=graph.heads[keep],
-        relations=graph.relations[keep],
-        tails=graph.tails[keep],
-    )
-
-
-def with_foreign_keys(graph: KnowledgeGraph, parts: Sequence[Part]) -> KnowledgeGraph:
-    """Return the graph of all parts with the links of the columns that name rows of other tables.
-
-    A column left out of its table is one if nine of ten of its cells are the id, or the label, of one entity; numbers are
-    looked for only in the table that it is named after, and so is whatever a column holds that is named after one.
-    """
-    if not any(part.table.left_out for part in parts):
-        return graph
-    tables = {part.table.name: part.table for part in parts if part.table.name}
-    names: dict[str, str | None] = {}
-    for identifier, label in zip(graph.ids, graph.labels, strict=True):
-        names[label] = None if label in names else identifier
-    names.update((identifier, identifier) for identifier in graph.ids)
-    for part in parts:
-        found = GraphBuilder(part.graph.source)
-        for column, links in list(part.table.left_out.items()):
-            table = tables.get(table_of(column, part.table.others))
-            cells = list(dict.fromkeys(cell for _, cell in links))
-            named = {cell: _named(cell, table, names) for cell in cells[:SAMPLE]}
-            if TOLD * len(named) <= sum(map(bool, named.values())):
-                named.update((cell, _named(cell, table, names)) for cell in cells[SAMPLE:])
-            if links and TOLD * len(links) <= sum(bool(named.get(cell)) for _, cell in links):
-                del part.table.left_out[column]
-                for head, cell in links:
-                    if tail := named[cell]:
-                        found.triple(part.table.prefix + head, column, tail)
-        if found.relation_ids():
-            graph = replace(merge(graph, found.build()), source=graph.source)
-    return graph
-
-
-def _named(cell: str, table: Table | None, names: Mapping[str, str | None]) -> str | None:
-    """Return the id of the one entity that a cell names, if it does: of a table, if that is known."""
-    if table is not None:
-        key = cell if cell in table.ids else cell.removesuffix(".0")
-        return table.prefix + key if key in table.ids else None
-    return None if cell.replace(".", "", 1).isdigit() else names.get(cell)
+def _are_words(cells: Collection[str]) -> bool:
+    """Tell whether nearly all cells have letters."""
+    return sum(bool(LETTER.search(cell)) for cell in cells) >= TOLD * len(cells)

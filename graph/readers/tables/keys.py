@@ -88,23 +88,19 @@ class Table:
         others: Names of the other tables.
         is_alone: Whether nothing else is read with it.
         ids: Ids of its rows.
-        named: Which of the other tables its columns of keys are named after.
-        by_number: The numbers of the columns in which they are read as ids of its rows, by the name of the column.
         own_labels: Whether its rows have labels in a column that is named as one of labels.
         left_out: (id, cell) of each cell of the columns that are taken for no relations, by the name of the column; none
             of those that cannot name rows of another table.
-        prefix: What stands before its ids in the graph.
+        is_of_others: Whether its rows say something of those of another table, so that no column holds labels of theirs.
     """
 
     name: str = ""
     others: frozenset[str] = frozenset()
     is_alone: bool = True
     ids: set[str] = field(default_factory=set)
-    named: set[str] = field(default_factory=set)
-    by_number: dict[str, set[str]] = field(default_factory=dict)
     own_labels: bool = False
     left_out: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-    prefix: str = ""
+    is_of_others: bool = False
 
     @property
     def is_counted(self) -> bool:

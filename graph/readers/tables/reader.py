@@ -28,7 +28,7 @@ from ontodex.graph.readers.tables.triple_columns import (
 from ontodex.graph.readers.tables.values import LETTER, NUMBER
 from ontodex.graph.readers.tables.workbooks import Sheet
 
-__all__ = ["freebase_words", "read_table"]
+__all__ = ["freebase_words", "header_of", "read_table"]
 
 LOOKED_AT = 20
 """Rows in which a header must not recur, where it has only one of the names."""
@@ -69,8 +69,15 @@ def freebase_words(relation: str) -> str:
     return " ".join(token for at, token in enumerate(kept) if not at or token != kept[at - 1])
 
 
-def _header_of(rows: Rows) -> tuple[list[str], Rows, Rows]:
-    """Return the header of a table, the rows above it and those below; without a header, no names and no rows above."""
+def header_of(rows: Rows, *, is_first: bool = False) -> tuple[list[str], Rows, Rows]:
+    """Return the header of a table, the rows above it and those below; without a header, no names and no rows above.
+
+    Args:
+        rows: The rows of the table.
+        is_first: Whether the first is known to be the header.
+    """
+    if is_first:
+        return next(rows)[1], iter(()), rows
     above: list[tuple[int, list[str]]] = []
     for number, cells in rows:
         if triple_columns(cells):
@@ -221,8 +228,8 @@ def read_table(
     Raises:
         ReadError: If the header names heads and tails and no relation.
     """
-    names, above, rows = _header_of(rows_of(source, problems))
-    columns, entities = triple_columns(names), own_columns(names)
+    names, above, rows = header_of(rows_of(source, problems), is_first=isinstance(source, Sheet) and source.has_header)
+    columns, entities = triple_columns(names), own_columns(names, of_others=table.is_of_others)
     first = [] if names else [*islice(rows, LOOKED_AT)]
     if are_paths([cells for _, cells in first if not cells[0].startswith("#")]):
         read_paths(source, builder, problems, table)

@@ -15,7 +15,7 @@ from ontodex.graph.readers.tables.levels import names_by_level
 from ontodex.graph.readers.tables.paths import ARROW, Category, PathColumn, path_of
 from ontodex.graph.readers.tables.values import LETTER, are_short, is_word
 
-__all__ = ["APART", "TOOK_LABELS", "ChosenColumns", "chosen_columns"]
+__all__ = ["APART", "TOOK_LABELS", "ChosenColumns", "are_labels", "chosen_columns"]
 
 APART = 0.9
 """A column may hold the labels of a table that names none if so many of its rows have one and so many differ."""
@@ -76,14 +76,18 @@ class ChosenColumns(NamedTuple):
                     yield "is_a", category[:-1]
 
 
-def chosen_columns(rows: Sequence[Row], columns: EntityColumns, remark: Callable[[str], None]) -> ChosenColumns:
+def chosen_columns(
+    rows: Sequence[Row], columns: EntityColumns, remark: Callable[[str], None], *, may_be_labelled: bool = True
+) -> ChosenColumns:
     """Return what the columns hold, by the rows too: which are ids and labels, and which are paths.
 
     Args:
         rows: (number, cells) of every row that is as wide as the header.
         columns: What the header says.
         remark: Takes what is to be said of the table.
+        may_be_labelled: Whether a column may hold labels though it is not named so.
     """
+    rows, columns = _with_full_names(rows, columns)
     rows, columns, paths = _with_levels(rows, columns)
     columns = _identified([cells for _, cells in rows], columns)
     lines = [cells for _, cells in rows]
@@ -91,7 +95,7 @@ def chosen_columns(rows: Sequence[Row], columns: EntityColumns, remark: Callable
     for at, name in places:
         if at not in paths and (column := PathColumn.of([cells[at] for cells in lines], name)):
             paths[at] = column
-    if columns.guess or not columns.label:
+    if may_be_labelled and (columns.guess or not columns.label):
         columns = _labelled(lines, columns, paths, remark)
     own = next((at for at in paths if at not in columns.parents and _is_own(lines, columns, at, paths[at])), None)
     paths = {at: column for at, column in paths.items() if at == own or at not in columns.label}
@@ -106,6 +110,16 @@ def chosen_columns(rows: Sequence[Row], columns: EntityColumns, remark: Callable
         )
     relations = {**dict(columns.others), **dict.fromkeys(columns.parents, "is_a")}
     return ChosenColumns(rows, columns, paths, own, relations)
+
+
+def _with_full_names(rows: Sequence[Row], columns: EntityColumns) -> tuple[Sequence[Row], EntityColumns]:
+    """Return the rows with a column of labels that first and last names make, if these are all the labels that there are."""
+    if not columns.full_name:
+        return rows, columns
+    named = [
+        (number, [*cells, " ".join(" ".join(cells[at] for at in columns.full_name).split())]) for number, cells in rows
+    ]
+    return named, replace(columns, width=columns.width + 1, label=(columns.width,), full_name=())
 
 
 def _with_levels(
@@ -182,12 +196,17 @@ def _labelled(
         columns = replace(columns, label=(), others=tuple(others), guess="")
     ids = {cells[at].strip() for cells in rows for at in columns.id}
     for at, name in [other for other in columns.others if other[0] not in paths]:
-        filled = [cell for cells in rows if (cell := cells[at].strip())]
-        words = sum(_is_name(cell) and cell not in ids for cell in filled)
-        if rows and min(words, len(set(filled))) >= APART * len(rows) and are_short(filled):
+        if are_labels([cells[at].strip() for cells in rows], ids):
             remark(TOOK_LABELS.format(name))
             return replace(columns, label=(at,), others=tuple(other for other in columns.others if other[0] != at))
     return columns if columns.id or paths else _with_subject(rows, columns, remark)
+
+
+def are_labels(cells: Sequence[str], ids: Collection[str]) -> bool:
+    """Tell whether the cells of a column name nearly all rows, by short words that are no ids and differ."""
+    filled = [cell for cell in cells if cell]
+    words = sum(_is_name(cell) and cell not in ids for cell in filled)
+    return min(words, len({*filled})) >= APART * len(cells) > 0 and are_short(filled)
 
 
 def _is_name(cell: str) -> bool:

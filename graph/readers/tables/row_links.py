@@ -112,8 +112,6 @@ def _add_relation(name: str, links: list[Link], builder: GraphBuilder, table: Ta
     if _is_relation([part for _, part in links], row) and not is_foreign and not are_other_codes:
         for identifier, part in found.still_there(links, ids_alone=True):
             builder.triple(identifier, name, row(part) or found.word(part))
-        if are_numbers and not table_of(name, [table.name]):
-            table.by_number[name] = {part for _, part in links}
     else:
         may_name_rows = not table.is_alone and are_short([part for _, part in links])
         table.left_out.setdefault(name, []).extend(links if may_name_rows else ())

@@ -11,7 +11,7 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.tables.entity_columns import EntityColumns, entity_columns, one_line, spelt
 from ontodex.graph.readers.tables.negation import Negation, negation_in
 
-__all__ = ["TripleColumns", "link_columns", "names_ends", "no_relation", "own_columns", "triple_columns"]
+__all__ = ["TripleColumns", "ends_of", "link_columns", "names_ends", "no_relation", "own_columns", "triple_columns"]
 
 STEMS = (
     *(("head", "tail"), ("h", "t"), ("subject", "object"), ("subj", "obj"), ("s", "o"), ("source", "target")),
@@ -137,12 +137,16 @@ def _of_an_id(places: Mapping[str, int], entities: EntityColumns) -> TripleColum
     return TripleColumns(entities.id[0], places[relation], places[tail])
 
 
-def own_columns(names: Sequence[str]) -> EntityColumns | None:
+def own_columns(names: Sequence[str], *, of_others: bool = False) -> EntityColumns | None:
     """Return what a header says of entities, or ``None`` if it says nothing, or names the two ends of links.
+
+    With ``of_others``, the rows say something of those of another table, see :meth:`EntityColumns.of_others`.
 
     >>> own_columns(["subject_id", "subject_label", "object_id", "verdict"]), own_columns(["id", "label"]).id
     (None, (0,))
     """
+    if of_others:
+        return EntityColumns.of_others(names)
     return None if {"subject id", "object id"} <= _places(names).keys() else entity_columns(names)
 
 
@@ -163,8 +167,17 @@ def link_columns(names: tuple[str, ...]) -> tuple[int, int] | None:
 
 def names_ends(names: Sequence[str]) -> bool:
     """Tell whether a header names heads and tails."""
-    places = _places(names).keys()
-    return any(places >= {*pair} for pair in ENDS)
+    return bool(ends_of(names))
+
+
+def ends_of(names: Sequence[str]) -> tuple[int, ...]:
+    """Return where heads and tails stand in a header, if it names both.
+
+    >>> ends_of(["source", "target", "weight"]), ends_of(["id", "label"])
+    ((0, 1), ())
+    """
+    places = _places(names)
+    return next((tuple(places[end] for end in pair) for pair in ENDS if {*pair} <= places.keys()), ())
 
 
 def no_relation(names: Sequence[str]) -> str:

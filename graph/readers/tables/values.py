@@ -19,6 +19,9 @@ DATE = re.compile(
 )
 """Words of dates and times."""
 
+POWER = re.compile(r"[-+]?\d+(?:\.\d+[eE][-+]?|[eE][-+])\d+")
+"""A number with a power of ten that is no code, as 1E50 may be one."""
+
 DIGIT = re.compile(r"\d")
 
 LONGEST = 60
@@ -31,9 +34,11 @@ DECADE = 10
 def is_word(part: str) -> bool:
     """Tell whether a value is neither a number nor a date.
 
-    >>> [is_word(part) for part in ("12.5", "Jun 12 1998", "2013-07-20T00:00:00Z", "May", "Studio 54")]
-    [False, False, False, True, True]
+    >>> [is_word(part) for part in ("12.5", "1.4e-11", "Jun 12 1998", "2013-07-20T00:00:00Z", "May", "Studio 54", "1E50")]
+    [False, False, False, False, True, True, True]
     """
+    if POWER.fullmatch(part):
+        return False
     return bool(LETTER.search(DATE.sub("", part) if DIGIT.search(part) else part))
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ontodex.errors import ReadError
@@ -36,14 +37,20 @@ class Sheet(NamedTuple):
         path: The file.
         name: What the sheet is called.
         rows: Its cells as text; (number from 1, cells) of each row that is not empty, all equally wide.
+        has_header: Whether its first row is known to name the columns.
+        key: The columns that are declared to tell its rows apart, together.
+        foreign: The columns that are declared to name rows of other tables: which, and by which of their columns.
     """
 
     path: Path
     name: str
     rows: Sequence[tuple[int, list[str]]]
+    has_header: bool = False
+    key: Sequence[str] = ()
+    foreign: Mapping[str, tuple[str, str]] = MappingProxyType({})
 
     def __str__(self) -> str:
-        return f"{self.path} [{self.name}]"
+        return f"{self.path} [{self.name}]" if self.name else str(self.path)
 
     @property
     def lines(self) -> list[tuple[int, str]]:
