@@ -21,7 +21,7 @@ from ontodex.graph.readers.cx import is_cx, nodes_and_links
 from ontodex.graph.readers.folders import read_splits, split_files
 from ontodex.graph.readers.formats import GRAPH_XML, format_of
 from ontodex.graph.readers.graph_xml import read_graph_xml
-from ontodex.graph.readers.joining import Document, joined
+from ontodex.graph.readers.joining import Document, gathered, joined
 from ontodex.graph.readers.memory import is_frame, read_frame, read_networkx, table_of_frame
 from ontodex.graph.readers.ontologies.obo import read_obo
 from ontodex.graph.readers.ontologies.obographs import read_obographs
@@ -174,7 +174,7 @@ def _read_each(sources: Sequence[Any], how: _How) -> list[Part]:
     among_others = [len(parts) > 1 for parts in inside for _ in parts]
     names = [table_name(one) for one in sources]
     tables = [Table(name, frozenset(names) - {name, ""}, is_alone=len(names) == 1) for name in names]
-    opened = _joined([_opened(one, how) for one in sources], tables, how)
+    opened = _joined(gathered([_opened(one, how) for one in sources]), tables, how)
     count = Counter(number for number, *_ in opened)
     parts = list[Part]()
     for number, one, table in opened:
@@ -206,7 +206,10 @@ def _opened(source: Any, how: _How) -> Any:
         if isinstance(value, dict) and isinstance(value.get("graphs"), list):
             return Document(source, problems, {}, value)
         value = nodes_and_links(value, problems) if is_cx(value) else value
-        return Document(source, problems, lists_of(value, source.stem))
+        lists = lists_of(value, source.stem)
+        return Document(
+            source, problems, lists, is_record=any(one is value for records in lists.values() for one in records)
+        )
     except ReadError as error:
         return error
 
@@ -223,6 +226,8 @@ def _joined(sources: Sequence[Any], tables: Sequence[Table], how: _How) -> list[
     names = frozenset(join.table for join in joins)
     read: list[tuple[int, Any, Table]] = []
     for number, (one, table) in enumerate(zip(sources, tables, strict=True)):
+        if one is None:
+            continue
         read += [(number, one, table)] if not found.get(number) else []
         for source, join in found.get(number, ()):
             others = (names | table.others) - {join.table, ""}

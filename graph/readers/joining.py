@@ -22,7 +22,7 @@ from ontodex.graph.readers.tables.triple_columns import ends_of, triple_columns
 from ontodex.graph.readers.tables.values import LETTER, plain
 from ontodex.graph.readers.tables.workbooks import Sheet
 
-__all__ = ["Document", "joined"]
+__all__ = ["Document", "gathered", "joined"]
 
 
 UNNAMED = ("head", "relation", "tail")
@@ -41,15 +41,36 @@ class Document(NamedTuple):
         problems: Takes its faults.
         lists: The objects in each of its lists, or of each kind of element.
         obographs: OBO graphs, if it holds them in place of objects.
+        is_record: Whether it is but one object.
     """
 
     path: Path
     problems: Problems
     lists: Mapping[str, Sequence[Record]]
     obographs: Any = None
+    is_record: bool = False
 
     def __str__(self) -> str:
         return str(self.path)
+
+
+def gathered(sources: Sequence[Any]) -> list[Any]:
+    """Return sources with the records of a folder whose files hold one each as a document in place of the first of them.
+
+    In place of the others is nothing.
+    """
+    found, by_folder = [*sources], dict[Path, list[int]]()
+    for number, one in enumerate(sources):
+        if isinstance(one, Document) and one.is_record:
+            by_folder.setdefault(one.path.parent, []).append(number)
+    for folder, numbers in by_folder.items():
+        if len(numbers) > 1:
+            records = [record for number in numbers for of in sources[number].lists.values() for record in of]
+            problems = sources[numbers[0]].problems.of(str(folder))
+            found[numbers[0]] = Document(folder, problems, {folder.name: records})
+            for number in numbers[1:]:
+                found[number] = None
+    return found
 
 
 Joined = tuple[Sheet | Document, Join]

@@ -41,6 +41,10 @@ class Problems:
         self.count = 0
         self.first: list[str] = []
 
+    def of(self, source: str) -> Problems:
+        """Return what collects those of another source by the same policy."""
+        return Problems(self.policy, source, self._named)
+
     def report(self, message: str, line: int | None = None, source: str | None = None) -> None:
         """Take note of one faulty part that was left out.
 

@@ -255,6 +255,19 @@ def test_records_meet_tables(write) -> None:
     assert ("films:1", "company_id", "companies:2") in known(graph)
 
 
+def test_files_of_a_folder_may_be_a_record_each(write) -> None:
+    borders = {"Norway": ["SWE", "FIN"], "Sweden": ["NOR", "FIN"], "Finland": ["NOR", "SWE"]}
+    for name, others in borders.items():
+        code = {"Norway": "NOR", "Sweden": "SWE", "Finland": "FIN"}[name]
+        record = {"name": name, "region": "Europe", "borders": others, "ISO": {"alpha3": code}}
+        path = write(f"countries/{name}.json", json.dumps(record))
+    with pytest.warns(ReadWarning, match="countries: left out alpha3"):
+        graph = read(path.parent)
+    assert known(graph) == {(name, "region", "Europe") for name in borders} | {
+        (name, "borders", other) for name in borders for other in {*borders} - {name}
+    }
+
+
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_what_a_sparql_endpoint_answers(write, form: str) -> None:
     place = "http://x.org/entity/"
