@@ -36,8 +36,9 @@ from ontodex.graph.readers.sentences import read_sentences
 from ontodex.graph.readers.snomed import is_snomed, read_snomed
 from ontodex.graph.readers.sqlite import is_database
 from ontodex.graph.readers.tables.databases import tables_of
+from ontodex.graph.readers.tables.joins import remarks_on
 from ontodex.graph.readers.tables.keys import Table, table_name
-from ontodex.graph.readers.tables.parts import Part, warn_of_clashes, with_named
+from ontodex.graph.readers.tables.parts import Part, warn_of_clashes, warn_of_columns, with_named
 from ontodex.graph.readers.tables.path_files import read_paths
 from ontodex.graph.readers.tables.reader import read_table
 from ontodex.graph.readers.tables.workbooks import Sheet, is_workbook, sheets_of
@@ -147,8 +148,9 @@ def read(
         graph = replace(merge(graph, part.graph), source=f"{graph.source} + {part.graph.source}")
     if len(parts) > 1:
         graph = with_named(graph, parts)
+        graph = graph if more else replace(graph, source=str(source))
+    warn_of_columns(parts)
     for part in parts:
-        part.table.finish(part.problems)
         part.problems.finish()
     return graph
 
@@ -232,12 +234,8 @@ def _joined(sources: Sequence[Any], tables: Sequence[Table], how: _How) -> list[
         for source, join in found.get(number, ()):
             others = (names | table.others) - {join.table, ""}
             read.append((number, source, Table(join.table, others, is_alone=False, is_of_others=bool(join.subject))))
-            if join.subject:
-                what = f"rows of {join.table or source} have no label or code of their own, and say something of "
-                how.problems(str(source)).remark(f"{what}{join.of or 'another table'} by {join.subject}")
-    if apart := [f"{join.before}…" for join in joins if join.before]:
-        what = f"ids are told apart by their tables, and are read as {', '.join(dict.fromkeys(apart))}"
-        how.problems(str(may_be[0])).remark(what)
+    for what in remarks_on(joins):
+        how.problems(str(getattr(may_be[0], "path", may_be[0]))).remark(what)
     return read
 
 

@@ -12,7 +12,7 @@ from ontodex.graph.readers.tables.foreign_keys import ForeignKeys, KeyedTable, a
 from ontodex.graph.readers.tables.row_columns import are_labels
 from ontodex.graph.readers.tables.triple_columns import RELATION
 
-__all__ = ["Join", "joins_of"]
+__all__ = ["Join", "joins_of", "remarks_on"]
 
 
 @dataclass
@@ -27,6 +27,7 @@ class Join:
         subject: The column that names what the rows are about, if they are nothing themselves.
         of: What the table of these is called.
         before: What stands before the ids of the rows, which were numbers.
+        changes: Whether the table is not read as it stands.
     """
 
     table: str
@@ -36,11 +37,7 @@ class Join:
     subject: str = ""
     of: str = ""
     before: str = ""
-
-    @property
-    def changes(self) -> bool:
-        """Whether the table is not read as it stands."""
-        return bool(self.header) or any(cell != one for ids in self.ids.values() for cell, one in ids.items())
+    changes: bool = False
 
     def is_said_of_nothing(self, row: Mapping[str, str]) -> bool:
         """Tell whether a row is about what there is none of."""
@@ -67,6 +64,17 @@ def joins_of(tables: Sequence[KeyedTable], *, are_one: bool = False) -> list[Joi
     return joins.all() if joins.are_needed(are_one=are_one) else []
 
 
+def remarks_on(joins: Sequence[Join]) -> list[str]:
+    """Return what is to be said of how tables are read."""
+    about = [f"{join.table or 'one'} of {join.of or 'another'} by {join.subject}" for join in joins if join.subject]
+    apart = dict.fromkeys(f"{join.before}…" for join in joins if join.before)
+    told = "rows that have neither a label nor a code of their own say something of those of another table"
+    return [
+        *([f"{told}: {', '.join(about)}"] if about else []),
+        *([f"ids are told apart by their tables, and are read as {', '.join(apart)}"] if apart else []),
+    ]
+
+
 class _Joins:
     def __init__(self, tables: Sequence[KeyedTable], keys: ForeignKeys) -> None:
         self._tables, self._keys = tables, keys
@@ -87,7 +95,7 @@ class _Joins:
         """Return the column that names what the rows of a table are about, if they are nothing themselves."""
         table, own, found = self._tables[number], self._keys.own[number], self._keys.found[number]
         foreign = [name for name in table.cells if found.get(name, (number,))[0] != number]
-        is_code = own and own not in foreign and not are_numbers(table.cells[own])
+        is_code = own and own not in foreign and not _are_counted(table.cells[own])
         if table.ends or table.are_labelled or is_code or not foreign or (own and self._are_named_by_others(number)):
             return ""
         return foreign[0]
@@ -156,8 +164,10 @@ class _Joins:
         if join.before:
             join.ids.setdefault(own, {cell: f"{join.before}{cell}" for cell in table.cells[own]})
             join.dropped = frozenset(name for name in table.cells if name != own and table.is_repeated(own, name))
-        if (subject or own) and [*table.cells].index(subject or own) not in table.columns.id[:1]:
+        join.changes = any(cell != one for ids in join.ids.values() for cell, one in ids.items())
+        if subject or own:
             join.header[subject or own] = "id"
+            join.changes |= [*table.cells].index(subject or own) not in table.columns.id[:1]
         if subject:
             join.subject, join.of = subject, self._tables[found[subject][0]].name
             join.dropped = frozenset({own}.difference(found))
@@ -172,3 +182,8 @@ class _Joins:
         if len(others) != 1 or not relations:
             return {}
         return {subject: "head", relations[0]: "relation", others[0]: "tail"}
+
+
+def _are_counted(cells: Sequence[str]) -> bool:
+    """Tell whether cells are numbers as a database gives them out, and no codes: none begins with 0."""
+    return are_numbers(cells) and not any(cell.startswith("0") and len(cell) > 1 for cell in cells)

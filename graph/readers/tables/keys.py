@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from ontodex.graph.names import spellings
-from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.tables.workbooks import Sheet
 
 __all__ = ["Table", "are_counted", "is_key", "table_name", "table_of"]
@@ -23,9 +22,6 @@ OF_ANOTHER = re.compile(r"(.+) (?:ids?|keys?|refs?|references?)")
 """A name that says of which table the rows are that the cells of a column name."""
 
 PLURALS = (("s", ""), ("es", ""), ("ies", "y"))
-MOST_NAMED = 20
-"""Columns that a warning names."""
-
 IRREGULAR = {"people": "person", "children": "child"}
 
 
@@ -106,13 +102,3 @@ class Table:
     def is_counted(self) -> bool:
         """Whether its ids are, so that any small number is the id of some row."""
         return are_counted(self.ids)
-
-    def finish(self, problems: Problems) -> None:
-        """Say which columns are left out."""
-        if self.left_out:
-            named, more = [*self.left_out][:MOST_NAMED], len(self.left_out) - MOST_NAMED
-            problems.remark(
-                f"left out {', '.join(named)}{f' and {more} more' if more > 0 else ''}: a column of numbers, dates, yes and "
-                "no, or texts that few rows share is no relation; if one is, read the table of what it names too, or put it "
-                "into a table of head, relation and tail, or, if its numbers are ids, let its name end in id"
-            )

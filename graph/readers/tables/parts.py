@@ -14,11 +14,15 @@ from ontodex.graph.names import normalise
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.tables.keys import Table
 
-__all__ = ["Part", "warn_of_clashes", "with_named"]
+__all__ = ["Part", "warn_of_clashes", "warn_of_columns", "with_named"]
 
 
 TOLD, SAMPLE = 0.9, 1000
 """A column names rows if so many of its cells do; those looked at first."""
+
+
+MOST_NAMED = 20
+"""Columns of a table that a warning names."""
 
 
 class Part(NamedTuple):
@@ -52,6 +56,28 @@ def _clash(one: Part, other: Part) -> str:
     if not different or 2 * len(different) <= len(told):
         return ""
     return f"{different[0]} is {labels[0][different[0]]!r} and {labels[1][different[0]]!r}"
+
+
+def warn_of_columns(parts: Sequence[Part]) -> None:
+    """Say which columns of tables are left out."""
+    told = [part for part in parts if part.table.left_out]
+    named = [_columns(part) if len(told) == 1 else f"{_columns(part)} of {_name(part)}" for part in told]
+    if told:
+        told[0].problems.remark(
+            f"left out {'; '.join(named)}: a column of numbers, dates, yes and no, or texts that few rows share is no "
+            "relation; if one is, read the table of what it names too, or put it into a table of head, relation and tail, "
+            "or, if its numbers are ids, let its name end in id"
+        )
+
+
+def _columns(part: Part) -> str:
+    """Return the names of the columns of a table that are left out, the first of many."""
+    named, more = [*part.table.left_out][:MOST_NAMED], len(part.table.left_out) - MOST_NAMED
+    return f"{', '.join(named)}{f' and {more} more' if more > 0 else ''}"
+
+
+def _name(part: Part) -> str:
+    return part.table.name or part.graph.source
 
 
 def with_named(graph: KnowledgeGraph, parts: Sequence[Part]) -> KnowledgeGraph:
