@@ -182,8 +182,8 @@ class ForeignKeys:
         same = [other for other in same if self._tables[other].key or _may_be_key(name, counts)]
         named = sorted(same, key=self._rank)
         keys = [(other, self.own[other]) for other in (*named, after) if other != number and self.own[other]]
-        if not keys and len(counts) > 1 and _are_words(counts):
-            keys = [(other, key) for other in others for key in self._keys_of_words(other)]
+        if len(counts) > 1 and max(map(len, counts)) > 1 and _are_words(counts):
+            keys += [(other, key) for other in others for key in self._keys_of_words(other)]
         return next((key for key in keys if self._are_there(counts, *key)), None)
 
     def _is_same(self, name: str, own: str) -> bool:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import sqlite3
+import tempfile
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from ontodex.errors import ReadError
 from ontodex.graph import KnowledgeGraph, ReadWarning, read
 
 TABLES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
@@ -202,6 +207,7 @@ def test_the_same_codes_of_different_things_are_told_apart(write) -> None:
     continents = {code: {"name": name} for code, name in (("AS", "Asia"), ("EU", "Europe"), ("OC", "Oceania"))}
     countries = {
         "AS": {"iso": "AS", "name": "American Samoa", "continentcode": "OC", "neighbours": ""},
+        "JP": {"iso": "JP", "name": "Japan", "continentcode": "AS", "neighbours": ""},
         "NO": {"iso": "NO", "name": "Norway", "continentcode": "EU", "neighbours": "SE,FI"},
         "SE": {"iso": "SE", "name": "Sweden", "continentcode": "EU", "neighbours": "NO,FI"},
         "FI": {"iso": "FI", "name": "Finland", "continentcode": "EU", "neighbours": "NO,SE"},
@@ -210,7 +216,7 @@ def test_the_same_codes_of_different_things_are_told_apart(write) -> None:
     write("geo/countries.json", json.dumps(countries))
     graph = read(folder, on_error="skip")
     assert said(graph) == {
-        ("American Samoa", "continentcode", "Oceania"),
+        *(("American Samoa", "continentcode", "Oceania"), ("Japan", "continentcode", "Asia")),
         *((name, "continentcode", "Europe") for name in ("Norway", "Sweden", "Finland")),
         *(("Norway", "neighbours", "Sweden"), ("Norway", "neighbours", "Finland")),
         *(("Sweden", "neighbours", "Norway"), ("Sweden", "neighbours", "Finland")),
@@ -298,3 +304,23 @@ def test_what_is_no_key_joins_nothing(write) -> None:
     graph = read(folder, on_error="skip")
     assert {*graph.ids} >= {"Alien", "Heat", "Up", "Help", "Jump", "Love"}
     assert {relation for _, relation, _ in said(graph)} <= {"genre"}
+
+
+NAMES = ("id", "name", "film_id", "films", "title", "parent_id", "type", "source", "target", "first_name", "ref", "")
+VALUES = st.one_of(
+    st.none(),
+    st.integers(0, 4),
+    st.sampled_from(["1", "2", "01", "a", "b", "films:1", "a|b", "a,b", " ", "NA"]),
+    st.lists(st.sampled_from(["1", "a", 2]), max_size=2),
+    st.fixed_dictionaries({"id": st.integers(0, 3)}),
+)
+RECORDS = st.lists(st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=5), max_size=5)
+
+
+@given(st.dictionaries(st.sampled_from(["films", "people", "film_people", "links", ""]), RECORDS, max_size=4))
+def test_whatever_lists_hold_they_are_read_or_refused(lists: dict[str, list[dict[str, Any]]]) -> None:
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(ReadError):
+        path = Path(folder) / "lists.json"
+        path.write_text(json.dumps(lists))
+        graph = read(path, on_error="skip")
+        assert len(graph.ids) == len({*graph.ids}) > 0
