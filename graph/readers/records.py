@@ -102,7 +102,7 @@ def read_records(
     try:
         for record in entities:
             rows.add(record)
-        told = [rows.link(_with_relation(link)) for link in links]
+        told = [rows.link(link) for link in _with_relations(links)]
     except RecursionError:
         raise ReadError("expected objects less deep in one another", builder.source) from None
     for found in filter(None, (told, rows.found + rows.inside)):
@@ -141,10 +141,18 @@ def is_link(names: tuple[str, ...]) -> bool:
     return names_ends(names) and (triple_columns(names) is not None or own_columns(names) is None)
 
 
-def _with_relation(link: Record) -> Record:
-    """Return a link whose relation stands under a name that says less, if there is no better one."""
-    said = next((link[name] for name in LINK_NAMES if isinstance(link.get(name), str)), None)
-    return link if said is None or triple_columns([*link]) else {**link, "relation": said}
+def _with_relations(links: Sequence[Record]) -> list[Record]:
+    """Return links, the relation under a name that says less where there is no better one, and each has not its own there."""
+    said = {name: [link[name] for link in links if isinstance(link.get(name), str)] for name in LINK_NAMES}
+    shared = [name for name, values in said.items() if len({*values}) < len(values)]
+    names = [name for name in LINK_NAMES if name in shared] or LINK_NAMES
+    return [_with_relation(link, names) for link in links]
+
+
+def _with_relation(link: Record, names: Sequence[str]) -> Record:
+    inside = [key for value in link.values() if isinstance(value, dict) and not is_named(value) for key in value]
+    said = next((link[name] for name in names if isinstance(link.get(name), str)), None)
+    return link if said is None or triple_columns([*link, *inside]) else {**link, "relation": said}
 
 
 def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
