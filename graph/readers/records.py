@@ -142,7 +142,7 @@ def is_link(names: tuple[str, ...]) -> bool:
 
 
 def _with_relations(links: Sequence[Record]) -> list[Record]:
-    """Return links, the relation under a name that says less where there is no better one, and each has not its own there."""
+    """Return links, with the relation under a name that says less where there is no better one; under it not all differ."""
     said = {name: [link[name] for link in links if isinstance(link.get(name), str)] for name in LINK_NAMES}
     shared = [name for name, values in said.items() if len({*values}) < len(values)]
     names = [name for name in LINK_NAMES if name in shared] or LINK_NAMES

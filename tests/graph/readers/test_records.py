@@ -75,10 +75,6 @@ def test_records_are_entities(write, form: str) -> None:
                 "edges": [{"data": {"id": "e1", "source": "d", "target": "a", "interaction": "is_a"}}],
             }
         },
-        {
-            "nodes": [{"key": "d", "attributes": {"label": "dog"}}, {"key": "a", "attributes": {"label": "a"}}],
-            "edges": [{"key": "e1", "source": "d", "target": "a", "attributes": {"type": "is_a"}}],
-        },
         [{"head": {"id": "d", "label": "dog"}, "relation": "is_a", "tail": {"id": "a"}}],
         [{"subject": "d", "predicate": "is_a", "object": "a", "subject_label": "dog"}],
     ],
@@ -262,6 +258,10 @@ def test_records_meet_tables(write) -> None:
 def test_a_key_that_each_link_has_for_itself_is_no_relation(write) -> None:
     links = [{"key": f"e{at}", "source": head, "target": "a", "type": "is_a"} for at, head in enumerate("bcd")]
     assert known(read(write("a.json", json.dumps(links)))) == {(head, "is_a", "a") for head in "bcd"}
+    nested = [
+        {"key": link["key"], "source": link["source"], "target": "a", "attributes": {"type": "is_a"}} for link in links
+    ]
+    assert known(read(write("a.json", json.dumps(nested)))) == {(head, "is_a", "a") for head in "bcd"}
     keyed = [{"source": link["source"], "target": "a", "key": "is_a"} for link in links]
     assert known(read(write("a.json", json.dumps(keyed)))) == {(head, "is_a", "a") for head in "bcd"}
 
