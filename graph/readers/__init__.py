@@ -31,7 +31,7 @@ from ontodex.graph.readers.ontologies.owl_xml import read_owl_xml
 from ontodex.graph.readers.ontologies.rdf import RDF_FORMATS, read_rdf, read_rdflib
 from ontodex.graph.readers.ontologies.semantic_sql import is_semantic_sql, read_semantic_sql
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.records import json_of, lists_of, read_records
+from ontodex.graph.readers.records import json_of, lists_of, read_records, rows_in
 from ontodex.graph.readers.sentences import read_sentences
 from ontodex.graph.readers.snomed import is_snomed, read_snomed
 from ontodex.graph.readers.sqlite import is_database
@@ -208,6 +208,8 @@ def _opened(source: Any, how: _How) -> Any:
         if isinstance(value, dict) and isinstance(value.get("graphs"), list):
             return Document(source, problems, {}, value)
         value = nodes_and_links(value, problems) if is_cx(value) else value
+        if rows := rows_in(value):
+            return Sheet(source, "", [*enumerate(rows, start=1)], has_header=isinstance(value, dict))
         lists = lists_of(value, source.stem)
         return Document(
             source, problems, lists, is_record=any(one is value for records in lists.values() for one in records)

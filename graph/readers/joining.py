@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 from ontodex.graph.names import normalise
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.record_rows import Record
-from ontodex.graph.readers.records import are_alike, is_link, unwrapped
+from ontodex.graph.readers.records import are_alike, cell_of, is_link, unwrapped
 from ontodex.graph.readers.tables.foreign_keys import KeyedTable
 from ontodex.graph.readers.tables.joins import Join, joins_of
 from ontodex.graph.readers.tables.keys import is_key, table_name
 from ontodex.graph.readers.tables.reader import header_of
 from ontodex.graph.readers.tables.rows import rows_of
 from ontodex.graph.readers.tables.triple_columns import ends_of, triple_columns
-from ontodex.graph.readers.tables.values import LETTER, plain
+from ontodex.graph.readers.tables.values import LETTER
 from ontodex.graph.readers.tables.workbooks import Sheet
 
 __all__ = ["Document", "gathered", "joined"]
@@ -183,23 +183,18 @@ def _table(key: str, records: Sequence[Record]) -> KeyedTable:
     """Return a list of records as a table."""
     names = [*dict.fromkeys(name for record in records for name in record)]
     ends = ends_of(names) if any(is_link(tuple(record)) for record in records) else ()
-    cells = {name: [_cell(record.get(name)) for record in records] for name in names}
+    cells = {name: [cell_of(record.get(name)) for record in records] for name in names}
     return KeyedTable(table_name(f"{key}.json"), cells, title=key, ends=tuple(names[at] for at in ends))
 
 
 def _row(record: Record) -> dict[str, str]:
-    return {key: _cell(value) for key, value in record.items()}
-
-
-def _cell(value: Any) -> str:
-    """Return what a record has under a key as a cell: nothing of objects."""
-    return "|".join(filter(None, map(plain, value))) if isinstance(value, list) else plain(value).strip()
+    return {key: cell_of(value) for key, value in record.items()}
 
 
 def _joined(record: Record, join: Join) -> Record:
     """Return a record with ids in place of keys."""
     return {
-        join.header.get(key, key): join.cell(key, _cell(record[key])) if key in join.ids else record[key]
+        join.header.get(key, key): join.cell(key, cell_of(record[key])) if key in join.ids else record[key]
         for key in record
         if key not in join.dropped
     }

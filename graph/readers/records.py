@@ -32,7 +32,7 @@ from ontodex.graph.readers.tables.row_columns import TOOK_LABELS
 from ontodex.graph.readers.tables.triple_columns import names_ends, no_relation, own_columns, triple_columns
 from ontodex.graph.readers.tables.values import LETTER, are_short, plain
 
-__all__ = ["are_alike", "is_link", "json_of", "lists_of", "read_records", "unwrapped"]
+__all__ = ["are_alike", "cell_of", "is_link", "json_of", "lists_of", "read_records", "rows_in", "unwrapped"]
 
 LINK_NAMES = ("label", "name", "key", "type")
 """Keys of what a link may say where it has no relation."""
@@ -186,6 +186,43 @@ def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
     if 2 * len(named) > len(document):
         return {name: named}
     return {name: [document]} if is_named(document) else {}
+
+
+def rows_in(document: Any) -> list[list[str]]:
+    """Return the rows of a table that JSON holds by its rows or its columns, as pandas writes it; nothing of other JSON.
+
+    The names of columns are the first row, if there are names.
+
+    >>> rows_in({"id": {"0": "a", "1": "b"}, "name": {"0": "Ann", "1": "Bob"}})
+    [['id', 'name'], ['a', 'Ann'], ['b', 'Bob']]
+    >>> rows_in({"columns": ["id", "name"], "data": [["a", "Ann"]]}), rows_in([["dog", "is_a", "animal"]])
+    ([['id', 'name'], ['a', 'Ann']], [['dog', 'is_a', 'animal']])
+    """
+    if isinstance(document, list):
+        is_table = _are(list, document) and all(len(row) > 1 for row in document)
+        return [[*map(cell_of, row)] for row in document] if is_table else []
+    if not isinstance(document, dict):
+        return []
+    columns, data = document.get("columns"), document.get("data")
+    if isinstance(columns, list) and isinstance(data, list) and _are(list, data):
+        return [[*map(cell_of, row)] for row in (columns, *data)]
+    values = [*document.values()]
+    if _are(dict, values) and [*values[0]] == [*map(str, range(len(values[0])))]:
+        values = [[*value.values()] for value in values if value.keys() == values[0].keys()]
+    elif triple_columns([*document]) is None and own_columns([*document]) is None:
+        return []
+    if not _are(list, values) or len({*map(len, values)}) > 1 or len(values) < len(document):
+        return []
+    return [[*document], *([*map(cell_of, row)] for row in zip(*values, strict=True))]
+
+
+def _are(kind: type, values: Sequence[Any]) -> bool:
+    return bool(values) and all(isinstance(one, kind) for one in values)
+
+
+def cell_of(value: Any) -> str:
+    """Return what JSON holds as a cell: of a list its parts, nothing of objects."""
+    return "|".join(filter(None, map(plain, value))) if isinstance(value, list) else plain(value).strip()
 
 
 def unwrapped(record: Record) -> Record:

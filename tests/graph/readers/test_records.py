@@ -6,6 +6,7 @@ import contextlib
 import json
 from typing import Any
 
+import pandas as pd
 import pytest
 from graph_strategies import says
 
@@ -253,6 +254,19 @@ def test_records_meet_tables(write) -> None:
     with pytest.warns(ReadWarning, match="read as companies"):
         graph = read(path.parent)
     assert ("films:1", "company_id", "companies:2") in known(graph)
+
+
+STAFF = pd.DataFrame({"id": ["a", "b", "c"], "name": ["Ann", "Bob", "Cy"], "boss": ["b", "c", None]})
+
+
+@pytest.mark.parametrize("form", ["split", "records", "index", "columns", "values", "table", "list"])
+def test_tables_by_rows_or_by_columns(write, form: Any) -> None:
+    """As pandas writes them; rows without names of their columns must be triples."""
+    frame = pd.DataFrame([["a", "boss", "b"], ["b", "boss", "c"]]) if form == "values" else STAFF
+    text = json.dumps(frame.to_dict("list")) if form == "list" else frame.to_json(orient=form)
+    graph = read(write("staff.json", text), on_error="skip")
+    assert known(graph) == {("a", "boss", "b"), ("b", "boss", "c")}
+    assert form == "values" or labels_of(graph) == {"a": "Ann", "b": "Bob", "c": "Cy"}
 
 
 def test_a_key_that_each_link_has_for_itself_is_no_relation(write) -> None:
