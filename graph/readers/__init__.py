@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,11 @@ from ontodex.graph.merging import merge
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.readers.annotations import ANNOTATIONS, read_annotations
 from ontodex.graph.readers.archives import Archives
-from ontodex.graph.readers.cx import is_cx, nodes_and_links
 from ontodex.graph.readers.folders import read_splits, split_files
 from ontodex.graph.readers.formats import GRAPH_XML, format_of
 from ontodex.graph.readers.graph_xml import read_graph_xml
-from ontodex.graph.readers.joining import Document, gathered, joined
-from ontodex.graph.readers.memory import is_frame, read_frame, read_networkx, table_of_frame
+from ontodex.graph.readers.joining import Document
+from ontodex.graph.readers.memory import is_frame, read_frame, read_networkx
 from ontodex.graph.readers.ontologies.obo import read_obo
 from ontodex.graph.readers.ontologies.obographs import read_obographs
 from ontodex.graph.readers.ontologies.owl_functional import read_owl_functional
@@ -30,21 +29,20 @@ from ontodex.graph.readers.ontologies.owl_manchester import read_owl_manchester
 from ontodex.graph.readers.ontologies.owl_xml import read_owl_xml
 from ontodex.graph.readers.ontologies.rdf import RDF_FORMATS, read_rdf, read_rdflib
 from ontodex.graph.readers.ontologies.semantic_sql import is_semantic_sql, read_semantic_sql
+from ontodex.graph.readers.opening import How, opened_sources
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.records import json_of, lists_of, read_records, rows_in
+from ontodex.graph.readers.records import read_records
 from ontodex.graph.readers.sentences import read_sentences
 from ontodex.graph.readers.snomed import is_snomed, read_snomed
 from ontodex.graph.readers.sqlite import is_database
 from ontodex.graph.readers.tables.databases import tables_of
-from ontodex.graph.readers.tables.joins import remarks_on
-from ontodex.graph.readers.tables.keys import Table, table_name
+from ontodex.graph.readers.tables.keys import Table
 from ontodex.graph.readers.tables.parts import Part, warn_of_clashes, warn_of_columns, with_named
 from ontodex.graph.readers.tables.path_files import read_paths
 from ontodex.graph.readers.tables.reader import read_table
 from ontodex.graph.readers.tables.workbooks import Sheet, is_workbook, sheets_of
 from ontodex.graph.readers.umls import is_umls, read_umls
 from ontodex.graph.readers.wordnet import is_wordnet, read_wordnet
-from ontodex.graph.readers.xml_records import xml_records
 
 __all__ = ["FORMATS", "ReadWarning", "read"]
 
@@ -142,7 +140,7 @@ def read(
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", str(language)):
         raise SettingsError(f"language: expected a tag such as 'en', 'de' or 'pt-BR', found {language!r}")
     with Archives() as archives:
-        parts = _read_each((source, *more), _How(on_error, format, language, negated, archives))
+        parts = _read_each((source, *more), How(on_error, format, language, negated, archives))
     graph = parts[0].graph
     for part in parts[1:]:
         graph = replace(merge(graph, part.graph), source=f"{graph.source} + {part.graph.source}")
@@ -155,28 +153,12 @@ def read(
     return graph
 
 
-@dataclass(frozen=True)
-class _How:
-    """How sources are read."""
-
-    on_error: str
-    format: str | None
-    language: str
-    negated: bool
-    archives: Archives
-
-    def problems(self, source: str) -> Problems:
-        return Problems(self.on_error, self.archives.named(source), self.archives.named)
-
-
-def _read_each(sources: Sequence[Any], how: _How) -> list[Part]:
+def _read_each(sources: Sequence[Any], how: How) -> list[Part]:
     """Return what the sources hold, part by part, with ids in place of keys where tables name rows of one another."""
     inside = [_parts(one, how) for one in sources]
     sources = [part for parts in inside for part in parts]
     among_others = [len(parts) > 1 for parts in inside for _ in parts]
-    names = [table_name(one) for one in sources]
-    tables = [Table(name, frozenset(names) - {name, ""}, is_alone=len(names) == 1) for name in names]
-    opened = _joined(gathered([_opened(one, how) for one in sources]), tables, how)
+    opened = opened_sources(sources, how)
     count = Counter(number for number, *_ in opened)
     parts = list[Part]()
     for number, one, table in opened:
@@ -193,64 +175,7 @@ def _read_each(sources: Sequence[Any], how: _How) -> list[Part]:
     return parts
 
 
-def _opened(source: Any, how: _How) -> Any:
-    """Return what a file of JSON or XML holds, or why it cannot be read; any other source as it is."""
-    if not isinstance(source, Path) or not source.is_file():
-        return source
-    try:
-        format = how.format or format_of(source)
-        if format not in ("json", "xml"):
-            return source
-        problems = how.problems(str(source))
-        if format == "xml":
-            return Document(source, problems, xml_records(source, how.language))
-        value = json_of(source, problems)
-        if isinstance(value, dict) and isinstance(value.get("graphs"), list):
-            return Document(source, problems, {}, value)
-        value = nodes_and_links(value, problems) if is_cx(value) else value
-        if rows := rows_in(value):
-            return Sheet(source, "", [*enumerate(rows, start=1)], has_header=isinstance(value, dict))
-        lists = lists_of(value, source.stem)
-        return Document(
-            source, problems, lists, is_record=any(one is value for records in lists.values() for one in records)
-        )
-    except ReadError as error:
-        return error
-
-
-def _joined(sources: Sequence[Any], tables: Sequence[Table], how: _How) -> list[tuple[int, Any, Table]]:
-    """Return sources with ids in place of keys, their numbers, and what is known of their tables.
-
-    The lists of a document are sources of their own if keys join them to other tables.
-    """
-    at = [number for number, one in enumerate(sources) if _may_be_joined(one, how, len(sources))]
-    may_be = [table_of_frame(sources[number]) if is_frame(sources[number]) else sources[number] for number in at]
-    found = dict(zip(at, joined(may_be, [tables[number].name for number in at]), strict=True))
-    joins = [join for of_source in found.values() for _, join in of_source]
-    names = frozenset(join.table for join in joins)
-    read: list[tuple[int, Any, Table]] = []
-    for number, (one, table) in enumerate(zip(sources, tables, strict=True)):
-        if one is None:
-            continue
-        read += [(number, one, table)] if not found.get(number) else []
-        for source, join in found.get(number, ()):
-            others = (names | table.others) - {join.table, ""}
-            read.append((number, source, Table(join.table, others, is_alone=False, is_of_others=bool(join.subject))))
-    for what in remarks_on(joins):
-        how.problems(str(getattr(may_be[0], "path", may_be[0]))).remark(what)
-    return read
-
-
-def _may_be_joined(source: Any, how: _How, count: int) -> bool:
-    """Tell whether one of so many sources is a table among others, or holds several."""
-    if isinstance(source, Document):
-        return count > 1 or len(source.lists) > 1
-    if isinstance(source, Path) and count > 1 and source.is_file():
-        return (how.format or format_of(source)) == "table"
-    return count > 1 and (isinstance(source, Sheet) or is_frame(source))
-
-
-def _parts(source: Any, how: _How) -> list[Any]:
+def _parts(source: Any, how: How) -> list[Any]:
     """Return the files of a folder that is no benchmark and no WordNet, in the order of their names; else the source.
 
     The sheets of a workbook stand for it, the tables of a database, and what is in an archive.
@@ -280,7 +205,7 @@ def _format_of_folder(folder: Path) -> str:
     return next((name for name, (is_it, _) in FOLDERS.items() if is_it(folder)), "")
 
 
-def _is_about_others(path: Path, how: _How) -> bool:
+def _is_about_others(path: Path, how: How) -> bool:
     """Tell whether a file in a folder is no source, but a text about the others, or something else.
 
     Raises:
@@ -299,7 +224,7 @@ def _is_about_others(path: Path, how: _How) -> bool:
     return False
 
 
-def _read_one(source: Any, table: Table, how: _How) -> Part:
+def _read_one(source: Any, table: Table, how: How) -> Part:
     if isinstance(source, ReadError):
         raise source
     if isinstance(source, KnowledgeGraph):
@@ -329,7 +254,7 @@ def _read_one(source: Any, table: Table, how: _How) -> Part:
         raise error from None
 
 
-def _read_path(path: Path, builder: GraphBuilder, problems: Problems, table: Table, how: _How) -> None:
+def _read_path(path: Path, builder: GraphBuilder, problems: Problems, table: Table, how: How) -> None:
     if not path.exists():
         raise ReadError("expected a file or a folder, found nothing of this name; check the path", str(path))
     if path.is_dir():
@@ -357,7 +282,7 @@ def _read_path(path: Path, builder: GraphBuilder, problems: Problems, table: Tab
         raise ReadError(f"expected a folder for the format {format!r}, found {found}", str(path))
 
 
-def _read_document(source: Document, builder: GraphBuilder, table: Table, how: _How) -> None:
+def _read_document(source: Document, builder: GraphBuilder, table: Table, how: How) -> None:
     if source.obographs:
         read_obographs(source.obographs, builder, source.problems)
     else:
