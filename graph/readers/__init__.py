@@ -68,6 +68,7 @@ FORMATS = (
     *GRAPH_XML,
     "xml",
     "json",
+    "yaml",
     "splits",
     *FOLDERS,
     "sentences",
@@ -96,10 +97,10 @@ def read(
 
     Files may be gzipped, and a zip or tar archive is what is in it. Their format is known by content and suffix: triples in
     TSV or CSV (with a header such as head, relation, tail, or three columns without one), entities in TSV or CSV (with a
-    header such as id, label, parent), either as sheets of an Excel workbook, tables of SQLite, objects of JSON or elements
-    of XML, paths of categories (Animals > Birds), a line each or in a column, annotations (GAF, phenotype.hpoa), OBO, RDF
-    (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the functional and the Manchester syntax of OWL, GraphML,
-    GEXF and OBO-graph JSON. A folder holds train, valid and test, with names and definitions beside them, a WordNet
+    header such as id, label, parent), either as sheets of an Excel workbook, tables of SQLite, objects of JSON or YAML or
+    elements of XML, paths of categories (Animals > Birds), a line each or in a column, annotations (GAF, phenotype.hpoa),
+    OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the functional and the Manchester syntax of OWL,
+    GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test, with names and definitions beside them, a WordNet
     database, or a release of SNOMED CT, UMLS or RxNorm; of any other each file is a source, but for what is of another
     format or cannot be read, with a warning. Nothing is ever fetched: imports are left out.
 

@@ -44,6 +44,8 @@ SUFFIXES = {
     ".rdf": "rdfxml",
     ".owl": "rdfxml",
     ".jsonld": "jsonld",
+    ".yaml": "yaml",
+    ".yml": "yaml",
 }
 LINE_RDF = re.compile(
     rb"(?:<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+(?:<[^<>\s]*>|_:\S+|\".*?\"\S*)\s*(<[^<>\s]*>|_:\S+)?\s*\.\s*$"
@@ -88,12 +90,13 @@ def format_of(path: Path) -> str:
     body = b"\n".join(line for line in head.splitlines() if not line.lstrip().startswith((b"#", b"!")))
     if suffix != "table" and MANCHESTER.search(body):
         return "manchester"
-    found = _by_content(head.lstrip(), body, suffix)
+    found = suffix if suffix == "yaml" else _by_content(head.lstrip(), body, suffix)
     if found is None:
         raise ReadError(
-            "expected triples or entities (TSV, CSV, JSON, XML, Excel, SQLite), GAF, OBO, RDF (RDF/XML, Turtle, N-Triples, "
-            "N-Quads, TriG, JSON-LD), OWL/XML, the functional or Manchester syntax of OWL, GraphML, GEXF, OBO-graph JSON or "
-            f"an archive, found something else ({head[:24]!r}…); give format= in Python or --format on the command line",
+            "expected triples or entities (TSV, CSV, JSON, YAML, XML, Excel, SQLite), GAF, OBO, RDF (RDF/XML, Turtle, "
+            "N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the functional or Manchester syntax of OWL, GraphML, GEXF, "
+            f"OBO-graph JSON or an archive, found something else ({head[:24]!r}…); give format= in Python or --format on "
+            "the command line",
             str(path),
         )
     return found

@@ -1,4 +1,4 @@
-"""Sources before they are read: what files of JSON and XML hold, and tables with ids in place of keys."""
+"""Sources before they are read: what files of JSON, YAML and XML hold, and tables with ids in place of keys."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ontodex.graph.readers.tables.joins import remarks_on
 from ontodex.graph.readers.tables.keys import Table, table_name
 from ontodex.graph.readers.tables.workbooks import Sheet
 from ontodex.graph.readers.xml_records import xml_records
+from ontodex.graph.readers.yaml_files import yaml_of
 
 __all__ = ["How", "opened_sources"]
 
@@ -41,8 +42,8 @@ class How:
 def opened_sources(sources: Sequence[Any], how: How) -> list[tuple[int, Any, Table]]:
     """Return what is to be read: the number of the source that it is of, what it is, and what is known of its table.
 
-    What a file of JSON or XML holds stands for it, or why it cannot be read; the lists of a document are sources of their
-    own if keys join them to other tables, and the records in a folder of files that hold one each are one.
+    What a file of JSON, YAML or XML holds stands for it, or why it cannot be read; the lists of a document are sources of
+    their own if keys join them to other tables, and the records in a folder of files that hold one each are one.
 
     Args:
         sources: Files and folders that are one source each, sheets, and objects.
@@ -70,17 +71,17 @@ def opened_sources(sources: Sequence[Any], how: How) -> list[tuple[int, Any, Tab
 
 
 def _opened(source: Any, how: How) -> Any:
-    """Return what a file of JSON or XML holds, or why it cannot be read; any other source as it is."""
+    """Return what a file of JSON, YAML or XML holds, or why it cannot be read; any other source as it is."""
     if not isinstance(source, Path) or not source.is_file():
         return source
     try:
         format = how.format or format_of(source)
-        if format not in ("json", "xml"):
+        if format not in ("json", "yaml", "xml"):
             return source
         problems = how.problems(str(source))
         if format == "xml":
             return Document(source, problems, xml_records(source, how.language))
-        value = json_of(source, problems)
+        value = yaml_of(source) if format == "yaml" else json_of(source, problems)
         if isinstance(value, dict) and isinstance(value.get("graphs"), list):
             return Document(source, problems, {}, value)
         value = nodes_and_links(value, problems) if is_cx(value) else value

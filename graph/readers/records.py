@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +93,7 @@ def read_records(
     if not records:
         raise ReadError(
             'expected OBO-graph JSON with "graphs", JSON-LD with "@context", or objects in a list, a line each or under '
-            "their ids, found other JSON",
+            "their ids, found other JSON or YAML",
             builder.source,
         )
     links, entities = ([one for one in records if is_link(tuple(one)) == wanted] for wanted in (True, False))
@@ -180,12 +180,35 @@ def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
     if any(lists.values()):
         return lists
     objects = {key: value for key, value in document.items() if isinstance(value, dict)}
+    if maps := _maps_of_ids(objects):
+        return maps
     if len(objects) == 1 and (inside := lists_of(next(iter(objects.values())), name)):
         return inside
     named: list[Record] = [value if key_of(value, ID) else {"id": key, **value} for key, value in objects.items()]
     if 2 * len(named) > len(document):
         return {name: named}
     return {name: [document]} if is_named(document) else {}
+
+
+def _maps_of_ids(objects: Mapping[str, Record]) -> dict[str, list[Record]]:
+    """Return the objects under ids in each of several objects, as the classes and the slots of a schema of LinkML.
+
+    Ids differ from object to object, or are numbers; where the keys are the same words, they are what is said of each.
+
+    >>> _maps_of_ids({"classes": {"dog": {"is_a": "pet"}, "pet": {}}, "slots": {"age": {"range": "number"}}})
+    {'classes': [{'id': 'dog', 'is_a': 'pet'}, {'id': 'pet'}], 'slots': [{'id': 'age', 'range': 'number'}]}
+    >>> _maps_of_ids({"NO": {"names": {"en": "Norway"}}, "SE": {"names": {"en": "Sweden"}}})
+    {}
+    """
+    maps = {key: value for key, value in objects.items() if value and all(map(_may_be_record, value.values()))}
+    keys = [{name for name in value if LETTER.search(name)} for value in maps.values()]
+    if len(maps) < 2 or any(2 * len(one & other) > min(len(one), len(other)) for one, other in combinations(keys, 2)):
+        return {}
+    return {key: [{"id": name, **(of or {})} for name, of in value.items()] for key, value in maps.items()}
+
+
+def _may_be_record(value: Any) -> bool:
+    return value is None or isinstance(value, dict)
 
 
 def rows_in(document: Any) -> list[list[str]]:

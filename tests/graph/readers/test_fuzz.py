@@ -26,6 +26,7 @@ SAMPLES = {
     b'"edges": [{"sub": "X:1", "pred": "is_a", "obj": "X:2"}]}]}',
     "records.json": b'{"nodes": [{"id": 1, "name": "dog", "of": {"id": 2}, "tags": ["a", "b"], "in": {"x": {"y": 1}}}, '
     b'{"name": "pets", "children": [{"name": "cat"}]}], "links": [{"source": 1, "target": 2, "key": "eats"}]}',
+    "a.yaml": b"classes:\n  dog: {is_a: &p pet, slots: [age, name]}\n  pet:\n    description: kept\nslots:\n  age: *p\n",
     "a.xml": b'<c><d id="1"><name>dog</name><of ref="2"/><d><name>pup</name><tags><tag>a</tag></tags></d></d>'
     b'<d id="2"/></c>',
     "a.ofn": b"Prefix(:=<http://x.org/>)\nOntology(<http://x.org>\nSubClassOf(:a ObjectSomeValuesFrom(:r :b))\n"
