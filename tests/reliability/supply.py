@@ -26,6 +26,7 @@ WHY = {
     "openpyxl": "reading workbooks of Excel",
     "peft": "training adapters (LoRA)",
     "pyoxigraph": "reading and writing RDF",
+    "pyyaml": "reading YAML",
     "rdflib": "graphs of rdflib as a source",
     "rich": "the layout of help and errors of the command line",
     "safetensors": "weights on disk, without pickle",
