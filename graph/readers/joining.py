@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ontodex.errors import ReadError
 from ontodex.graph.names import normalise
-from ontodex.graph.readers.problems import Problems
+from ontodex.graph.readers.problems import Noted, Problems
 from ontodex.graph.readers.record_rows import Record
 from ontodex.graph.readers.records import are_alike, cell_of, is_link, unwrapped
 from ontodex.graph.readers.tables.foreign_keys import KeyedTable
@@ -111,25 +113,36 @@ class _Rows:
     """
 
     def __init__(self, source: Path | Sheet, name: str) -> None:
-        self._source = source
-        sheet = source if isinstance(source, Sheet) else Sheet(source, source.stem, ())
-        header, _, rows = header_of(rows_of(source, Problems("skip", "")), is_first=sheet.has_header)
+        self._sheet = source if isinstance(source, Sheet) else Sheet(source, "", ())
+        self._names: list[str] = []
+        self._rows: list[tuple[int, list[str]]] = []
+        self.tables: list[KeyedTable] = []
+        noted = Noted()
+        with suppress(ReadError):  # what is wrong is said where the source is read
+            self._take(source, name, noted)
+        self._sheet = self._sheet._replace(faults=noted.reports)
+
+    def _take(self, source: Path | Sheet, name: str, noted: Noted) -> None:
+        sheet = self._sheet
+        header, _, rows = header_of(rows_of(source, noted), is_first=sheet.has_header)
         first = [] if header else next(rows, (0, []))[1]
         may_be_header = len(first) != len(UNNAMED) or any(map(is_key, first))
         self._names = [one.strip() for one in header or (first if may_be_header else [])]
         ends = ends_of(self._names)
         self._rows = [*islice(rows, 1)]
-        are_numbered = ends and all(
-            cells[at].strip().isdigit() for _, cells in self._rows for at in ends if at < len(cells)
-        )
-        self.tables: list[KeyedTable] = []
-        if not _are_columns(self._names) or (ends and not are_numbered) or (not ends and triple_columns(self._names)):
+        cells = [row[at].strip() for _, row in self._rows for at in ends if at < len(row)]
+        is_known = ends or triple_columns(self._names)
+        if not _are_columns(self._names) or (is_known and not (cells and all(map(str.isdigit, cells)))):
             return
         self._rows += rows
-        fitting = [cells for _, cells in self._rows if len(cells) == len(self._names)]
-        columns = {one: [row[at].strip() for row in fitting] for at, one in enumerate(self._names)}
-        named = tuple(self._names[at] for at in ends)
-        self.tables = [KeyedTable(name, columns, sheet.key, sheet.foreign, sheet.name, named)]
+        fitting = [row for _, row in self._rows if 1 < len(row) <= len(self._names)]  # the last cells may be left out
+        columns = {
+            one: [row[at].strip() if at < len(row) else "" for row in fitting] for at, one in enumerate(self._names)
+        }
+        title = source.stem if isinstance(source, Path) else source.name
+        self.tables = [
+            KeyedTable(name, columns, sheet.key, sheet.foreign, title, tuple(self._names[at] for at in ends))
+        ]
 
     def read_by(self, joins: Sequence[Join]) -> list[Joined]:
         """Return the table with ids in place of keys, if there are any."""
@@ -139,12 +152,11 @@ class _Rows:
         columns = [name for name in self._names if name not in join.dropped]
         rows: list[tuple[int, list[str]]] = [(1, [join.header.get(one, one) for one in columns])]
         for number, cells in self._rows:
-            if len(cells) != len(self._names):
+            if not 1 < len(cells) <= len(self._names):
                 rows.append((number, cells))
-            elif not join.is_said_of_nothing(row := dict(zip(self._names, map(str.strip, cells), strict=True))):
-                rows.append((number, [join.cell(one, row[one]) for one in columns]))
-        sheet = self._source if isinstance(self._source, Sheet) else Sheet(self._source, "", ())
-        return sheet._replace(rows=rows, has_header=True)
+            elif not join.is_said_of_nothing(row := dict(zip(self._names, map(str.strip, cells), strict=False))):
+                rows.append((number, [join.cell(one, row[one]) for one in columns if one in row]))
+        return self._sheet._replace(rows=rows, has_header=True)
 
 
 class _Lists:
@@ -164,11 +176,12 @@ class _Lists:
         """Return the lists with ids in place of keys, if there are any."""
         if not any(join.changes for join in joins):
             return []
-        keys = [table.title for table in self.tables]
-        return [
-            (self._source._replace(lists={key: self._read_by(key, join)}), join)
-            for key, join in zip(keys, joins, strict=True)
-        ]
+        problems = self._source.problems
+        found: list[Joined] = []
+        for table, join in zip(self.tables, joins, strict=True):
+            found.append((Document(self._source.path, problems, {table.title: self._read_by(table.title, join)}), join))
+            problems = problems.of(problems.source)  # those of the document are told once
+        return found
 
     def _read_by(self, key: str, join: Join) -> list[Record]:
         return [_joined(record, join) for record in self._lists[key] if not join.is_said_of_nothing(_row(record))]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ontodex.errors import ReadError, expect_choice
 from ontodex.graph.notices import ReadWarning
 
-__all__ = ["ON_ERROR", "Problems"]
+__all__ = ["ON_ERROR", "Noted", "Problems"]
 
 ON_ERROR = ("raise", "warn", "skip")
 SHOWN = 5
@@ -74,3 +74,19 @@ class Problems:
             advice = 'on_error="raise" (--on-error raise) stops at the first, "skip" says nothing'
             text = f"{self.source}: {self.summary()}\n{advice}"
             warnings.warn(text, ReadWarning, stacklevel=3)
+
+
+class Noted(Problems):
+    """Notes what is reported, to be reported again where it counts.
+
+    Attributes:
+        reports: Message, line and source of each fault.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("skip", "")
+        self.reports: list[tuple[str, int | None, str | None]] = []
+
+    def report(self, message: str, line: int | None = None, source: str | None = None) -> None:
+        """Note one faulty part."""
+        self.reports.append((message, line, source))

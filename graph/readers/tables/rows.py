@@ -40,6 +40,8 @@ def rows_of(source: Path | Sheet, problems: Problems) -> Rows:
     are no part of it.
     """
     if isinstance(source, Sheet):
+        for fault in source.faults:
+            problems.report(*fault)
         yield from source.rows
         return
     filled = ((number, line) for number, line in lines_of(source, problems) if line and not line.isspace())

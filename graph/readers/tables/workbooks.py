@@ -40,6 +40,7 @@ class Sheet(NamedTuple):
         has_header: Whether its first row is known to name the columns.
         key: The columns that are declared to tell its rows apart, together.
         foreign: The columns that are declared to name rows of other tables: which, and by which of their columns.
+        faults: What was left out of the rows: message, line and source.
     """
 
     path: Path
@@ -48,6 +49,7 @@ class Sheet(NamedTuple):
     has_header: bool = False
     key: Sequence[str] = ()
     foreign: Mapping[str, tuple[str, str]] = MappingProxyType({})
+    faults: Sequence[tuple[str, int | None, str | None]] = ()
 
     def __str__(self) -> str:
         return f"{self.path} [{self.name}]" if self.name else str(self.path)

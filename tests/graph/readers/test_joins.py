@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import gzip
 import json
 import sqlite3
 import tempfile
@@ -278,6 +279,21 @@ def test_rows_without_names_may_say_something_of_rows_without_names(write) -> No
         ("Rome", "answer", "sure"),
     }
     assert graph.skipped == 0
+
+
+def test_faults_of_joined_tables_are_counted(write) -> None:
+    folder = write("db/films.csv", 'id,title,studio_id\n1,Alien,2\n2,"He"at",1\n3,Up,2\n4,Ran\n').parent
+    write("db/studios.csv", "id,name\n1,Fox\n2,Toho\n")
+    people = "\n".join(f"{at},{'x' * (at % 97)}{at * at % 8191}" for at in range(40_000))
+    write("db/people.csv.gz", gzip.compress(f"id,name\n{people}".encode())[:-4000])
+    with pytest.warns(ReadWarning) as found:
+        graph = read(folder)
+    assert "left out a file that cannot be read: " in "\n".join(str(one.message) for one in found)
+    assert "films:4" in {*graph.ids}
+    assert said(graph) == {("Alien", "studio_id", "Toho"), ("Up", "studio_id", "Toho")}
+    assert graph.skipped == 1
+    with pytest.raises(ReadError, match=r"films.csv:3: expected cells"):
+        read(folder / "films.csv", folder / "studios.csv", on_error="raise")
 
 
 def test_keys_in_a_circle(tmp_path: Path) -> None:
