@@ -31,6 +31,11 @@ LONGEST = 200
 COMMON = frozenset((*ID, *LABEL, *LABEL_ALONE))
 """Names of columns that do not mean the same in two tables."""
 
+ALIKE = re.compile(
+    r"(?:manager|supervisor|superior|boss|reports to|mother|father|spouse|sibling)(?: (?:id|key|ref|no|number))?"
+)
+"""Names of columns that name rows of their own table, of people most often, though no name of a parent is among them."""
+
 MARKS = re.compile(r"[|;,\n]")
 
 
@@ -241,9 +246,9 @@ class ForeignKeys:
         for name, forms in zip(table.cells, spelt([*table.cells]), strict=True):
             if name not in table.others or name in self.found[number] or table.is_repeated(own, name):
                 continue
-            is_parent, counts = not {*forms}.isdisjoint(PARENT), table.counts(name)
+            is_alike, counts = not {*forms}.isdisjoint(PARENT) or any(map(ALIKE.fullmatch, forms)), table.counts(name)
             del counts["0"]
-            is_told = is_parent or (
+            is_told = is_alike or (
                 is_key(name) and not any(self._are_there(counts, one, self.own[one]) for one in others)
             )
             if (is_told or not by_number) and self._are_there(counts, number, own):
