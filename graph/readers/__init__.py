@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -42,6 +42,7 @@ from ontodex.graph.readers.tables.path_files import read_paths
 from ontodex.graph.readers.tables.reader import read_table
 from ontodex.graph.readers.tables.workbooks import Sheet, is_workbook, sheets_of
 from ontodex.graph.readers.umls import is_umls, read_umls
+from ontodex.graph.readers.wikibase import read_wikibase
 from ontodex.graph.readers.wordnet import is_wordnet, read_wordnet
 
 __all__ = ["FORMATS", "ReadWarning", "read"]
@@ -83,6 +84,12 @@ PLAIN_READERS = {
     "sentences": read_sentences,
 }
 """Of formats that need no more than a path."""
+
+FORMS: dict[str, Callable[[Any, GraphBuilder, Problems], None]] = {
+    "obographs": read_obographs,
+    "wikibase": read_wikibase,
+}
+"""Of what JSON holds but records."""
 
 
 def read(
@@ -284,8 +291,8 @@ def _read_path(path: Path, builder: GraphBuilder, problems: Problems, table: Tab
 
 
 def _read_document(source: Document, builder: GraphBuilder, table: Table, how: How) -> None:
-    if source.obographs:
-        read_obographs(source.obographs, builder, source.problems)
+    if source.form:
+        FORMS[source.form](source.value, builder, source.problems)
     else:
         records = [*chain.from_iterable(source.lists.values())]
         read_records(records, builder, source.problems, table, negated=how.negated)

@@ -42,15 +42,17 @@ class Document(NamedTuple):
         path: The file.
         problems: Takes its faults.
         lists: The objects in each of its lists, or of each kind of element.
-        obographs: OBO graphs, if it holds them in place of objects.
         is_record: Whether it is but one object.
+        form: What its objects are, if they are no records: ``obographs`` or ``wikibase``.
+        value: These.
     """
 
     path: Path
     problems: Problems
     lists: Mapping[str, Sequence[Record]]
-    obographs: Any = None
     is_record: bool = False
+    form: str = ""
+    value: Any = None
 
     def __str__(self) -> str:
         return str(self.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from ontodex.graph.readers.records import json_of, lists_of, rows_in
 from ontodex.graph.readers.tables.joins import remarks_on
 from ontodex.graph.readers.tables.keys import Table, table_name
 from ontodex.graph.readers.tables.workbooks import Sheet
+from ontodex.graph.readers.wikibase import is_wikibase
 from ontodex.graph.readers.xml_records import xml_records
 from ontodex.graph.readers.yaml_files import yaml_of
 
@@ -83,11 +85,13 @@ def _opened(source: Any, how: How) -> Any:
             return Document(source, problems, xml_records(source, how.language))
         value = yaml_of(source) if format == "yaml" else json_of(source, problems)
         if isinstance(value, dict) and isinstance(value.get("graphs"), list):
-            return Document(source, problems, {}, value)
+            return Document(source, problems, {}, form="obographs", value=value)
         value = nodes_and_links(value, problems) if is_cx(value) else value
         if rows := rows_in(value):
             return Sheet(source, "", [*enumerate(rows, start=1)], has_header=isinstance(value, dict))
         lists = lists_of(value, source.stem)
+        if is_wikibase(records := [*chain.from_iterable(lists.values())]):
+            return Document(source, problems, {}, form="wikibase", value=records)
         return Document(
             source, problems, lists, is_record=any(one is value for records in lists.values() for one in records)
         )

@@ -26,6 +26,8 @@ SAMPLES = {
     b'"edges": [{"sub": "X:1", "pred": "is_a", "obj": "X:2"}]}]}',
     "records.json": b'{"nodes": [{"id": 1, "name": "dog", "of": {"id": 2}, "tags": ["a", "b"], "in": {"x": {"y": 1}}}, '
     b'{"name": "pets", "children": [{"name": "cat"}]}], "links": [{"source": 1, "target": 2, "key": "eats"}]}',
+    "wikidata.json": b'[{"id": "Q1", "type": "item", "labels": {"en": {"value": "dog"}}, "aliases": {}, "claims": '
+    b'{"P279": [{"rank": "normal", "mainsnak": {"datavalue": {"type": "wikibase-entityid", "value": {"id": "Q2"}}}}]}}]',
     "a.yaml": b"classes:\n  dog: {is_a: &p pet, slots: [age, name]}\n  pet:\n    description: kept\nslots:\n  age: *p\n",
     "a.xml": b'<c><d id="1"><name>dog</name><of ref="2"/><d><name>pup</name><tags><tag>a</tag></tags></d></d>'
     b'<d id="2"/></c>',
