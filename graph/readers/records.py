@@ -40,6 +40,9 @@ LINK_NAMES = ("label", "name", "key", "type")
 MOST_KEYS = 1000
 """Keys that records have in all."""
 
+MOST_MAPS = 100
+"""Objects in an object that may each hold others under ids."""
+
 FREE, MOST_EMPTY = 1_000_000, 100
 """A table that records make may have so many cells, and so many for each that is filled."""
 
@@ -202,7 +205,9 @@ def _maps_of_ids(objects: Mapping[str, Record]) -> dict[str, list[Record]]:
     """
     maps = {key: value for key, value in objects.items() if value and all(map(_may_be_record, value.values()))}
     keys = [{name for name in value if LETTER.search(name)} for value in maps.values()]
-    if len(maps) < 2 or any(2 * len(one & other) > min(len(one), len(other)) for one, other in combinations(keys, 2)):
+    if not 1 < len(maps) <= MOST_MAPS or any(
+        2 * len(one & other) > min(len(one), len(other)) for one, other in combinations(keys, 2)
+    ):
         return {}
     return {key: [{"id": name, **(of or {})} for name, of in value.items()] for key, value in maps.items()}
 
@@ -268,12 +273,16 @@ def unwrapped(record: Record) -> Record:
 
 def _with_full_name(record: Record) -> Record:
     """Return what a record of a person says with a label of the first and the last name, if it has no better one."""
-    names = [*record]
-    full_name = [names[at] for at in EntityColumns.of(names).full_name]
+    full_name = _full_name_of(tuple(record))
     if not full_name:
         return record
     rest = {key: value for key, value in record.items() if key not in full_name}
     return {**rest, "label": " ".join(plain(record[key]).strip() for key in full_name).strip()}
+
+
+@lru_cache(maxsize=1 << 12)
+def _full_name_of(names: tuple[str, ...]) -> list[str]:
+    return [names[at] for at in EntityColumns.of(names).full_name]
 
 
 def _without_label(inside: Record, label: str) -> Record:
