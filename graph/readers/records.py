@@ -241,6 +241,8 @@ def rows_in(document: Any) -> list[list[str]]:
         return []
     if not _are(list, values) or len({*map(len, values)}) > 1 or len(values) < len(document):
         return []
+    if any(isinstance(cell, dict) for cells in values for cell in cells):
+        return []
     return [[*document], *([*map(cell_of, row)] for row in zip(*values, strict=True))]
 
 

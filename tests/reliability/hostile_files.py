@@ -84,6 +84,7 @@ def nestings() -> Iterator[Hostile]:
     )
     yield "records.json", lambda: nested('[{"id": "a", "b": ', '{"id": "b", "b": ', "1", "}", "}]"), REFUSED
     yield "arrays.json", lambda: nested('{"graphs":', "[", "", "]", "}"), REFUSED
+    yield "lists.yaml", lambda: nested("a: ", "[", "", "]", "\n"), REFUSED
     yield "qualifiers.obo", lambda: nested(OBO + "relationship: r A:2 ", '{a="b", ', "", "}", "\n"), EITHER
     yield "references.obo", lambda: nested(OBO + 'def: "x" ', "[", "", "]", "\n"), EITHER
 
@@ -112,6 +113,23 @@ def products() -> Iterator[Hostile]:
     yield "ends.ttl", lambda: (prefixes + "<a:c1> rdfs:subClassOf <a:c0> .\n" + ends).encode(), "facts to follow from a"
 
 
+def tables() -> Iterator[Hostile]:
+    """Tables that may name rows of one another: each column is looked for in each table."""
+    many = {
+        f"table {letter}{other}": [
+            {"id": f"{other}{at}{letter}", **{f"c{column}": f"w{at * column % 97}" for column in range(10)}}
+            for at in range(100)
+        ]
+        for letter in "abcdefghijkl"
+        for other in "abcdefghijkl"
+    }
+    yield "tables.json", lambda: json.dumps(many).encode(), EITHER
+    lists = {f"l{at}": [{"id": 1, "name": f"n{at}", "of": "x"}] for at in range(20_000)}
+    yield "lists.json", lambda: json.dumps(lists).encode(), EITHER
+    maps = {f"m{at}": {f"a{at}": {}, f"b{at}": {}} for at in range(20_000)}
+    yield "maps.json", lambda: json.dumps(maps).encode(), EITHER
+
+
 def bombs() -> Iterator[Hostile]:
     beyond = "at most 100 times its size"
     yield "lines.tsv.gz", lambda: bomb(b"aa\tr\tb\n"), beyond
@@ -125,6 +143,8 @@ def bombs() -> Iterator[Hostile]:
 
 def entities() -> Iterator[Hostile]:
     yield "laughs.owl", lambda: entity_bomb(10, 10), "expected entities of plain text"
+    aliases = "".join(f"a{at}: &a{at} [{', '.join([f'*a{at - 1}'] * 10)}]\n" for at in range(1, 30))
+    yield "laughs.yaml", lambda: f"a0: &a0 [x]\n{aliases}".encode(), "aliases that make no more than"
     yield (
         "quadratic.owl",
         lambda: document(f"<rdfs:label>{'&a;' * 4000}</rdfs:label>", f'<!ENTITY a "{"x" * 500}x">'),
@@ -168,5 +188,5 @@ def others() -> Iterator[Hostile]:
 
 def hostile_files() -> Iterator[Hostile]:
     """Yield (name, content, what the outcome must say)."""
-    for family in (literals, synonyms, nestings, products, bombs, entities, remote, others):
+    for family in (literals, synonyms, nestings, products, tables, bombs, entities, remote, others):
         yield from family()

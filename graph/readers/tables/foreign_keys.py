@@ -22,8 +22,8 @@ TOLD = 0.9
 FEWEST = 3
 """Rows of a table whose column may be its key though no name says so."""
 
-SAMPLE = 50
-"""Different cells of a column that are looked at first: half of them name rows where nearly all do."""
+SAMPLE = 10
+"""Different cells of a column that are looked at first: where nearly all name rows, one of them does."""
 
 LONGEST = 200
 """Letters in the mean of keys that are words."""
@@ -37,6 +37,26 @@ ALIKE = re.compile(
 """Names of columns that name rows of their own table, of people most often, though no name of a parent is among them."""
 
 MARKS = re.compile(r"[|;,\n]")
+
+
+class Named:
+    """What the cells of a column name.
+
+    Args:
+        counts: The cells, and how many there are of each.
+    """
+
+    def __init__(self, counts: Counter[str]) -> None:
+        self.counts = counts
+        first = [*islice(counts, SAMPLE)]
+        self._some = {part.strip().removesuffix(".0") for cell in first for part in (cell, *MARKS.split(cell))}
+
+    def are_in(self, keys: frozenset[str]) -> bool:
+        """Tell whether nearly all cells hold keys, and nothing else."""
+        if keys.isdisjoint(self._some):
+            return False
+        held = sum(count for cell, count in self.counts.items() if all(part in keys for part in parts_of(cell, keys)))
+        return held >= TOLD * sum(self.counts.values()) > 0
 
 
 @dataclass(frozen=True)
@@ -99,6 +119,10 @@ class KeyedTable:
         """Return the cells of a column that name something, and how many there are of each."""
         return Counter(cell for cell in self.cells[column] if cell and cell.casefold() not in NOTHING)
 
+    def named(self, column: str) -> Named:
+        """Return what the cells of a column name."""
+        return Named(self.counts(column))
+
 
 def are_numbers(cells: Collection[str]) -> bool:
     """Tell whether most cells are whole numbers."""
@@ -111,9 +135,12 @@ def parts_of(cell: str, keys: Container[str]) -> list[str]:
     >>> parts_of("tt1,tt3", {"tt1", "tt3"}), parts_of("1.0", {"1"}), parts_of("Roe, Ann", {"Roe"})
     (['tt1', 'tt3'], ['1'], ['Roe, Ann'])
     """
-    whole = cell.removesuffix(".0")
-    if cell in keys or whole in keys:
-        return [cell if cell in keys else whole]
+    if cell in keys:
+        return [cell]
+    if (whole := cell.removesuffix(".0")) in keys:
+        return [whole]
+    if not MARKS.search(cell):
+        return [cell]
     parts = [part for one in MARKS.split(cell) if (part := one.strip())]
     return parts if all(part in keys for part in parts) else [cell]
 
@@ -134,9 +161,14 @@ class ForeignKeys:
     def __init__(self, tables: Sequence[KeyedTable]) -> None:
         self._tables = tables
         self._names: dict[tuple[int, str], frozenset[str]] = {}
+        self._words: dict[int, list[str]] = {}
         self._by_name = {table.name: number for number, table in enumerate(tables) if table.name}
         self._bearers = Counter(form for table in tables for form in {spellings(name)[-1] for name in table.cells})
         self.own = [self._own(table) for table in tables]
+        self._by_own: dict[str, list[int]] = {}
+        for number, own in enumerate(self.own):
+            if self._is_shared(own):
+                self._by_own.setdefault(spellings(own)[-1], []).append(number)
         self.found = [self._declared(table) or self._told(number) for number, table in enumerate(tables)]
         for other, key in [key for found in self.found for key in found.values()]:
             self.own[other] = self.own[other] or key
@@ -166,33 +198,34 @@ class ForeignKeys:
         """Return the columns of a table that name rows of others."""
         table = self._tables[number]
         if table.ends:
-            ends = {name: self._of_most(table.counts(name)) for name in table.ends}
+            ends = {name: self._of_most(table.named(name)) for name in table.ends}
             return {name: (other, self.own[other]) for name, other in ends.items() if other is not None}
         columns = [name for name in table.others if name != self.own[number] or not table.are_labelled]
-        found = {name: self._named_by(number, name, table.counts(name)) for name in columns}
+        found = {name: self._named_by(number, name, table.named(name)) for name in columns}
         return {name: key for name, key in found.items() if key is not None}
 
-    def _of_most(self, counts: Mapping[str, int]) -> int | None:
+    def _of_most(self, named: Named) -> int | None:
         """Return the table that has nearly all of some keys, the largest."""
-        having = [other for other, own in enumerate(self.own) if own and self._are_there(counts, other, own)]
+        having = [other for other, own in enumerate(self.own) if own and named.are_in(self._keys_in(other, own))]
         return max(having, key=lambda other: len(self._tables[other].cells[self.own[other]]), default=None)
 
-    def _named_by(self, number: int, name: str, counts: Counter[str]) -> tuple[int, str] | None:
+    def _named_by(self, number: int, name: str, named: Named) -> tuple[int, str] | None:
         """Return the table whose rows a column names, and by which column, the most telling one."""
+        counts = named.counts
         if not counts or not are_short(counts, LONGEST):
             return None
-        others = [other for other in range(len(self._tables)) if other != number]
-        same = [other for other in others if self._is_same(name, self.own[other]) and self._is_first(other, number)]
+        may_be_key = _may_be_key(name, counts)
+        same = [
+            other
+            for other in self._by_own.get(spellings(name)[-1], ())
+            if self._is_first(other, number) and (may_be_key or self._tables[other].key)
+        ]
         after = self._by_name.get(table_of(name, self._by_name), number)
-        same = [other for other in same if self._tables[other].key or _may_be_key(name, counts)]
-        named = sorted(same, key=self._rank)
-        keys = [(other, self.own[other]) for other in (*named, after) if other != number and self.own[other]]
+        keys = [(other, self.own[other]) for other in (*sorted(same, key=self._rank), after) if self.own[other]]
         if len(counts) > 1 and max(map(len, counts)) > 1 and _are_words(counts):
-            keys += [(other, key) for other in others for key in self._keys_of_words(other)]
-        return next((key for key in keys if self._are_there(counts, *key)), None)
-
-    def _is_same(self, name: str, own: str) -> bool:
-        return bool(own) and self._is_shared(name) and spellings(name)[-1] == spellings(own)[-1]
+            keys += [(other, key) for other in range(len(self._tables)) for key in self._keys_of_words(other)]
+        others = (key for key in keys if key[0] != number)
+        return next((key for key in others if named.are_in(self._keys_in(*key))), None)
 
     def _is_first(self, one: int, other: int) -> bool:
         """Tell whether, if two tables have the same key, the rows of one are what those of the other tell more of."""
@@ -204,28 +237,23 @@ class ForeignKeys:
         return not table_of(own, [table.name]), not table.are_labelled, number
 
     def _keys_of_words(self, number: int) -> list[str]:
-        """Return the key of a table, or, if it has none, the columns that may be it."""
-        table = self._tables[number]
-        if self.own[number] or table.ends:
-            return [self.own[number]] if self.own[number] else []
-        unique = [name for name in table.others if table.is_unique(name)]
-        return [
-            name
-            for name in unique
-            if len(table.cells[name]) >= FEWEST
-            and _are_words(table.cells[name])
-            and are_short(table.cells[name], LONGEST)
-        ]
+        """Return the key of a table if it holds words, or, if it has none, the columns that may be it."""
+        if number not in self._words:
+            table, own = self._tables[number], self.own[number]
+            may_be = [own] if own else [] if table.ends else [name for name in table.others if table.is_unique(name)]
+            self._words[number] = [
+                name
+                for name in may_be
+                if _are_words(table.cells[name])
+                and (own or (len(table.cells[name]) >= FEWEST and are_short(table.cells[name], LONGEST)))
+            ]
+        return self._words[number]
 
-    def _are_there(self, counts: Mapping[str, int], number: int, column: str) -> bool:
-        """Tell whether nearly all cells of a column name rows by one of a table."""
+    def _keys_in(self, number: int, column: str) -> frozenset[str]:
+        """Return what a column of a table holds."""
         if (number, column) not in self._names:
             self._names[number, column] = frozenset(self._tables[number].cells[column])
-        names = self._names[number, column]
-        first = {cell: counts[cell] for cell in islice(counts, SAMPLE)}
-        return (
-            2 * _named(first, names) >= sum(first.values()) and _named(counts, names) >= TOLD * sum(counts.values()) > 0
-        )
+        return self._names[number, column]
 
     def _more_of(self, number: int) -> dict[str, tuple[int, str]]:
         """Return the key of a table without labels if its numbers are those of the rows of one table with labels."""
@@ -233,7 +261,8 @@ class ForeignKeys:
         if not own or table.are_labelled or self.found[number] or not are_numbers(table.cells[own]):
             return {}
         labelled = [other for other, one in enumerate(self._tables) if one.are_labelled and self.own[other] == own]
-        of = [other for other in labelled if self._are_there(table.counts(own), other, own)]
+        named = table.named(own)
+        of = [other for other in labelled if named.are_in(self._keys_in(other, own))]
         return {own: (of[0], own)} if len(of) == 1 else {}
 
     def _of_its_own(self, number: int) -> dict[str, tuple[int, str]]:
@@ -241,24 +270,20 @@ class ForeignKeys:
         own, table = self.own[number], self._tables[number]
         if not own:
             return {}
-        others = [other for other, key in enumerate(self.own) if key and other != number]
         by_number, found = are_numbers(table.cells[own]), {}
         for name, forms in zip(table.cells, spelt([*table.cells]), strict=True):
             if name not in table.others or name in self.found[number] or table.is_repeated(own, name):
                 continue
             is_alike, counts = not {*forms}.isdisjoint(PARENT) or any(map(ALIKE.fullmatch, forms)), table.counts(name)
             del counts["0"]
-            is_told = is_alike or (
-                is_key(name) and not any(self._are_there(counts, one, self.own[one]) for one in others)
-            )
-            if (is_told or not by_number) and self._are_there(counts, number, own):
+            named = Named(counts)
+            if by_number and not is_alike:
+                others = [(one, key) for one, key in enumerate(self.own) if key and one != number]
+                if not is_key(name) or any(named.are_in(self._keys_in(*key)) for key in others):
+                    continue
+            if named.are_in(self._keys_in(number, own)):
                 found[name] = (number, own)
         return found
-
-
-def _named(counts: Mapping[str, int], names: Container[str]) -> int:
-    """Return how many of some cells hold nothing but names."""
-    return sum(count for cell, count in counts.items() if all(part in names for part in parts_of(cell, names)))
 
 
 def _may_be_key(name: str, counts: Mapping[str, int]) -> bool:
