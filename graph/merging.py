@@ -172,7 +172,8 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
     """Return which entity of a graph an id of a part means, if not itself.
 
     That is the one that had this id formerly; and, where a part only has links of a name (it is ``linked``), the one entity
-    of that label that there is in both; if there are several, a :class:`ReadWarning` says so.
+    of that label that there is in both; if there are several, a :class:`ReadWarning` says so. The name in an id counts as a
+    label where there is no other.
     """
     former = zip(graph.former_ids.strings, graph.former_ids.owners.tolist(), strict=True)
     meant = {name: graph.ids[row] for name, row in former}
@@ -181,10 +182,14 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
         if _is_word(name):
             named.setdefault(normalise(name), []).append(name)
     bearers: dict[str, set[str]] = {}
-    for one in (part, graph) if named else ():
-        for identifier, label in zip(one.ids, one.labels, strict=True):
-            if (key := normalise(label)) in named and (not _is_word(identifier) or label != own_name(identifier)):
-                bearers.setdefault(key, set()).add(identifier)
+    alike = [row for one in (part, graph) if named for row in _rows(one) if normalise(row[1]) in named]
+    own = {identifier for identifier, label in alike if label == own_name(identifier)}
+    called = {
+        row[0] for one in (part, graph) if own for row in _rows(one) if row[0] in own and row[1] != own_name(row[0])
+    }
+    for identifier, label in alike:
+        if label != own_name(identifier) or not (_is_word(identifier) or identifier in called):
+            bearers.setdefault(normalise(label), set()).add(identifier)
     there = set(graph.ids)
     for key, of_key in bearers.items():
         if len(of_key) == 1 and there.issuperset(of_key):
@@ -199,6 +204,11 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
             stacklevel=2,
         )
     return meant
+
+
+def _rows(graph: KnowledgeGraph) -> Iterator[tuple[str, str]]:
+    """Return the id and the label of each entity."""
+    return zip(graph.ids, graph.labels, strict=True)
 
 
 def _is_word(name: str) -> bool:

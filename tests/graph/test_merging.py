@@ -97,6 +97,21 @@ def test_a_name_meets_the_one_entity_of_this_label(turned: bool) -> None:
     assert ("tom", "is_a", "dog") in says(both)["known"]
 
 
+def test_the_name_in_an_id_is_no_label_where_there_is_another() -> None:
+    one, two, bare = GraphBuilder("one"), GraphBuilder("two"), GraphBuilder("bare")
+    one.entity("places:IT", "Italy")
+    two.triple("ex:pizza", "from", "places:IT")
+    two.triple("ex:pizza", "said in", "it")
+    assert says(merge(one.build(), two.build()))["known"] == says(two.build())["known"]
+    bare.triple("places:IT", "near", "places:CH")
+    meant = {
+        ("ex:pizza", "from", "places:IT"),
+        ("ex:pizza", "said in", "places:IT"),
+        ("places:IT", "near", "places:CH"),
+    }
+    assert says(merge(bare.build(), two.build()))["known"] == meant
+
+
 def test_what_becomes_one_is_not_linked_to_itself() -> None:
     known = with_former(graph_of(ex_1="dog"), ex_1="ex:0")
     both = merge(known, graph_of(("ex:1", "is_a", "ex:0"), ("ex:0", "like", "ex:0"), ("ex:1", "is_a", "dog")))
