@@ -32,6 +32,8 @@ def readable(identifier: str) -> str:
 
     >>> readable("http://x.org/onto#hasPart"), readable("_derivationally_related_form"), readable("schema:worksFor")
     ('has part', 'derivationally related form', 'works for')
+    >>> readable("ProductID"), readable("ex:hasURLOf")
+    ('Product ID', 'has URLOf')
     >>> readable("dbr:S%C3%A3o_Paulo"), readable("100%25 cotton")
     ('São Paulo', '100%25 cotton')
     >>> readable("HP:0001166")
@@ -42,7 +44,8 @@ def readable(identifier: str) -> str:
         local = unquote(local)
     if not any(c.isalpha() for c in local):
         return identifier
-    words = "".join(f" {c.lower()}" if c.isupper() and p.islower() else c for p, c in zip(" " + local, local))  # noqa: B905
+    around = zip(f" {local}", local, f"{local[1:]} ", strict=False)
+    words = "".join(f" {c if n.isupper() else c.lower()}" if p.islower() and c.isupper() else c for p, c, n in around)
     return " ".join(words.replace("_", " ").split()) or identifier
 
 
