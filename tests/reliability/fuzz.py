@@ -116,6 +116,7 @@ def targets() -> dict[str, Callable[[bytes], None]]:
         "sts": in_file("a.csv", lambda path: read_sts(path, on_error="skip")),
         "manifest": as_manifest,
         "name": as_name,
+        "yaml": in_file("a.yaml", as_graph),
     }
 
 
