@@ -113,9 +113,9 @@ def read(
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The
-    alternative ids of an ontology stand for its terms in the sources after it. Tables whose rows
-    name rows of one another by keys, as those of a database do, are joined (see :func:`.tables.joins.joins_of`): where their
-    ids are numbers, the name of the table stands before each (``companies:1``), with a warning.
+    alternative ids of an ontology stand for its terms in the sources after it. Tables whose rows name rows of one another by
+    keys, as those of a database do, are joined (see :func:`.tables.joins.joins_of`): where their ids are numbers, the name
+    of the table stands before each (``companies:1``), with a warning.
 
     Args:
         source: Path of a file or folder, or an rdflib graph, a networkx graph or a data frame; a graph that is read

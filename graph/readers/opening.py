@@ -90,8 +90,8 @@ def _opened(source: Any, how: How) -> Any:
         if rows := rows_in(value):
             return Sheet(source, "", [*enumerate(rows, start=1)], has_header=isinstance(value, dict))
         lists = lists_of(value, source.stem)
-        if is_wikibase(records := [*chain.from_iterable(lists.values())]):
-            return Document(source, problems, {}, form="wikibase", value=records)
+        if is_wikibase(chain.from_iterable(lists.values())):
+            return Document(source, problems, {}, form="wikibase", value=chain.from_iterable(lists.values()))
         return Document(
             source, problems, lists, is_record=any(one is value for records in lists.values() for one in records)
         )

@@ -25,7 +25,7 @@ from ontodex.graph.readers.record_rows import (
     key_of,
     text_of,
 )
-from ontodex.graph.readers.tables.entity_columns import ID, EntityColumns
+from ontodex.graph.readers.tables.entity_columns import ID, EntityColumns, whole_name
 from ontodex.graph.readers.tables.keys import Table
 from ontodex.graph.readers.tables.named_rows import add_named_rows
 from ontodex.graph.readers.tables.row_columns import TOOK_LABELS
@@ -78,8 +78,8 @@ def read_records(
 ) -> None:
     """Read objects as rows of a table, whose header are their keys: triples, or entities with what is said of them.
 
-    An object inside one is an entity of its own if it has an id or a label, and else its keys are
-    columns of the one that it is in; what stands in ``children`` is below that. Of a tree without ids, paths are the ids.
+    An object inside one is an entity of its own if it has an id or a label, and else its keys are columns of the one that it
+    is in; what stands in ``children`` is below that. Of a tree without ids, paths are the ids.
 
     Args:
         objects: The objects, as :func:`lists_of` finds them.
@@ -279,7 +279,7 @@ def _with_full_name(record: Record) -> Record:
     if not full_name:
         return record
     rest = {key: value for key, value in record.items() if key not in full_name}
-    return {**rest, "label": " ".join(plain(record[key]).strip() for key in full_name).strip()}
+    return {**rest, "label": whole_name(plain(record[key]) for key in full_name)}
 
 
 @lru_cache(maxsize=1 << 12)

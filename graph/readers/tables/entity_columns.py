@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ontodex.graph.hierarchy_names import UPWARD
@@ -20,6 +20,7 @@ __all__ = [
     "entity_columns",
     "one_line",
     "spelt",
+    "whole_name",
 ]
 
 ID = (
@@ -317,6 +318,15 @@ def _is_own(forms: Sequence[str]) -> bool:
 def cell_parts(cell: str, marks: str = "|;\n") -> list[str]:
     """Return what is in a cell, parted by the marks, without what is empty."""
     return [part.strip() for part in re.split(f"[{marks}]", cell) if part.strip()]
+
+
+def whole_name(parts: Iterable[str]) -> str:
+    """Return the label that first and last name make, either of which may be missing.
+
+    >>> whole_name(["Ann ", "Lee"]), whole_name(["", "Lee"])
+    ('Ann Lee', 'Lee')
+    """
+    return " ".join(" ".join(parts).split())
 
 
 def one_line(cell: str) -> str:

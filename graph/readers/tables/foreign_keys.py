@@ -10,14 +10,24 @@ from functools import cached_property
 from itertools import islice
 
 from ontodex.graph.names import spellings
-from ontodex.graph.readers.tables.entity_columns import ID, LABEL, LABEL_ALONE, NOTHING, PARENT, EntityColumns, spelt
+from ontodex.graph.readers.tables.entity_columns import (
+    ID,
+    LABEL,
+    LABEL_ALONE,
+    NOTHING,
+    PARENT,
+    EntityColumns,
+    spelt,
+    whole_name,
+)
 from ontodex.graph.readers.tables.keys import is_key, table_of
+from ontodex.graph.readers.tables.row_columns import do_differ
 from ontodex.graph.readers.tables.values import LETTER, are_short
 
 __all__ = ["ForeignKeys", "KeyedTable", "are_numbers", "parts_of"]
 
 TOLD = 0.9
-"""A column names rows if so many of its cells do, and holds labels if so many of them differ."""
+"""A column names rows if so many of its cells do."""
 
 FEWEST = 3
 """Rows of a table whose column may be its key though no name says so."""
@@ -90,14 +100,14 @@ class KeyedTable:
         if not self.columns.guess:
             return self.columns.are_labelled
         labels = [cell for cell in self.cells[self.columns.guess] if cell]
-        return len({*labels}) >= TOLD * len(labels) > 0
+        return bool(labels) and do_differ(labels)
 
     @cached_property
     def labels(self) -> Sequence[str]:
         """The labels of the rows; nothing without."""
         names = [*self.cells]
         columns = [self.cells[names[at]] for at in self.columns.label[:1] or self.columns.full_name]
-        return [" ".join(cells) for cells in zip(*columns, strict=True)]
+        return [whole_name(cells) for cells in zip(*columns, strict=True)]
 
     @cached_property
     def others(self) -> list[str]:
@@ -272,16 +282,20 @@ class ForeignKeys:
             return {}
         by_number, found = are_numbers(table.cells[own]), {}
         for name, forms in zip(table.cells, spelt([*table.cells]), strict=True):
-            if name not in table.others or name in self.found[number] or table.is_repeated(own, name):
+            is_alike = not {*forms}.isdisjoint(PARENT) or any(map(ALIKE.fullmatch, forms))
+            if name not in table.others or name in self.found[number] or (by_number and not (is_alike or is_key(name))):
                 continue
-            is_alike, counts = not {*forms}.isdisjoint(PARENT) or any(map(ALIKE.fullmatch, forms)), table.counts(name)
+            counts = table.counts(name)
             del counts["0"]
             named = Named(counts)
-            if by_number and not is_alike:
-                others = [(one, key) for one, key in enumerate(self.own) if key and one != number]
-                if not is_key(name) or any(named.are_in(self._keys_in(*key)) for key in others):
-                    continue
-            if named.are_in(self._keys_in(number, own)):
+            others = (
+                [] if is_alike or not by_number else [key for key in enumerate(self.own) if key[1] and key[0] != number]
+            )
+            if (
+                named.are_in(self._keys_in(number, own))
+                and not table.is_repeated(own, name)
+                and not any(named.are_in(self._keys_in(*key)) for key in others)
+            ):
                 found[name] = (number, own)
         return found
 

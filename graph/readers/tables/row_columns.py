@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from ontodex.graph.names import normalise, spellings
 from ontodex.graph.prefixes import looks_like_identifier
-from ontodex.graph.readers.tables.entity_columns import EntityColumns
+from ontodex.graph.readers.tables.entity_columns import EntityColumns, whole_name
 from ontodex.graph.readers.tables.keys import are_counted
 from ontodex.graph.readers.tables.levels import names_by_level
 from ontodex.graph.readers.tables.paths import ARROW, Category, PathColumn, path_of
 from ontodex.graph.readers.tables.values import LETTER, are_short, is_word
 
-__all__ = ["APART", "TOOK_LABELS", "ChosenColumns", "are_labels", "chosen_columns"]
+__all__ = ["APART", "TOOK_LABELS", "ChosenColumns", "are_labels", "chosen_columns", "do_differ"]
 
 APART = 0.9
 """A column may hold the labels of a table that names none if so many of its rows have one and so many differ."""
@@ -116,9 +116,7 @@ def _with_full_names(rows: Sequence[Row], columns: EntityColumns) -> tuple[Seque
     """Return the rows with a column of labels that first and last names make, if these are all the labels that there are."""
     if not columns.full_name:
         return rows, columns
-    named = [
-        (number, [*cells, " ".join(" ".join(cells[at] for at in columns.full_name).split())]) for number, cells in rows
-    ]
+    named = [(number, [*cells, whole_name(cells[at] for at in columns.full_name)]) for number, cells in rows]
     return named, replace(columns, width=columns.width + 1, label=(columns.width,), full_name=())
 
 
@@ -190,7 +188,7 @@ def _labelled(
     """
     if columns.guess:
         names = [cell for cells in rows if (cell := cells[columns.label[0]].strip())]
-        if len(set(names)) >= APART * len(names):
+        if do_differ(names):
             return columns
         others = sorted((*columns.others, (columns.label[0], columns.guess)))
         columns = replace(columns, label=(), others=tuple(others), guess="")
@@ -200,6 +198,11 @@ def _labelled(
             remark(TOOK_LABELS.format(name))
             return replace(columns, label=(at,), others=tuple(other for other in columns.others if other[0] != at))
     return columns if columns.id or paths else _with_subject(rows, columns, remark)
+
+
+def do_differ(cells: Collection[str]) -> bool:
+    """Tell whether nearly all of some cells differ."""
+    return len({*cells}) >= APART * len(cells)
 
 
 def are_labels(cells: Sequence[str], ids: Collection[str]) -> bool:
