@@ -61,20 +61,27 @@ class Document(NamedTuple):
 def gathered(sources: Sequence[Any]) -> list[Any]:
     """Return sources with the records of a folder whose files hold one each as a document in place of the first of them.
 
-    In place of the others is nothing.
+    In place of the others is nothing. Records that say different things stay apart.
     """
     found, by_folder = [*sources], dict[Path, list[int]]()
     for number, one in enumerate(sources):
         if isinstance(one, Document) and one.is_record:
             by_folder.setdefault(one.path.parent, []).append(number)
     for folder, numbers in by_folder.items():
-        if len(numbers) > 1:
-            records = [record for number in numbers for of in sources[number].lists.values() for record in of]
+        records = [record for number in numbers for of in sources[number].lists.values() for record in of]
+        if len(numbers) > 1 and _say_the_same(records):
             problems = sources[numbers[0]].problems.of(str(folder))
             found[numbers[0]] = Document(folder, problems, {folder.name: records})
             for number in numbers[1:]:
                 found[number] = None
     return found
+
+
+def _say_the_same(records: Sequence[Record]) -> bool:
+    """Tell whether most keys of each record are those of most records."""
+    counts = Counter(key for record in records for key in record)
+    usual = {key for key, count in counts.items() if 2 * count > len(records)}
+    return all(2 * len(usual.intersection(record)) > len(record) for record in records)
 
 
 Joined = tuple[Sheet | Document, Join]

@@ -190,7 +190,7 @@ def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
     named: list[Record] = [value if key_of(value, ID) else {"id": key, **value} for key, value in objects.items()]
     if 2 * len(named) > len(document):
         return {name: named}
-    return {name: [document]} if is_named(document) else {}
+    return {name: [document]} if is_named(document) and len(document) <= MOST_KEYS else {}
 
 
 def _maps_of_ids(objects: Mapping[str, Record]) -> dict[str, list[Record]]:

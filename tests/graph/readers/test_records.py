@@ -293,6 +293,18 @@ def test_files_of_a_folder_may_be_a_record_each(write) -> None:
     }
 
 
+def test_records_of_a_folder_that_say_different_things_stay_apart(write) -> None:
+    write("a/dog.json", json.dumps({"name": "dog", "children": [{"name": "pup"}]}))
+    write("a/codes.json", json.dumps({"mid": "x", **{f"c{at}": "y" for at in range(1100)}}))
+    path = write("a/tool.json", json.dumps({"name": "tool", "version": "1", "licence": "MIT", "author": "Ann"}))
+    with pytest.warns(ReadWarning) as found:
+        graph = read(path.parent)
+    assert known(graph) == {("dog > pup", "is_a", "dog")}
+    said = "\n".join(str(one.message) for one in found)
+    assert "codes.json: expected OBO-graph JSON" in said
+    assert "tool.json: left out version, licence, author" in said
+
+
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_what_a_sparql_endpoint_answers(write, form: str) -> None:
     place = "http://x.org/entity/"
