@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
+from pathlib import Path
 from typing import NamedTuple
 
 from ontodex.graph.builder import GraphBuilder, own_name
@@ -61,7 +63,12 @@ def _clash(one: Part, other: Part) -> str:
 def warn_of_columns(parts: Sequence[Part]) -> None:
     """Say which columns of tables are left out."""
     told = [part for part in parts if part.table.left_out]
-    named = [_columns(part) if len(told) == 1 else f"{_columns(part)} of {_name(part)}" for part in told]
+    count = Counter(part.table.name for part in told)
+    names = [part.table.name if count[part.table.name] == 1 else Path(part.graph.source).name for part in told]
+    named = [
+        f"{_columns(part)} of {name}" if len(told) > 1 else _columns(part)
+        for part, name in zip(told, names, strict=True)
+    ]
     if told:
         told[0].problems.remark(
             f"left out {'; '.join(named)}: a column of numbers, dates, yes and no, or texts that few rows share is no "
@@ -74,10 +81,6 @@ def _columns(part: Part) -> str:
     """Return the names of the columns of a table that are left out, the first of many."""
     named, more = [*part.table.left_out][:MOST_NAMED], len(part.table.left_out) - MOST_NAMED
     return f"{', '.join(named)}{f' and {more} more' if more > 0 else ''}"
-
-
-def _name(part: Part) -> str:
-    return part.table.name or part.graph.source
 
 
 def with_named(graph: KnowledgeGraph, parts: Sequence[Part]) -> KnowledgeGraph:

@@ -39,6 +39,10 @@ def test_numbers_name_rows_of_the_table_that_their_column_is_named_after(write) 
     assert "left out rating" in str(found[1].message)
     with pytest.warns(ReadWarning, match="left out company_id"):
         read(films)
+    again = write("films-2.csv", films.read_text().replace("rating", "stars"))
+    with pytest.warns(ReadWarning) as found:
+        read(films, again)
+    assert "left out company_id, rating of films.csv; company_id, stars of films-2.csv: " in str(found[0].message)
 
 
 DUMP = {
