@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ontodex.graph.names import spellings
+from ontodex.graph.builder import readable
+from ontodex.graph.names import normalise, spellings
 from ontodex.graph.readers.tables.workbooks import Sheet
 
-__all__ = ["Table", "are_counted", "is_key", "table_name", "table_of"]
+__all__ = ["Table", "are_counted", "is_key", "relation_label", "table_name", "table_of"]
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson")
 
@@ -58,6 +59,17 @@ def table_of(column: str, tables: Collection[str]) -> str:
     of = [f" {found[1]}" for form in spellings(column) if (found := OF_ANOTHER.fullmatch(form))]
     named = [table for table in tables if any(one.endswith(f" {form}") for form in _singulars(table) for one in of)]
     return max(named, key=lambda table: (len(table), table), default="")
+
+
+def relation_label(column: str, others: Collection[str] = ()) -> str:
+    """Return what the relation of a column of keys is called: what they name, if no other column is called so.
+
+    >>> relation_label("ProductID"), relation_label("mother_id", ["mother"]), relation_label("genre")
+    ('Product', 'mother id', 'genre')
+    """
+    label = readable(column)
+    named = label.rpartition(" ")[0] if OF_ANOTHER.fullmatch(normalise(label)) else ""
+    return label if not named or normalise(named) in {spellings(other)[-1] for other in others} else named
 
 
 def _singulars(name: str) -> list[str]:

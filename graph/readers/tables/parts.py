@@ -14,7 +14,7 @@ from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import merge
 from ontodex.graph.names import normalise
 from ontodex.graph.readers.problems import Problems
-from ontodex.graph.readers.tables.keys import Table
+from ontodex.graph.readers.tables.keys import Table, relation_label
 
 __all__ = ["Part", "warn_of_clashes", "warn_of_columns", "with_named"]
 
@@ -104,6 +104,7 @@ def with_named(graph: KnowledgeGraph, parts: Sequence[Part]) -> KnowledgeGraph:
                 named.update((cell, _named(cell, names)) for cell in cells[SAMPLE:])
             if links and TOLD * len(links) <= sum(bool(named.get(cell)) for _, cell in links):
                 del part.table.left_out[column]
+                found.relation(column, relation_label(column))
                 for head, cell in links:
                     if tail := named[cell]:
                         found.triple(head, column, tail)

@@ -13,7 +13,7 @@ from ontodex.graph.readers.tables.codes import parents_by_code
 from ontodex.graph.readers.tables.comma_lists import are_comma_lists, comma_parts
 from ontodex.graph.readers.tables.entity_columns import NOTHING, EntityColumns, cell_parts
 from ontodex.graph.readers.tables.found_rows import FoundRows, Link, Row
-from ontodex.graph.readers.tables.keys import Table, table_of
+from ontodex.graph.readers.tables.keys import Table, relation_label, table_of
 from ontodex.graph.readers.tables.paths import add_category, path_of
 from ontodex.graph.readers.tables.row_columns import ChosenColumns
 from ontodex.graph.readers.tables.values import LETTER, NUMBER, are_short, is_word
@@ -71,6 +71,8 @@ def add_links(
         parts = {cell: found.parts(cell, parts_of) for cell in {cells[at] for _, cells in named}}
         links = [(identifier, part) for identifier, cells in named for part in parts[cells[at]]]
         _add_relation(name, links, builder, table, found)
+    for name in {name for _, name in others}.intersection(builder.relation_ids()):
+        builder.relation(name, relation_label(name, [other for _, other in columns.others]))
     for identifier, cells in named:
         for relation, category in chosen.links(cells):
             if relation and found.still_there([(identifier, path_of(category))]):
