@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph import Hierarchy, KnowledgeGraph, ReadWarning
+from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
 from ontodex.graph.merging import aligned
+from ontodex.graph.notices import warn_reader
 
 __all__ = ["CHOICES", "Known"]
 
@@ -97,10 +97,8 @@ def _in_rows_of(graph: KnowledgeGraph, other: KnowledgeGraph) -> NDArray[np.int3
     moved = np.stack([entity[triples[:, 0]], relation[triples[:, 1]], entity[triples[:, 2]]], axis=1)
     moved = moved[(moved >= 0).all(axis=1)]
     if not len(moved):
-        warnings.warn(
+        warn_reader(
             f"none of the {len(triples):,} triples of {other.source} is about entities and relations of the index; "
-            "are its ids those of another source?",
-            ReadWarning,
-            stacklevel=2,
+            "are its ids those of another source?"
         )
     return moved

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -18,7 +17,7 @@ from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.hierarchy import Hierarchy
 from ontodex.graph.hierarchy_names import UPWARD, spelt
 from ontodex.graph.names import NameIndex, NameKind
-from ontodex.graph.notices import ReadWarning
+from ontodex.graph.notices import warn_reader
 from ontodex.graph.prefixes import contract, local_name
 
 __all__ = ["KnowledgeGraph", "both_directions", "no_triples"]
@@ -315,11 +314,9 @@ class KnowledgeGraph:
         if hierarchy.dropped and on_cycle == "warn":
             named = [f"{self.ids[child]} -> {self.ids[parent]}" for child, parent in hierarchy.dropped[:NAMED]]
             more = len(hierarchy.dropped) - len(named)
-            warnings.warn(
+            warn_reader(
                 f"{self.source}: expected a hierarchy without cycles, left out {len(hierarchy.dropped)} link(s) that "
-                f"close one: {', '.join(named)}{f' and {more} more' if more else ''}; mend the source",
-                ReadWarning,
-                stacklevel=2,
+                f"close one: {', '.join(named)}{f' and {more} more' if more else ''}; mend the source"
             )
         return hierarchy
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -17,7 +16,7 @@ from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.hierarchy_names import BROADER, SUBCLASS, spelt
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.names import normalise
-from ontodex.graph.notices import ReadWarning
+from ontodex.graph.notices import warn_reader
 from ontodex.graph.prefixes import contract, expand, local_name
 
 __all__ = ["aligned", "merge", "union"]
@@ -197,11 +196,9 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
     shared = {named[key][0]: sorted(of_key) for key, of_key in bearers.items() if len(of_key) > 1}
     for name, of_name in islice(shared.items(), 1):
         more = f", and {len(shared) - 1} more such names" if len(shared) > 1 else ""
-        warnings.warn(
+        warn_reader(
             f"{part.source}: {name!r} is the label of {' and '.join(of_name[:3])}{more}; links of it are not theirs but of "
-            "another entity, which has this name as its id; give the id of the one that is meant",
-            ReadWarning,
-            stacklevel=2,
+            "another entity, which has this name as its id; give the id of the one that is meant"
         )
     return meant
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["ReadWarning"]
+import sys
+import warnings
+
+__all__ = ["ReadWarning", "warn_reader"]
+
+PACKAGE = __name__.partition(".")[0]
 
 
 class ReadWarning(UserWarning):
@@ -10,3 +15,11 @@ class ReadWarning(UserWarning):
 
     Or it has no names in the language they are wanted in.
     """
+
+
+def warn_reader(message: str) -> None:
+    """Give a :class:`ReadWarning` at the line outside this package that asked for what is read."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, ReadWarning, stacklevel=level)

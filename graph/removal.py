@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Iterable
 
 import numpy as np
@@ -15,7 +14,7 @@ from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.hierarchy_names import BROADER, SUBCLASS, spelt
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import aligned
-from ontodex.graph.notices import ReadWarning
+from ontodex.graph.notices import warn_reader
 from ontodex.graph.prefixes import looks_like_identifier
 
 __all__ = ["remove", "remove_links"]
@@ -109,7 +108,7 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
         )
         if not wanted:
             raise GraphError(message)
-        warnings.warn(message, ReadWarning, stacklevel=2)
+        warn_reader(message)
     gone = np.sort(_keys(graph, np.concatenate(wanted)))
     stay = [part[~within(gone, _keys(graph, part))] for part in (graph.triples, graph.valid, graph.test)]
     return _with_triples(graph, *stay)

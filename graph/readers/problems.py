@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 from ontodex.errors import ReadError, expect_choice
-from ontodex.graph.notices import ReadWarning
+from ontodex.graph.notices import warn_reader
 
 __all__ = ["ON_ERROR", "Noted", "Problems"]
 
@@ -61,7 +60,7 @@ class Problems:
     def remark(self, message: str) -> None:
         """Warn of what is no fault, if the policy is ``"warn"``."""
         if self.policy == "warn":
-            warnings.warn(self._named(f"{self.source}: {message}"), ReadWarning, stacklevel=3)
+            warn_reader(self._named(f"{self.source}: {message}"))
 
     def summary(self) -> str:
         """Return the number of faulty parts and the first few of them, one a line."""
@@ -72,8 +71,7 @@ class Problems:
         """Warn once of everything reported, if the policy is ``"warn"``."""
         if self.count and self.policy == "warn":
             advice = 'on_error="raise" (--on-error raise) stops at the first, "skip" says nothing'
-            text = f"{self.source}: {self.summary()}\n{advice}"
-            warnings.warn(text, ReadWarning, stacklevel=3)
+            warn_reader(f"{self.source}: {self.summary()}\n{advice}")
 
 
 class Noted(Problems):

@@ -19,7 +19,7 @@ from ontodex.graph.writers.atomic import replacing
 __all__ = ["predictions_as_nquads", "write_nquads"]
 
 Prediction = tuple[str, str, str, float]
-IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\x00-\x20<>\"{}|^`\\]+$")
+IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.")
 PLACE = ox.NamedNode(rdf.OURS + "predictions")
 XSD_DOUBLE = ox.NamedNode(rdf.XSD + "double")
 
@@ -63,9 +63,16 @@ def predictions_as_nquads(graph: KnowledgeGraph, predictions: Iterable[Predictio
 
 def _node(name: str, graph: KnowledgeGraph) -> ox.NamedNode:
     iri = expand(name, graph.prefixes)
-    if iri is None or not IRI.match(iri) or contract(iri, graph.prefixes) != name:
-        iri = name if IRI.match(name) else rdf.OURS + quote(name, safe="")
-    return ox.NamedNode(iri)
+    whole = _iri(iri) if iri is not None and contract(iri, graph.prefixes) == name else None
+    return whole or _iri(name) or ox.NamedNode(rdf.OURS + quote(name, safe=""))
+
+
+def _iri(name: str) -> ox.NamedNode | None:
+    """Return the node of a name that is an IRI with an authority."""
+    try:
+        return ox.NamedNode(name) if IRI.match(name) else None
+    except ValueError:
+        return None
 
 
 def _predicate(name: str, graph: KnowledgeGraph) -> ox.NamedNode:

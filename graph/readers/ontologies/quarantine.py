@@ -57,6 +57,7 @@ class Quarantine:
         format: Its format.
         base: IRI that relative ones are relative to.
         source: Its name, for messages.
+        lenient: Take names of resources that are strictly no IRIs.
 
     Attributes:
         prefixes: Those that it declares, once all quads were taken.
@@ -65,14 +66,17 @@ class Quarantine:
         ReadError: If it takes more time or memory than a document of its size should, or kills its parser.
     """
 
-    def __init__(self, stream: Any, size: int, format: ox.RdfFormat, base: str, source: str) -> None:
+    def __init__(
+        self, stream: Any, size: int, format: ox.RdfFormat, base: str, source: str, *, lenient: bool = False
+    ) -> None:
         self.prefixes: dict[str, str] = {}
         self.source = source
         self._stream = stream
         self._seconds = SECONDS + size // BYTES_A_SECOND
         self._memory = MEMORY + BYTES_A_BYTE * size
         self._command = [
-            *(sys.executable, "-I", str(PROGRAM), _NAMES[format], base, str(self._seconds), str(self._memory)),
+            *(sys.executable, "-I", str(PROGRAM), _NAMES[format], base, "lenient" if lenient else ""),
+            *(str(self._seconds), str(self._memory)),
             *filter(None, sys.path),
         ]
         self._failure: BaseException | None = None

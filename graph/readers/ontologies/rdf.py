@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -32,6 +33,10 @@ RDF_FORMATS: Mapping[str, ox.RdfFormat] = MappingProxyType(
     }
 )
 BLOCK = 1 << 20
+AS_THEY_STAND = "names that are strictly no IRIs are read as they stand"
+IRI = re.compile(r'[A-Za-z][\w+.-]*:[^\x00-\x1f<>"]*')
+"""An IRI but for some letters in it, such as spaces."""
+
 NESTED = 100
 """Triples in triples, and in these; a hundred thousand deep they overflow the parser's stack."""
 
@@ -40,7 +45,9 @@ def read_rdf(path: Path, format: str, builder: GraphBuilder, problems: Problems)
     """Read an RDF file. Nothing that it imports or names is fetched.
 
     N-Triples and N-Quads go on after a bad line. The other formats cannot be read past a fault, and half an ontology
-    must not pass for a whole one: there a fault is an error whatever the policy.
+    must not pass for a whole one: there a fault is an error whatever the policy. Names of resources that are strictly no
+    IRIs (with spaces, relative to no base, or an ``rdf:ID`` that is no name in XML) are faults only if any fault is an
+    error.
 
     Args:
         path: The file.
@@ -52,11 +59,15 @@ def read_rdf(path: Path, format: str, builder: GraphBuilder, problems: Problems)
         ReadError: At a fault that cannot be read past, or an entity declaration that looks hostile.
     """
     statements = RdfStatements(builder.source, builder.language)
-    with opened(path) as stream:
-        if format in ("ntriples", "nquads"):
+    if format in ("ntriples", "nquads"):
+        with opened(path) as stream:
             _read_lines(stream, statements, problems, path)
-        else:
-            _read_document(stream, path, RDF_FORMATS[format], statements)
+    else:
+        try:
+            _read_document(path, RDF_FORMATS[format], statements)
+        except Fault as strict:
+            statements = RdfStatements(builder.source, builder.language)
+            _read_leniently(path, RDF_FORMATS[format], statements, problems, strict)
     interpret(statements, builder, problems)
 
 
@@ -95,55 +106,94 @@ def _add(quads: Iterable[Any], statements: RdfStatements) -> None:
             statements.link(name, quad.predicate.value, end, graph.value if isinstance(graph, named | blank) else "")
 
 
-def _read_document(stream: BinaryIO, path: Path, format: ox.RdfFormat, statements: RdfStatements) -> None:
-    source: Any = GuardedXml(stream, path) if format == ox.RdfFormat.RDF_XML else stream
+def _read_document(path: Path, format: ox.RdfFormat, statements: RdfStatements, *, lenient: bool = False) -> None:
     base = f"file:///{quote(path.name)}"
-    document = Quarantine(source, size_of(path), format, base, str(path))
-    try:
+    with opened(path) as stream:
+        source: Any = GuardedXml(stream, path) if format == ox.RdfFormat.RDF_XML else stream
+        document = Quarantine(source, size_of(path), format, base, str(path), lenient=lenient)
         _add(document, statements)
-    except Fault as error:
-        with opened(path) as whole:
-            lines = sum(1 for _ in whole)
-        left = f"{lines - error.line + 1} of {lines} lines were not read" if error.line else "the rest was not read"
-        mend = "Mend the line and read again"
-        if "remote contexts" in str(error):
-            mend = "Nothing is fetched: write the context into the document"
-        message = f"expected {format.name}, found a fault ({error}); {left}. {mend}"
-        raise ReadError(message, str(path), error.line) from None
     statements.prefixes.update(document.prefixes)
     if isinstance(source, GuardedXml):
         statements.prefixes.update(source.prefixes)
 
 
+def _read_leniently(
+    path: Path, format: ox.RdfFormat, statements: RdfStatements, problems: Problems, strict: Fault
+) -> None:
+    """Read a document that has a fault, if it is in the name of a resource.
+
+    Raises:
+        ReadError: If it is another one, or any fault is an error.
+    """
+    fault = strict
+    if problems.policy != "raise":
+        try:
+            _read_document(path, format, statements, lenient=True)
+        except Fault as error:
+            fault = error
+        else:
+            problems.remark(f"{AS_THEY_STAND}: {strict}")
+            return
+    with opened(path) as whole:
+        lines = sum(1 for _ in whole)
+    left = f"{lines - fault.line + 1} of {lines} lines were not read" if fault.line else "the rest was not read"
+    mend = "Mend the line and read again"
+    if "remote contexts" in str(fault):
+        mend = "Nothing is fetched: write the context into the document"
+    raise ReadError(f"expected {format.name}, found a fault ({fault}); {left}. {mend}", str(path), fault.line) from None
+
+
 def _read_lines(stream: BinaryIO, statements: RdfStatements, problems: Problems, path: Path) -> None:
     """Read N-Triples or N-Quads in blocks of lines; a block with a fault is read line by line."""
     start, size, block = 1, 0, list[bytes]()
+    lenient: list[str] = []
     for line in bounded_lines(stream, path):
         block.append(line)
         size += len(line)
         if size > BLOCK:
-            _read_block(block, start, statements, problems, str(path))
+            lenient += _read_block(block, start, statements, problems, str(path))
             start, size, block = start + len(block), 0, []
-    _read_block(block, start, statements, problems, str(path))
+    lenient += _read_block(block, start, statements, problems, str(path))
+    if lenient:
+        problems.remark(f"{AS_THEY_STAND} in {len(lenient):,} line(s), the first: {lenient[0]}")
 
 
-def _read_block(block: list[bytes], start: int, statements: RdfStatements, problems: Problems, source: str) -> None:
+def _read_block(
+    block: list[bytes], start: int, statements: RdfStatements, problems: Problems, source: str
+) -> list[str]:
+    """Read some lines; return the faults in names that were read nevertheless."""
     try:
         _add(_parsed(b"".join(block)), statements)
-        return
+        return []
     except (SyntaxError, ValueError):
         pass
+    lenient: list[str] = []
     for number, line in enumerate(block, start=start):
         try:
             _add(_parsed(line), statements)
         except (SyntaxError, ValueError) as error:
+            if problems.policy != "raise" and (found := _parsed_leniently(line)):
+                _add(found, statements)
+                lenient.append(str(error.args[0]))
+                continue
             shown = line[:60].decode("utf-8", "replace").strip()
             problems.report(f"expected a statement, found {shown!r} ({error.args[0]})", number, source)
+    return lenient
 
 
-def _parsed(lines: bytes) -> list[Any]:
+def _parsed(lines: bytes, *, lenient: bool = False) -> list[Any]:
     if b"\0" in lines:
         raise ValueError("a NUL byte")
     if lines.count(b"<<") > NESTED and any(line.count(b"<<") > NESTED for line in lines.splitlines()):
         raise ValueError(f"more than {NESTED} triples in one another")
-    return list(ox.parse(lines, format=ox.RdfFormat.N_QUADS))
+    return list(ox.parse(lines, format=ox.RdfFormat.N_QUADS, lenient=lenient))
+
+
+def _parsed_leniently(line: bytes) -> list[Any]:
+    """Return what a line says if nothing but the letters of its IRIs is wrong."""
+    try:
+        found = _parsed(line, lenient=True)
+    except (SyntaxError, ValueError):
+        return []
+    names = [node.value for quad in found for node in quad if isinstance(node, ox.NamedNode)]
+    return found if all(map(IRI.fullmatch, names)) else []

@@ -13,6 +13,7 @@ SKOS_XL = "http://www.w3.org/2008/05/skos-xl#"
 DCT = "http://purl.org/dc/terms/"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 SHACL = "http://www.w3.org/ns/shacl#"
+BIOPAX = "http://www.biopax.org/release/biopax-level3.owl#"
 WIKIBASE = "http://wikiba.se/ontology#"
 VOCABULARY = (OWL, RDF, RDFS, XSD)
 """Where nothing is an entity."""
@@ -48,11 +49,12 @@ LABELS = (
     *(RDFS + "label", SKOS + "prefLabel", SKOS_XL + "prefLabel"),
     *(space + "name" for space in SCHEMA),
     *("http://xmlns.com/foaf/0.1/name", "http://www.geonames.org/ontology#name"),
-    *(DCT + "title", "http://purl.org/dc/elements/1.1/title"),
+    *(DCT + "title", "http://purl.org/dc/elements/1.1/title", BIOPAX + "displayName", BIOPAX + "term"),
 )
 SYNONYMS = (
     *(space + name for space in (SKOS, SKOS_XL) for name in ("altLabel", "hiddenLabel")),
     *(f"{OBO_IN_OWL}has{scope}Synonym" for scope in ("Exact", "Related", "Broad", "Narrow")),
+    *(BIOPAX + name for name in ("standardName", "name")),
 )
 DEFINITIONS = (
     OBO + "IAO_0000115",
@@ -84,10 +86,12 @@ NO_ENTITIES = (OWL + "Ontology", DATATYPE, SKOS + "ConceptScheme")
 """Types of what is neither an entity nor a property."""
 NAMED_BY = WIKIBASE + "directClaim"
 """What leads from an entity that stands for a property to the property."""
-NOTES = tuple(
-    WIKIBASE + kind for kind in ("Statement", "Reference", "TimeValue", "QuantityValue", "GlobecoordinateValue")
+NOTES = (
+    *(WIKIBASE + kind for kind in ("Statement", "Reference", "TimeValue", "QuantityValue", "GlobecoordinateValue")),
+    *(f"{BIOPAX}{kind}Xref" for kind in ("Unification", "Relationship", "Publication")),
+    *(BIOPAX + kind for kind in ("Stoichiometry", "SequenceSite", "SequenceInterval", "ChemicalStructure", "Evidence")),
 )
-"""Types of what Wikibase says more of a link with."""
+"""Types of what says more of a link or an entity, in Wikibase and in BioPAX, and is none itself."""
 DOMAINS = (RDFS + "domain", *(space + "domainIncludes" for space in SCHEMA))
 RANGES = (RDFS + "range", *(space + "rangeIncludes" for space in SCHEMA))
 

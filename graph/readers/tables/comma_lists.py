@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection
 
 from ontodex.graph.readers.tables.values import are_short, unwrapped
 
-__all__ = ["are_comma_lists", "comma_parts"]
+__all__ = ["are_comma_lists", "are_listed_codes", "comma_parts"]
 
 RECURRING = 1 / 2
 """Of what cells list, more than so much is found in other cells too: what an address or a name begins with is not."""
@@ -20,6 +21,12 @@ LONGEST = 40
 
 FEWEST = 3
 """Cells with commas that tell."""
+
+TOLD = 0.9
+"""So many of the values stand for themselves: their brackets are closed, or there is no space in them."""
+
+CODE = re.compile(r"(?=.*(?:\d|[^\W\d_].*[A-Z]))\S+")
+"""A short name of something, with a digit or a capital in it."""
 
 
 def comma_parts(cell: str) -> list[str]:
@@ -58,4 +65,22 @@ def are_comma_lists(cells: Collection[str]) -> bool:
     recurring = {part for part in listed if cells_with[part] > 1}
     moving = sum(len(places[part]) > 1 for part in recurring)
     often = sum(part in recurring for part in listed) > RECURRING * len(listed)
+    whole = sum(all(part.count(one) == part.count(other) for one, other in ("()", "[]", "{}")) for part in listed)
+    if whole < TOLD * len(listed):
+        return False  # "2-(4-methyl-1,3-thiazol)"
     return are_short(listed, LONGEST) and often and moving >= MOVING * len(recurring) > 0
+
+
+def are_listed_codes(cells: Collection[str]) -> bool:
+    """Tell whether the cells of a column list short names without spaces, parted by commas, of which half are codes.
+
+    >>> are_listed_codes(["ACF, ASP, ACF64", "FWP007, S863-7", "p170, FLJ25179", "A2MP"])
+    True
+    >>> are_listed_codes(["Smith, John", "Lee, Ann", "Roe, Jane"]), are_listed_codes(["1,2-dichloroethane"] * 3)
+    (False, False)
+    """
+    lists = [cell.split(", ") for cell in cells if ", " in cell]
+    listed = [part.strip() for parts in lists for part in parts]
+    tokens = sum(" " not in part and "," not in part for part in listed)
+    codes = sum(bool(CODE.fullmatch(part)) for part in listed)
+    return len(lists) >= FEWEST and tokens >= TOLD * len(listed) and 2 * codes >= len(listed)

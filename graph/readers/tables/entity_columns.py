@@ -53,6 +53,9 @@ OF_A_PARENT = re.compile(r"parent (.+) (?:id|code|name|label)")
 PARENT_OF_KIND = (("parent ", ""), ("broader ", ""), ("", " parent"))
 """What stands before or after what the entities of a table are, in the name of a column of their parents."""
 
+MARKS = "|;\n"
+"""What parts the names in a cell."""
+
 NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "\\n", "-", "--", "–", "—", "?"))
 """Cells of names and links that say that there is none."""
 
@@ -68,11 +71,14 @@ ID_OF = re.compile(r"(.+) (?:id|code|key|no|number)")
 OF_A_PLACE = re.compile("(?:postal|post|zip|area|phone|telephone|fax|house|room) (?:code|number)")
 """A name of a column of what several rows may have, and so of ids only if it tells them apart."""
 
-WHOLE = ("full", "short", "long", "display", "official", "common", "scientific", "legal")
+WHOLE = ("full", "short", "long", "display", "official", "approved", "common", "scientific", "legal")
 OWN = (*WHOLE, "first", "last", "family", "given")
 """"full name" is a name of what stands in the row."""
 
-FURTHER_NAME = re.compile(f"(?:{'|'.join(WHOLE)}|native|original|latin|vernacular|inverted) names?")
+FURTHER_NAME = re.compile(
+    f"(?:{'|'.join(WHOLE)}|native|original|latin|vernacular|inverted|alias|former|prev|previous) (?:name|symbol)s?"
+    "|symbols?|abbreviations?|acronyms?"
+)
 """A name of a column of synonyms beside one of labels."""
 
 GIVEN = ("first name", "given name", "forename", "firstname", "givenname")
@@ -98,7 +104,7 @@ class EntityColumns:
         width: Number of columns.
         id: Identifiers; where there are none, labels identify.
         label: Labels; all but the first are synonyms, and so are other ones of an id that is repeated.
-        synonyms: Synonyms, parted by ``|``, ``;`` or new lines.
+        synonyms: Synonyms, parted by ``|``, ``;`` or new lines, or by commas in some of these columns.
         definition: Definitions.
         former: Former ids, parted likewise.
         parents: What is more general, by id or label, parted likewise.
@@ -110,6 +116,7 @@ class EntityColumns:
         level_of: What the levels are of.
         full_name: Columns of the first and the last names of people, who have no other label.
         value_labels: Columns of links and those of the labels of what they link to ("country", "countryLabel").
+        commas: Those whose names are parted by commas.
     """
 
     width: int
@@ -127,6 +134,7 @@ class EntityColumns:
     level_of: str = ""
     full_name: tuple[int, ...] = ()
     value_labels: tuple[tuple[int, int], ...] = ()
+    commas: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, names: Sequence[str]) -> EntityColumns:
@@ -153,8 +161,7 @@ class EntityColumns:
         ids = ids or keys[:1]
         levels, level_of = level_columns(names)
         if labels:
-            further = (at for at, form in enumerate(plain) if any(map(FURTHER_NAME.fullmatch, form)))
-            synonyms += tuple(at for at in further if at not in {*said, *labels})
+            synonyms += tuple(at for at in _further_names(plain) if at not in {*said, *labels})
         taken = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete, *levels, *full_name}
         taken.update(value_labels.values())
         rest = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
@@ -189,6 +196,13 @@ class EntityColumns:
         others = tuple(sorted((*columns.others, *said)))
         return replace(columns, label=(), full_name=(), definition=(), guess="", others=others)
 
+    def labelled(self, label: int) -> EntityColumns:
+        """Return the columns with one of the others as that of labels, and its further names as synonyms of them."""
+        named = [(at, name) for at, name in self.others if at != label]
+        further = [named[place][0] for place in _further_names(spelt([name for _, name in named]))]
+        rest = tuple(other for other in named if other[0] not in further)
+        return replace(self, label=(label,), synonyms=(*self.synonyms, *further), others=rest)
+
     @property
     def told(self) -> int:
         """How many columns have a name that is one of an entity's."""
@@ -205,8 +219,14 @@ class EntityColumns:
 
     def names(self, places: Sequence[int], cells: Sequence[str], *, exact: bool = False) -> list[str]:
         """Return the names in some columns of a row; ``exact``: parted by ``|`` alone, and no word stands for none."""
-        parts = [part for at in places for part in cell_parts(cells[at], "|" if exact else "|;\n")]
+        marks = {at: "|" if exact else f"{MARKS}," if at in self.commas else MARKS for at in places}
+        parts = [part for at in places for part in cell_parts(cells[at], marks[at])]
         return [part for part in parts if exact or part.casefold() not in NOTHING]
+
+
+def _further_names(names: Sequence[tuple[str, ...]]) -> list[int]:
+    """Return the columns of synonyms beside one of labels."""
+    return [at for at, forms in enumerate(names) if any(map(FURTHER_NAME.fullmatch, forms))]
 
 
 def spelt(names: Sequence[str]) -> list[tuple[str, ...]]:
@@ -315,7 +335,7 @@ def _is_own(forms: Sequence[str]) -> bool:
     return any(form.partition(" ")[0] in OWN for form in forms)
 
 
-def cell_parts(cell: str, marks: str = "|;\n") -> list[str]:
+def cell_parts(cell: str, marks: str = MARKS) -> list[str]:
     """Return what is in a cell, parted by the marks, without what is empty."""
     return [part.strip() for part in re.split(f"[{marks}]", cell) if part.strip()]
 

@@ -28,7 +28,8 @@ PATH_NAME = re.compile(r"(?:.+ )?(?:path|breadcrumbs?|category tree)")
 """A name of a column of paths."""
 
 SHARED = 2 / 3
-"""Paths that are parted by arrows without spaces begin with at most this many roots for each of them."""
+"""Paths that are parted by arrows without spaces begin with at most this many roots for each of them, and those that are
+parted by slashes end within as few others."""
 
 FEWEST, NESTED = 3, 0.9
 """Bars part the names of paths, and not lists, if so many names that recur in different ones, and such a share of these,
@@ -87,8 +88,8 @@ class PathColumn:
         """Return the column of these cells and this name, or ``None`` if most are no paths.
 
         Paths that are parted by a slash, a backslash or two colons are known by the name of their column, or as what they
-        begin with is there too, or by three names or more in most that begin alike; by a bar, which parts lists too, by the
-        name, or as names within them always stand below the same ones.
+        begin with is there too, or by three names or more in most that begin alike and end within the same ones; by a
+        bar, which parts lists too, by the name, or as names within them always stand below the same ones.
 
         >>> PathColumn.of(["Home > Sofas", "Home > Beds"]) is None, PathColumn.of(["AC/DC", "Sofas"]) is None
         (False, True)
@@ -149,7 +150,8 @@ def _are_parted(cells: Sequence[str], mark: re.Pattern[str], *, is_named: bool) 
         return False
     if mark is BAR and not is_named:
         return share_roots and _are_nested({*paths})
-    if is_named or (share_roots and 2 * sum(len(names) > 2 for names in paths) > len(paths)):
+    share_parents = len({names[:-1] for names in paths}) <= SHARED * len(paths)
+    if is_named or (share_roots and share_parents and 2 * sum(len(names) > 2 for names in paths) > len(paths)):
         return True
     parts = {*paths, *(_names(part, mark) for cell in cells for part in re.split(r"[|;,\n]", cell))}
     deep, roots = [names for names in parts if len(names) > 1], {names[:1] for names in paths}

@@ -34,7 +34,10 @@ LOOKED_AT = 20
 """Rows in which a header must not recur, where it has only one of the names."""
 
 LONGEST_NAME = 40
-"""Letters of the name of a column that is none of those known."""
+"""Letters of the name of a column that is none of those known, without a remark after it."""
+
+REMARK = re.compile(r"(?<=.)\s*[(\[].*[)\]]$")
+"""What is said of a column after its name: "ID (supplied by NCBI)"."""
 
 NAME = re.compile(r"[#%_]?\s*\w[^{}<>|]*")
 """What the name of a column may look like: no path, no object of JSON."""
@@ -119,7 +122,7 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     below = [cells for cells in rows[1:] if len(cells) == len(names)]
     are_names = (
         all(LETTER.search(name) and NAME.fullmatch(name) for name in named)
-        and max(map(len, names), default=0) <= LONGEST_NAME
+        and max((len(REMARK.sub("", name)) for name in names), default=0) <= LONGEST_NAME
     )
     recur = any(name == cell.strip() for cells in below for name, cell in zip(names, cells, strict=True))
     is_told = len(names) > 3 or (len(names) > 1 and _tells_entities(names, below))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ontodex.graph.names import normalise, spellings
 from ontodex.graph.prefixes import looks_like_identifier
+from ontodex.graph.readers.tables.comma_lists import are_listed_codes
 from ontodex.graph.readers.tables.entity_columns import EntityColumns, whole_name
 from ontodex.graph.readers.tables.keys import are_counted
 from ontodex.graph.readers.tables.levels import names_by_level
@@ -97,6 +98,8 @@ def chosen_columns(
             paths[at] = column
     if may_be_labelled and (columns.guess or not columns.label):
         columns = _labelled(lines, columns, paths, remark)
+    commas = frozenset(at for at in columns.synonyms if are_listed_codes([cells[at] for cells in lines]))
+    columns = replace(columns, commas=commas)
     own = next((at for at in paths if at not in columns.parents and _is_own(lines, columns, at, paths[at])), None)
     paths = {at: column for at, column in paths.items() if at == own or at not in columns.label}
     if own is not None:
@@ -196,7 +199,7 @@ def _labelled(
     for at, name in [other for other in columns.others if other[0] not in paths]:
         if are_labels([cells[at].strip() for cells in rows], ids):
             remark(TOOK_LABELS.format(name))
-            return replace(columns, label=(at,), others=tuple(other for other in columns.others if other[0] != at))
+            return _identified(rows, columns.labelled(at))
     return columns if columns.id or paths else _with_subject(rows, columns, remark)
 
 

@@ -247,6 +247,38 @@ def test_spaces_before_quotes_are_no_part_of_a_cell(write) -> None:
     assert ("Blake, Y.", "country", "JAM") in says(read(write("a.csv", content), on_error="raise"))["known"]
 
 
+GENES = [
+    ("HGNC:5", "A1BG", "alpha-1-B glycoprotein", "", "", "ENSG00000121410", "gene with protein product"),
+    ("HGNC:37133", "A1BG-AS1", "A1BG antisense RNA 1", "FLJ23569", "A1BGAS|A1BG-AS", "ENSG00000268895", "RNA"),
+    ("HGNC:24086", "A1CF", "APOBEC1 complementation factor", "ACF, ASP, ACF64", "", "ENSG00000148584", "RNA"),
+    ("HGNC:7", "A2M", "alpha-2-macroglobulin", "FWP007, S863-7", "", "ENSG00000175899", "gene with protein product"),
+    ("HGNC:23336", "A2ML1", "alpha-2-macroglobulin like 1", "FLJ25179, p170", "CPAMD9", "ENSG00000166535", "RNA"),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*left out", "ignore:.*took Approved symbol for the labels")
+@pytest.mark.parametrize(
+    ("header", "label", "synonym"),
+    [
+        ("hgnc_id symbol name alias_symbol prev_symbol ensembl_gene_id locus_type", 2, 1),
+        (
+            "HGNC ID;Approved symbol;Approved name;Alias symbols;Previous symbols;"
+            "Ensembl gene ID (supplied by Ensembl, and checked);Locus type",
+            1,
+            2,
+        ),
+    ],
+)
+def test_symbols_are_names(write, header: str, label: int, synonym: int) -> None:
+    """As the HUGO Gene Nomenclature Committee gives them out, and its form for one's own choice of columns."""
+    names = header.split(";" if ";" in header else None)
+    graph = read(write("genes.tsv", "\n".join("\t".join(row) for row in [names, *GENES])))
+    assert list(graph.ids)[:5] == [row[0] for row in GENES]
+    assert list(graph.labels)[:5] == [row[label] for row in GENES]
+    assert graph.synonyms[1] == (GENES[1][synonym], "FLJ23569", "A1BGAS", "A1BG-AS")
+    assert graph.synonyms[2] == (GENES[2][synonym], "ACF", "ASP", "ACF64")
+
+
 def test_further_names_are_synonyms(write) -> None:
     content = "id,name,official_name,alternateNames\nAF,Afghanistan,Islamic Republic of Afghanistan,Kabulistan|Ariana\n"
     said = says(read(write("a.csv", content), on_error="raise"))

@@ -207,3 +207,12 @@ def test_a_list_of_few_paths_is_read_when_asked_for(write) -> None:
     with pytest.raises(ReadError, match="or paths by --format paths"):
         read(path, on_error="raise")
     assert says(read(path, format="paths", on_error="raise"))["entities"].keys() >= {"readme", "docs > guide"}  # type: ignore[attr-defined]
+
+
+def test_structures_of_molecules_are_neither_paths_nor_lists(write) -> None:
+    """InChIs have slashes and commas, and begin alike."""
+    inchi = "InChI=1S/C{0}H26N6O/c1-4-15({0}-26)22-19-23,17({0}-10)/h5-9,12-13,26H,4,10-11H2,(H2,20,{0},24)/t15-/s1"
+    rows = [f'd{number},drug {number},"{inchi.format(number)}",kinase' for number in range(11, 21)]
+    with pytest.warns(ReadWarning, match="left out InChI"):
+        graph = read(write("drugs.csv", "\n".join(["id,name,InChI,target", *rows])))
+    assert list(graph.relation_ids) == ["target"]

@@ -11,6 +11,8 @@ from graph_strategies import says
 
 from ontodex.errors import ReadError
 from ontodex.graph import ReadWarning, read
+from ontodex.graph.prefixes import expand
+from ontodex.graph.writers.nquads import write_nquads
 
 DATA = """@prefix ex: <http://example.org/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -98,6 +100,38 @@ def test_lines_go_on_after_a_fault(write, name: str, bad: bytes) -> None:
     with pytest.raises(ReadError) as error:
         read(path, on_error="raise")
     assert error.value.line == 2
+
+
+RDF_XML = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x.org/" xml:base="{base}">
+<rdf:Description rdf:ID="{id}"><x:r rdf:resource="#b c"/></rdf:Description></rdf:RDF>"""
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "head", "tail"),
+    [
+        ("a.nt", "<http://x.org/a b> <http://x.org/r> <http://x.org/{c}> .", "http://x.org/a b", "http://x.org/{c}"),
+        ("a.ttl", "<http://x.org/a%zz> <http://x.org/r> <http://x.org/b> .", "http://x.org/a%zz", "http://x.org/b"),
+        ("a.rdf", RDF_XML.format(base="http://y.org/", id="GO%3A1+2"), "http://y.org/#GO%3A1+2", "http://y.org/#b c"),
+        ("a.rdf", RDF_XML.format(base="pets.owl", id="1a"), "pets.owl#1a", "pets.owl#b c"),
+    ],
+)
+def test_names_that_are_no_iris_are_read_as_they_stand(write, tmp_path, name: str, content: str, head: str, tail: str):
+    path = write(name, content)
+    with pytest.warns(ReadWarning, match="strictly no IRIs are read as they stand"):
+        graph = read(path)
+    assert [expand(one, graph.prefixes) or one for one in graph.ids] == [head, tail]
+    write_nquads(graph, tmp_path / "again.nq")
+    again = read(tmp_path / "again.nq", on_error="raise")
+    assert (list(again.ids), again.n_triples) == (list(graph.ids), 1)
+    with pytest.raises(ReadError):
+        read(path, on_error="raise")
+
+
+@pytest.mark.parametrize("name", ["a.ttl", "a.nt"])
+def test_a_name_that_ends_a_line_is_a_fault(write, name: str) -> None:
+    text = r"<http://x.org/a\u003E\u000Ab> <http://x.org/r> <http://x.org/c> ."
+    with pytest.raises(ReadError):
+        read(write(name, text))
 
 
 @pytest.mark.parametrize("policy", ["raise", "warn", "skip"])

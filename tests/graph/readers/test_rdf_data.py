@@ -115,3 +115,22 @@ def test_titles_and_names_of_other_vocabularies_are_labels_where_there_is_no_oth
     said = says(read(write("a.ttl", content), on_error="raise"))["entities"]
     labels = ("War and Peace", "Anna Karenina", "Leo Tolstoy", "Paris", "Leo Perutz", "São Paulo", "Brazil")
     assert {entry[0] for entry in said.values()} == set(labels)
+
+
+BIOPAX = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xml:base="http://pc.org/"
+ xmlns:bp="http://www.biopax.org/release/biopax-level3.owl#">
+<bp:Protein rdf:ID="p1"><bp:displayName>GRB2</bp:displayName><bp:name>Growth factor receptor-bound protein 2</bp:name>
+ <bp:xref rdf:resource="#x1"/></bp:Protein>
+<bp:Complex rdf:ID="c1"><bp:displayName>GRB2:SOS1</bp:displayName><bp:component rdf:resource="#p1"/>
+ <bp:componentStoichiometry rdf:resource="#s1"/></bp:Complex>
+<bp:Stoichiometry rdf:ID="s1"><bp:physicalEntity rdf:resource="#p1"/></bp:Stoichiometry>
+<bp:UnificationXref rdf:ID="x1"><bp:db>uniprot</bp:db><bp:id>P62993</bp:id></bp:UnificationXref></rdf:RDF>"""
+
+
+def test_what_biopax_counts_and_cites_by_is_no_entity(write) -> None:
+    said = says(read(write("pathway.owl", BIOPAX), on_error="raise"))
+    assert said["entities"]["http://pc.org/#p1"][:2] == ("GRB2", {"Growth factor receptor-bound protein 2"})
+    assert said["known"] == {
+        *(("http://pc.org/#p1", "rdf:type", "bp:Protein"), ("http://pc.org/#c1", "rdf:type", "bp:Complex")),
+        ("http://pc.org/#c1", "bp:component", "http://pc.org/#p1"),
+    }

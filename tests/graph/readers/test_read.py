@@ -268,3 +268,9 @@ def test_faults_are_told_source_by_source(write) -> None:
         read(one, write("empty.tsv", ""), on_error="skip")
     with pytest.raises(SettingsError, match="in memory"):
         read(one, networkx.MultiDiGraph(), format="table")
+
+
+def test_a_warning_is_at_the_line_that_reads(write) -> None:
+    with pytest.warns(ReadWarning) as found:
+        read(write("a.tsv", "dog\tis_a\tanimal\nstray\n"))
+    assert [one.filename for one in found] == [__file__]
