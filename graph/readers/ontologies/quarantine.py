@@ -101,8 +101,7 @@ class Quarantine:
             try:
                 while block := list(islice(process.stdout, BLOCK)):  # type: ignore[arg-type]
                     if block[-1].endswith(b"\n"):  # else the process was stopped within a line
-                        # The other process has read it: some names that it takes are strictly none.
-                        yield from ox.parse(b"".join(block), format=ox.RdfFormat.N_QUADS, lenient=True)
+                        yield from _again(b"".join(block))
                 process.wait()
             finally:
                 process.kill()
@@ -140,6 +139,14 @@ class Quarantine:
         if -code == signal.SIGABRT:
             return f"expected a document that {self._memory >> 20} MiB suffice to parse, found one that takes more"
         return f"expected a document, found one that its parser cannot stand (status {code})"
+
+
+def _again(quads: bytes) -> Iterator[Any]:
+    """Yield what the other process has read: some names that it takes are strictly none."""
+    try:
+        yield from ox.parse(quads, format=ox.RdfFormat.N_QUADS, lenient=True)
+    except SyntaxError as error:
+        raise Fault(str(error.args[0]), None) from None
 
 
 _NAMES = {getattr(ox.RdfFormat, name): name for name in ("TURTLE", "TRIG", "RDF_XML", "JSON_LD")}

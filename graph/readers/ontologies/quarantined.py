@@ -15,8 +15,8 @@ from typing import Any
 ID = re.compile(rb"""(\srdf:ID\s*=\s*["'])(?![^\W\d][\w.-]*["'])""")
 """The beginning of an ``rdf:ID`` that is no name in XML: as ``rdf:about`` of a fragment it says the same."""
 
-NO_IRI = re.compile(r'[\x00-\x1f<>"]')
-"""What would end the line, or the name itself, where it is written out."""
+NO_IRI = re.compile(r'[\x00-\x1f<>"\\]')
+"""What would end the line, or the name itself, or mean something else, where it is written out."""
 
 
 def main(format: str, base: str, lenient: str, seconds: str, memory: str, *places: str) -> None:

@@ -34,7 +34,7 @@ RDF_FORMATS: Mapping[str, ox.RdfFormat] = MappingProxyType(
 )
 BLOCK = 1 << 20
 AS_THEY_STAND = "names that are strictly no IRIs are read as they stand"
-IRI = re.compile(r'[A-Za-z][\w+.-]*:[^\x00-\x1f<>"]*')
+IRI = re.compile(r'[A-Za-z][\w+.-]*:[^\x00-\x1f<>"\\]*')
 """An IRI but for some letters in it, such as spaces."""
 
 NESTED = 100

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection
 
@@ -24,9 +23,6 @@ FEWEST = 3
 
 TOLD = 0.9
 """So many of the values stand for themselves: their brackets are closed, or there is no space in them."""
-
-CODE = re.compile(r"(?=.*(?:\d|[^\W\d_].*[A-Z]))\S+")
-"""A short name of something, with a digit or a capital in it."""
 
 
 def comma_parts(cell: str) -> list[str]:
@@ -82,5 +78,5 @@ def are_listed_codes(cells: Collection[str]) -> bool:
     lists = [cell.split(", ") for cell in cells if ", " in cell]
     listed = [part.strip() for parts in lists for part in parts]
     tokens = sum(" " not in part and "," not in part for part in listed)
-    codes = sum(bool(CODE.fullmatch(part)) for part in listed)
+    codes = sum(any(one.isdigit() or one.isupper() for one in part[1:]) for part in listed)
     return len(lists) >= FEWEST and tokens >= TOLD * len(listed) and 2 * codes >= len(listed)

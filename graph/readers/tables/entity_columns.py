@@ -37,7 +37,11 @@ KINDS = ("class", "category")
 SYNONYMS = (
     *("synonyms", "synonym", "lemmas", "aliases", "alias", "alternative labels", "alternative label", "altlabel"),
     *("altlabels", "alt label", "alt labels", "also known as", "aka", "exact synonyms", "exact synonym"),
-    *(f"{kind} {name}{s}" for kind in ("alternate", "alternative", "other") for name in ("name", "title") for s in ("", "s")),
+    *(
+        f"{one} {name}"
+        for one in ("alternate", "alternative", "other")
+        for name in ("name", "names", "title", "titles")
+    ),
     *("alternatenames", "alternativenames", "altnames", "alt names", "othernames"),
 )
 DEFINITION = ("definition", "definitions", "gloss", "description", "first sentence", "comment", "wikidata description")

@@ -71,9 +71,9 @@ def warn_of_columns(parts: Sequence[Part]) -> None:
     ]
     if told:
         told[0].problems.remark(
-            f"left out {'; '.join(named)}: a column of numbers, dates, yes and no, or texts that few rows share is no "
-            "relation; if one is, read the table of what it names too, or put it into a table of head, relation and tail, "
-            "or, if its numbers are ids, let its name end in id"
+            f"left out {'; '.join(named)}: a column of numbers, dates, yes and no, sentences, or texts that few rows share "
+            "is no relation; if one is, read the table of what it names too, or put it into a table of head, relation and "
+            "tail, or, if its numbers are ids, let its name end in id"
         )
 
 

@@ -36,9 +36,6 @@ LOOKED_AT = 20
 LONGEST_NAME = 40
 """Letters of the name of a column that is none of those known, without a remark after it."""
 
-REMARK = re.compile(r"(?<=.)\s*[(\[].*[)\]]$")
-"""What is said of a column after its name: "ID (supplied by NCBI)"."""
-
 NAME = re.compile(r"[#%_]?\s*\w[^{}<>|]*")
 """What the name of a column may look like: no path, no object of JSON."""
 
@@ -122,11 +119,16 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     below = [cells for cells in rows[1:] if len(cells) == len(names)]
     are_names = (
         all(LETTER.search(name) and NAME.fullmatch(name) for name in named)
-        and max((len(REMARK.sub("", name)) for name in names), default=0) <= LONGEST_NAME
+        and max(map(len, map(_without_remark, names)), default=0) <= LONGEST_NAME
     )
     recur = any(name == cell.strip() for cells in below for name, cell in zip(names, cells, strict=True))
     is_told = len(names) > 3 or (len(names) > 1 and _tells_entities(names, below))
     return are_names and is_told and len({*names}) == len(names) and not recur and 2 * len(below) > len(rows[1:])
+
+
+def _without_remark(name: str) -> str:
+    """Return the name of a column without what stands in brackets after it: "ID (supplied by NCBI)"."""
+    return name.partition("(")[0] if name.endswith(")") else name.partition("[")[0] if name.endswith("]") else name
 
 
 def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:

@@ -151,10 +151,12 @@ def _codes(at: int, named: Named) -> dict[str, str]:
 
 
 def _is_relation(cells: Sequence[str], row: Row) -> bool:
-    """Tell whether most cells of a column name rows of the table, or whether rows share its values."""
+    """Tell whether most cells of a column name rows of the table, or whether rows share its values, which are no texts."""
     values = Counter(cells)
     if 2 * sum(count for part, count in values.items() if row(part)) > len(cells):
         return True
+    if not are_short(cells):
+        return False
     words = sum(count for part, count in values.items() if is_word(part))
     is_said = {part.casefold() for part in values} <= NO_VALUES
     return not is_said and 2 * words > len(cells) and len(values) <= SHARED * len(cells)

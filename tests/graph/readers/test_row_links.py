@@ -184,3 +184,13 @@ def test_codes_of_another_kind_are_no_links(write) -> None:
     codes = {"AD": "AN", "AN": "NT", "FR": "FR", "IT": "IT", "DE": "GM", "GM": "GA", "GA": "GB", "ES": "SP"}
     rows = [f"{code},{code.lower()}land,{other}" for code, other in codes.items()]
     assert not says(read(write("a.csv", "\n".join(["id,name,fips", *rows]))))["known"]
+
+
+def test_texts_whose_lines_rows_share_are_no_relation(write) -> None:
+    lines = ["Redistributions of source code must retain the above copyright notice and this list of conditions."] * 2
+    records = [
+        {"id": f"L{one}", "name": f"license {one}", "kind": "free", "text": "\n".join(lines)} for one in range(6)
+    ]
+    with pytest.warns(ReadWarning, match="left out text"):
+        graph = read(write("licenses.json", json.dumps(records)))
+    assert list(graph.relation_ids) == ["kind"]
