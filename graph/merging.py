@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
 
@@ -109,10 +109,11 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
 
     A CURIE whose prefix ``part`` does not declare is read with the prefixes of ``graph``. An id that an entity of ``graph``
     had formerly becomes its present one, whose own label and definition count; a name that ``part`` only links to becomes
-    the id of the entity of this label, if there is one alone. So ids may be there twice. Links between what has become one
-    are left out. A relation that has no id but a name becomes the one of this label; one named ``is_a``, ``subclass of`` and
-    the like becomes the relation of the hierarchy of ``graph``, of several one that is named so or the one of most triples;
-    ``broader`` and its like do, if that is one of these. The prefixes of the result are those that ``graph`` lacks.
+    the id of the entity of this label, or else this synonym, if there is one alone. So ids may be there twice. Links between
+    what has become one are left out. A relation that has no id but a name becomes the one of this label; one named ``is_a``,
+    ``subclass of`` and the like becomes the relation of the hierarchy of ``graph``, of several one that is named so or the
+    one of most triples; ``broader`` and its like do, if that is one of these. The prefixes of the result are those that
+    ``graph`` lacks.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -172,7 +173,8 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
 
     That is the one that had this id formerly; and, where a part only has links of a name (it is ``linked``), the one entity
     of that label that there is in both; if there are several, a :class:`ReadWarning` says so. The name in an id counts as a
-    label where there is no other.
+    label where there is no other, and where nothing is labelled so, the name is a synonym, to the letter, of the one entity
+    that has it.
     """
     former = zip(graph.former_ids.strings, graph.former_ids.owners.tolist(), strict=True)
     meant = {name: graph.ids[row] for name, row in former}
@@ -200,7 +202,17 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
             f"{part.source}: {name!r} is the label of {' and '.join(of_name[:3])}{more}; links of it are not theirs but of "
             "another entity, which has this name as its id; give the id of the one that is meant"
         )
-    return meant
+    return meant | _of_synonyms({name for key in named.keys() - bearers.keys() for name in named[key]}, graph)
+
+
+def _of_synonyms(names: Collection[str], graph: KnowledgeGraph) -> dict[str, str]:
+    """Return those of some names that one entity of a graph alone has as a synonym, to the letter, and its id."""
+    bearers: dict[str, set[int]] = {}
+    if names:
+        for synonym, row in zip(graph.synonyms.strings, graph.synonyms.owners.tolist(), strict=True):
+            if synonym in names:
+                bearers.setdefault(synonym, set()).add(row)
+    return {name: graph.ids[row] for name, rows in bearers.items() if len(rows) == 1 for row in rows}
 
 
 def _rows(graph: KnowledgeGraph) -> Iterator[tuple[str, str]]:

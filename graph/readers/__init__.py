@@ -19,6 +19,7 @@ from ontodex.graph.readers.annotations import ANNOTATIONS, read_annotations
 from ontodex.graph.readers.archives import Archives
 from ontodex.graph.readers.folders import read_splits, split_files
 from ontodex.graph.readers.formats import GRAPH_XML, format_of
+from ontodex.graph.readers.gene_sets import read_gene_sets
 from ontodex.graph.readers.graph_xml import read_graph_xml
 from ontodex.graph.readers.joining import Document
 from ontodex.graph.readers.memory import is_frame, read_frame, read_networkx
@@ -61,6 +62,7 @@ FORMATS = (
     "database",
     "paths",
     *ANNOTATIONS,
+    "gmt",
     "obo",
     *RDF_FORMATS,
     "owlxml",
@@ -81,6 +83,7 @@ PLAIN_READERS = {
     "owlxml": read_owl_xml,
     "functional": read_owl_functional,
     "manchester": read_owl_manchester,
+    "gmt": read_gene_sets,
     "sentences": read_sentences,
 }
 """Of formats that need no more than a path."""
@@ -105,11 +108,12 @@ def read(
     Files may be gzipped, and a zip or tar archive is what is in it. Their format is known by content and suffix: triples in
     TSV or CSV (with a header such as head, relation, tail, or three columns without one), entities in TSV or CSV (with a
     header such as id, label, parent), either as sheets of an Excel workbook, tables of SQLite, objects of JSON or YAML or
-    elements of XML, paths of categories (Animals > Birds), a line each or in a column, annotations (GAF, phenotype.hpoa),
-    OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the functional and the Manchester syntax of OWL,
-    GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test, with names and definitions beside them, a WordNet
-    database, or a release of SNOMED CT, UMLS or RxNorm; of any other each file is a source, but for what is of another
-    format or cannot be read, with a warning. Nothing is ever fetched: imports are left out.
+    elements of XML, paths of categories (Animals > Birds), a line each or in a column, annotations (GAF, GPAD and GPI,
+    phenotype.hpoa), gene sets (GMT), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the functional
+    and the Manchester syntax of OWL, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test, with names and
+    definitions beside them, a WordNet database, or a release of SNOMED CT, UMLS or RxNorm; of any other each file is a
+    source, but for what is of another format or cannot be read, with a warning. Nothing is ever fetched: imports are left
+    out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The

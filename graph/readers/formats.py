@@ -33,6 +33,7 @@ SUFFIXES = {
     ".tsv": "table",
     ".txt": "table",
     ".tab": "table",
+    ".gmt": "gmt",
     ".obo": "obo",
     ".ttl": "turtle",
     ".turtle": "turtle",
@@ -90,13 +91,13 @@ def format_of(path: Path) -> str:
     body = b"\n".join(line for line in head.splitlines() if not line.lstrip().startswith((b"#", b"!")))
     if suffix != "table" and MANCHESTER.search(body):
         return "manchester"
-    found = suffix if suffix == "yaml" else _by_content(head.lstrip(), body, suffix)
+    found = suffix if suffix in ("yaml", "gmt") else _by_content(head.lstrip(), body, suffix)
     if found is None:
         raise ReadError(
-            "expected triples or entities (TSV, CSV, JSON, YAML, XML, Excel, SQLite), GAF, OBO, RDF (RDF/XML, Turtle, "
-            "N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the functional or Manchester syntax of OWL, GraphML, GEXF, "
-            f"OBO-graph JSON or an archive, found something else ({head[:24]!r}…); give format= in Python or --format on "
-            "the command line",
+            "expected triples or entities (TSV, CSV, JSON, YAML, XML, Excel, SQLite), GAF, GPAD, GPI, GMT, OBO, RDF "
+            "(RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the functional or Manchester syntax of OWL, "
+            f"GraphML, GEXF, OBO-graph JSON or an archive, found something else ({head[:24]!r}…); give format= in Python or "
+            "--format on the command line",
             str(path),
         )
     return found

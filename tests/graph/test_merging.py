@@ -97,6 +97,18 @@ def test_a_name_meets_the_one_entity_of_this_label(turned: bool) -> None:
     assert ("tom", "is_a", "dog") in says(both)["known"]
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_name_that_is_no_label_meets_the_one_entity_of_this_synonym(turned: bool) -> None:
+    named = graph_of(("A2M", "in", "blood"), ("ACF", "in", "liver"), ("a1cf", "in", "liver"))
+    genes = GraphBuilder("genes")
+    genes.entity("HGNC:7", "alpha-2-macroglobulin", ["A2M"])
+    genes.entity("HGNC:24086", "APOBEC1 complementation factor", ["A1CF", "ACF"])
+    genes.entity("HGNC:1", "another factor", ["ACF"])
+    both = merge(named, genes.build()) if turned else merge(genes.build(), named)
+    assert says(both)["known"] == {("HGNC:7", "in", "blood"), ("ACF", "in", "liver"), ("a1cf", "in", "liver")}
+    assert "A2M" not in both.ids
+
+
 def test_the_name_in_an_id_is_no_label_where_there_is_another() -> None:
     one, two, bare = GraphBuilder("one"), GraphBuilder("two"), GraphBuilder("bare")
     one.entity("places:IT", "Italy")

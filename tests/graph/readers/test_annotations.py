@@ -61,3 +61,60 @@ def test_lines_that_are_none_are_named(write) -> None:
     with pytest.raises(ReadError, match=r"a\.gaf:7: expected an annotation of 15 columns or more, found 'UniProtKB"):
         read(write("a.gaf", f"{GAF}UniProtKB\tA2\n"), on_error="raise")
     assert read(write("a.gaf", f"{GAF}UniProtKB\tA2\n"), on_error="skip").skipped == 1
+
+
+GPAD = """!gpa-version: 1.1
+!generated-by: GOC
+UniProtKB\tA1\tenables\tGO:0003723\tGO_REF:1\tECO:0000322\t\t\t20211010\tUniProt\t\tgo_evidence=IEA
+UniProtKB\tA1\tcontributes_to|enables\tGO:0003724\tGO_REF:1\tECO:0000322\t\t\t20211010\tUniProt\t\t
+MGI\tMGI:7\tNOT|involved_in\tGO:0002250\tGO_REF:1\tECO:0000322\t\t\t20211010\tUniProt\t\t
+MGI\tMGI:7\tinvolved_in\tGO:0002251\tGO_REF:1\tECO:0000322\t\t\t20211010\tUniProt\t\t
+"""
+GPAD_2 = """!gpad-version: 2.0
+!generated-by: GOC
+UniProtKB:A1\t\tRO:0002327\tGO:0003723\tGO_REF:1\tECO:0000322\t\t\t2021-10-10\tUniProt\t\t
+UniProtKB:A1\t\tRO:0002327\tGO:0003724\tGO_REF:1\tECO:0000322\t\t\t2021-10-10\tUniProt\t\t
+UniProtKB:A1\t\tRO:0002326\tGO:0003724\tGO_REF:1\tECO:0000322\t\t\t2021-10-10\tUniProt\t\t
+MGI:MGI:7\tNOT\tRO:0002331\tGO:0002250\tGO_REF:1\tECO:0000322\t\t\t2021-10-10\tUniProt\t\t
+MGI:MGI:7\t\tRO:0002331\tGO:0002251\tGO_REF:1\tECO:0000322\t\t\t2021-10-10\tUniProt\t\t
+"""
+GPI = """!gpi-version: 1.2
+UniProtKB\tA1\tNUDT4B\tKinase\tNU4|N4B\tprotein\ttaxon:9606\t\t\t
+MGI\tMGI:7\tIgk\tGlobulin\t\tgene\ttaxon:10090\t\t\t
+"""
+GPI_2 = """!gpi-version: 2.1
+UniProtKB:A1\tNUDT4B\tKinase\tNU4|N4B\tPR:000000001\tNCBITaxon:9606\t\t\t\t\t
+MGI:MGI:7\tIgk\tGlobulin\t\tSO:0001217\tNCBITaxon:10090\t\t\t\t\t
+"""
+
+
+@pytest.mark.parametrize(("annotations", "products"), [(GPAD, GPI), (GPAD_2, GPI_2)])
+def test_annotations_and_what_they_annotate_may_stand_apart(write, annotations: str, products: str) -> None:
+    sources = write("goa.gpad", annotations), write("goa.gpi", products)
+    with pytest.warns(ReadWarning, match=r"left out 1 line\(s\) that say what does not hold"):
+        graph = read(*sources)
+    assert says(graph) == says(read(write("goa.gaf", GAF), on_error="skip"))
+    assert says(read(*sources, negated=True))["known"] == {("MGI:7", "involved_in", "GO:0002250")}
+
+
+def test_genes_are_members_of_their_sets(write) -> None:
+    sets = [
+        ("HALLMARK_APOPTOSIS", "https://www.gsea-msigdb.org/HALLMARK_APOPTOSIS", "CASP3", "BAX"),
+        ("Hemostasis", "R-HSA-109582", "F2", "BAX", ""),
+        ("GO:0006915", "apoptotic process", "CASP3"),
+        ("MODULE 1", "genes of the ovary, by expression", "F2,0.8"),
+        ("Term A", "", "F2"),
+        ("none", "na"),
+    ]
+    path = write("sets.gmt", "\n".join(map("\t".join, sets)))
+    with pytest.warns(ReadWarning, match=r"sets\.gmt:6: expected a set, what it is, and its genes, found 'none"):
+        said = says(read(path))
+    assert {head: {tail for one, _, tail in said["known"] if one == head} for head, _, _ in said["known"]} == {
+        "CASP3": {"HALLMARK_APOPTOSIS", "GO:0006915"},
+        "BAX": {"HALLMARK_APOPTOSIS", "Hemostasis"},
+        "F2": {"Hemostasis", "MODULE 1", "Term A"},
+    }
+    assert {relation for _, relation, _ in said["known"]} == {"member of"}
+    assert said["entities"]["Hemostasis"] == ("Hemostasis", {"R-HSA-109582"}, "")
+    assert said["entities"]["GO:0006915"] == ("apoptotic process", set(), "")
+    assert said["entities"]["MODULE 1"] == ("MODULE 1", set(), "genes of the ovary, by expression")
