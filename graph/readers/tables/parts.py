@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
 from pathlib import Path
@@ -86,15 +86,15 @@ def _columns(part: Part) -> str:
 def with_named(graph: KnowledgeGraph, parts: Sequence[Part]) -> KnowledgeGraph:
     """Return the graph of all parts with the links of the columns that name what other parts hold.
 
-    A column left out of its table is one if nine of ten of its cells are the id, or the label, of one entity. Numbers are
-    none: what rows they name is told before tables are read.
+    A column left out of its table is one if nine of ten of its cells are the id, the label or else a synonym of one entity.
+    Numbers are none: what rows they name is told before tables are read.
     """
     if not any(part.table.left_out for part in parts):
         return graph
-    names: dict[str, str | None] = {}
-    for identifier, label in zip(graph.ids, graph.labels, strict=True):
-        names[label] = None if label in names else identifier
+    names = _names(zip(graph.labels, graph.ids, strict=True))
     names.update((identifier, identifier) for identifier in graph.ids)
+    bearers = (graph.ids[row] for row in graph.synonyms.owners.tolist())
+    names = _names(zip(graph.synonyms.strings, bearers, strict=True)) | names
     for part in parts:
         found = GraphBuilder(part.graph.source)
         for column, links in list(part.table.left_out.items()):
@@ -111,6 +111,14 @@ def with_named(graph: KnowledgeGraph, parts: Sequence[Part]) -> KnowledgeGraph:
         if found.relation_ids():
             graph = replace(merge(graph, found.build()), source=graph.source)
     return graph
+
+
+def _names(pairs: Iterable[tuple[str, str]]) -> dict[str, str | None]:
+    """Return which entity has each name, or nothing where several have."""
+    names: dict[str, str | None] = {}
+    for name, identifier in pairs:
+        names[name] = identifier if names.get(name, identifier) == identifier else None
+    return names
 
 
 def _named(cell: str, names: Mapping[str, str | None]) -> str | None:

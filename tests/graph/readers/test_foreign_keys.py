@@ -26,6 +26,16 @@ def test_a_column_may_name_rows_of_another_table_by_id_or_by_label(write) -> Non
     assert quiet(folder / "people.csv", folder / "companies.csv") == links
 
 
+def test_a_column_may_name_rows_of_another_source_by_synonym(write) -> None:
+    drugs = write("drugs.csv", "id,name,target\nD1,Aspirin,COX1\nD2,Ibuprofen,COX2\nD3,Metformin,AMPK\n")
+    terms = "\n".join(
+        f'\n[Term]\nid: X:{number}\nname: {name}\nsynonym: "{symbol}" EXACT []'
+        for number, (name, symbol) in enumerate([("synthase 1", "COX1"), ("synthase 2", "COX2"), ("kinase", "AMPK")])
+    )
+    links = {("D1", "target", "X:0"), ("D2", "target", "X:1"), ("D3", "target", "X:2")}
+    assert quiet(drugs, write("genes.obo", f"format-version: 1.4\n{terms}\n")) == links
+
+
 def test_numbers_name_rows_of_the_table_that_their_column_is_named_after(write) -> None:
     films = write("films.csv", "id,name,company_id,rating\n1,Alien,101,1\n2,Cars,102,2\n3,Up,102,3\n4,Heat,101,2\n")
     companies = write("companies.csv", "id,name\n101,Fox\n102,Disney\n103,Lion\n")

@@ -29,6 +29,8 @@ SAMPLES = {
     "wikidata.json": b'[{"id": "Q1", "type": "item", "labels": {"en": {"value": "dog"}}, "aliases": {}, "claims": '
     b'{"P279": [{"rank": "normal", "mainsnak": {"datavalue": {"type": "wikibase-entityid", "value": {"id": "Q2"}}}}]}}]',
     "a.yaml": b"classes:\n  dog: {is_a: &p pet, slots: [age, name]}\n  pet:\n    description: kept\nslots:\n  age: *p\n",
+    "a.gmt": b"one\tna\tA\tB\nGO:1\ttwo\tA,1.0\n",
+    "a.gpad": b"!gpad-version: 2.0\nMGI:MGI:1\tNOT\tRO:0002327\tGO:1\tX:1\tE:1\nMGI:2\t\tRO:1|part_of\tGO:1\tX:1\tE:1\n",
     "a.xml": b'<c><d id="1"><name>dog</name><of ref="2"/><d><name>pup</name><tags><tag>a</tag></tags></d></d>'
     b'<d id="2"/></c>',
     "a.ofn": b"Prefix(:=<http://x.org/>)\nOntology(<http://x.org>\nSubClassOf(:a ObjectSomeValuesFrom(:r :b))\n"
