@@ -38,6 +38,7 @@ from ontodex.graph.readers.snomed import is_snomed, read_snomed
 from ontodex.graph.readers.sqlite import is_database
 from ontodex.graph.readers.tables.databases import tables_of
 from ontodex.graph.readers.tables.keys import Table
+from ontodex.graph.readers.tables.outlines import read_outline
 from ontodex.graph.readers.tables.parts import Part, warn_of_clashes, warn_of_columns, with_named
 from ontodex.graph.readers.tables.path_files import read_paths
 from ontodex.graph.readers.tables.reader import read_table
@@ -61,6 +62,7 @@ FORMATS = (
     "workbook",
     "database",
     "paths",
+    "outline",
     *ANNOTATIONS,
     "gmt",
     "obo",
@@ -84,6 +86,7 @@ PLAIN_READERS = {
     "functional": read_owl_functional,
     "manchester": read_owl_manchester,
     "gmt": read_gene_sets,
+    "outline": read_outline,
     "sentences": read_sentences,
 }
 """Of formats that need no more than a path."""
@@ -108,12 +111,12 @@ def read(
     Files may be gzipped, and a zip or tar archive is what is in it. Their format is known by content and suffix: triples in
     TSV or CSV (with a header such as head, relation, tail, or three columns without one), entities in TSV or CSV (with a
     header such as id, label, parent), either as sheets of an Excel workbook, tables of SQLite, objects of JSON or YAML or
-    elements of XML, paths of categories (Animals > Birds), a line each or in a column, annotations (GAF, GPAD and GPI,
-    phenotype.hpoa), gene sets (GMT), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the functional
-    and the Manchester syntax of OWL, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test, with names and
-    definitions beside them, a WordNet database, or a release of SNOMED CT, UMLS or RxNorm; of any other each file is a
-    source, but for what is of another format or cannot be read, with a warning. Nothing is ever fetched: imports are left
-    out.
+    elements of XML, paths of categories (Animals > Birds), a line each or in a column, outlines, annotations (GAF, GPAD and
+    GPI, phenotype.hpoa), gene sets (GMT), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the
+    functional and the Manchester syntax of OWL, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test, with
+    names and definitions beside them, a WordNet database, or a release of SNOMED CT, UMLS or RxNorm; of any other each file
+    is a source, but for what is of another format or cannot be read, with a warning. Nothing is ever fetched: imports are
+    left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The

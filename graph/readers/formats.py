@@ -11,6 +11,7 @@ from ontodex.graph.readers.archives import is_archive
 from ontodex.graph.readers.cx import MARKS
 from ontodex.graph.readers.files import ZIP, head_of, plain_name
 from ontodex.graph.readers.sqlite import SQLITE, is_database
+from ontodex.graph.readers.tables.outlines import is_outline
 from ontodex.graph.readers.tables.workbooks import is_workbook
 from ontodex.graph.readers.xml_guard import after_prolog
 
@@ -33,6 +34,7 @@ SUFFIXES = {
     ".tsv": "table",
     ".txt": "table",
     ".tab": "table",
+    ".md": "outline",
     ".gmt": "gmt",
     ".obo": "obo",
     ".ttl": "turtle",
@@ -124,8 +126,14 @@ def _by_content(head: bytes, body: bytes, suffix: str | None) -> str | None:
     first = next((line for line in body.splitlines() if line.strip()), b"")
     if match := LINE_RDF.match(first.strip()):
         return "nquads" if match[1] else "ntriples"
+    return _by_lines(head, first, suffix)
+
+
+def _by_lines(head: bytes, first: bytes, suffix: str | None) -> str | None:
     if sum(byte < 9 for byte in head[:1024]) > 8:
         return None
+    if suffix in ("table", "outline") and is_outline(head.decode("utf-8", "replace")):
+        return "outline"
     if first.count(b"\t") >= 2 or first.count(b",") >= 2 or suffix == "table":
         return "table"
     return None

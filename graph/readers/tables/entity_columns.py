@@ -44,7 +44,10 @@ SYNONYMS = (
     ),
     *("alternatenames", "alternativenames", "altnames", "alt names", "othernames"),
 )
-DEFINITION = ("definition", "definitions", "gloss", "description", "first sentence", "comment", "wikidata description")
+DEFINITION = (
+    *("definition", "definitions", "gloss", "description", "term description", "first sentence", "comment"),
+    "wikidata description",
+)
 FORMER = ("former ids", "former id", "alt ids", "alt id", "alternative ids", "alternative id", "replaces")
 PARENT = (
     *("parent", "parents", "parent ids", *(f"parent {name}" for name in (*ID, *LABEL, *LABEL_ALONE, *KINDS))),

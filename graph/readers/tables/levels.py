@@ -9,7 +9,7 @@ from ontodex.graph.names import normalise
 
 __all__ = ["level_columns", "names_by_level"]
 
-LEVEL = re.compile(r"(?:(.+) )?(level|tier|lvl|l) ?(\d)(?: (category|name|label|title))?")
+LEVEL = re.compile(r"(?:(.+) )?(level|tier|lvl|l) ?(\d)(?: (category|name|label|title|term))?")
 """A name of the column of a level, perhaps with what it is one of ("product level 1", "L1 category")."""
 
 OF = "category"

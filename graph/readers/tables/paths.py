@@ -11,7 +11,7 @@ from ontodex.graph.names import spellings
 from ontodex.graph.readers.tables.entity_columns import NOTHING
 from ontodex.graph.readers.tables.values import LETTER, unwrapped
 
-__all__ = ["ARROW", "Category", "PathColumn", "add_category", "is_path_name", "path_of"]
+__all__ = ["ARROW", "DEEPEST", "Category", "PathColumn", "add_category", "is_path_name", "path_of"]
 
 Category = tuple[str, ...]
 """The names along a path; the last is that of the category itself."""

@@ -126,9 +126,14 @@ def _with_full_names(rows: Sequence[Row], columns: EntityColumns) -> tuple[Seque
 def _with_levels(
     rows: Sequence[Row], columns: EntityColumns
 ) -> tuple[Sequence[Row], EntityColumns, dict[int, PathColumn]]:
-    """Return the rows with a column of the paths that their levels make, if there are levels."""
+    """Return the rows with a column of the paths that their levels make, if there are levels.
+
+    A label that most rows lack is none of theirs.
+    """
     if not columns.levels:
         return rows, columns, {}
+    if 2 * sum(any(map(str.strip, columns.labels(cells))) for _, cells in rows) <= len(rows):
+        columns = replace(columns, label=())
     paths = [path_of(names) for names in names_by_level([cells for _, cells in rows], columns.levels)]
     rows = [(number, [*cells, path]) for (number, cells), path in zip(rows, paths, strict=True)]
     at, others = columns.width, (*columns.others, (columns.width, columns.level_of))

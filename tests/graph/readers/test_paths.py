@@ -216,3 +216,59 @@ def test_structures_of_molecules_are_neither_paths_nor_lists(write) -> None:
     with pytest.warns(ReadWarning, match="left out InChI"):
         graph = read(write("drugs.csv", "\n".join(["id,name,InChI,target", *rows])))
     assert list(graph.relation_ids) == ["target"]
+
+
+TERMS = """Term Set Name,Set Description,LCID,Available for Tagging,Term Description,Level 1 Term,Level 2 Term,Level 3 Term
+Products,All of them,,TRUE,,,,
+,,1033,TRUE,What has wheels,Vehicles,,
+,,1033,TRUE,,Vehicles,Cars,
+,,1033,FALSE,,Vehicles,Cars,Vans
+,,1033,TRUE,,Tools,,
+"""
+
+
+def test_the_term_set_of_a_site(write) -> None:
+    """As SharePoint has it."""
+    said = says(read(write("terms.csv", TERMS), on_error="skip"))
+    assert said["entities"]["Vehicles"] == ("Vehicles", set(), "What has wheels")
+    assert said["known"] == {
+        ("Vehicles > Cars", "is_a", "Vehicles"),
+        ("Vehicles > Cars > Vans", "is_a", "Vehicles > Cars"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("tabs.txt", "Animals\n\tDogs\n\t\tPoodle\n\tCats\nPlants\n\n\tTrees\n"),
+        ("tabs.tsv", "Animals\t\t\n\tDogs\t\n\t\tPoodle\n\tCats\t\nPlants\t\t\n\tTrees\t\n"),
+        ("spaces.txt", "Animals\n    Dogs\n        Poodle\n  Cats\nPlants\n  Trees\n"),
+        ("list.md", "* Animals\n  * Dogs\n    * Poodle\n  * Cats\n* Plants\n  1. Trees\n"),
+    ],
+)
+def test_an_outline_is_a_taxonomy(write, name: str, content: str) -> None:
+    with pytest.warns(ReadWarning, match=r"read as an outline: .* \(Animals > Dogs\)"):
+        said = says(read(write(name, content)))
+    assert said["entities"]["Animals > Dogs > Poodle"][0] == "Poodle"
+    assert said["known"] == {
+        ("Animals > Dogs", "is_a", "Animals"),
+        ("Animals > Dogs > Poodle", "is_a", "Animals > Dogs"),
+        ("Animals > Cats", "is_a", "Animals"),
+        ("Plants > Trees", "is_a", "Plants"),
+    }
+
+
+def test_an_outline_may_be_too_deep(write) -> None:
+    lines = "\n".join(" " * depth + f"one {depth}" for depth in range(2000))
+    graph = read(write("deep.txt", lines), on_error="skip")
+    assert graph.n_entities == 2000
+    assert len(graph.ids[1999].split(" > ")) == 100
+
+
+def test_prose_and_notes_are_no_outline(write) -> None:
+    for content in (
+        "One day a dog\n    went out.\nIt came back: (\n",
+        "A list\nof names\n  and no more than that {}\n",
+    ):
+        with pytest.raises(ReadError):
+            read(write("a.md", content))
