@@ -42,7 +42,15 @@ SYNONYMS = (
         for one in ("alternate", "alternative", "other")
         for name in ("name", "names", "title", "titles")
     ),
-    *("alternatenames", "alternativenames", "altnames", "alt names", "othernames"),
+    *(
+        "alternatenames",
+        "alternativenames",
+        "altnames",
+        "alt names",
+        "othernames",
+        "vernacular name",
+        "vernacular names",
+    ),
 )
 DEFINITION = (
     *("definition", "definitions", "gloss", "description", "term description", "first sentence", "comment"),
@@ -78,12 +86,12 @@ ID_OF = re.compile(r"(.+) (?:id|code|key|no|number)")
 OF_A_PLACE = re.compile("(?:postal|post|zip|area|phone|telephone|fax|house|room) (?:code|number)")
 """A name of a column of what several rows may have, and so of ids only if it tells them apart."""
 
-WHOLE = ("full", "short", "long", "display", "official", "approved", "common", "scientific", "legal")
+WHOLE = ("full", "short", "long", "display", "official", "approved", "common", "scientific", "canonical", "legal")
 OWN = (*WHOLE, "first", "last", "family", "given")
 """"full name" is a name of what stands in the row."""
 
 FURTHER_NAME = re.compile(
-    f"(?:{'|'.join(WHOLE)}|native|original|latin|vernacular|inverted|alias|former|prev|previous) (?:name|symbol)s?"
+    f"(?:{'|'.join(WHOLE)}|native|original|latin|inverted|alias|former|prev|previous) (?:name|symbol)s?"
     "|symbols?|abbreviations?|acronyms?"
 )
 """A name of a column of synonyms beside one of labels."""

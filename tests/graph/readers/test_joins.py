@@ -340,3 +340,28 @@ def test_whatever_lists_hold_they_are_read_or_refused(lists: dict[str, list[dict
         path.write_text(json.dumps(lists))
         graph = read(path, on_error="skip")
         assert len(graph.ids) == len({*graph.ids}) > 0
+
+
+def test_taxa_and_their_names_in_languages(write) -> None:
+    """As in Darwin Core, by which the Catalogue of Life and GBIF give out theirs."""
+    taxa = [
+        ("taxonID", "parentNameUsageID", "scientificName", "canonicalName", "taxonRank"),
+        ("9703", "", "Felidae Fischer, 1817", "Felidae", "family"),
+        ("404", "9703", "Panthera Oken, 1816", "Panthera", "genus"),
+        ("405", "404", "Panthera leo (Linnaeus, 1758)", "Panthera leo", "species"),
+        ("406", "404", "Panthera tigris (Linnaeus, 1758)", "Panthera tigris", "species"),
+    ]
+    names = [
+        ("taxonID", "vernacularName", "language"),
+        ("406", "tiger", "en"),
+        ("406", "Tiger", "de"),
+        ("405", "lion", "en"),
+    ]
+    folder = write("dwc/Taxon.tsv", "\n".join(map("\t".join, taxa))).parent
+    write("dwc/VernacularName.tsv", "\n".join(map("\t".join, names)))
+    graph = read(folder, on_error="skip")
+    tiger = graph.ids.index("taxon:406")
+    assert graph.labels[tiger] == "Panthera tigris (Linnaeus, 1758)"
+    assert set(graph.synonyms[tiger]) == {"Panthera tigris", "tiger", "Tiger"}
+    assert {("Panthera Oken, 1816", "is_a", "Felidae Fischer, 1817")} < said(graph)
+    assert len(graph.hierarchy().links) == 3
