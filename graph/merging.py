@@ -18,6 +18,7 @@ from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.names import normalise
 from ontodex.graph.notices import warn_reader
 from ontodex.graph.prefixes import contract, expand, local_name
+from ontodex.graph.subgraph import with_entities
 
 __all__ = ["aligned", "merge", "union"]
 
@@ -29,7 +30,8 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = Fals
 
     Of one entity the label of ``graph`` stays, and so does its definition, unless ``other`` ``corrects`` it; synonyms and
     former ids are joined, and another label is a synonym. ``other`` is read as :func:`aligned` says; what ``graph`` only
-    links to becomes, likewise, the entity of ``other`` that it means, and so do relations. For the rest see :func:`union`.
+    links to becomes, likewise, the entity of ``other`` that it means, and so do relations. What one names that has the id of
+    a relation of the other, and is linked to nothing, names that relation. For the rest see :func:`union`.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -39,6 +41,8 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = Fals
         ['dog', 'animal', 'cat']
     """
     other = aligned(other, graph)
+    graph, other = _with_labels_of(graph, other)
+    other, graph = _with_labels_of(other, graph)
     named = _named_relations(graph, other)
     bearers = Counter(named.values())
     graph = _with_relations(graph, {name: meant for name, meant in named.items() if bearers[meant] == 1})
@@ -154,6 +158,22 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
     )
     part = _with_relations(part, {**_hierarchy_relations(part, graph), **_named_relations(part, graph)})
     return _renamed(part, _meant(part, set(_only_linked(part)), graph))
+
+
+def _with_labels_of(graph: KnowledgeGraph, other: KnowledgeGraph) -> tuple[KnowledgeGraph, KnowledgeGraph]:
+    """Return a graph with the labels that another has for its relations, as if they were entities, and that one without."""
+    bare = zip(graph.relation_ids, graph.relation_labels, strict=True)
+    unnamed = {name for name, label in bare if label == readable(name)}.intersection(other.ids).difference(graph.ids)
+    if not unnamed:
+        return graph, other
+    linked = np.zeros(other.n_entities, dtype=bool)
+    for triples in (other.triples, other.valid, other.test):
+        linked[triples[:, [0, 2]]] = True
+    rows = zip(other.ids, other.labels, linked.tolist(), strict=True)
+    named = {name: label for name, label, used in rows if name in unnamed and not used and label != own_name(name)}
+    labels = zip(graph.relation_ids, graph.relation_labels, strict=True)
+    called = dataclasses.replace(graph, relation_labels=TextColumn.of(named.get(name, label) for name, label in labels))
+    return called, with_entities(other, np.array([name not in named for name in other.ids], dtype=bool))
 
 
 def _relabelled(

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from ontodex.errors import GraphError, UnknownEntity, nearest
 from ontodex.graph.arrays import Keys, within
-from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.hierarchy_names import BROADER, SUBCLASS, spelt
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import aligned
 from ontodex.graph.notices import warn_reader
 from ontodex.graph.prefixes import looks_like_identifier
+from ontodex.graph.subgraph import with_entities
 
 __all__ = ["remove", "remove_links"]
 
@@ -41,22 +41,7 @@ def remove(graph: KnowledgeGraph, ids: Iterable[str]) -> KnowledgeGraph:
         keep[_only(graph, name)] = False
     if not keep.any():
         raise GraphError(f"{graph.source}: expected to leave at least one entity, found that all are to be removed")
-    rows = np.flatnonzero(keep).tolist()
-    moved = (np.cumsum(keep) - 1).astype(np.int32)
-
-    def kept(triples: Rows) -> Rows:
-        stay = triples[keep[triples[:, 0]] & keep[triples[:, 2]]]
-        return np.stack([moved[stay[:, 0]], stay[:, 1], moved[stay[:, 2]]], axis=1)
-
-    smaller = dataclasses.replace(
-        graph,
-        ids=TextColumn.of(graph.ids[row] for row in rows),
-        labels=TextColumn.of(graph.labels[row] for row in rows),
-        synonyms=NestedTextColumn.of(graph.synonyms[row] for row in rows),
-        definitions=TextColumn.of(graph.definitions[row] for row in rows),
-        former_ids=NestedTextColumn.of(graph.former_ids[row] for row in rows),
-    )
-    return _with_triples(smaller, kept(graph.triples), kept(graph.valid), kept(graph.test))
+    return with_entities(graph, keep)
 
 
 def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph:

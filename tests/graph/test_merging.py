@@ -109,6 +109,26 @@ def test_a_name_that_is_no_label_meets_the_one_entity_of_this_synonym(turned: bo
     assert "A2M" not in both.ids
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_has_the_id_of_a_relation_and_no_links_names_it(turned: bool) -> None:
+    """As the lists of relations that come with triples of Wikidata do."""
+    facts = graph_of(("Q1", "P17", "Q2"), ("Q1", "P19", "Q2"), ("Q1", "near", "Q2"))
+    names = GraphBuilder("names")
+    for name, label in (("P17", "country"), ("P19", "P19"), ("near", ""), ("Q1", "Ann")):
+        names.entity(name, label, definition="what it is")
+    both = merge(names.build(), facts) if turned else merge(facts, names.build())
+    assert dict(zip(both.relation_ids, both.relation_labels, strict=True)) == {
+        "P17": "country",
+        "P19": "P19",
+        "near": "near",
+    }
+    assert says(both)["entities"]["Q1"][0] == "Ann"
+    assert set(both.ids) == {"Q1", "Q2", "P19", "near"}
+    linked = graph_of(("P17", "domain", "place"), P17="country")
+    both = merge(linked, facts) if turned else merge(facts, linked)
+    assert "P17" in both.ids
+
+
 def test_the_name_in_an_id_is_no_label_where_there_is_another() -> None:
     one, two, bare = GraphBuilder("one"), GraphBuilder("two"), GraphBuilder("bare")
     one.entity("places:IT", "Italy")

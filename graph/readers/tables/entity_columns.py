@@ -59,7 +59,7 @@ DEFINITION = (
 FORMER = ("former ids", "former id", "alt ids", "alt id", "alternative ids", "alternative id", "replaces")
 PARENT = (
     *("parent", "parents", "parent ids", *(f"parent {name}" for name in (*ID, *LABEL, *LABEL_ALONE, *KINDS))),
-    *("superclass", "super class", "broader uri", "type of", *sorted(UPWARD)),
+    *("immediate parent", "direct parent", "superclass", "super class", "broader uri", "type of", *sorted(UPWARD)),
 )
 
 OF_A_PARENT = re.compile(r"parent (.+) (?:id|code|name|label)")

@@ -1,0 +1,45 @@
+"""A part of a graph: some of its entities."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.graph.columns import NestedTextColumn, TextColumn
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+
+__all__ = ["with_entities"]
+
+Rows = NDArray[np.int32]
+
+
+def with_entities(graph: KnowledgeGraph, keep: NDArray[np.bool_]) -> KnowledgeGraph:
+    """Return a graph with some of its entities and the triples among them; they keep their order, relations stay.
+
+    Args:
+        graph: The graph.
+        keep: Whether each entity stays, of shape (entities,).
+    """
+    rows = np.flatnonzero(keep).tolist()
+    moved = (np.cumsum(keep) - 1).astype(np.int32)
+
+    def kept(triples: Rows) -> Rows:
+        stay = triples[keep[triples[:, 0]] & keep[triples[:, 2]]]
+        return np.stack([moved[stay[:, 0]], stay[:, 1], moved[stay[:, 2]]], axis=1)
+
+    heads, relations, tails = map(np.ascontiguousarray, kept(graph.triples).T)
+    return dataclasses.replace(
+        graph,
+        ids=TextColumn.of(graph.ids[row] for row in rows),
+        labels=TextColumn.of(graph.labels[row] for row in rows),
+        synonyms=NestedTextColumn.of(graph.synonyms[row] for row in rows),
+        definitions=TextColumn.of(graph.definitions[row] for row in rows),
+        former_ids=NestedTextColumn.of(graph.former_ids[row] for row in rows),
+        heads=heads,
+        relations=relations,
+        tails=tails,
+        valid=kept(graph.valid),
+        test=kept(graph.test),
+    )
