@@ -24,6 +24,7 @@ from ontodex.graph.readers.graph_xml import read_graph_xml
 from ontodex.graph.readers.joining import Document
 from ontodex.graph.readers.memory import is_frame, read_frame, read_networkx
 from ontodex.graph.readers.ncbi_taxonomy import is_taxdump, read_taxdump
+from ontodex.graph.readers.numbered import is_numbered, read_numbered
 from ontodex.graph.readers.ontologies.obo import read_obo
 from ontodex.graph.readers.ontologies.obographs import read_obographs
 from ontodex.graph.readers.ontologies.owl_functional import read_owl_functional
@@ -57,6 +58,7 @@ ABOUT_OTHERS = re.compile(
 
 FOLDERS = {
     "wordnet": (is_wordnet, read_wordnet),
+    "numbered": (is_numbered, read_numbered),
     "taxdump": (is_taxdump, read_taxdump),
     "snomed": (is_snomed, read_snomed),
     "umls": (is_umls, read_umls),
@@ -119,10 +121,10 @@ def read(
     header such as id, label, parent), either as sheets of an Excel workbook, tables of SQLite, objects of JSON or YAML or
     elements of XML, paths of categories (Animals > Birds), a line each or in a column, outlines, annotations (GAF, GPAD and
     GPI, phenotype.hpoa), gene sets (GMT), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the
-    functional and the Manchester syntax of OWL, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test, with
-    names and definitions beside them, a WordNet database, a dump of the NCBI Taxonomy, or a release of SNOMED CT, UMLS or
-    RxNorm; of any other each file is a source, but for what is of another format or cannot be read, with a warning. Nothing
-    is ever fetched: imports are left out.
+    functional and the Manchester syntax of OWL, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test (of
+    numbers, too, as OpenKE and LibKGE have them), with names and definitions beside them, a WordNet database, a dump of the
+    NCBI Taxonomy, or a release of SNOMED CT, UMLS or RxNorm; of any other each file is a source, but for what is of another
+    format or cannot be read, with a warning. Nothing is ever fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The

@@ -13,7 +13,7 @@ from ontodex.graph.readers.tables.keys import Table
 from ontodex.graph.readers.tables.reader import read_table
 from ontodex.graph.readers.texts import DESCRIPTIONS, read_entity_text, read_relation_text
 
-__all__ = ["read_splits", "split_files"]
+__all__ = ["read_beside", "read_splits", "split_files"]
 
 SPLITS = {"train": "train", "valid": "valid", "dev": "valid", "val": "valid", "test": "test"}
 SPLIT_NAME = re.compile(r"(?:.*[-_.])?(train|valid|dev|val|test)\.(?:txt|tsv|csv)$")
@@ -53,7 +53,7 @@ def read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table: 
             "with data.noun, found neither",
             str(folder),
         )
-    texts = {plain_name(path): path for path in sorted(folder.iterdir()) if path.is_file()}
+    texts = _by_name(folder)
     if "entity_text.tsv" in texts:
         read_entity_text(texts["entity_text.tsv"], builder, problems)
     if "relation2text.txt" in texts:
@@ -66,6 +66,16 @@ def read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table: 
             problems.remark(
                 f"{shared:,} triples of {split} are in train too, where a model sees them; take them out of one"
             )
+    read_beside(folder, builder, problems)
+
+
+def read_beside(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read the names and definitions of what is known from the text files of a folder."""
+    texts = _by_name(folder)
     for name, describe in DESCRIPTIONS.items():
         if name in texts:
             describe(texts[name], builder, problems)
+
+
+def _by_name(folder: Path) -> dict[str, Path]:
+    return {plain_name(path): path for path in sorted(folder.iterdir()) if path.is_file()}

@@ -28,7 +28,7 @@ from ontodex.graph.readers.tables.triple_columns import (
 from ontodex.graph.readers.tables.values import LETTER, NUMBER
 from ontodex.graph.readers.tables.workbooks import Sheet
 
-__all__ = ["freebase_words", "header_of", "read_table"]
+__all__ = ["freebase_words", "header_of", "name_freebase", "read_table"]
 
 LOOKED_AT = 20
 """Rows in which a header must not recur, where it has only one of the names."""
@@ -288,6 +288,11 @@ def _read_triples(
             unnamed.take(cells)
     unnamed.warn(problems)
     reviewed.warn(problems)
+    name_freebase(builder)
+
+
+def name_freebase(builder: GraphBuilder) -> None:
+    """Give the relations of Freebase that are in a builder names in words."""
     for identifier in builder.relation_ids():
         if identifier.startswith("/") and not identifier.startswith(CONCEPTNET):
             builder.relation(identifier, freebase_words(identifier))

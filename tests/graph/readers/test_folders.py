@@ -157,3 +157,40 @@ def test_a_file_of_a_folder_that_cannot_be_read_does_not_cost_the_others(tmp_pat
     (tmp_path / "b.csv").write_text("some\nwords\n")
     with pytest.warns(ReadWarning, match="left out a file that"), pytest.raises(ReadError):
         read(tmp_path)
+
+
+RELATION = "/people/person/nationality"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {
+            "entity2id.txt": "3\n/m/1\t0\n/m/2\t1\n/m/3\t2\n",
+            "relation2id.txt": f"1\n{RELATION}\t0\n",
+            "train2id.txt": "2\n0 1 0\n2 1 0\n",
+            "valid2id.txt": "1\n0\t2\t0\n",
+            "test2id.txt": "0\n",
+        },
+        {
+            "entity_ids.del": "0\t/m/1\n1\t/m/2\n2\t/m/3\n",
+            "relation_ids.del": f"0\t{RELATION}\n",
+            "train.del": "0\t0\t1\n2\t0\t1\n",
+            "valid.del": "0\t0\t2\n",
+        },
+    ],
+)
+def test_triples_of_numbers(write, files: dict[str, str]) -> None:
+    """As OpenKE and LibKGE have them."""
+    for name, content in {**files, "entity2text.txt": "/m/1\tAnn\n/m/9\tnot here\n"}.items():
+        root = write(f"fb/{name}", content).parent
+    graph = read(root, on_error="raise")
+    said = says(graph)
+    assert said["known"] == {("/m/1", RELATION, "/m/2"), ("/m/3", RELATION, "/m/2")}
+    assert (len(graph.valid), len(graph.test)) == (1, 0)
+    assert said["relations"] == {RELATION: "nationality person people"}
+    assert said["entities"]["/m/1"][0] == "Ann"
+    train = next(name for name in files if name.startswith("train"))
+    write(f"fb/{train}", f"{files[train]}0\t7\t0\nstray\n")
+    with pytest.warns(ReadWarning, match=rf"{train}:\d: expected the numbers of two entities and a relation"):
+        assert read(root).skipped == 2
