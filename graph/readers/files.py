@@ -1,9 +1,11 @@
-"""Files as bytes and as lines: gzip, byte order marks and encodings, within bounds."""
+"""Files as bytes and as lines: gzip and bzip2, byte order marks and encodings, within bounds."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -18,7 +20,7 @@ __all__ = ["ZIP", "bounded_lines", "head_of", "lines_of", "names_in_zip", "opene
 
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
-GZIP = b"\x1f\x8b"
+GZIP, BZIP2 = b"\x1f\x8b", re.compile(rb"BZh\d1AY&SY")
 ZIP = b"PK\x03\x04"
 HEAD = 1 << 16
 LONGEST_LINE = 1 << 22
@@ -30,12 +32,12 @@ USUAL_TIMES = 16
 
 
 def plain_name(path: Path) -> str:
-    """Return the lower-case file name without ``.gz``.
+    """Return the lower-case file name without ``.gz`` or ``.bz2``.
 
     >>> plain_name(Path("data/Train.TXT.gz"))
     'train.txt'
     """
-    return path.name.lower().removesuffix(".gz")
+    return path.name.lower().removesuffix(".gz").removesuffix(".bz2")
 
 
 @contextmanager
@@ -47,7 +49,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     """
     try:
         with path.open("rb") as raw:
-            stream = io.BufferedReader(_Unzipped(raw, path)) if raw.peek(2)[:2] == GZIP else raw
+            stream = io.BufferedReader(_Unzipped(raw, path)) if _is_zipped(raw.peek(HEAD)) else raw
             start = stream.peek(3)[:3]
             if start[:2] in UTF16:
                 raise ReadError("expected UTF-8, found UTF-16; save the file as UTF-8", str(path))
@@ -56,18 +58,23 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             yield stream
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ReadError(
-            f"expected a whole gzip file, found a damaged one ({error}); fetch it again", str(path)
+            f"expected a whole zipped file, found a damaged one ({error}); fetch it again", str(path)
         ) from None
     except OSError as error:
         raise ReadError(f"expected a readable file: {error.strerror or error}", str(path)) from None
 
 
-class _Unzipped(io.RawIOBase):
-    """The content of a gzip file, which stops where it grows out of proportion."""
+def _is_zipped(start: bytes) -> bool:
+    return start.startswith(GZIP) or BZIP2.match(start) is not None
 
-    def __init__(self, raw: BinaryIO, path: Path) -> None:
+
+class _Unzipped(io.RawIOBase):
+    """The content of a file in gzip or bzip2, which stops where it grows out of proportion."""
+
+    def __init__(self, raw: io.BufferedReader, path: Path) -> None:
         self._raw, self._path, self._made = raw, path, 0
-        self._file = gzip.GzipFile(fileobj=raw)
+        is_gzip = raw.peek(2).startswith(GZIP)
+        self._file: gzip.GzipFile | bz2.BZ2File = gzip.GzipFile(fileobj=raw) if is_gzip else bz2.BZ2File(raw)
 
     def readable(self) -> bool:
         return True
@@ -76,7 +83,7 @@ class _Unzipped(io.RawIOBase):
         count = self._file.readinto(buffer)
         self._made += count
         if self._made > FREE and self._made > MOST_TIMES * self._raw.tell():
-            message = f"expected a gzip file of at most {MOST_TIMES} times its size, found one that grows beyond"
+            message = f"expected a zipped file of at most {MOST_TIMES} times its size, found one that grows beyond"
             raise ReadError(f"{message}; if you trust it, unzip it and read that", str(self._path))
         return count
 
@@ -98,7 +105,7 @@ def names_in_zip(path: Path) -> list[str]:
 def size_of(path: Path) -> int:
     """Return about how many bytes a file holds, unzipped."""
     with path.open("rb") as file:
-        return path.stat().st_size * (USUAL_TIMES if file.read(2) == GZIP else 1)
+        return path.stat().st_size * (USUAL_TIMES if _is_zipped(file.read(16)) else 1)
 
 
 def bounded_lines(stream: BinaryIO, path: Path) -> Iterator[bytes]:

@@ -34,7 +34,7 @@ def table_name(source: Any) -> str:
     """
     name = f"{source.name}.csv" if isinstance(source, Sheet) else source
     path = Path(name) if isinstance(name, str | Path) else Path()
-    path = path.with_suffix("") if path.suffix == ".gz" else path
+    path = path.with_suffix("") if path.suffix in (".gz", ".bz2") else path
     if path.suffix.lower() not in SUFFIXES:
         return ""
     words = spellings(path.stem.rpartition(".")[2].replace("-", " "))[-1]

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import bz2
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -99,9 +101,15 @@ def test_a_cell_may_hold_a_tag(write) -> None:
     assert "<html> tag" in read(write("a.csv", "id,label\n1,<html> tag\n")).labels
 
 
-def test_gzip_is_known_by_content(write) -> None:
-    assert says(read(write("a.tsv", gzip.compress(TRIPLES.encode()))))["known"] == KNOWN
-    assert says(read(write("b.tsv.gz", gzip.compress(TRIPLES.encode()))))["known"] == KNOWN
+@pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress)])
+def test_zipped_files_are_known_by_content(write, suffix: str, pack: Callable[[bytes], bytes]) -> None:
+    packed = pack(TRIPLES.encode())
+    assert says(read(write("a.tsv", packed)))["known"] == KNOWN
+    assert says(read(write(f"b.tsv.{suffix}", packed)))["known"] == KNOWN
+    with pytest.raises(ReadError, match=r"a damaged one|Invalid data stream"):
+        read(write("c.tsv", packed[: len(packed) // 2]))
+    with pytest.raises(ReadError, match="100 times its size"):
+        read(write("d.tsv", pack(b"dog\tis_a\tanimal\n" * 1_000_000)))
 
 
 def test_a_cut_gzip_file_is_never_read_in_part(write) -> None:
