@@ -81,9 +81,9 @@ HPOA = _Layout(
         "H": "has medical history",
     },
 )
-GPAD = _Layout(begins=re.compile(rb"\A!gpad?-version: *1"), width=6, head=(0, 1), term=3, qualifier=2)
+GPAD = _Layout(begins=re.compile(rb"\A!+gpad?-version: *1"), width=6, head=(0, 1), term=3, qualifier=2)
 GPAD_2 = _Layout(
-    begins=re.compile(rb"\A!gpad-version: *2"),
+    begins=re.compile(rb"\A!+gpad-version: *2"),
     width=6,
     head=(0,),
     term=3,
@@ -105,8 +105,8 @@ GPAD_2 = _Layout(
         "BFO:0000050": "part_of",
     },
 )
-GPI = _Layout(begins=re.compile(rb"\A!gpi-version: *1\.2"), width=6, head=(0, 1), label=2, definition=3, synonyms=4)
-GPI_2 = _Layout(begins=re.compile(rb"\A!gpi-version"), width=5, head=(0,), label=1, definition=2, synonyms=3)
+GPI = _Layout(begins=re.compile(rb"\A!+gpi-version: *1\.2"), width=6, head=(0, 1), label=2, definition=3, synonyms=4)
+GPI_2 = _Layout(begins=re.compile(rb"\A!+gpi-version"), width=5, head=(0,), label=1, definition=2, synonyms=3)
 ANNOTATIONS = {"gaf": GAF, "gpad": GPAD, "gpad2": GPAD_2, "gpi": GPI, "gpi2": GPI_2, "hpoa": HPOA}
 """The formats, and their layouts."""
 

@@ -82,7 +82,7 @@ GPI = """!gpi-version: 1.2
 UniProtKB\tA1\tNUDT4B\tKinase\tNU4|N4B\tprotein\ttaxon:9606\t\t\t
 MGI\tMGI:7\tIgk\tGlobulin\t\tgene\ttaxon:10090\t\t\t
 """
-GPI_2 = """!gpi-version: 2.1
+GPI_2 = """!!gpi-version: 2.1
 UniProtKB:A1\tNUDT4B\tKinase\tNU4|N4B\tPR:000000001\tNCBITaxon:9606\t\t\t\t\t
 MGI:MGI:7\tIgk\tGlobulin\t\tSO:0001217\tNCBITaxon:10090\t\t\t\t\t
 """
