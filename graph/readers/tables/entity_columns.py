@@ -42,15 +42,8 @@ SYNONYMS = (
         for one in ("alternate", "alternative", "other")
         for name in ("name", "names", "title", "titles")
     ),
-    *(
-        "alternatenames",
-        "alternativenames",
-        "altnames",
-        "alt names",
-        "othernames",
-        "vernacular name",
-        "vernacular names",
-    ),
+    *("alternatenames", "alternativenames", "altnames", "alt names", "othernames"),
+    *("vernacular name", "vernacular names"),
 )
 DEFINITION = (
     *("definition", "definitions", "gloss", "description", "term description", "first sentence", "comment"),

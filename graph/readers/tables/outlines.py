@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 
 from ontodex.graph.builder import GraphBuilder
@@ -56,11 +55,12 @@ def read_outline(path: Path, builder: GraphBuilder, problems: Problems) -> None:
         builder: Takes the categories; the path of each is its id (``Animals > Dogs``).
         problems: Takes lines that are no text.
     """
-    categories = [*_categories(line for _, line in lines_of(path, problems))]
-    for category in categories:
-        add_category(category, builder)
-    for category in islice((one for one in categories if len(one) > 1), 1):
-        problems.remark(f"read as an outline: what is indented is below what stands above it ({' > '.join(category)})")
+    example = ""
+    for category in _categories(line for _, line in lines_of(path, problems)):
+        below = add_category(category, builder)
+        if len(category) > 1 and not example:
+            example = below
+    problems.remark(f"read as an outline: what is indented is below what stands above it ({example})")
 
 
 def _categories(lines: Iterable[str]) -> Iterator[Category]:
