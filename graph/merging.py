@@ -18,7 +18,7 @@ from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.names import normalise
 from ontodex.graph.notices import warn_reader
 from ontodex.graph.prefixes import contract, expand, local_name
-from ontodex.graph.subgraph import with_entities
+from ontodex.graph.subgraph import with_entities, with_triples
 
 __all__ = ["aligned", "merge", "union"]
 
@@ -264,18 +264,10 @@ def _renamed(graph: KnowledgeGraph, meant: Mapping[str, str]) -> KnowledgeGraph:
         kept: Rows = triples[(heads == tails) | (rows[heads] != rows[tails])]
         return kept
 
-    known = still_two(graph.triples)
-    return dataclasses.replace(
-        graph,
-        ids=TextColumn.of(ids),
-        labels=TextColumn.of(labels),
-        definitions=TextColumn.of(definitions),
-        heads=np.ascontiguousarray(known[:, 0]),
-        relations=np.ascontiguousarray(known[:, 1]),
-        tails=np.ascontiguousarray(known[:, 2]),
-        valid=still_two(graph.valid),
-        test=still_two(graph.test),
+    named = dataclasses.replace(
+        graph, ids=TextColumn.of(ids), labels=TextColumn.of(labels), definitions=TextColumn.of(definitions)
     )
+    return with_triples(named, still_two(graph.triples), still_two(graph.valid), still_two(graph.test))
 
 
 def _hierarchy_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:

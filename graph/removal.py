@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 
 import numpy as np
@@ -15,7 +14,7 @@ from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import aligned
 from ontodex.graph.notices import warn_reader
 from ontodex.graph.prefixes import looks_like_identifier
-from ontodex.graph.subgraph import with_entities
+from ontodex.graph.subgraph import with_entities, with_triples
 
 __all__ = ["remove", "remove_links"]
 
@@ -96,7 +95,7 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
         warn_reader(message)
     gone = np.sort(_keys(graph, np.concatenate(wanted)))
     stay = [part[~within(gone, _keys(graph, part))] for part in (graph.triples, graph.valid, graph.test)]
-    return _with_triples(graph, *stay)
+    return with_triples(graph, *stay)
 
 
 def _usual(graph: KnowledgeGraph, name: str) -> tuple[int, ...]:
@@ -109,11 +108,6 @@ def _keys(graph: KnowledgeGraph, triples: Rows) -> Keys:
     heads, relations, tails = triples.T.astype(np.int64)
     keys: Keys = (heads * graph.n_relations + relations) * graph.n_entities + tails
     return keys
-
-
-def _with_triples(graph: KnowledgeGraph, known: Rows, valid: Rows, test: Rows) -> KnowledgeGraph:
-    heads, relations, tails = map(np.ascontiguousarray, known.T)
-    return dataclasses.replace(graph, heads=heads, relations=relations, tails=tails, valid=valid, test=test)
 
 
 def _only(graph: KnowledgeGraph, name: str) -> int:

@@ -1,4 +1,4 @@
-"""A part of a graph: some of its entities."""
+"""A part of a graph: some of its entities, or of its triples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 
-__all__ = ["with_entities"]
+__all__ = ["with_entities", "with_triples"]
 
 Rows = NDArray[np.int32]
 
@@ -29,17 +29,18 @@ def with_entities(graph: KnowledgeGraph, keep: NDArray[np.bool_]) -> KnowledgeGr
         stay = triples[keep[triples[:, 0]] & keep[triples[:, 2]]]
         return np.stack([moved[stay[:, 0]], stay[:, 1], moved[stay[:, 2]]], axis=1)
 
-    heads, relations, tails = map(np.ascontiguousarray, kept(graph.triples).T)
-    return dataclasses.replace(
+    smaller = dataclasses.replace(
         graph,
         ids=TextColumn.of(graph.ids[row] for row in rows),
         labels=TextColumn.of(graph.labels[row] for row in rows),
         synonyms=NestedTextColumn.of(graph.synonyms[row] for row in rows),
         definitions=TextColumn.of(graph.definitions[row] for row in rows),
         former_ids=NestedTextColumn.of(graph.former_ids[row] for row in rows),
-        heads=heads,
-        relations=relations,
-        tails=tails,
-        valid=kept(graph.valid),
-        test=kept(graph.test),
     )
+    return with_triples(smaller, kept(graph.triples), kept(graph.valid), kept(graph.test))
+
+
+def with_triples(graph: KnowledgeGraph, known: Rows, valid: Rows, test: Rows) -> KnowledgeGraph:
+    """Return a graph with other triples, each ``int32`` of shape (triples, 3): those that are known, and those held out."""
+    heads, relations, tails = map(np.ascontiguousarray, known.T)
+    return dataclasses.replace(graph, heads=heads, relations=relations, tails=tails, valid=valid, test=test)

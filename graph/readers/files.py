@@ -8,7 +8,7 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -30,6 +30,8 @@ MOST_TIMES = 100
 
 USUAL_TIMES = 16
 
+Unzip = Callable[[BinaryIO], gzip.GzipFile | bz2.BZ2File]
+
 
 def plain_name(path: Path) -> str:
     """Return the lower-case file name without ``.gz`` or ``.bz2``.
@@ -49,7 +51,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     """
     try:
         with path.open("rb") as raw:
-            stream = io.BufferedReader(_Unzipped(raw, path)) if _is_zipped(raw.peek(HEAD)) else raw
+            unzip = _unzipper(raw.peek(HEAD))
+            stream = io.BufferedReader(_Unzipped(raw, path, unzip)) if unzip else raw
             start = stream.peek(3)[:3]
             if start[:2] in UTF16:
                 raise ReadError("expected UTF-8, found UTF-16; save the file as UTF-8", str(path))
@@ -64,17 +67,16 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise ReadError(f"expected a readable file: {error.strerror or error}", str(path)) from None
 
 
-def _is_zipped(start: bytes) -> bool:
-    return start.startswith(GZIP) or BZIP2.match(start) is not None
+def _unzipper(start: bytes) -> Unzip | None:
+    return gzip.open if start.startswith(GZIP) else bz2.open if BZIP2.match(start) else None
 
 
 class _Unzipped(io.RawIOBase):
     """The content of a file in gzip or bzip2, which stops where it grows out of proportion."""
 
-    def __init__(self, raw: io.BufferedReader, path: Path) -> None:
+    def __init__(self, raw: BinaryIO, path: Path, unzip: Unzip) -> None:
         self._raw, self._path, self._made = raw, path, 0
-        is_gzip = raw.peek(2).startswith(GZIP)
-        self._file: gzip.GzipFile | bz2.BZ2File = gzip.GzipFile(fileobj=raw) if is_gzip else bz2.BZ2File(raw)
+        self._file = unzip(raw)
 
     def readable(self) -> bool:
         return True
@@ -105,7 +107,7 @@ def names_in_zip(path: Path) -> list[str]:
 def size_of(path: Path) -> int:
     """Return about how many bytes a file holds, unzipped."""
     with path.open("rb") as file:
-        return path.stat().st_size * (USUAL_TIMES if _is_zipped(file.read(16)) else 1)
+        return path.stat().st_size * (USUAL_TIMES if _unzipper(file.read(16)) else 1)
 
 
 def bounded_lines(stream: BinaryIO, path: Path) -> Iterator[bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from ontodex.errors import ReadError
@@ -13,7 +14,7 @@ from ontodex.graph.readers.tables.keys import Table
 from ontodex.graph.readers.tables.reader import read_table
 from ontodex.graph.readers.texts import DESCRIPTIONS, read_entity_text, read_relation_text
 
-__all__ = ["read_beside", "read_splits", "split_files"]
+__all__ = ["finish_splits", "read_splits", "split_files", "text_files"]
 
 SPLITS = {"train": "train", "valid": "valid", "dev": "valid", "val": "valid", "test": "test"}
 SPLIT_NAME = re.compile(r"(?:.*[-_.])?(train|valid|dev|val|test)\.(?:txt|tsv|csv)$")
@@ -53,7 +54,7 @@ def read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table: 
             "with data.noun, found neither",
             str(folder),
         )
-    texts = _by_name(folder)
+    texts = text_files(folder)
     if "entity_text.tsv" in texts:
         read_entity_text(texts["entity_text.tsv"], builder, problems)
     if "relation2text.txt" in texts:
@@ -61,21 +62,21 @@ def read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table: 
     for split in ("train", "valid", "test"):
         if split in files:
             read_table(files[split], builder, problems, table, split)
+    finish_splits(texts, builder, problems)
+
+
+def finish_splits(texts: Mapping[str, Path], builder: GraphBuilder, problems: Problems) -> None:
+    """Say what is held out and known too, and read the names and definitions of what the triples name."""
     for split in ("valid", "test"):
         if shared := builder.count_shared("train", split):
             problems.remark(
                 f"{shared:,} triples of {split} are in train too, where a model sees them; take them out of one"
             )
-    read_beside(folder, builder, problems)
-
-
-def read_beside(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read the names and definitions of what is known from the text files of a folder."""
-    texts = _by_name(folder)
     for name, describe in DESCRIPTIONS.items():
         if name in texts:
             describe(texts[name], builder, problems)
 
 
-def _by_name(folder: Path) -> dict[str, Path]:
+def text_files(folder: Path) -> dict[str, Path]:
+    """Return the files of a folder by their plain names."""
     return {plain_name(path): path for path in sorted(folder.iterdir()) if path.is_file()}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.readers.files import lines_of
-from ontodex.graph.readers.folders import read_beside
+from ontodex.graph.readers.folders import finish_splits, text_files
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.tables.reader import name_freebase
 
@@ -78,7 +78,7 @@ def read_numbered(folder: Path, builder: GraphBuilder, problems: Problems) -> No
                 found = f"expected the numbers of two entities and a relation, found {line[:60]!r}"
                 problems.report(found, number, str(folder / name))
     name_freebase(builder)
-    read_beside(folder, builder, problems)
+    finish_splits(text_files(folder), builder, problems)
 
 
 def _names(path: Path, layout: _Layout, problems: Problems) -> Iterator[tuple[str, str]]:

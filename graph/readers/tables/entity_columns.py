@@ -227,8 +227,8 @@ class EntityColumns:
 
     def names(self, places: Sequence[int], cells: Sequence[str], *, exact: bool = False) -> list[str]:
         """Return the names in some columns of a row; ``exact``: parted by ``|`` alone, and no word stands for none."""
-        marks = {at: "|" if exact else f"{MARKS}," if at in self.commas else MARKS for at in places}
-        parts = [part for at in places for part in cell_parts(cells[at], marks[at])]
+        marks = "|" if exact else MARKS
+        parts = [part for at in places for part in cell_parts(cells[at], f"{marks}," if at in self.commas else marks)]
         return [part for part in parts if exact or part.casefold() not in NOTHING]
 
 

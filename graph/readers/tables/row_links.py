@@ -71,8 +71,9 @@ def add_links(
         parts = {cell: found.parts(cell, parts_of) for cell in {cells[at] for _, cells in named}}
         links = [(identifier, part) for identifier, cells in named for part in parts[cells[at]]]
         _add_relation(name, links, builder, table, found)
+    names = [name for _, name in columns.others]
     for name in {name for _, name in others}.intersection(builder.relation_ids()):
-        builder.relation(name, relation_label(name, [other for _, other in columns.others]))
+        builder.relation(name, relation_label(name, names))
     for identifier, cells in named:
         for relation, category in chosen.links(cells):
             if relation and found.still_there([(identifier, path_of(category))]):
