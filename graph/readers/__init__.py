@@ -17,6 +17,7 @@ from ontodex.graph.merging import merge
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.readers.annotations import ANNOTATIONS, read_annotations
 from ontodex.graph.readers.archives import Archives
+from ontodex.graph.readers.conceptnet import read_conceptnet
 from ontodex.graph.readers.folders import read_splits, split_files
 from ontodex.graph.readers.formats import GRAPH_XML, format_of
 from ontodex.graph.readers.gene_sets import read_gene_sets
@@ -73,6 +74,7 @@ FORMATS = (
     "outline",
     *ANNOTATIONS,
     "gmt",
+    "conceptnet",
     "obo",
     *RDF_FORMATS,
     "owlxml",
@@ -94,6 +96,7 @@ PLAIN_READERS = {
     "functional": read_owl_functional,
     "manchester": read_owl_manchester,
     "gmt": read_gene_sets,
+    "conceptnet": read_conceptnet,
     "outline": read_outline,
     "sentences": read_sentences,
 }
@@ -116,15 +119,16 @@ def read(
 ) -> KnowledgeGraph:
     """Read a knowledge graph or an ontology, from one source or several.
 
-    Files may be gzipped or in bzip2, and a zip or tar archive is what is in it. Their format is known by content and suffix:
-    triples in TSV or CSV (with a header such as head, relation, tail, or three columns without one), entities in TSV or CSV
-    (with a header such as id, label, parent), either as sheets of an Excel workbook, tables of SQLite, objects of JSON or
-    YAML or elements of XML, paths of categories (Animals > Birds), a line each or in a column, outlines, annotations (GAF,
-    GPAD and GPI, phenotype.hpoa), gene sets (GMT), OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML,
-    the functional and the Manchester syntax of OWL, GraphML, GEXF and OBO-graph JSON. A folder holds train, valid and test
-    (of numbers, too, as OpenKE and LibKGE have them), with names and definitions beside them, a WordNet database, a dump of
-    the NCBI Taxonomy, or a release of SNOMED CT, UMLS or RxNorm; of any other each file is a source, but for what is of
-    another format or cannot be read, with a warning. Nothing is ever fetched: imports are left out.
+    Files may be zipped (gzip, bzip2, xz), and a zip or tar archive is what is in it. Their format is known by content and
+    suffix: triples in TSV or CSV (with a header such as head, relation, tail, or three columns without one), entities in
+    TSV or CSV (with a header such as id, label, parent), either as sheets of an Excel workbook, tables of SQLite, objects
+    of JSON or YAML or elements of XML, paths of categories (Animals > Birds), a line each or in a column, outlines,
+    annotations (GAF, GPAD and GPI, phenotype.hpoa), gene sets (GMT), ConceptNet's assertions, OBO, RDF (RDF/XML, Turtle,
+    N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the functional and the Manchester syntax of OWL, GraphML, GEXF and
+    OBO-graph JSON. A folder holds train, valid and test (of numbers, too, as OpenKE and LibKGE have them), with names and
+    definitions beside them, a WordNet database, a dump of the NCBI Taxonomy, or a release of SNOMED CT, UMLS or RxNorm; of
+    any other each file is a source, but for what is of another format or cannot be read, with a warning. Nothing is ever
+    fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, in their order, as
     :func:`ontodex.graph.merge` joins them: entities meet by CURIE or IRI, whatever prefixes each source has. The

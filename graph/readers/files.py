@@ -1,14 +1,15 @@
-"""Files as bytes and as lines: gzip and bzip2, byte order marks and encodings, within bounds."""
+"""Files as bytes and as lines: gzip, bzip2 and xz, byte order marks and encodings, within bounds."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
 import io
+import lzma
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,11 +17,32 @@ from typing import Any, BinaryIO
 from ontodex.errors import ReadError
 from ontodex.graph.readers.problems import Problems
 
-__all__ = ["ZIP", "bounded_lines", "head_of", "lines_of", "names_in_zip", "opened", "plain_name", "size_of", "text_of"]
+__all__ = [
+    "ZIP",
+    "ZIPPED",
+    "bounded_lines",
+    "head_of",
+    "lines_of",
+    "names_in_zip",
+    "opened",
+    "plain_name",
+    "size_of",
+    "text_of",
+]
 
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
-GZIP, BZIP2 = b"\x1f\x8b", re.compile(rb"BZh\d1AY&SY")
+Unzip = Callable[[BinaryIO], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]
+UNZIPPERS: Mapping[re.Pattern[bytes], Unzip] = {
+    re.compile(rb"\x1f\x8b"): gzip.open,
+    re.compile(rb"BZh\d1AY&SY"): bz2.open,
+    re.compile(rb"\xfd7zXZ\0"): lzma.open,
+}
+"""What unzips files, by what these begin with."""
+
+ZIPPED = (".gz", ".bz2", ".xz")
+"""Suffixes of zipped files."""
+
 ZIP = b"PK\x03\x04"
 HEAD = 1 << 16
 LONGEST_LINE = 1 << 22
@@ -30,16 +52,15 @@ MOST_TIMES = 100
 
 USUAL_TIMES = 16
 
-Unzip = Callable[[BinaryIO], gzip.GzipFile | bz2.BZ2File]
-
 
 def plain_name(path: Path) -> str:
-    """Return the lower-case file name without ``.gz`` or ``.bz2``.
+    """Return the lower-case file name without the suffix of a zipped file.
 
     >>> plain_name(Path("data/Train.TXT.gz"))
     'train.txt'
     """
-    return path.name.lower().removesuffix(".gz").removesuffix(".bz2")
+    name = path.name.lower()
+    return name[: -len(Path(name).suffix)] if name.endswith(ZIPPED) else name
 
 
 @contextmanager
@@ -59,7 +80,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             if start == BOM:
                 stream.read(3)
             yield stream
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError) as error:
         raise ReadError(
             f"expected a whole zipped file, found a damaged one ({error}); fetch it again", str(path)
         ) from None
@@ -68,11 +89,11 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def _unzipper(start: bytes) -> Unzip | None:
-    return gzip.open if start.startswith(GZIP) else bz2.open if BZIP2.match(start) else None
+    return next((unzip for begins, unzip in UNZIPPERS.items() if begins.match(start)), None)
 
 
 class _Unzipped(io.RawIOBase):
-    """The content of a file in gzip or bzip2, which stops where it grows out of proportion."""
+    """The content of a zipped file, which stops where it grows out of proportion."""
 
     def __init__(self, raw: BinaryIO, path: Path, unzip: Unzip) -> None:
         self._raw, self._path, self._made = raw, path, 0

@@ -8,6 +8,7 @@ from pathlib import Path
 from ontodex.errors import ReadError
 from ontodex.graph.readers.annotations import ANNOTATIONS
 from ontodex.graph.readers.archives import is_archive
+from ontodex.graph.readers.conceptnet import ASSERTION
 from ontodex.graph.readers.cx import MARKS
 from ontodex.graph.readers.files import ZIP, head_of, plain_name
 from ontodex.graph.readers.sqlite import SQLITE, is_database
@@ -132,6 +133,8 @@ def _by_content(head: bytes, body: bytes, suffix: str | None) -> str | None:
 def _by_lines(head: bytes, first: bytes, suffix: str | None) -> str | None:
     if sum(byte < 9 for byte in head[:1024]) > 8:
         return None
+    if ASSERTION.match(head):
+        return "conceptnet"
     if suffix in ("table", "outline") and is_outline(head.decode("utf-8", "replace")):
         return "outline"
     if first.count(b"\t") >= 2 or first.count(b",") >= 2 or suffix == "table":

@@ -10,6 +10,7 @@ from typing import Any
 
 from ontodex.graph.builder import readable
 from ontodex.graph.names import normalise, spellings
+from ontodex.graph.readers.files import ZIPPED
 from ontodex.graph.readers.tables.workbooks import Sheet
 
 __all__ = ["Table", "are_counted", "is_key", "relation_label", "table_name", "table_of"]
@@ -34,7 +35,7 @@ def table_name(source: Any) -> str:
     """
     name = f"{source.name}.csv" if isinstance(source, Sheet) else source
     path = Path(name) if isinstance(name, str | Path) else Path()
-    path = path.with_suffix("") if path.suffix in (".gz", ".bz2") else path
+    path = path.with_suffix("") if path.suffix in ZIPPED else path
     if path.suffix.lower() not in SUFFIXES:
         return ""
     words = spellings(path.stem.rpartition(".")[2].replace("-", " "))[-1]

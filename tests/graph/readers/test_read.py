@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -101,7 +102,7 @@ def test_a_cell_may_hold_a_tag(write) -> None:
     assert "<html> tag" in read(write("a.csv", "id,label\n1,<html> tag\n")).labels
 
 
-@pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress)])
+@pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
 def test_zipped_files_are_known_by_content(write, suffix: str, pack: Callable[[bytes], bytes]) -> None:
     packed = pack(TRIPLES.encode())
     assert says(read(write("a.tsv", packed)))["known"] == KNOWN
