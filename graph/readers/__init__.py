@@ -16,7 +16,7 @@ from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import merge
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.readers.annotations import ANNOTATIONS, read_annotations
-from ontodex.graph.readers.archives import Archives
+from ontodex.graph.readers.archives import Archives, innermost
 from ontodex.graph.readers.conceptnet import read_conceptnet
 from ontodex.graph.readers.folders import read_splits, split_files
 from ontodex.graph.readers.formats import GRAPH_XML, format_of
@@ -209,7 +209,7 @@ def _parts(source: Any, how: How) -> list[Any]:
     """
     if not isinstance(source, str | Path):
         return [source]
-    path, format = how.archives.unpacked(Path(source)), how.format
+    path, format = innermost(how.archives.unpacked(Path(source))), how.format
     if format == "workbook" or (format is None and is_workbook(path)):
         return [*sheets_of(path)]
     if format in ("database", None) and is_database(path):

@@ -15,7 +15,7 @@ from ontodex.errors import ReadError
 from ontodex.graph.readers.files import FREE, MOST_TIMES, head_of, names_in_zip, opened
 from ontodex.graph.readers.tables.workbooks import CONTENT
 
-__all__ = ["Archives", "is_archive"]
+__all__ = ["Archives", "innermost", "is_archive"]
 
 USTAR = slice(257, 262), b"ustar"
 """Where a tar file says that it is one."""
@@ -38,6 +38,15 @@ def is_archive(path: Path) -> bool:
         return head_of(path)[USTAR[0]] == USTAR[1]
     except ReadError:
         return False
+
+
+def innermost(path: Path) -> Path:
+    """Return the folder in a folder that holds nothing else but what is hidden, however deep; any other path as it is."""
+    while path.is_dir() and len(found := [one for one in path.iterdir() if not one.name.startswith(".")]) == 1:
+        if not found[0].is_dir():
+            break
+        path = found[0]
+    return path
 
 
 class Archives:
@@ -89,12 +98,11 @@ class Archives:
         self._names[folder.name] = str(path)
         with _reading(path):
             _unpack(path, Path(folder.name))
-        inside = Path(folder.name)
-        while inside.is_dir() and len(found := [*inside.iterdir()]) == 1:
-            inside = found[0]
-        if inside.is_dir() and not found:
+        inside = innermost(Path(folder.name))
+        found = [*inside.iterdir()]
+        if not found:
             raise ReadError("expected an archive with files, found an empty one", str(path))
-        return inside
+        return found[0] if len(found) == 1 else inside
 
 
 @contextmanager

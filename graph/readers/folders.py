@@ -45,13 +45,16 @@ def read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table: 
     training split too make a warning. ``table`` takes what tables of entities say of their keys.
 
     Raises:
-        ReadError: If there is no training split.
+        ReadError: If there is no training split, or nothing of a benchmark.
     """
     files = split_files(folder)
     if "train" not in files:
+        held_out = " and ".join(sorted(path.name for path in files.values()))
+        others = ", ".join(sorted(path.name for path in folder.iterdir() if path.name[0] != ".")[:5])
         raise ReadError(
-            "expected a folder with train.txt (.tsv, .csv, .gz) and perhaps valid and test, or a WordNet dict folder "
-            "with data.noun, found neither",
+            f"expected train.txt (.tsv, .csv) beside {held_out}, found none"
+            if files
+            else f"expected files that ontodex reads, found {others or 'none'}; name a folder that has some, or a file",
             str(folder),
         )
     texts = text_files(folder)

@@ -143,8 +143,23 @@ def test_each_file_of_another_folder_is_a_source(write) -> None:
         read(root, on_error="raise")
     empty = root.parent / "empty"
     empty.mkdir()
-    with pytest.raises(ReadError, match="expected a folder with train"):
+    with pytest.raises(ReadError, match="expected files that ontodex reads, found none"):
         read(empty)
+
+
+def test_a_folder_in_a_folder_alone_is_entered(write) -> None:
+    root = write("pets/2026/data/pets.tsv", "dog\tis_a\tanimal\n").parents[2]
+    write("pets/.hidden", "no graph\n")
+    assert says(read(root))["known"] == {("dog", "is_a", "animal")}
+    write("pets/2025/data/pets.tsv", "cat\tis_a\tanimal\n")
+    with pytest.raises(ReadError, match="found 2025, 2026; name a folder that has some"):
+        read(root)
+
+
+def test_what_is_held_out_needs_training(write) -> None:
+    write("pets/valid.txt", "cat\tis_a\tanimal\n")
+    with pytest.raises(ReadError, match=r"expected train\.txt .* beside test\.tsv and valid\.txt, found none"):
+        read(write("pets/test.tsv", "dog\tis_a\tanimal\n").parent)
 
 
 def test_a_file_of_a_folder_that_cannot_be_read_does_not_cost_the_others(tmp_path) -> None:

@@ -68,7 +68,7 @@ def test_files_of_other_kinds_are_named(write, start: bytes, message: str) -> No
 def test_missing_paths_and_wrong_folders(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="check the path"):
         read(tmp_path / "none.obo")
-    with pytest.raises(ReadError, match=r"train\.txt"):
+    with pytest.raises(ReadError, match=r"expected files that ontodex reads, found none"):
         read(tmp_path)
 
 
