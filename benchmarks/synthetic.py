@@ -83,7 +83,7 @@ def graph_of(made: Synthetic) -> KnowledgeGraph:
         labels=TextColumn.of(f"entity number {row}" for row in range(made.count)),
         synonyms=NestedTextColumn.of(() for _ in range(made.count)),
         definitions=TextColumn.of("" for _ in range(made.count)),
-        former_ids=NestedTextColumn.of(() for _ in range(made.count)),
+        alternative_ids=NestedTextColumn.of(() for _ in range(made.count)),
         relation_ids=TextColumn.of(RELATIONS),
         relation_labels=TextColumn.of(name.partition(":")[2] for name in RELATIONS),
         heads=np.ascontiguousarray(triples[:, 0]),

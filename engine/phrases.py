@@ -37,7 +37,7 @@ def by_phrase(index: Index, searcher: Callable[[str], Searcher], texts: Sequence
         )
     said, graph = index.said(SPAN), index.graph
     read = resolve_entities(graph, texts, any_text=True)
-    asked = [one if one.reading.kind in ("id", "former id") else Resolved(None, one.reading) for one in read]
+    asked = [one if one.reading.kind in ("id", "alternative id") else Resolved(None, one.reading) for one in read]
     words = [one.words if one.row is None else in_words(graph.labels[one.row]) for one in asked]
     vectors = np.asarray(index.text_encoder.encode(words))
     answers = []

@@ -94,7 +94,7 @@ class GraphBuilder:
 
     Attributes:
         prefixes: Namespace of each prefix.
-        aliases: Former ids of entities, and what stands in their place wherever they are named.
+        aliases: Alternative ids of entities, and what stands in their place wherever they are named.
 
     Example:
         >>> builder = GraphBuilder("by hand")
@@ -142,9 +142,9 @@ class GraphBuilder:
         expect_synonyms(len(self._synonyms[row]), identifier, self.source)
         return row
 
-    def replace(self, former: Mapping[str, str]) -> None:
+    def replace(self, alternatives: Mapping[str, str]) -> None:
         """Let ids stand for entities that are there, from here on, but for ids that are entities themselves."""
-        self.aliases.update({name: one for name, one in former.items() if name not in self and one in self})
+        self.aliases.update({name: one for name, one in alternatives.items() if name not in self and one in self})
 
     def relation(self, identifier: str, label: str = "") -> int:
         """Declare a relation, or give it a label; return its number.
@@ -203,7 +203,7 @@ class GraphBuilder:
                 [name for name in names if name != label] for names, label in zip(self._synonyms, labels, strict=True)
             ),
             definitions=TextColumn.of(self._definitions),
-            former_ids=NestedTextColumn.of(self._former_ids()),
+            alternative_ids=NestedTextColumn.of(self._alternative_ids()),
             relation_ids=TextColumn.of(self._relations),
             relation_labels=TextColumn.of(relation_labels),
             heads=np.ascontiguousarray(known[:, 0]),
@@ -216,7 +216,7 @@ class GraphBuilder:
             skipped=skipped,
         )
 
-    def _former_ids(self) -> list[list[str]]:
+    def _alternative_ids(self) -> list[list[str]]:
         found: list[list[str]] = [[] for _ in self._rows]
         for name, entity in self.aliases.items():
             if name not in self and entity in self:

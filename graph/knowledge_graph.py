@@ -50,7 +50,8 @@ class KnowledgeGraph:
         labels: Label of each entity; the id where the source has none.
         synonyms: Other names of each entity.
         definitions: Definition of each entity, or an empty string.
-        former_ids: Ids that each entity had once, or has taken over; none of them is an id now.
+        alternative_ids: Other ids of each entity, that it had once, has taken over, or has elsewhere; none of them is an id
+            here.
         relation_ids: Identifier of each relation, unique.
         relation_labels: What each relation reads like, as "has phenotype".
         heads: Head of each known triple, ``int32`` of shape (triples,).
@@ -70,7 +71,7 @@ class KnowledgeGraph:
     definitions: TextColumn
     relation_ids: TextColumn
     relation_labels: TextColumn
-    former_ids: NestedTextColumn
+    alternative_ids: NestedTextColumn
     heads: NDArray[np.int32]
     relations: NDArray[np.int32]
     tails: NDArray[np.int32]
@@ -174,24 +175,24 @@ class KnowledgeGraph:
 
     @cached_property
     def names(self) -> NameIndex:
-        """Entities by id, label, synonym and former id."""
+        """Entities by id, label, synonym and alternative id."""
 
         def every_name() -> Iterator[tuple[str, int, NameKind]]:
             for row, name in enumerate(self.ids):
                 yield name, row, NameKind.ID
             for row, name in enumerate(self.labels):
                 yield name, row, NameKind.LABEL
-            for column, kind in ((self.synonyms, NameKind.SYNONYM), (self.former_ids, NameKind.FORMER_ID)):
+            for column, kind in ((self.synonyms, NameKind.SYNONYM), (self.alternative_ids, NameKind.ALTERNATIVE_ID)):
                 for row, name in zip(column.owners.tolist(), column.strings, strict=True):
                     yield name, row, kind
 
         return NameIndex.of(every_name())
 
     def find(self, name: str) -> tuple[int, NameKind] | None:
-        """Return (row, kind of name) of the entity with this CURIE, IRI, label, synonym or former id, or ``None``.
+        """Return (row, kind of name) of the entity with this CURIE, IRI, label, synonym or alternative id, or ``None``.
 
-        Several bearers of one name: an id goes before a label, a label before a synonym, a former id last; of one kind the
-        exact spelling before one in other case, then the one in more triples, then the lower row.
+        Several bearers of one name: an id goes before a label, a label before a synonym, an alternative id last; of one
+        kind the exact spelling before one in other case, then the one in more triples, then the lower row.
         """
         found = self.find_all(name)
         if found is None:
@@ -218,7 +219,7 @@ class KnowledgeGraph:
             return (self.ids[row],)
         if kind is NameKind.LABEL:
             return (self.labels[row],)
-        return self.synonyms[row] if kind is NameKind.SYNONYM else self.former_ids[row]
+        return self.synonyms[row] if kind is NameKind.SYNONYM else self.alternative_ids[row]
 
     @cached_property
     def _relation_names(self) -> dict[NameKind, list[str]]:
@@ -332,9 +333,9 @@ class KnowledgeGraph:
         ):
             digest.update(column.offsets.tobytes())
             digest.update(column.data.tobytes())
-        if len(self.former_ids.strings):  # the hash of a graph without them is that of earlier versions
-            digest.update(self.former_ids.strings.offsets.tobytes() + self.former_ids.strings.data.tobytes())
-            digest.update(self.former_ids.rows.tobytes())
+        if len(self.alternative_ids.strings):  # the hash of a graph without them is that of earlier versions
+            digest.update(self.alternative_ids.strings.offsets.tobytes() + self.alternative_ids.strings.data.tobytes())
+            digest.update(self.alternative_ids.rows.tobytes())
         for array in (self.synonyms.rows, self.heads, self.relations, self.tails, self.valid, self.test):
             digest.update(array.tobytes())
         digest.update("\n".join(self.upward).encode())

@@ -15,7 +15,7 @@ from ontodex.graph.builder import own_name, readable, unique_triples
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.hierarchy_names import BROADER, SUBCLASS, spelt
 from ontodex.graph.knowledge_graph import KnowledgeGraph
-from ontodex.graph.names import normalise
+from ontodex.graph.names import borne_by_one, normalise
 from ontodex.graph.notices import warn_reader
 from ontodex.graph.prefixes import contract, expand, local_name
 from ontodex.graph.subgraph import with_entities, with_triples
@@ -24,14 +24,17 @@ __all__ = ["aligned", "merge", "union"]
 
 Rows = NDArray[np.int32]
 
+OBSOLETE = "obsolete "
+"""How labels of terms begin that are no more, in OBO's ontologies."""
+
 
 def merge(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = False) -> KnowledgeGraph:
-    """Return all that either graph says, of entities that meet by id, by a former id, or by a name.
+    """Return all that either graph says, of entities that meet by id, by an alternative id, or by a name.
 
     Of one entity the label of ``graph`` stays, and so does its definition, unless ``other`` ``corrects`` it; synonyms and
-    former ids are joined, and another label is a synonym. ``other`` is read as :func:`aligned` says; what ``graph`` only
-    links to becomes, likewise, the entity of ``other`` that it means, and so do relations. What one names that has the id of
-    a relation of the other, and is linked to nothing, names that relation. For the rest see :func:`union`.
+    alternative ids are joined, and another label is a synonym. ``other`` is read as :func:`aligned` says; what ``graph``
+    only links to becomes, likewise, the entity of ``other`` that it means, and so do relations. What one names that has the
+    id of a relation of the other, and is linked to nothing, names that relation. For the rest see :func:`union`.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -48,24 +51,26 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = Fals
     graph = _with_relations(graph, {name: meant for name, meant in named.items() if bearers[meant] == 1})
     linked = set(_only_linked(graph))
     meant = _meant(graph, linked, other)
-    former = linked.union(other.former_ids.strings)
-    return union(_renamed(graph, {name: meant[name] for name in former.intersection(meant)}), other, corrects=corrects)
+    alternatives = linked.union(other.alternative_ids.strings)
+    return union(
+        _renamed(graph, {name: meant[name] for name in alternatives.intersection(meant)}), other, corrects=corrects
+    )
 
 
 def union(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = False) -> KnowledgeGraph:
     """Return all that either graph says, of entities and relations that meet by id alone.
 
     Those of ``graph`` keep their rows, new ones come after. Of one that both have, the label of ``graph`` stays (but for
-    one made of the id), and so does its definition, unless ``other`` ``corrects`` it; synonyms and former ids are joined,
-    and another label is a synonym. A triple that either graph holds out is held out, so that nothing leaks.
+    one made of the id), and so does its definition, unless ``other`` ``corrects`` it; synonyms and alternative ids are
+    joined, and another label is a synonym. A triple that either graph holds out is held out, so that nothing leaks.
     """
     ids, rows = _joined(graph.ids, other.ids)
     relation_ids, numbers = _joined(graph.relation_ids, other.relation_ids)
     labels = _named(ids, [(part.ids, part.labels) for part in (graph, other)], rows, own_name)
     relations = [(part.relation_ids, part.relation_labels) for part in (graph, other)]
-    synonyms, former = (
+    synonyms, alternatives = (
         _all_names(len(ids), columns, rows)
-        for columns in ((graph.synonyms, other.synonyms), (graph.former_ids, other.former_ids))
+        for columns in ((graph.synonyms, other.synonyms), (graph.alternative_ids, other.alternative_ids))
     )
     for part, places in zip((graph, other), rows, strict=True):
         for row, name, label in zip(places.tolist(), part.ids, part.labels, strict=True):
@@ -94,7 +99,9 @@ def union(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = Fals
             [name for name in names if name != label] for names, label in zip(synonyms, labels, strict=True)
         ),
         definitions=TextColumn.of(_filled(len(ids), *zip(*definitions, strict=True))),
-        former_ids=NestedTextColumn.of([name for name in names if name not in known_ids] for names in former),
+        alternative_ids=NestedTextColumn.of(
+            [name for name in names if name not in known_ids] for names in alternatives
+        ),
         relation_ids=TextColumn.of(relation_ids),
         relation_labels=TextColumn.of(_named(relation_ids, relations, numbers, readable)),
         heads=np.ascontiguousarray(known[:, 0]),
@@ -149,8 +156,8 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
         part,
         ids=ids,
         labels=_relabelled(part.labels, part.ids, ids, own_name),
-        former_ids=NestedTextColumn(
-            written(part.former_ids.strings, graph.ids, graph.relation_ids), part.former_ids.rows
+        alternative_ids=NestedTextColumn(
+            written(part.alternative_ids.strings, graph.ids, graph.relation_ids), part.alternative_ids.rows
         ),
         relation_ids=relation_ids,
         relation_labels=_relabelled(part.relation_labels, part.relation_ids, relation_ids, readable),
@@ -191,13 +198,13 @@ def _by_iri(names: Sequence[str], graph: KnowledgeGraph) -> dict[str, str]:
 def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dict[str, str]:
     """Return which entity of a graph an id of a part means, if not itself.
 
-    That is the one that had this id formerly; and, where a part only has links of a name (it is ``linked``), the one entity
-    of that label that there is in both; if there are several, a :class:`ReadWarning` says so. The name in an id counts as a
-    label where there is no other, and where nothing is labelled so, the name is a synonym, to the letter, of the one entity
-    that has it.
+    That is the one that has this id as an alternative one; and, where a part only has links of a name (it is ``linked``),
+    the one entity of that label that there is in both; if there are several, a :class:`ReadWarning` says so. The name in an
+    id counts as a label where there is no other, and where nothing is labelled so, the name is a synonym, to the letter, of
+    the one entity that has it.
     """
-    former = zip(graph.former_ids.strings, graph.former_ids.owners.tolist(), strict=True)
-    meant = {name: graph.ids[row] for name, row in former}
+    alternatives = zip(graph.alternative_ids.strings, graph.alternative_ids.owners.tolist(), strict=True)
+    meant = {name: graph.ids[row] for name, row in alternatives}
     named: dict[str, list[str]] = {}
     for name in linked.difference(graph.ids, meant):
         if _is_word(name):
@@ -227,12 +234,8 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
 
 def _of_synonyms(names: Collection[str], graph: KnowledgeGraph) -> dict[str, str]:
     """Return those of some names that one entity of a graph alone has as a synonym, to the letter, and its id."""
-    bearers: dict[str, set[int]] = {}
-    if names:
-        for synonym, row in zip(graph.synonyms.strings, graph.synonyms.owners.tolist(), strict=True):
-            if synonym in names:
-                bearers.setdefault(synonym, set()).add(row)
-    return {name: graph.ids[row] for name, rows in bearers.items() if len(rows) == 1 for row in rows}
+    rows = zip(graph.synonyms.strings, graph.synonyms.owners.tolist(), strict=True) if names else ()
+    return borne_by_one((synonym, graph.ids[row]) for synonym, row in rows if synonym in names)
 
 
 def _rows(graph: KnowledgeGraph) -> Iterator[tuple[str, str]]:
@@ -248,13 +251,16 @@ def _is_word(name: str) -> bool:
 def _renamed(graph: KnowledgeGraph, meant: Mapping[str, str]) -> KnowledgeGraph:
     """Return a graph some of whose ids have become others, which say themselves what they are.
 
-    Links of a pair that has become one are left out.
+    Their labels are synonyms, but for those of obsolete terms. Links of a pair that has become one are left out.
     """
     renamed = [row for row, name in enumerate(graph.ids) if name in meant] if meant else []
     if not renamed:
         return graph
     ids, labels, definitions = list(graph.ids), list(graph.labels), list(graph.definitions)
+    synonyms = list(graph.synonyms)
     for row in renamed:
+        if labels[row] != own_name(ids[row]) and not labels[row].casefold().startswith(OBSOLETE):
+            synonyms[row] = (labels[row], *synonyms[row])
         ids[row] = meant[ids[row]]
         labels[row], definitions[row] = own_name(ids[row]), ""
     _, (rows,) = _joined(ids)
@@ -265,7 +271,11 @@ def _renamed(graph: KnowledgeGraph, meant: Mapping[str, str]) -> KnowledgeGraph:
         return kept
 
     named = dataclasses.replace(
-        graph, ids=TextColumn.of(ids), labels=TextColumn.of(labels), definitions=TextColumn.of(definitions)
+        graph,
+        ids=TextColumn.of(ids),
+        labels=TextColumn.of(labels),
+        synonyms=NestedTextColumn.of(synonyms),
+        definitions=TextColumn.of(definitions),
     )
     return with_triples(named, still_two(graph.triples), still_two(graph.valid), still_two(graph.test))
 

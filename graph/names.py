@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NameIndex", "NameKind", "language_rank", "normalise", "spellings"]
+__all__ = ["NameIndex", "NameKind", "borne_by_one", "language_rank", "normalise", "spellings"]
 
 
 class NameKind(IntEnum):
@@ -22,7 +22,7 @@ class NameKind(IntEnum):
     ID = 0
     LABEL = 1
     SYNONYM = 2
-    FORMER_ID = 3
+    ALTERNATIVE_ID = 3
 
     def __str__(self) -> str:
         return self.name.lower().replace("_", " ")
@@ -61,6 +61,20 @@ def spellings(name: str) -> tuple[str, ...]:
     ('localbusiness', 'local business')
     """
     return tuple(dict.fromkeys((normalise(name), normalise(_CAMEL.sub(" ", name)))))
+
+
+def borne_by_one(names: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return who bears each name, but for names that several bear.
+
+    >>> borne_by_one([("cat", "ex:1"), ("cat", "ex:1"), ("bank", "ex:2"), ("bank", "ex:3")])
+    {'cat': 'ex:1'}
+    """
+    bearers: dict[str, str] = {}
+    shared: set[str] = set()
+    for name, bearer in names:
+        if bearers.setdefault(name, bearer) != bearer:
+            shared.add(name)
+    return {name: bearer for name, bearer in bearers.items() if name not in shared}
 
 
 def _hash(normalised: str) -> int:

@@ -35,7 +35,7 @@ def with_entities(graph: KnowledgeGraph, keep: NDArray[np.bool_]) -> KnowledgeGr
         labels=TextColumn.of(graph.labels[row] for row in rows),
         synonyms=NestedTextColumn.of(graph.synonyms[row] for row in rows),
         definitions=TextColumn.of(graph.definitions[row] for row in rows),
-        former_ids=NestedTextColumn.of(graph.former_ids[row] for row in rows),
+        alternative_ids=NestedTextColumn.of(graph.alternative_ids[row] for row in rows),
     )
     return with_triples(smaller, kept(graph.triples), kept(graph.valid), kept(graph.test))
 

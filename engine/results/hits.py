@@ -32,7 +32,7 @@ class Reading:
 
     Attributes:
         text: What was asked.
-        kind: ``"id"``, ``"label"``, ``"synonym"``, ``"former id"`` or ``"free text"``.
+        kind: ``"id"``, ``"label"``, ``"synonym"``, ``"alternative id"`` or ``"free text"``.
         id: Identifier of the entity or relation; ``None`` for free text.
         label: Its label; the text itself for free text.
         hint: For free text, which known name is spelt alike; for a name that several entities bear, how many; else empty.

@@ -28,7 +28,8 @@ def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None
     """Read a networkx graph.
 
     The relation of an edge is its attribute ``relation``, or its key. Nodes may have ``label``, ``definition`` and
-    ``synonyms`` and ``former_ids``; the graph attributes ``relations`` (labels by relation) and ``prefixes`` are read too.
+    ``synonyms`` and ``alternative_ids``; the graph attributes ``relations`` (labels by relation) and ``prefixes`` are read
+    too.
     """
     builder.prefixes.update(graph.graph.get("prefixes") or {})
     for relation, label in (graph.graph.get("relations") or {}).items():
@@ -38,7 +39,7 @@ def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None
             "expected a directed graph, found one whose edges have no direction: each is read from the node that was "
             "added first; give a DiGraph or a MultiDiGraph"
         )
-    former: dict[str, str] = {}
+    alternatives: dict[str, str] = {}
     for node, data in graph.nodes(data=True):
         builder.entity(
             str(node),
@@ -46,8 +47,8 @@ def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None
             synonyms=_texts(data.get("synonyms")),
             definition=_text(data.get("definition")),
         )
-        former.update(dict.fromkeys(_texts(data.get("former_ids")), str(node)))
-    builder.replace(former)
+        alternatives.update(dict.fromkeys(_texts(data.get("alternative_ids")), str(node)))
+    builder.replace(alternatives)
     edges = graph.edges(keys=True, data=True) if graph.is_multigraph() else graph.edges(data=True)
     for head, tail, *key, data in edges:
         relation = data.get("relation") or next((name for name in key if isinstance(name, str)), None)

@@ -50,7 +50,7 @@ def read_taxdump(folder: Path, builder: GraphBuilder, problems: Problems) -> Non
             builder.triple(taxon, "has rank", f"{PREFIX}:{rank.replace(' ', '_')}")
     if (folder / "merged.dmp").is_file():
         merged = _records(folder / "merged.dmp", 2, problems)
-        builder.replace({former: f"{PREFIX}:{taxon}" for former, taxon in merged})
+        builder.replace({old: f"{PREFIX}:{taxon}" for old, taxon in merged})
 
 
 def _records(path: Path, width: int, problems: Problems) -> Iterator[list[str]]:

@@ -33,7 +33,7 @@ def _cells(path: Path, problems: Problems, width: int) -> Iterator[list[str]]:
 def read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read a table of entities, whose header tells id, label, synonyms (parted by ``|``) and definition."""
     columns: EntityColumns | None = None
-    former: dict[str, str] = {}
+    alternatives: dict[str, str] = {}
     for number, line in lines_of(path, problems):
         if not line or line.isspace():
             continue
@@ -47,8 +47,8 @@ def read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> N
             problems.report(f"expected {columns.width} columns and an id, found {line[:60]!r}", number, str(path))
         else:
             identifier = add_entity(columns, cells, builder, exact=True)
-            former.update(dict.fromkeys(columns.names(columns.former, cells, exact=True), identifier))
-    builder.replace(former)
+            alternatives.update(dict.fromkeys(columns.names(columns.alternatives, cells, exact=True), identifier))
+    builder.replace(alternatives)
 
 
 def read_relation_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:

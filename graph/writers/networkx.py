@@ -15,8 +15,8 @@ __all__ = ["to_networkx"]
 def to_networkx(graph: KnowledgeGraph) -> networkx.MultiDiGraph[Any]:
     """Return the known triples as edges from head to tail, with the relation id as key.
 
-    Nodes are entity ids with the attributes ``label``, ``definition``, ``synonyms`` and ``former_ids`` (lists); the graph
-    has the attributes ``relations`` (label of each relation) and ``prefixes``. Held-out triples are left out.
+    Nodes are entity ids with the attributes ``label``, ``definition``, ``synonyms`` and ``alternative_ids`` (lists); the
+    graph has the attributes ``relations`` (label of each relation) and ``prefixes``. Held-out triples are left out.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -30,9 +30,11 @@ def to_networkx(graph: KnowledgeGraph) -> networkx.MultiDiGraph[Any]:
     relations = dict(zip(graph.relation_ids, graph.relation_labels, strict=True))
     made: networkx.MultiDiGraph[Any] = networkx.MultiDiGraph(relations=relations, prefixes=dict(graph.prefixes))
     ids = list(graph.ids)
-    columns = ids, graph.labels, graph.definitions, graph.synonyms, graph.former_ids
-    for name, label, definition, synonyms, former in zip(*columns, strict=True):
-        made.add_node(name, label=label, definition=definition, synonyms=list(synonyms), former_ids=list(former))
+    columns = ids, graph.labels, graph.definitions, graph.synonyms, graph.alternative_ids
+    for name, label, definition, synonyms, alternatives in zip(*columns, strict=True):
+        made.add_node(
+            name, label=label, definition=definition, synonyms=list(synonyms), alternative_ids=list(alternatives)
+        )
     names = list(graph.relation_ids)
     made.add_edges_from((ids[head], ids[tail], names[relation]) for head, relation, tail in graph.triples.tolist())
     return made

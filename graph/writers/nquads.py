@@ -95,11 +95,11 @@ def _known(
     for name, text in zip(graph.relation_ids, graph.relation_labels, strict=True):
         yield ox.Quad(relations[name], kind, prop)
         yield ox.Quad(relations[name], label, ox.Literal(text))
-    former = ox.NamedNode(rdf.FORMER)
-    columns = graph.ids, graph.labels, graph.synonyms, graph.definitions, graph.former_ids
-    for name, text, synonyms, meaning, former_ids in zip(*columns, strict=True):
+    alternatives = ox.NamedNode(rdf.ALTERNATIVE)
+    columns = graph.ids, graph.labels, graph.synonyms, graph.definitions, graph.alternative_ids
+    for name, text, synonyms, meaning, alternative_ids in zip(*columns, strict=True):
         node = entities[name]
-        yield from (ox.Quad(node, former, ox.Literal(other)) for other in former_ids)
+        yield from (ox.Quad(node, alternatives, ox.Literal(other)) for other in alternative_ids)
         yield ox.Quad(node, label, ox.Literal(text))
         yield from (ox.Quad(node, synonym, ox.Literal(other)) for other in synonyms)
         if meaning:

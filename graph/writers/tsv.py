@@ -21,11 +21,11 @@ TEXTS = "entity_text.tsv"
 def write_tsv(graph: KnowledgeGraph, path: str | Path) -> None:
     """Write the graph as tab-separated files that :func:`ontodex.read` reads back.
 
-    A path with a suffix becomes one file of the known triples under the header head, relation, tail. A path without
-    one, or of a folder, becomes a folder: ``train.tsv``, ``valid.tsv`` and ``test.tsv`` (where there are such),
-    ``entity_text.tsv`` (id, label, synonyms and former ids parted by ``|``, definition) and ``relation2text.txt``. White
-    space in a cell becomes one space, and ``|`` in a synonym or former id becomes ``/``. In triples, an id that is in quotes
-    itself is quoted once more.
+    A path with a suffix becomes one file of the known triples under the header head, relation, tail. A path without one, or
+    of a folder, becomes a folder: ``train.tsv``, ``valid.tsv`` and ``test.tsv`` (where there are such), ``entity_text.tsv``
+    (id, label, synonyms and alternative ids parted by ``|``, definition) and ``relation2text.txt``. White space in a cell
+    becomes one space, and ``|`` in a synonym or alternative id becomes ``/``. In triples, an id that is in quotes itself is
+    quoted once more.
 
     Args:
         graph: What to write.
@@ -60,12 +60,15 @@ def write_tsv(graph: KnowledgeGraph, path: str | Path) -> None:
         return
     expect_own_folder(path, TEXTS)
     path.mkdir(parents=True, exist_ok=True)
-    texts = zip(entities, graph.labels, graph.synonyms, graph.definitions, graph.former_ids, strict=True)
+    texts = zip(entities, graph.labels, graph.synonyms, graph.definitions, graph.alternative_ids, strict=True)
     write_rows(
         path / TEXTS,
         [
-            ("id", "label", "synonyms", "definition", "former_ids"),
-            *((name, label, _list(synonyms), text, _list(former)) for name, label, synonyms, text, former in texts),
+            ("id", "label", "synonyms", "definition", "alternative_ids"),
+            *(
+                (name, label, _list(synonyms), text, _list(alternatives))
+                for name, label, synonyms, text, alternatives in texts
+            ),
         ],
     )
     write_rows(path / "relation2text.txt", zip(relations, graph.relation_labels, strict=True))

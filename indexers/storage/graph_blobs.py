@@ -17,7 +17,9 @@ from ontodex.indexers.storage.blobs import BlobReader
 __all__ = ["graph_blobs", "read_graph", "read_statements", "statement_blobs"]
 
 TEXTS = ("ids", "labels", "definitions", "relation_ids", "relation_labels")
-NESTED = ("synonyms", "former_ids")
+NESTED = {"synonyms": "synonyms", "alternative_ids": "former_ids"}
+"""Columns of several texts for each entity, and how their blobs are named."""
+
 ARRAYS = ("heads", "relations", "tails", "valid", "test")
 NAMES = ("hashes", "rows", "kinds")
 
@@ -28,8 +30,8 @@ def graph_blobs(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
     for name in TEXTS:
         column: TextColumn = getattr(graph, name)
         blobs[f"graph/{name}/data"], blobs[f"graph/{name}/offsets"] = column.data, column.offsets
-    for name in NESTED:
-        nested: NestedTextColumn = getattr(graph, name)
+    for column_name, name in NESTED.items():
+        nested: NestedTextColumn = getattr(graph, column_name)
         blobs[f"graph/{name}/data"], blobs[f"graph/{name}/offsets"] = nested.strings.data, nested.strings.offsets
         blobs[f"graph/{name}/rows"] = nested.rows
     for name in ARRAYS:
@@ -53,10 +55,10 @@ def read_graph(blobs: BlobReader, about: dict[str, Any]) -> KnowledgeGraph:
 
     columns: dict[str, Any] = {name: column(name) for name in TEXTS}
     columns |= {name: blobs.get(f"graph/{name}") for name in ARRAYS}
-    columns["former_ids"] = NestedTextColumn.of([()] * len(columns["ids"]))  # formats up to 7 have none
-    for name in NESTED:
+    columns["alternative_ids"] = NestedTextColumn.of([()] * len(columns["ids"]))  # formats up to 7 have none
+    for column_name, name in NESTED.items():
         if f"graph/{name}/rows" in blobs:
-            columns[name] = NestedTextColumn(column(name), blobs.get(f"graph/{name}/rows"))
+            columns[column_name] = NestedTextColumn(column(name), blobs.get(f"graph/{name}/rows"))
     graph = KnowledgeGraph(
         **columns,
         prefixes=MappingProxyType(about["prefixes"]),

@@ -149,7 +149,7 @@ def test_a_name_that_several_bear_is_said_to_be_one_of_them():
         str(resolve_entity(graph, "hammer").reading) == "hammer (ex:1, by label, one of 3: give its id to mean another)"
     )
     builder.replace({"ex:9": "ex:1"})
-    assert str(resolve_entity(builder.build(), "ex:9").reading) == "hammer (ex:1, by former id)"
+    assert str(resolve_entity(builder.build(), "ex:9").reading) == "hammer (ex:1, by alternative id)"
     assert resolve_entity(graph, "ex:1").reading.hint == resolve_entity(graph, "tool").reading.hint == ""
 
 

@@ -29,7 +29,11 @@ def says(graph: KnowledgeGraph) -> dict[str, object]:
                 ids, graph.labels, graph.synonyms, graph.definitions, strict=True
             )
         },
-        "former": {name: set(former) for name, former in zip(ids, graph.former_ids, strict=True) if former},
+        "alternatives": {
+            name: set(alternatives)
+            for name, alternatives in zip(ids, graph.alternative_ids, strict=True)
+            if alternatives
+        },
         "relations": dict(zip(relations, graph.relation_labels, strict=True)),
         "known": named(graph.triples),
         "valid": named(graph.valid),

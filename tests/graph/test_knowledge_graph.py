@@ -54,17 +54,17 @@ def test_names_are_found_by_strength() -> None:
     assert graph.find("cough") is None
 
 
-def test_a_former_id_is_the_weakest_name() -> None:
+def test_an_alternative_id_is_the_weakest_name() -> None:
     builder = GraphBuilder("names")
     builder.prefixes["ex"] = "http://example.org/"
     builder.entity("ex:1", "fever")
     builder.entity("ex:2", "ex:9")
     builder.replace({"ex:7": "ex:1", "ex:9": "ex:1", "ex:2": "ex:1"})  # the last is an entity itself
     graph = builder.build()
-    assert graph.find("ex:7") == graph.find("http://example.org/7") == (0, NameKind.FORMER_ID)
+    assert graph.find("ex:7") == graph.find("http://example.org/7") == (0, NameKind.ALTERNATIVE_ID)
     assert graph.find("ex:9") == (1, NameKind.LABEL)
     assert graph.find("ex:2") == (1, NameKind.ID)
-    assert list(graph.former_ids) == [("ex:7", "ex:9"), ()]
+    assert list(graph.alternative_ids) == [("ex:7", "ex:9"), ()]
     builder.replace({"ex:8": "ex:2"})
     assert builder.build().fingerprint != graph.fingerprint
 

@@ -78,10 +78,12 @@ def graph_of(*triples: tuple[str, str, str], **labels: str) -> KnowledgeGraph:
     return builder.build()
 
 
-def with_former(graph: KnowledgeGraph, **former: str) -> KnowledgeGraph:
+def with_alternatives(graph: KnowledgeGraph, **alternatives: str) -> KnowledgeGraph:
     """The same, one entity of which has had another id: ``ex_1="ex:0"``."""
-    ids = {name.replace("_", ":"): old for name, old in former.items()}
-    return replace(graph, former_ids=NestedTextColumn.of([(ids[name],) if name in ids else () for name in graph.ids]))
+    ids = {name.replace("_", ":"): old for name, old in alternatives.items()}
+    return replace(
+        graph, alternative_ids=NestedTextColumn.of([(ids[name],) if name in ids else () for name in graph.ids])
+    )
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -145,26 +147,26 @@ def test_the_name_in_an_id_is_no_label_where_there_is_another() -> None:
 
 
 def test_what_becomes_one_is_not_linked_to_itself() -> None:
-    known = with_former(graph_of(ex_1="dog"), ex_1="ex:0")
+    known = with_alternatives(graph_of(ex_1="dog"), ex_1="ex:0")
     both = merge(known, graph_of(("ex:1", "is_a", "ex:0"), ("ex:0", "like", "ex:0"), ("ex:1", "is_a", "dog")))
     assert says(both)["known"] == {("ex:1", "like", "ex:1")}
     assert says(merge(graph_of(("ex:1", "is_a", "ex:0")), known))["known"] == set()
 
 
-def test_what_stands_for_a_former_id_says_what_it_is() -> None:
-    known = with_former(graph_of(("ex:1", "is_a", "ex:2")), ex_1="ex:0")
+def test_what_stands_for_an_alternative_id_says_what_it_is() -> None:
+    known = with_alternatives(graph_of(("ex:1", "is_a", "ex:2")), ex_1="ex:0")
     more = graph_of(ex_0="obsolete thing", ex_1="thing")
     assert says(merge(known, more))["entities"]["ex:1"] == ("thing", set(), "")
 
 
-def test_former_ids_meet_as_iris_too() -> None:
+def test_alternative_ids_meet_as_iris_too() -> None:
     linked = graph_of(("ex:7", "r", "ex:1"))
     more = GraphBuilder("more")
     more.entity("http://example.org/2", "two")
     more.replace({"http://example.org/1": "http://example.org/2", "http://example.org/7": "http://example.org/2"})
     both = merge(linked, more.build())
     assert set(both.ids) == {"ex:2"}
-    assert says(both)["former"] == {"ex:2": {"ex:1", "ex:7"}}
+    assert says(both)["alternatives"] == {"ex:2": {"ex:1", "ex:7"}}
 
 
 def test_subclass_is_one_relation_and_broader_is_not() -> None:

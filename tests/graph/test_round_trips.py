@@ -137,20 +137,25 @@ def test_predictions_stay_apart_when_another_tool_reorders_the_file(pets: Knowle
     assert says(read(path))["known"] == {("ex:dog", "is_a", "ex:animal")}
 
 
-def test_former_ids_of_nodes_are_read_as_they_are_given() -> None:
+def test_alternative_ids_of_nodes_are_read_as_they_are_given() -> None:
     made = networkx.MultiDiGraph()
-    made.add_node("A", former_ids=["B", "", None, "C"])
-    made.add_node("B", label="bee", former_ids=7)
+    made.add_node("A", alternative_ids=["B", "", None, "C"])
+    made.add_node("B", label="bee", alternative_ids=7)
     made.add_edge("A", "B", key="near")
     graph = read(made)
-    assert says(graph)["former"] == {"A": {"C"}, "B": {"7"}}
+    assert says(graph)["alternatives"] == {"A": {"C"}, "B": {"7"}}
     assert graph.labels[graph.find("B")[0]] == "bee"
 
 
 def test_networkx_carries_names(pets: KnowledgeGraph) -> None:
     made = to_networkx(pets)
     assert isinstance(made, networkx.MultiDiGraph)
-    said = {"label": "dog", "definition": "An animal that barks.", "synonyms": ["hound"], "former_ids": ["ex:canis"]}
+    said = {
+        "label": "dog",
+        "definition": "An animal that barks.",
+        "synonyms": ["hound"],
+        "alternative_ids": ["ex:canis"],
+    }
     assert made.nodes["ex:dog"] == said
     assert list(made.edges(keys=True)) == [("ex:dog", "ex:animal", "is_a")]
 

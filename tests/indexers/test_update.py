@@ -41,7 +41,7 @@ def test_changing_no_index_makes_no_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "none.odx").exists()
 
 
-def test_former_ids_are_kept_and_what_is_added_finds_them(tiny_encoder: Path, tmp_path: Path) -> None:
+def test_alternative_ids_are_kept_and_what_is_added_finds_them(tiny_encoder: Path, tmp_path: Path) -> None:
     builder = GraphBuilder("pets")
     builder.entity("ex:1", "dog")
     builder.triple("ex:1", "is_a", "ex:2")
@@ -51,13 +51,13 @@ def test_former_ids_are_kept_and_what_is_added_finds_them(tiny_encoder: Path, tm
     more.triple("ex:8", "eats", "ex:meat")
     with ontodex.add(more.build(), tmp_path / "pets.odx", device="cpu", quiet=True) as engine:
         assert list(engine.graph.ids) == ["ex:1", "ex:2", "ex:meat"]
-        assert list(engine.graph.former_ids) == [("ex:8",), ("ex:9",), ()]
+        assert list(engine.graph.alternative_ids) == [("ex:8",), ("ex:9",), ()]
         hits = engine.tails("ex:8", "eats", k=3, known="only")
         assert [hit.id for hit in hits] == ["ex:meat"]
-        assert "dog (ex:1, by former id)" in str(hits)
+        assert "dog (ex:1, by alternative id)" in str(hits)
     ontodex.remove(["ex:9"], tmp_path / "pets.odx", device="cpu", quiet=True).close()
     with ontodex.open(tmp_path / "pets.odx", device="cpu") as engine:
-        assert list(engine.graph.former_ids) == [("ex:8",), ()]
+        assert list(engine.graph.alternative_ids) == [("ex:8",), ()]
 
 
 def test_a_relation_that_is_called_otherwise_has_the_projection_that_it_had(own_index: Path) -> None:

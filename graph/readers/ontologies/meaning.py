@@ -67,9 +67,9 @@ def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Proble
         builder.entity(
             names[number], statements.label(number), statements.synonyms(number), statements.definition(number)
         )
-    former = {contract(name, prefixes): names[number] for name, number in statements.former.items()}
-    former |= {names[old]: names[new] for old, new in statements.present().items()}
-    builder.replace(former)
+    alternatives = {contract(name, prefixes): names[number] for name, number in statements.alternatives.items()}
+    alternatives |= {names[old]: names[new] for old, new in statements.present().items()}
+    builder.replace(alternatives)
     naming = links[np.isin(links[:, 1], list(statements.numbers([rdf.NAMED_BY])))].tolist()
     named_by = {relation: one for one, _, relation in naming if not statements.label(relation)}
     for number in sorted({relation for _, relation, _ in triples}):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -13,9 +13,10 @@ import fastobo
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.names import borne_by_one
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand
 from ontodex.graph.readers.files import lines_of
-from ontodex.graph.readers.ontologies.vocabulary import ASIDE
+from ontodex.graph.readers.ontologies.vocabulary import ASIDE, SAME
 from ontodex.graph.readers.problems import Problems
 
 __all__ = ["read_obo"]
@@ -31,6 +32,20 @@ NONE = {("cardinality", "0"), ("maxCardinality", "0"), ("minCardinality", "0")}
 
 SHORT_ASIDE = ("oboInOwl:", "seeAlso")
 """How OBO writes what else is put aside (:data:`~ontodex.graph.readers.ontologies.vocabulary.ASIDE`)."""
+
+SHORT_SAME = "exactMatch"
+"""How OBO writes what else leads from a term to what it is elsewhere."""
+
+EQUIVALENT = re.compile(r"(?:.*[:/#])?(?:exactMatch|equivalentTo)")
+"""Sources that a cross-reference has if it leads to what a term is elsewhere (Mondo's and the Gene Ontology's)."""
+
+NAMES = {
+    "alt_id": ("alternatives", "alt_id"),
+    "replaced_by": ("instead", "term"),
+    "equivalent_to": ("same", "term"),
+    "union_of": ("members", "term"),
+}
+"""Clauses that name a term: which of a term's names they add to, and the field of the clause."""
 
 QUOTED = re.compile(r'def: "(?:[^"\\]|\\.)*"(?=\s*\[)')
 ESCAPE = re.compile(r"\\(.)")
@@ -66,7 +81,8 @@ class Term:
     notes: list[tuple[str, str]] = field(default_factory=list)
     genus: list[str] = field(default_factory=list)
     members: list[str] = field(default_factory=list)
-    former: list[str] = field(default_factory=list)
+    alternatives: list[str] = field(default_factory=list)
+    same: list[str] = field(default_factory=list)
     instead: list[str] = field(default_factory=list)
     obsolete: bool = False
 
@@ -81,9 +97,12 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     their term.
     Obsolete terms and what links to them are left out, but for those that name one term in their place. Frames of one id
     are merged and links to terms without a frame are kept; both count as problems.
+
+    What a term is elsewhere is an alternative id of it: what is said to be equivalent, an exact match, or cross-references
+    of which their source (``MONDO:equivalentTo``) or the header (``treat-xrefs-as-equivalent``) says so.
     """
     stanzas = _stanzas(lines_of(path, problems), str(path))
-    _read_header(next(stanzas, Stanza()), builder, problems, str(path))
+    equivalent = _read_header(next(stanzas, Stanza()), builder, problems, str(path))
     terms: dict[str, Term] = {}
     relations: dict[str, str] = {}
     for stanza, frame in _frames(stanzas, problems, str(path)):
@@ -96,23 +115,23 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
             first = terms[identifier].number
             message = f"expected each id once, found {identifier} again (first in line {first}); the two were merged"
             problems.report(message, stanza.number, str(path))
-        _collect(frame, terms.setdefault(identifier, Term(stanza.number)), builder)
+        _collect(frame, terms.setdefault(identifier, Term(stanza.number)), builder, equivalent)
     _declare(terms, relations, builder, problems, str(path))
 
 
 def _declare(
     terms: dict[str, Term], relations: dict[str, str], builder: GraphBuilder, problems: Problems, source: str
 ) -> None:
-    former: dict[str, str] = {}
+    alternatives = borne_by_one((other, identifier) for identifier, term in terms.items() for other in term.same)
     gone = {identifier for identifier, term in terms.items() if term.obsolete}
     for identifier, term in terms.items():
         if identifier in gone:
             if len(term.instead) == 1 and term.instead[0] in terms and term.instead[0] not in gone:
-                former[identifier] = term.instead[0]
+                alternatives[identifier] = term.instead[0]
             continue
-        former.update(dict.fromkeys(term.former, identifier))
+        alternatives.update(dict.fromkeys(term.alternatives, identifier))
         builder.entity(identifier, term.label, term.synonyms, term.definition)
-    builder.replace(former)
+    builder.replace(alternatives)
     dangling: set[str] = set()
     for identifier, term in terms.items():
         if identifier in gone:
@@ -139,7 +158,7 @@ def _links(identifier: str, term: Term) -> Iterator[tuple[str, str, str]]:
     yield from ((member, "is_a", identifier) for member in term.members)
 
 
-def _collect(frame: Any, term: Term, builder: GraphBuilder) -> None:
+def _collect(frame: Any, term: Term, builder: GraphBuilder, equivalent: Set[str]) -> None:
     for clause in frame:
         tag = clause.raw_tag()
         if tag == "name":
@@ -148,16 +167,15 @@ def _collect(frame: Any, term: Term, builder: GraphBuilder) -> None:
             term.definition = term.definition or str(clause.definition)
         elif tag == "synonym":
             term.synonyms.append(clause.synonym.desc)
-        elif tag == "alt_id":
-            term.former.append(_name(clause.alt_id, builder))
-        elif tag == "replaced_by":
-            term.instead.append(_name(clause.term, builder))
+        elif tag in NAMES:
+            kind, name = NAMES[tag]
+            getattr(term, kind).append(_name(getattr(clause, name), builder))
         elif tag == "is_obsolete":
             term.obsolete = term.obsolete or bool(clause.obsolete)
         elif tag == "property_value":
-            term.notes.extend(_note(clause.property_value, builder))
-        elif tag == "union_of":
-            term.members.append(_name(clause.term, builder))
+            _note(clause.property_value, term, builder)
+        elif tag == "xref" and _is_equivalent(clause, equivalent):
+            term.same.append(_name(clause.xref.id, builder))
         elif tag in LINKS and not _says_none(clause):
             _link(clause, tag, term, builder)
 
@@ -172,13 +190,22 @@ def _link(clause: Any, tag: str, term: Term, builder: GraphBuilder) -> None:
         term.genus.append(target)
 
 
-def _note(said: Any, builder: GraphBuilder) -> list[tuple[str, str]]:
-    """Return the property and the value of what is said, if the value may be a term."""
+def _note(said: Any, term: Term, builder: GraphBuilder) -> None:
+    """Add what a property says of a term, if its value may be a term too."""
     if not isinstance(said, fastobo.pv.ResourcePropertyValue):
-        return []
-    by = _name(said.relation, builder)
-    is_aside = (expand(by, WELL_KNOWN) or by).startswith((*SHORT_ASIDE, *ASIDE))
-    return [] if is_aside else [(by, _name(said.value, builder))]
+        return
+    by, value = _name(said.relation, builder), _name(said.value, builder)
+    iri = expand(by, WELL_KNOWN) or by
+    if iri in (SHORT_SAME, *SAME):
+        term.same.append(value)
+    if not iri.startswith((*SHORT_ASIDE, *ASIDE)):
+        term.notes.append((by, value))
+
+
+def _is_equivalent(clause: Any, equivalent: Set[str]) -> bool:
+    """Tell whether a cross-reference leads to what the term is elsewhere."""
+    sources = [one.value for one in clause.qualifiers or () if str(one.key) == "source"]
+    return any(map(EQUIVALENT.fullmatch, sources)) or str(clause.xref.id).partition(":")[0] in equivalent
 
 
 def _says_none(clause: Any) -> bool:
@@ -218,7 +245,9 @@ def _as_term(line: str) -> str:
     return line.replace("instance_of:", "relationship: instance_of", 1) if line.startswith("instance_of:") else line
 
 
-def _read_header(header: Stanza, builder: GraphBuilder, problems: Problems, source: str) -> None:
+def _read_header(header: Stanza, builder: GraphBuilder, problems: Problems, source: str) -> set[str]:
+    """Read prefixes; return those whose cross-references lead to equivalents."""
+    equivalent: set[str] = set()
     for number, line in header.lines:
         try:
             clauses = list(_loads(line + "\n").header)
@@ -228,6 +257,9 @@ def _read_header(header: Stanza, builder: GraphBuilder, problems: Problems, sour
         for clause in clauses:
             if clause.raw_tag() == "idspace":
                 builder.prefixes[str(clause.prefix)] = str(clause.url)
+            elif clause.raw_tag() == "treat-xrefs-as-equivalent":
+                equivalent.add(str(clause.idspace))
+    return equivalent
 
 
 def _frames(stanzas: Iterator[Stanza], problems: Problems, source: str) -> Iterator[tuple[Stanza, Any]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import chain
 from typing import Any
 
 from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.names import borne_by_one
 from ontodex.graph.prefixes import contract
-from ontodex.graph.readers.ontologies.vocabulary import ASIDE, FORMER, REPLACED_BY
+from ontodex.graph.readers.ontologies.vocabulary import ALTERNATIVE, ASIDE, REPLACED_BY, SAME
 from ontodex.graph.readers.problems import Problems
 
 __all__ = ["read_obographs"]
@@ -39,8 +40,9 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
     nodes: set[str] = set()
     said: list[tuple[str, str, str]] = []
     labels = {"is_a": "is a"}
-    former: dict[str, str] = {}
+    alternatives: dict[str, str] = {}
     replaced: dict[str, str] = {}
+    same: list[tuple[str, str]] = []
     for node in _listed(graph, "nodes", problems):
         try:
             identifier = contract(str(node["id"]), builder.prefixes)
@@ -64,11 +66,14 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
                 for value in _properties(meta):
                     named = contract(str(value["val"]), builder.prefixes)
                     said.append((identifier, str(value["pred"]), named))
-                    if value["pred"] == FORMER:
-                        former[named] = identifier
+                    if value["pred"] == ALTERNATIVE:
+                        alternatives[named] = identifier
+                    elif value["pred"] in SAME:
+                        same.append((named, identifier))
         except (KeyError, TypeError, AttributeError):
             problems.report(f"expected a node with an id, found {str(node)[:80]!r}")
-    builder.replace(former | replaced)
+    same.extend(_equivalents(graph, nodes, builder, problems))
+    builder.replace(borne_by_one(same) | alternatives | replaced)
     said = [(head, by, tail) for head, by, tail in said if tail in nodes and tail != head and not by.startswith(ASIDE)]
     for head, relation, tail in chain(_edges(graph, problems), said):
         ends = [contract(name, builder.prefixes) for name in (head, tail)]
@@ -77,6 +82,21 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
             name = contract(relation, builder.prefixes)
             builder.relation(name, labels.get(name, ""))
             builder.triple(ends[0], name, contract(tail, builder.prefixes))
+
+
+def _equivalents(
+    graph: dict[str, Any], nodes: Collection[str], builder: GraphBuilder, problems: Problems
+) -> Iterator[tuple[str, str]]:
+    """Yield (id elsewhere, node) of what is said to be the same as one node."""
+    for group in _listed(graph, "equivalentNodesSets", problems):
+        try:
+            names = [contract(str(name), builder.prefixes) for name in group["nodeIds"]]
+        except (KeyError, TypeError):
+            problems.report(f"expected a set of equivalent nodes, found {str(group)[:80]!r}")
+            continue
+        known = [name for name in names if name in nodes]
+        if len(known) == 1:
+            yield from ((name, known[0]) for name in names if name != known[0])
 
 
 def _properties(meta: dict[str, Any]) -> list[dict[str, Any]]:

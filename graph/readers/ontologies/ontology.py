@@ -207,8 +207,7 @@ class Ontology:
         ignored = {
             number
             for number in set(self._links[:, 1].tolist())
-            if number != self._type
-            and self._statements.terms[number].startswith((*rdf.NO_LINKS, *rdf.SCHEME_LINKS, *rdf.SAME))
+            if number != self._type and self._statements.terms[number].startswith((*rdf.NO_LINKS, *rdf.SCHEME_LINKS))
         }
         ends = list(self.entities)
         within = np.isin(self._links[:, 0], ends) & np.isin(self._links[:, 2], ends)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
 import numpy as np
@@ -74,7 +74,7 @@ class RdfStatements:
         self.prefixes: dict[str, str] = {}
         self.terms: list[str] = []
         self.deprecated: set[int] = set()
-        self.former: dict[str, int] = {}
+        self.alternatives: dict[str, int] = {}
         self.at_least_one: set[int] = set()
         self._numbers: dict[str, int] = {}
         self._graphs: dict[str, array[int]] = {"": array("i")}
@@ -139,8 +139,8 @@ class RdfStatements:
                     expect_synonyms(len(others), subject)
         elif predicate in rdf.TEXT_OF:
             self._texts.setdefault(subject, []).append((value, language))
-        elif predicate == rdf.FORMER:
-            self.former[value] = self.number(subject)
+        elif predicate == rdf.ALTERNATIVE:
+            self.alternatives[value] = self.number(subject)
         elif predicate in rdf.REPLACED_BY and looks_like_identifier(value):
             self.link(subject, predicate, value)
         elif predicate == rdf.OWL + "deprecated" and value.strip().lower() in ("true", "1"):
@@ -199,16 +199,17 @@ class RdfStatements:
         return kept[~(np.isin(kept[:, 1], list(kinds)) & np.isin(kept[:, 2], list(marked)))]
 
     def present(self) -> dict[int, int]:
-        """Return which resource stands for another: one that has its id as a former one, or replaces it, and no further one.
+        """Return which resource stands for another: one that has its id as an alternative one, replaces it, or is the same.
 
-        What is deprecated stands for nothing, and nothing stands for what is not, but for ids that only links name.
+        There must be no further one. What is deprecated stands for nothing, and nothing stands for what is not, but for ids
+        that only links name, and for what is the same elsewhere, of which nothing else is said.
         """
-        replaced_by = list(self.numbers(rdf.REPLACED_BY))
-        if not (self.former or replaced_by):
+        replaced_by, same = (list(self.numbers(predicates)) for predicates in (rdf.REPLACED_BY, rdf.SAME))
+        if not (self.alternatives or replaced_by or same):
             return {}
         found: dict[int, set[int]] = {}
         prefixes, named = self.all_prefixes(), self.named
-        for name, number in self.former.items():
+        for name, number in self.alternatives.items():
             old = self._numbers.get(expand(name, prefixes) or name)
             if old is not None and (old in self.deprecated or old not in named):
                 found.setdefault(old, set()).add(number)
@@ -216,7 +217,18 @@ class RdfStatements:
         for old, _, new in links[np.isin(links[:, 1], replaced_by)].tolist():
             if old in self.deprecated:
                 found.setdefault(old, set()).add(new)
+        for one, elsewhere in self._elsewhere(links, same):
+            found.setdefault(elsewhere, set()).add(one)
         return {old: min(new) for old, new in found.items() if len(new) == 1 and not new & {old, *self.deprecated}}
+
+    def _elsewhere(self, links: NDArray[np.int32], same: list[int]) -> Iterator[tuple[int, int]]:
+        """Yield pairs of one resource by the predicates ``same`` the second of which is nothing here but that."""
+        is_same = np.isin(links[:, 1], same)
+        pairs = links[is_same][:, [0, 2]]
+        said = np.concatenate([links[:, 0], links[:, 1], links[~is_same, 2], np.array([*self.named], dtype=np.int32)])
+        for one, elsewhere in pairs[~np.isin(pairs[:, 1], said)].tolist():
+            if not (self.terms[one].startswith("_:") or self.terms[elsewhere].startswith(("_:", *rdf.VOCABULARY))):
+                yield one, elsewhere
 
     @property
     def other_languages(self) -> list[str]:

@@ -30,8 +30,10 @@ SUBCLASS = RDFS + "subClassOf"
 EQUIVALENT = OWL + "equivalentClass"
 CARDINALITIES = (OWL + "minQualifiedCardinality", OWL + "qualifiedCardinality")
 """Numbers of what each member of a restriction is linked to, at least."""
-FORMER = OBO_IN_OWL + "hasAlternativeId"
+ALTERNATIVE = OBO_IN_OWL + "hasAlternativeId"
 """What leads from a class to an id that it has taken over."""
+SAME = (SKOS + "exactMatch", OWL + "sameAs", EQUIVALENT, *(space + "sameAs" for space in SCHEMA))
+"""What leads from a resource to what it is elsewhere."""
 REPLACED_BY = (OBO + "IAO_0100001", DCT + "isReplacedBy")
 """What leads from a deprecated class to the one in its place."""
 ASIDE = (*NO_LINKS, *REPLACED_BY)
@@ -74,7 +76,6 @@ DOCUMENTS = tuple(
 """SKOS properties whose values may be blank nodes that are no entities."""
 DATATYPE = RDFS + "Datatype"
 ABOUT = tuple(space + "about" for space in SCHEMA)
-SAME = tuple(space + "sameAs" for space in SCHEMA)
 CLASSES = (OWL + "Class", RDFS + "Class")
 PROPERTIES = (
     RDF + "Property",

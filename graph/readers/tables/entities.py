@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.names import borne_by_one
 from ontodex.graph.readers.tables.entity_columns import EntityColumns, one_line, spelt
 from ontodex.graph.readers.tables.found_rows import FoundRows
 from ontodex.graph.readers.tables.keys import Table
@@ -93,10 +94,12 @@ def add_entities(
         found.add(identifier, next(iter(columns.labels(cells)), identifier))
         named.append((identifier, cells))
     named, columns = _stated(named, columns, remark, negated)
-    former = {name: identifier for identifier, cells in named for name in columns.names(columns.former, cells)}
-    former.update((path, identifier) for identifier, cells in named for path in chosen.own_paths(cells))
-    builder.replace(former)
-    found.stand_for(former)
+    alternatives = borne_by_one(
+        (name, identifier) for identifier, cells in named for name in columns.names(columns.alternatives, cells)
+    )
+    alternatives.update((path, identifier) for identifier, cells in named for path in chosen.own_paths(cells))
+    builder.replace(alternatives)
+    found.stand_for(alternatives)
     add_links(columns, chosen, named, found, builder, table, remark)
     found.finish(remark)
 

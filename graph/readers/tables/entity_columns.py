@@ -49,7 +49,10 @@ DEFINITION = (
     *("definition", "definitions", "gloss", "description", "term description", "first sentence", "comment"),
     "wikidata description",
 )
-FORMER = ("former ids", "former id", "alt ids", "alt id", "alternative ids", "alternative id", "replaces")
+ALTERNATIVE = (
+    *("former ids", "former id", "alt ids", "alt id", "alternative ids", "alternative id", "replaces"),
+    *("same as", "exact match", "exact matches", "exact mappings", "equivalent ids", "equivalent identifiers"),
+)
 PARENT = (
     *("parent", "parents", "parent ids", *(f"parent {name}" for name in (*ID, *LABEL, *LABEL_ALONE, *KINDS))),
     *("immediate parent", "direct parent", "superclass", "super class", "broader uri", "type of", *sorted(UPWARD)),
@@ -114,7 +117,7 @@ class EntityColumns:
         label: Labels; all but the first are synonyms, and so are other ones of an id that is repeated.
         synonyms: Synonyms, parted by ``|``, ``;`` or new lines, or by commas in some of these columns.
         definition: Definitions.
-        former: Former ids, parted likewise.
+        alternatives: Alternative ids, parted likewise.
         parents: What is more general, by id or label, parted likewise.
         obsolete: Whether the entity is obsolete, and so left out.
         others: All other columns, and their names.
@@ -132,7 +135,7 @@ class EntityColumns:
     label: tuple[int, ...]
     synonyms: tuple[int, ...]
     definition: tuple[int, ...]
-    former: tuple[int, ...]
+    alternatives: tuple[int, ...]
     parents: tuple[int, ...]
     obsolete: tuple[int, ...]
     others: tuple[tuple[int, str], ...]
@@ -148,9 +151,9 @@ class EntityColumns:
     def of(cls, names: Sequence[str]) -> EntityColumns:
         """Find the columns by the names of a header."""
         plain, value_labels = _with_labels(spelt(names))
-        ids, labels, synonyms, definitions, former, parents, obsolete = (
+        ids, labels, synonyms, definitions, alternatives, parents, obsolete = (
             tuple(place for name in known for place, other in enumerate(plain) if name in other)
-            for known in (ID, (*LABEL, *LABEL_ALONE), SYNONYMS, DEFINITION, FORMER, PARENT, OBSOLETE)
+            for known in (ID, (*LABEL, *LABEL_ALONE), SYNONYMS, DEFINITION, ALTERNATIVE, PARENT, OBSOLETE)
         )
         full_name = () if any({*plain[at]} & {*LABEL} for at in labels) else _full_name(plain)
         labels = () if full_name else labels
@@ -160,7 +163,7 @@ class EntityColumns:
         ids = ids or pair[:1] or (() if of_place else of_kind)
         are_named = bool(labels or full_name) and ID_OF.fullmatch(plain[0][-1])
         keys = () if ids else of_place or (_keys(plain) if are_named else ())
-        said = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete, *full_name}
+        said = {*ids, *labels, *synonyms, *definitions, *alternatives, *parents, *obsolete, *full_name}
         labels = tuple(at for at in labels if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE})
         others = [() if at in said - {*ids} else form for at, form in enumerate(plain)]
         guessed = () if labels or full_name else pair[1:] or _of_its_kind(others, ("name", "label", "title"))
@@ -170,7 +173,7 @@ class EntityColumns:
         levels, level_of = level_columns(names)
         if labels:
             synonyms += tuple(at for at in _further_names(plain) if at not in {*said, *labels})
-        taken = {*ids, *labels, *synonyms, *definitions, *former, *parents, *obsolete, *levels, *full_name}
+        taken = {*ids, *labels, *synonyms, *definitions, *alternatives, *parents, *obsolete, *levels, *full_name}
         taken.update(value_labels.values())
         rest = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
         if guessed:
@@ -184,7 +187,7 @@ class EntityColumns:
             labels,
             synonyms,
             definitions,
-            former,
+            alternatives,
             parents,
             obsolete,
             rest,

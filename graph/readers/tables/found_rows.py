@@ -69,9 +69,9 @@ class FoundRows:
         self._gone_ids.update(name for name in names if not NUMBER.fullmatch(name))
         self._gone.update(names, map(normalise, filter(str.strip, labels)))
 
-    def stand_for(self, former: Collection[str]) -> None:
-        """Take the former ids of rows, which are there even if a row that is left out has them too."""
-        self._gone.difference_update(map(normalise, former))
+    def stand_for(self, alternatives: Collection[str]) -> None:
+        """Take the alternative ids of rows, which are there even if a row that is left out has them too."""
+        self._gone.difference_update(map(normalise, alternatives))
 
     @staticmethod
     def told(links: Iterable[Link], row: Row, nothing: Collection[str]) -> list[Link]:

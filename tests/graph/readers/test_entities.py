@@ -83,15 +83,15 @@ def test_names_that_are_no_iris_stay_as_they_are(write) -> None:
     assert [graph.labels[graph.find(name)[0]] for name in names] == labels
 
 
-def test_former_ids_in_a_table(write) -> None:
+def test_alternative_ids_in_a_table(write) -> None:
     graph = read(write("a.csv", "id,label,parent,alt_ids\nX:1,dog,X:9,X:7|X:8\nX:2,pet,,X:9\n"), on_error="raise")
-    assert says(graph)["former"] == {"X:1": {"X:7", "X:8"}, "X:2": {"X:9"}}
+    assert says(graph)["alternatives"] == {"X:1": {"X:7", "X:8"}, "X:2": {"X:9"}}
     assert says(graph)["known"] == {("X:1", "is_a", "X:2")}
-    table = "id,label,synonyms,former_ids\nA,new,n/a,B|NA\nB,other,,\n"  # a row is an entity
+    table = "id,label,synonyms,alternative_ids\nA,new,n/a,B|NA\nB,other,,\n"  # a row is an entity
     for content in (table, "\n".join([table.split("\n")[at] for at in (0, 2, 1)])):
         graph = read(write("b.csv", content), on_error="raise")
         assert says(graph)["entities"] == {"A": ("new", set(), ""), "B": ("other", set(), "")}
-        assert not says(graph)["former"]
+        assert not says(graph)["alternatives"]
 
 
 @pytest.mark.parametrize("gaps", ["id,label,parent\n1,animal,\n2,dog,1.0\n", None])

@@ -49,7 +49,7 @@ def test_a_dump_of_the_taxonomy(taxdump: Path, tmp_path: Path) -> None:
         *(("NCBITaxon:9606", "is_a", "NCBITaxon:9605"), ("NCBITaxon:9606", "has rank", "NCBITaxon:species")),
         *(("NCBITaxon:2", "has rank", "NCBITaxon:superkingdom"), ("NCBITaxon:9605", "has rank", "NCBITaxon:genus")),
     }
-    assert graph.former_ids[graph.ids.index("NCBITaxon:9606")] == ("NCBITaxon:63221",)
+    assert graph.alternative_ids[graph.ids.index("NCBITaxon:9606")] == ("NCBITaxon:63221",)
     with tarfile.open(tmp_path / "taxdump.tar.gz", "w:gz") as archive:
         for name in FILES:
             archive.add(taxdump / name, name)

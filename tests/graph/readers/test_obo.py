@@ -186,7 +186,7 @@ def test_a_panic_of_the_parser_costs_one_line(write, monkeypatch: pytest.MonkeyP
         _loads("[Term]\nid: X:1\n! a comment\n")
 
 
-FORMER = """[Term]
+ALTERNATIVE = """[Term]
 id: T:2
 name: heart disease
 alt_id: T:22
@@ -209,28 +209,28 @@ replaced_by: T:3
 """
 
 
-def test_former_ids_stand_for_their_terms(write) -> None:
-    ontology = write("a.obo", FORMER)
+def test_alternative_ids_stand_for_their_terms(write) -> None:
+    ontology = write("a.obo", ALTERNATIVE)
     assert says(read(ontology, on_error="raise"))["known"] == {("T:3", "is_a", "T:2")}
     notes = write("notes.tsv", "G:1\tcauses\tT:22\nG:2\tcauses\tT:9\n")
     graph = read(ontology, notes, on_error="raise")
     assert list(graph.ids) == ["T:2", "T:3", "G:1", "G:2"]
     assert {("G:1", "causes", "T:2"), ("G:2", "causes", "T:3")} < says(graph)["known"]
-    assert says(graph)["former"] == {"T:2": {"T:22"}, "T:3": {"T:9"}}
+    assert says(graph)["alternatives"] == {"T:2": {"T:22"}, "T:3": {"T:9"}}
     before = read(notes, ontology, on_error="raise")
     assert list(before.ids) == ["G:1", "T:2", "G:2", "T:3"]
     assert says(before) == says(graph) == says(merge(read(ontology), read(notes)))
 
 
-def test_what_leads_to_its_own_former_id_is_no_link(write) -> None:
+def test_what_leads_to_its_own_alternative_id_is_no_link(write) -> None:
     links = (
         "[Term]\nid: T:4\nname: pain\nalt_id: T:44\nis_a: T:44\nrelationship: causes T:4\nrelationship: after T:44\n"
     )
     assert says(read(write("a.obo", links), on_error="raise"))["known"] == {("T:4", "causes", "T:4")}
 
 
-def test_a_former_id_with_a_frame_of_its_own_is_a_term(write) -> None:
-    graph = read(write("a.obo", FORMER + "\n[Term]\nid: T:22\nname: heart attack\n"), on_error="raise")
+def test_an_alternative_id_with_a_frame_of_its_own_is_a_term(write) -> None:
+    graph = read(write("a.obo", ALTERNATIVE + "\n[Term]\nid: T:22\nname: heart attack\n"), on_error="raise")
     assert says(graph)["known"] == {("T:3", "is_a", "T:22")}
 
 

@@ -36,7 +36,7 @@ SAID = {
         "ex:Animal": ("Animal", set(), ""),
         "ex:mouse": ("mouse", set(), ""),
     },
-    "former": {},
+    "alternatives": {},
     "relations": {"ex:chases": "runsAfter", "rdf:type": "type"},
     "valid": set(),
     "test": set(),

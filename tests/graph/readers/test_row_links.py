@@ -78,7 +78,7 @@ def test_a_value_is_no_row_because_one_is_called_so(write) -> None:
 
 
 def test_what_is_obsolete_takes_nothing_else_with_it(write) -> None:
-    text = "id,label,parent,former_ids,material,deprecated\n1,Old,,,,true\n2,New,,1,steel,false\n3,Kid,1,,steel,false\n"
+    text = "id,label,parent,alternative_ids,material,deprecated\n1,Old,,,,true\n2,New,,1,steel,false\n3,Kid,1,,steel,false\n"
     text += "4,Steel,,,wood,true\n5,Nail,4,,steel,false\n"
     with pytest.warns(ReadWarning, match=r"left out 1 link\(s\) to rows"):
         known = says(read(write("parts.csv", text)))["known"]

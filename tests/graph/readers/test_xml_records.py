@@ -222,7 +222,7 @@ def test_ids_synonyms_and_definitions(write) -> None:
     graph = read(write("narrow.xml", narrow))
     assert (graph.labels[0], graph.synonyms[0]) == ("Multiple dysplasia", ("MED", "Dysplasia"))
     graph = read(write("drugbank.xml", DRUGBANK))
-    assert graph.former_ids[graph.ids.index("DB1")] == ("BTD24",)
+    assert graph.alternative_ids[graph.ids.index("DB1")] == ("BTD24",)
     graph = read(write("wordnet.xml", WORDNET))
     assert graph.definitions[graph.ids.index("n1")] == "a pet"
 
