@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.readers.files import lines_of
+from ontodex.graph.readers.files import lines_of, text_of
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.tables.entities import add_entity
 from ontodex.graph.readers.tables.entity_columns import ID, EntityColumns
@@ -16,6 +18,11 @@ from ontodex.graph.readers.tables.entity_columns import ID, EntityColumns
 __all__ = ["DESCRIPTIONS", "read_entity_text", "read_relation_text"]
 
 Describe = Callable[[Path, GraphBuilder, Problems], None]
+
+SYNSET = re.compile(r"\d{8}")
+
+IDS, NAMED, DEFINED = ("entity_id", "id"), ("label", "name", "entity"), ("description", "entity_desc", "definition")
+"""Keys of ids, labels and definitions in JSON."""
 
 
 def _cells(path: Path, problems: Problems, width: int) -> Iterator[list[str]]:
@@ -60,7 +67,7 @@ def read_relation_text(path: Path, builder: GraphBuilder, problems: Problems) ->
 def _names(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     for identifier, name in _cells(path, problems, 2):
         if identifier in builder:
-            label, comma, gloss = name.partition(", ") if re.fullmatch(r"\d{8}", identifier) else (name, "", "")
+            label, comma, gloss = name.partition(", ") if SYNSET.fullmatch(identifier) else (name, "", "")
             builder.entity(identifier, label=label.replace("_", " "), definition=gloss if comma else "")
 
 
@@ -75,8 +82,55 @@ def _definitions(path: Path, builder: GraphBuilder, problems: Problems) -> None:
 def _wordnet_definitions(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     for identifier, word, gloss in _cells(path, problems, 3):
         if identifier in builder:
-            label = re.sub(r"_[A-Z]+_\d+$", "", word.removeprefix("__")).replace("_", " ")
-            builder.entity(identifier, label=label, definition=gloss)
+            builder.entity(identifier, label=_wordnet_word(word), definition=gloss)
+
+
+def _wordnet_word(name: str) -> str:
+    """Return the word of a sense (``__land_reform_NN_1``)."""
+    return re.sub(r"_[A-Z]+_\d+$", "", name.removeprefix("__")).replace("_", " ")
+
+
+def _aliases(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    for identifier, names in _cells(path, problems, 2):
+        if identifier in builder:
+            label, *synonyms = names.split("\t")
+            builder.entity(identifier, label, synonyms)
+
+
+def _relation_aliases(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    known = set(builder.relation_ids())
+    for identifier, names in _cells(path, problems, 2):
+        if identifier in known:
+            builder.relation(identifier, names.partition("\t")[0])
+
+
+def _lists(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read names and definitions in JSON, under ids or in a list."""
+    relations = set(builder.relation_ids())
+    for identifier, about in _under_ids(path, problems):
+        said = {"label": about} if isinstance(about, str) else about if isinstance(about, dict) else {}
+        label, definition = (
+            next((said[key] for key in keys if isinstance(said.get(key), str)), "") for keys in (NAMED, DEFINED)
+        )
+        if identifier in builder:
+            label = _wordnet_word(label) if SYNSET.fullmatch(identifier) else label
+            builder.entity(identifier, label=label, definition=definition)
+        elif identifier in relations:
+            builder.relation(identifier, label)
+
+
+def _under_ids(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
+    try:
+        value = json.loads(text_of(path))
+    except (ValueError, RecursionError) as error:
+        problems.report(f"expected JSON, found a fault ({error})", source=str(path))
+        return
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        for one in value:
+            if isinstance(one, dict):
+                yield str(next((one[key] for key in IDS if key in one), "")), one
 
 
 DESCRIPTIONS: Mapping[str, Describe] = MappingProxyType(
@@ -86,6 +140,11 @@ DESCRIPTIONS: Mapping[str, Describe] = MappingProxyType(
         "fb15k_mid2description.txt": _definitions,
         "entity2textlong.txt": _definitions,
         "entity2text.txt": _names,
+        "entities.json": _lists,
+        "relations.json": _lists,
+        "wikidata5m_entity.txt": _aliases,
+        "wikidata5m_relation.txt": _relation_aliases,
+        "wikidata5m_text.txt": _definitions,
     }
 )
-"""How each text file of SimKGC and KG-BERT is read, by its lower-case name; the first definition of an entity stays."""
+"""How each file of texts beside triples is read, by its lower-case name; the first definition of an entity stays."""

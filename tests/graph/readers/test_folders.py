@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 
 import pytest
 from graph_strategies import says
@@ -38,6 +39,64 @@ def test_fb15k237_as_simkgc_has_it(write) -> None:
     assert list(graph.labels) == ["Gary Rydstrom", "Toy Story"]
     assert graph.definitions[0] == 'Gary "R" is a designer.'
     assert graph.relation_labels[0] == "performance actor film"
+
+
+WIKIDATA = {
+    "Q1": ("dog", set(), "It barks."),
+    "Q2": ("animal", set(), ""),
+    "00260622": ("land reform", set(), "a redistribution"),
+}
+
+
+@pytest.mark.parametrize(
+    ("entities", "relations"),
+    [
+        (
+            [
+                {"entity_id": "Q1", "entity": "dog", "entity_desc": "It barks."},
+                {"entity_id": "Q2", "entity": "animal", "entity_desc": ""},
+                {"entity_id": "00260622", "entity": "__land_reform_NN_1", "entity_desc": "a redistribution"},
+                {"entity_id": "Q9", "entity": "not here"},
+                {"entity": "no id"},
+                "no object",
+            ],
+            {"P1": "kind of", "P9": "not here"},
+        ),
+        (
+            {
+                "Q1": {"label": "dog", "description": "It barks.", "wiki": "https://en.wikipedia.org/wiki/Dog"},
+                "Q2": {"label": "animal", "description": None},
+                "00260622": {"label": "land reform", "description": "a redistribution"},
+                "Q9": {"label": "not here"},
+            },
+            {"P1": {"label": "kind of", "description": "what it is"}, "P9": 7},
+        ),
+    ],
+    ids=["SimKGC", "CoDEx"],
+)
+def test_names_in_json_beside_triples(write, entities: object, relations: object) -> None:
+    root = write("kg/train.txt", "Q1\tP1\tQ2\nQ2\tP1\t00260622\n").parent
+    write("kg/test.txt", "Q2\tP1\tQ1\n")
+    write("kg/test.txt.json", json.dumps([{"head_id": "Q2", "relation": "kind of", "tail_id": "Q1"}]))
+    write("kg/entities.json", json.dumps(entities))
+    write("kg/relations.json", json.dumps(relations))
+    graph = read(root, on_error="raise")
+    assert says(graph)["entities"] == WIKIDATA
+    assert (says(graph)["relations"], graph.n_triples, len(graph.test)) == ({"P1": "kind of"}, 2, 1)
+    write("kg/entities.json", "{")
+    with pytest.raises(ReadError, match=r"entities\.json: expected JSON, found a fault"):
+        read(root, on_error="raise")
+
+
+def test_wikidata5m(write) -> None:
+    root = write("kg/wikidata5m_transductive_train.txt", "Q1\tP1\tQ2\n").parent
+    write("kg/wikidata5m_transductive_test.txt", "Q2\tP2\tQ1\n")
+    write("kg/wikidata5m_entity.txt", "Q1\tdog\thound\tdogs\nQ2\tanimal\nQ9\tnot here\n")
+    write("kg/wikidata5m_relation.txt", "P1\tkind of\tis a\nP2\teats\nP9\tnot here\n")
+    write("kg/wikidata5m_text.txt", "Q1\tThe dog barks.\nQ9\tNot here.\n")
+    graph = read(root, on_error="raise")
+    assert says(graph)["entities"] == {"Q1": ("dog", {"hound", "dogs"}, "The dog barks."), "Q2": ("animal", set(), "")}
+    assert says(graph)["relations"] == {"P1": "kind of", "P2": "eats"}
 
 
 def test_kg_bert_layout(write) -> None:
