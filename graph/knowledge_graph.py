@@ -18,7 +18,7 @@ from ontodex.graph.hierarchy import Hierarchy
 from ontodex.graph.hierarchy_names import UPWARD, spelt
 from ontodex.graph.names import NameIndex, NameKind
 from ontodex.graph.notices import warn_reader
-from ontodex.graph.prefixes import contract, local_name
+from ontodex.graph.prefixes import contract, local_name, other_curies
 
 __all__ = ["KnowledgeGraph", "both_directions", "no_triples"]
 
@@ -209,7 +209,8 @@ class KnowledgeGraph:
         return list(rows) if len(rows) < 2 else sorted(rows, key=lambda row: (-self._degree(row), row))
 
     def _spelt(self, name: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((name, contract(name, self.prefixes))))
+        short = contract(name, self.prefixes)
+        return tuple(dict.fromkeys((name, short, *other_curies(short))))
 
     def _degree(self, entity: int) -> int:
         return len(self.outgoing(entity)[1]) + len(self.incoming(entity)[1])

@@ -17,7 +17,7 @@ from ontodex.graph.hierarchy_names import BROADER, SUBCLASS, spelt
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.names import borne_by_one, normalise
 from ontodex.graph.notices import warn_reader
-from ontodex.graph.prefixes import contract, expand, local_name
+from ontodex.graph.prefixes import contract, expand, local_name, other_curies
 from ontodex.graph.subgraph import with_entities, with_triples
 
 __all__ = ["aligned", "merge", "union"]
@@ -49,12 +49,8 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = Fals
     named = _named_relations(graph, other)
     bearers = Counter(named.values())
     graph = _with_relations(graph, {name: meant for name, meant in named.items() if bearers[meant] == 1})
-    linked = set(_only_linked(graph))
-    meant = _meant(graph, linked, other)
-    alternatives = linked.union(other.alternative_ids.strings)
-    return union(
-        _renamed(graph, {name: meant[name] for name in alternatives.intersection(meant)}), other, corrects=corrects
-    )
+    meant = _meant(graph, set(_only_linked(graph)), other)
+    return union(_renamed(graph, meant, other), other, corrects=corrects)
 
 
 def union(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = False) -> KnowledgeGraph:
@@ -164,7 +160,7 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
         prefixes=MappingProxyType(new),
     )
     part = _with_relations(part, {**_hierarchy_relations(part, graph), **_named_relations(part, graph)})
-    return _renamed(part, _meant(part, set(_only_linked(part)), graph))
+    return _renamed(part, _meant(part, set(_only_linked(part)), graph), graph)
 
 
 def _with_labels_of(graph: KnowledgeGraph, other: KnowledgeGraph) -> tuple[KnowledgeGraph, KnowledgeGraph]:
@@ -198,27 +194,33 @@ def _by_iri(names: Sequence[str], graph: KnowledgeGraph) -> dict[str, str]:
 def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dict[str, str]:
     """Return which entity of a graph an id of a part means, if not itself.
 
-    That is the one that has this id as an alternative one; and, where a part only has links of a name (it is ``linked``),
-    the one entity of that label that there is in both; if there are several, a :class:`ReadWarning` says so. The name in an
-    id counts as a label where there is no other, and where nothing is labelled so, the name is a synonym, to the letter, of
-    the one entity that has it.
+    That is the one that has this id as an alternative one, or with another prefix of its vocabulary; and, where a part only
+    has links of a name (it is ``linked``), the one entity of that label that there is in both; if there are several, a
+    :class:`ReadWarning` says so. The name in an id counts as a label where there is no other, and where nothing is labelled
+    so, the name is a synonym, to the letter, of the one entity that has it.
     """
     alternatives = zip(graph.alternative_ids.strings, graph.alternative_ids.owners.tolist(), strict=True)
     meant = {name: graph.ids[row] for name, row in alternatives}
+    own, there = set(part.ids), set(graph.ids)
+    for name, one in [*meant.items(), *((name, name) for name in graph.ids)]:
+        meant.update((other, one) for other in other_curies(name) if other in own and other not in there)
     named: dict[str, list[str]] = {}
     for name in linked.difference(graph.ids, meant):
         if _is_word(name):
             named.setdefault(normalise(name), []).append(name)
     bearers: dict[str, set[str]] = {}
     alike = [row for one in (part, graph) if named for row in _rows(one) if normalise(row[1]) in named]
-    own = {identifier for identifier, label in alike if label == own_name(identifier)}
+    unnamed = {identifier for identifier, label in alike if label == own_name(identifier)}
     called = {
-        row[0] for one in (part, graph) if own for row in _rows(one) if row[0] in own and row[1] != own_name(row[0])
+        row[0]
+        for one in (part, graph)
+        if unnamed
+        for row in _rows(one)
+        if row[0] in unnamed and row[1] != own_name(row[0])
     }
     for identifier, label in alike:
         if label != own_name(identifier) or not (_is_word(identifier) or identifier in called):
             bearers.setdefault(normalise(label), set()).add(identifier)
-    there = set(graph.ids)
     for key, of_key in bearers.items():
         if len(of_key) == 1 and there.issuperset(of_key):
             meant.update(dict.fromkeys(named[key], *of_key))
@@ -248,20 +250,23 @@ def _is_word(name: str) -> bool:
     return local_name(name) == name and any(map(str.isalpha, name))
 
 
-def _renamed(graph: KnowledgeGraph, meant: Mapping[str, str]) -> KnowledgeGraph:
-    """Return a graph some of whose ids have become others, which say themselves what they are.
+def _renamed(graph: KnowledgeGraph, meant: Mapping[str, str], other: KnowledgeGraph) -> KnowledgeGraph:
+    """Return a graph some of whose ids have become those of another graph, which says what they are, if it says anything.
 
-    Their labels are synonyms, but for those of obsolete terms. Links of a pair that has become one are left out.
+    Their own labels are synonyms then, but for those of obsolete terms. Links of a pair that has become one are left out.
     """
     renamed = [row for row, name in enumerate(graph.ids) if name in meant] if meant else []
     if not renamed:
         return graph
     ids, labels, definitions = list(graph.ids), list(graph.labels), list(graph.definitions)
     synonyms = list(graph.synonyms)
+    told = set[str]().union(*(set(one.ids).difference(_only_linked(one)) for one in (graph, other)))
     for row in renamed:
-        if labels[row] != own_name(ids[row]) and not labels[row].casefold().startswith(OBSOLETE):
+        is_named, ids[row] = labels[row] != own_name(ids[row]), meant[ids[row]]
+        if is_named and ids[row] not in told:
+            continue
+        if is_named and not labels[row].casefold().startswith(OBSOLETE):
             synonyms[row] = (labels[row], *synonyms[row])
-        ids[row] = meant[ids[row]]
         labels[row], definitions[row] = own_name(ids[row]), ""
     _, (rows,) = _joined(ids)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["WELL_KNOWN", "contract", "expand", "local_name", "looks_like_identifier"]
+__all__ = ["WELL_KNOWN", "contract", "expand", "local_name", "looks_like_identifier", "other_curies"]
 
 OBO = "http://purl.obolibrary.org/obo/"
 
@@ -17,6 +17,14 @@ WELL_KNOWN: Mapping[str, str] = {
     "skos": "http://www.w3.org/2004/02/skos/core#",
 }
 
+SAME = (
+    *(("ORPHA", "Orphanet", "ORPHANET"), ("OMIM", "MIM"), ("UMLS", "UMLS_CUI"), ("MESH", "MSH"), ("NCIT", "NCI")),
+    *(("SNOMEDCT_US", "SNOMEDCT", "SCTID", "sct"), ("NCBITaxon", "taxon"), ("UniProtKB", "UniProt")),
+    *(("NCBIGene", "Entrez", "GeneID"), ("ICD10CM", "ICD-10-CM"), ("ENSEMBL", "Ensembl")),
+)
+"""Prefixes of one vocabulary, as the sources of biomedicine write them (Mondo, HPO, DO, GO, UMLS, SNOMED CT)."""
+
+_OTHERS = {prefix: [other for other in same if other != prefix] for same in SAME for prefix in same}
 _SPACE = "[A-Za-z][A-Za-z0-9]*"
 _OBO_IRI = re.compile(rf"{re.escape(OBO)}({_SPACE}(?:(?:_{_SPACE})+(?=_\d+$))?)_([A-Za-z0-9]+)$")
 _OBO_CURIE = re.compile(rf"({_SPACE}(?:(?:_{_SPACE})+(?=:\d+$))?):([A-Za-z0-9]+)$")
@@ -60,6 +68,16 @@ def expand(curie: str, prefixes: Mapping[str, str]) -> str | None:
     if match := _OBO_CURIE.match(curie):
         return f"{OBO}{match[1]}_{match[2]}"
     return None
+
+
+def other_curies(name: str) -> list[str]:
+    """Return what a CURIE is with the other prefixes of its vocabulary.
+
+    >>> other_curies("ORPHA:558"), other_curies("HP:0001166")
+    (['Orphanet:558', 'ORPHANET:558'], [])
+    """
+    prefix, colon, local = name.partition(":")
+    return [f"{other}:{local}" for other in _OTHERS.get(prefix, ()) if colon]
 
 
 def local_name(identifier: str) -> str:

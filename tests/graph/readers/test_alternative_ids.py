@@ -144,3 +144,26 @@ def test_concepts_that_are_described_here_stay_two(write) -> None:
 def test_a_column_of_what_rows_are_elsewhere(write, column: str) -> None:
     table = f"id,label,{column}\nX:1,one,OMIM:1|OMIM:2\nX:2,two,OMIM:3\nX:3,three,OMIM:3\n"
     assert says(read(write("a.csv", table), on_error="raise"))["alternatives"] == {"X:1": {"OMIM:1", "OMIM:2"}}
+
+
+MONDO = """[Term]
+id: MONDO:1
+name: Marfan syndrome
+xref: Orphanet:558 {source="MONDO:equivalentTo"}
+is_a: MONDO:2
+"""
+
+
+def test_prefixes_of_one_vocabulary_meet(write) -> None:
+    mondo = write("mondo.obo", MONDO)
+    notes = write("notes.tsv", "head\trelation\ttail\nORPHA:558\thas phenotype\tHP:1\nMIM:7\thas phenotype\tHP:1\n")
+    names = write("names.csv", "id,label\nOMIM:7,seven\nUMLS_CUI:C1,one\n")
+    for sources in ([mondo, notes, names], [names, notes, mondo], [notes, mondo, names]):
+        graph = read(*sources, on_error="skip")
+        assert {head for head, relation, _ in says(graph)["known"] if relation == "has phenotype"} < set(graph.ids)
+        assert {graph.labels[row] for row in graph.heads[graph.tails == graph.ids.index("HP:1")]} == {
+            "Marfan syndrome",
+            "seven",
+        }
+        assert graph.find("ORPHA:558") == graph.find("Orphanet:558") == (graph.find("MONDO:1")[0], 3)
+        assert graph.labels[graph.find("UMLS:C1")[0]] == "one"
