@@ -179,6 +179,6 @@ def _data(
         facts[narrower] = facts[narrower][:, ::-1]
         facts[narrower, 1] = statements.number(rdf.SKOS + "broader")
     predicates = set(links[:, 1].tolist())
-    described = statements.named | typed(rdf.SKOS + "Concept")
+    described = statements.named | typed(rdf.SKOS + "Concept") | set(statements.present().values())
     alone = {number for number in described if not blank[number]} - predicates - declared - set(skip)
     return [(h, r, t) for h, r, t in facts.tolist()], alone

@@ -122,8 +122,10 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
 def _declare(
     terms: dict[str, Term], relations: dict[str, str], builder: GraphBuilder, problems: Problems, source: str
 ) -> None:
-    alternatives = borne_by_one((other, identifier) for identifier, term in terms.items() for other in term.same)
     gone = {identifier for identifier, term in terms.items() if term.obsolete}
+    alternatives = borne_by_one(
+        (other, identifier) for identifier, term in terms.items() if identifier not in gone for other in term.same
+    )
     for identifier, term in terms.items():
         if identifier in gone:
             if len(term.instead) == 1 and term.instead[0] in terms and term.instead[0] not in gone:

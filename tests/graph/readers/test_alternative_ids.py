@@ -93,6 +93,12 @@ is_a: X:2
 xref: X:2
 xref: OMIM:3 {source="skos:exactMatch"}
 xref: OMIM:5
+
+[Term]
+id: X:4
+name: obsolete one
+xref: OMIM:1 {source="MONDO:equivalentTo"}
+is_obsolete: true
 """,
     "a.json": """{"graphs": [{"nodes": [
   {"id": "http://purl.obolibrary.org/obo/X_1", "lbl": "one", "type": "CLASS", "meta": {"basicPropertyValues": [
@@ -138,6 +144,14 @@ def test_concepts_that_are_described_here_stay_two(write) -> None:
         ("ex:d", "skos:broader", "ex:a"),
     }
     assert not says(graph)["alternatives"]
+
+
+def test_a_file_of_ids_elsewhere_alone_serves_others(write) -> None:
+    same = write("same.nt", "<http://x.org/a> <http://www.w3.org/2002/07/owl#sameAs> <http://y.org/1> .\n")
+    assert says(read(same))["alternatives"] == {"http://x.org/a": {"http://y.org/1"}}
+    links = write("links.tsv", "http://x.org/a\tlikes\thttp://x.org/b\nhttp://y.org/1\tknows\thttp://x.org/b\n")
+    for sources in ([same, links], [links, same]):
+        assert {head for head, _, _ in says(read(*sources))["known"]} == {"http://x.org/a"}
 
 
 @pytest.mark.parametrize("column", ["same_as", "exact_match", "exactMappings", "equivalent identifiers"])
