@@ -18,7 +18,7 @@ from ontodex.graph.hierarchy import Hierarchy
 from ontodex.graph.hierarchy_names import UPWARD, spelt
 from ontodex.graph.names import NameIndex, NameKind
 from ontodex.graph.notices import warn_reader
-from ontodex.graph.prefixes import contract, local_name, other_curies
+from ontodex.graph.prefixes import contract, local_name, other_ids
 
 __all__ = ["KnowledgeGraph", "both_directions", "no_triples"]
 
@@ -210,7 +210,7 @@ class KnowledgeGraph:
 
     def _spelt(self, name: str) -> tuple[str, ...]:
         short = contract(name, self.prefixes)
-        return tuple(dict.fromkeys((name, short, *other_curies(short))))
+        return tuple(dict.fromkeys((name, short, *other_ids(short))))
 
     def _degree(self, entity: int) -> int:
         return len(self.outgoing(entity)[1]) + len(self.incoming(entity)[1])

@@ -17,7 +17,7 @@ from ontodex.graph.hierarchy_names import BROADER, SUBCLASS, spelt
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.names import borne_by_one, normalise
 from ontodex.graph.notices import warn_reader
-from ontodex.graph.prefixes import contract, expand, local_name, other_curies
+from ontodex.graph.prefixes import contract, expand, local_name, other_ids
 from ontodex.graph.subgraph import with_entities, with_triples
 
 __all__ = ["aligned", "merge", "union"]
@@ -203,7 +203,7 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
     meant = {name: graph.ids[row] for name, row in alternatives}
     own, there = set(part.ids), set(graph.ids)
     for name, one in [*meant.items(), *((name, name) for name in graph.ids)]:
-        meant.update((other, one) for other in other_curies(name) if other in own and other not in there)
+        meant.update((other, one) for other in other_ids(name) if other in own and other not in there)
     named: dict[str, list[str]] = {}
     for name in linked.difference(graph.ids, meant):
         if _is_word(name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["WELL_KNOWN", "contract", "expand", "local_name", "looks_like_identifier", "other_curies"]
+__all__ = ["WELL_KNOWN", "contract", "expand", "local_name", "looks_like_identifier", "other_ids"]
 
 OBO = "http://purl.obolibrary.org/obo/"
 
@@ -17,14 +17,24 @@ WELL_KNOWN: Mapping[str, str] = {
     "skos": "http://www.w3.org/2004/02/skos/core#",
 }
 
-SAME = (
-    *(("ORPHA", "Orphanet", "ORPHANET"), ("OMIM", "MIM"), ("UMLS", "UMLS_CUI"), ("MESH", "MSH"), ("NCIT", "NCI")),
-    *(("SNOMEDCT_US", "SNOMEDCT", "SCTID", "sct"), ("NCBITaxon", "taxon"), ("UniProtKB", "UniProt")),
-    *(("NCBIGene", "Entrez", "GeneID"), ("ICD10CM", "ICD-10-CM"), ("ENSEMBL", "Ensembl")),
+VOCABULARIES = (
+    ("ORPHA:", "Orphanet:", "ORPHANET:", "http://www.orpha.net/ORDO/Orphanet_"),
+    ("OMIM:", "MIM:", "https://omim.org/entry/", "http://identifiers.org/omim/"),
+    ("UMLS:", "UMLS_CUI:", "http://linkedlifedata.com/resource/umls/id/", "http://identifiers.org/umls/"),
+    ("MESH:", "MSH:", "http://id.nlm.nih.gov/mesh/", "http://identifiers.org/mesh/"),
+    ("NCIT:", "NCI:", "http://identifiers.org/ncit/"),
+    ("SNOMEDCT_US:", "SNOMEDCT:", "SCTID:", "sct:", "http://snomed.info/id/", "http://identifiers.org/snomedct/"),
+    ("ICD10CM:", "ICD-10-CM:", "http://purl.bioontology.org/ontology/ICD10CM/"),
+    ("NCBITaxon:", "taxon:", "http://identifiers.org/taxonomy/"),
+    ("NCBIGene:", "Entrez:", "GeneID:", "http://identifiers.org/ncbigene/"),
+    ("HGNC:", "http://identifiers.org/hgnc/"),
+    ("ENSEMBL:", "Ensembl:", "http://identifiers.org/ensembl/"),
+    ("UniProtKB:", "UniProt:", "http://purl.uniprot.org/uniprot/", "http://identifiers.org/uniprot/"),
 )
-"""Prefixes of one vocabulary, as the sources of biomedicine write them (Mondo, HPO, DO, GO, UMLS, SNOMED CT)."""
+"""How ids of one vocabulary begin in the sources of biomedicine (Mondo, HPO, DO, GO, UMLS, SNOMED CT)."""
 
-_OTHERS = {prefix: [other for other in same if other != prefix] for same in SAME for prefix in same}
+_OTHERS = {start: [other for other in same if other != start] for same in VOCABULARIES for start in same}
+_START = re.compile("|".join(map(re.escape, _OTHERS)))
 _SPACE = "[A-Za-z][A-Za-z0-9]*"
 _OBO_IRI = re.compile(rf"{re.escape(OBO)}({_SPACE}(?:(?:_{_SPACE})+(?=_\d+$))?)_([A-Za-z0-9]+)$")
 _OBO_CURIE = re.compile(rf"({_SPACE}(?:(?:_{_SPACE})+(?=:\d+$))?):([A-Za-z0-9]+)$")
@@ -70,14 +80,14 @@ def expand(curie: str, prefixes: Mapping[str, str]) -> str | None:
     return None
 
 
-def other_curies(name: str) -> list[str]:
-    """Return what a CURIE is with the other prefixes of its vocabulary.
+def other_ids(identifier: str) -> list[str]:
+    """Return how else an id is written, where its vocabulary has several prefixes or namespaces.
 
-    >>> other_curies("ORPHA:558"), other_curies("HP:0001166")
-    (['Orphanet:558', 'ORPHANET:558'], [])
+    >>> other_ids("ORPHA:558"), other_ids("HP:0001166")
+    (['Orphanet:558', 'ORPHANET:558', 'http://www.orpha.net/ORDO/Orphanet_558'], [])
     """
-    prefix, colon, local = name.partition(":")
-    return [f"{other}:{local}" for other in _OTHERS.get(prefix, ()) if colon]
+    start = _START.match(identifier)
+    return [other + identifier[start.end() :] for other in _OTHERS[start[0]]] if start else []
 
 
 def local_name(identifier: str) -> str:

@@ -160,6 +160,16 @@ def test_a_column_of_what_rows_are_elsewhere(write, column: str) -> None:
     assert says(read(write("a.csv", table), on_error="raise"))["alternatives"] == {"X:1": {"OMIM:1", "OMIM:2"}}
 
 
+def test_iris_meet_curies_of_their_vocabulary(write) -> None:
+    mondo = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+    @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix m: <http://purl.obolibrary.org/obo/MONDO_> .
+    m:1 a owl:Class ; rdfs:label "Marfan syndrome" ; rdfs:subClassOf m:2 ; skos:exactMatch <https://omim.org/entry/154700> .
+    m:2 a owl:Class ; rdfs:label "disease" ."""
+    notes = write("notes.tsv", "OMIM:154700\thas phenotype\tHP:1\n")
+    for sources in ([write("a.ttl", mondo), notes], [notes, write("a.ttl", mondo)]):
+        assert ("MONDO:1", "has phenotype", "HP:1") in says(read(*sources))["known"]
+
+
 MONDO = """[Term]
 id: MONDO:1
 name: Marfan syndrome
@@ -181,3 +191,4 @@ def test_prefixes_of_one_vocabulary_meet(write) -> None:
         }
         assert graph.find("ORPHA:558") == graph.find("Orphanet:558") == (graph.find("MONDO:1")[0], 3)
         assert graph.labels[graph.find("UMLS:C1")[0]] == "one"
+        assert graph.find("http://www.orpha.net/ORDO/Orphanet_558") == graph.find("ORPHA:558")
