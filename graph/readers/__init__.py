@@ -168,12 +168,12 @@ def read(
         raise SettingsError(f"language: expected a tag such as 'en', 'de' or 'pt-BR', found {language!r}")
     with Archives() as archives:
         parts = _read_each((source, *more), How(on_error, format, language, negated, archives))
-    graph = parts[0].graph
+    graph, several = parts[0].graph, f"{parts[0].graph.source} and others"
     for part in parts[1:]:
-        graph = replace(merge(graph, part.graph), source=f"{graph.source} + {part.graph.source}")
+        graph = replace(merge(graph, part.graph), source=several)
     if len(parts) > 1:
-        graph = with_named(graph, parts)
-        graph = graph if more else replace(graph, source=str(source))
+        named = " + ".join(part.graph.source for part in parts) if more else str(source)
+        graph = replace(with_named(graph, parts), source=named)
     warn_of_columns(parts)
     for part in parts:
         part.problems.finish()

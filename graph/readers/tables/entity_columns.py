@@ -86,9 +86,9 @@ WHOLE = ("full", "short", "long", "display", "official", "approved", "common", "
 OWN = (*WHOLE, "first", "last", "family", "given")
 """"full name" is a name of what stands in the row."""
 
+KINDS_OF_NAMES = "|".join((*WHOLE, "native", "original", "latin", "inverted", "alias", "former", "prev", "previous"))
 FURTHER_NAME = re.compile(
-    f"(?:{'|'.join(WHOLE)}|native|original|latin|inverted|alias|former|prev|previous) (?:name|symbol)s?"
-    "|symbols?|abbreviations?|acronyms?"
+    f"(?:{KINDS_OF_NAMES}) (?:name|symbol)s?|(?:name|symbol)s? (?:{KINDS_OF_NAMES})|symbols?|abbreviations?|acronyms?"
 )
 """A name of a column of synonyms beside one of labels."""
 

@@ -22,7 +22,7 @@ from ontodex.graph.readers.tables.entity_columns import (
 )
 from ontodex.graph.readers.tables.keys import is_key, table_of
 from ontodex.graph.readers.tables.row_columns import do_differ
-from ontodex.graph.readers.tables.values import LETTER, are_short
+from ontodex.graph.readers.tables.values import LETTER, NO_VALUES, are_short
 
 __all__ = ["ForeignKeys", "KeyedTable", "are_numbers", "parts_of"]
 
@@ -301,8 +301,11 @@ class ForeignKeys:
 
 
 def _may_be_key(name: str, counts: Mapping[str, int]) -> bool:
-    """Tell whether a column that has the name of another may be a key: numbers are one only if the name says so."""
-    return is_key(name) or not are_numbers(counts)
+    """Tell whether a column that has the name of another may be a key: numbers are one only if the name says so.
+
+    Yes and no are none.
+    """
+    return is_key(name) or not (are_numbers(counts) or NO_VALUES.issuperset(map(str.casefold, counts)))
 
 
 def _are_words(cells: Collection[str]) -> bool:

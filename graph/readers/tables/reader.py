@@ -108,6 +108,8 @@ def header_of(rows: Rows, *, is_first: bool = False) -> tuple[list[str], Rows, R
 def _is_header(rows: Sequence[Sequence[str]]) -> bool:
     """Tell whether the first of some rows names columns by words that are none of those known; of two or three one tells it.
 
+    A name does not recur below, but where the column has it or nothing (``EU``).
+
     >>> rows = [["Titel", "Autor", "Verlag", "Jahr"], ["Momo", "Ende", "Thienemann", "1973"]]
     >>> _is_header(rows), _is_header(rows[1:])
     (True, False)
@@ -121,7 +123,8 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
         all(LETTER.search(name) and NAME.fullmatch(name) for name in named)
         and max(map(len, map(_without_remark, names)), default=0) <= LONGEST_NAME
     )
-    recur = any(name == cell.strip() for cells in below for name, cell in zip(names, cells, strict=True))
+    columns = [{cell.strip() for cell in column} for column in zip(*below, strict=True)]
+    recur = any(name in column and column != {name, ""} for name, column in zip(names, columns, strict=False))
     is_told = len(names) > 3 or (len(names) > 1 and _tells_entities(names, below))
     return are_names and is_told and len({*names}) == len(names) and not recur and 2 * len(below) > len(rows[1:])
 

@@ -16,12 +16,9 @@ from ontodex.graph.readers.tables.found_rows import FoundRows, Link, Row
 from ontodex.graph.readers.tables.keys import Table, relation_label, table_of
 from ontodex.graph.readers.tables.paths import add_category, path_of
 from ontodex.graph.readers.tables.row_columns import ChosenColumns
-from ontodex.graph.readers.tables.values import LETTER, NUMBER, are_short, is_word
+from ontodex.graph.readers.tables.values import LETTER, NO_VALUES, NUMBER, are_short, is_word
 
 __all__ = ["add_links"]
-
-NO_VALUES = frozenset(("true", "false", "yes", "no", "y", "n"))
-"""Cells that say whether something holds, and of what nothing is told by it."""
 
 NO_PARENT = frozenset(("0", "0.0", "owl:thing", f"{WELL_KNOWN['owl']}Thing".casefold()))
 """Cells of parents that say so too."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-__all__ = ["LETTER", "NUMBER", "are_short", "is_word", "plain", "share_there", "unwrapped"]
+__all__ = ["LETTER", "NO_VALUES", "NUMBER", "are_short", "is_word", "plain", "share_there", "unwrapped"]
 
 LETTER = re.compile(r"[^\W\d_]")
 
@@ -23,6 +23,9 @@ POWER = re.compile(r"[-+]?\d+(?:\.\d+[eE][-+]?|[eE][-+])\d+")
 """A number with a power of ten that is no code, as 1E50 may be one."""
 
 DIGIT = re.compile(r"\d")
+
+NO_VALUES = frozenset(("true", "false", "yes", "no", "y", "n"))
+"""Cells that say whether something holds, and of what nothing is told by it."""
 
 LONGEST = 60
 """Letters in the mean of texts that are names, and no sentences."""

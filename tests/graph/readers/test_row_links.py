@@ -194,3 +194,13 @@ def test_texts_whose_lines_rows_share_are_no_relation(write) -> None:
     with pytest.warns(ReadWarning, match="left out text"):
         graph = read(write("licenses.json", json.dumps(records)))
     assert list(graph.relation_ids) == ["kind"]
+
+
+@pytest.mark.filterwarnings("ignore:.*left out")
+def test_yes_and_no_name_no_rows(write) -> None:
+    text = "id,label,active,good\nA1,Widget,true,yes\nA2,Gadget,,true\n"
+    assert not says(read(write("parts.csv", text)))["known"]
+    write("pets/a.yaml", "dog:\n  label: Dog\n  matchable: true\n")
+    write("pets/b.yaml", "cat:\n  label: Cat\n  hidden: true\n  matchable: false\n")
+    root = write("pets/c.yaml", "cow:\n  label: Cow\n  matchable: true\n  hidden: true\n").parent
+    assert not says(read(root))["known"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from graph_strategies import says
 
 from ontodex.graph import read
@@ -60,3 +61,11 @@ def test_a_long_comment_does_not_tell_what_parts_cells(write) -> None:
     comment = "".join(f"# line {number}, in prose, about the table\n" for number in range(30))
     graph = read(write("zones.tab", f"{comment}AD\tis in\tEurope\nAE\tis in\tAsia\n"), on_error="raise")
     assert says(graph)["known"] == {("AD", "is in", "Europe"), ("AE", "is in", "Asia")}
+
+
+@pytest.mark.filterwarnings("ignore:.*left out", "ignore:.*took")
+def test_a_column_may_hold_its_own_name_or_nothing(write) -> None:
+    rows = "land\ttitle official\tregion\tEU\nFrance\tFrench Republic\tEurope\tEU\nKenya\tRepublic of Kenya\tAfrica\t\n"
+    graph = read(write("a.tsv", rows.replace("title", "name") + "Italy\tItalian Republic\tEurope\tEU\n"))
+    assert {("France", "EU", "EU"), ("Italy", "EU", "EU"), ("Italy", "region", "Europe")} <= says(graph)["known"]
+    assert says(graph)["entities"]["Kenya"] == ("Kenya", {"Republic of Kenya"}, "")
