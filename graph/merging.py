@@ -201,9 +201,10 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
     """
     alternatives = zip(graph.alternative_ids.strings, graph.alternative_ids.owners.tolist(), strict=True)
     meant = {name: graph.ids[row] for name, row in alternatives}
-    own, there = set(part.ids), set(graph.ids)
+    there, spaces = set(graph.ids), {**graph.prefixes, **part.prefixes}
+    own = {form: name for name in part.ids for form in (expand(name, spaces), name) if form and name not in there}
     for name, one in [*meant.items(), *((name, name) for name in graph.ids)]:
-        meant.update((other, one) for other in other_ids(name) if other in own and other not in there)
+        meant.update((own[other], one) for other in other_ids(name) if other in own)
     named: dict[str, list[str]] = {}
     for name in linked.difference(graph.ids, meant):
         if _is_word(name):

@@ -170,6 +170,14 @@ def test_iris_meet_curies_of_their_vocabulary(write) -> None:
         assert ("MONDO:1", "has phenotype", "HP:1") in says(read(*sources))["known"]
 
 
+def test_declared_prefixes_meet_others_of_their_vocabulary(write) -> None:
+    mapped = "#curie_map:\n#  mesh: http://id.nlm.nih.gov/mesh/\nsubject_id\tpredicate_id\tobject_id\nmesh:D1\tskos:closeMatch\tX:1\n"
+    names = write("names.obo", "[Term]\nid: MSH:D1\nname: one\nis_a: MSH:D2\n")
+    for sources in ([write("a.sssom.tsv", mapped), names], [names, write("a.sssom.tsv", mapped)]):
+        graph = read(*sources, on_error="skip")
+        assert [graph.labels[row] for row in graph.heads[graph.tails == graph.ids.index("X:1")]] == ["one"]
+
+
 MONDO = """[Term]
 id: MONDO:1
 name: Marfan syndrome
