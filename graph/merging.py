@@ -256,7 +256,7 @@ def _renamed(graph: KnowledgeGraph, meant: Mapping[str, str], other: KnowledgeGr
 
     Their own labels are synonyms then, but for those of obsolete terms. Links of a pair that has become one are left out.
     """
-    renamed = [row for row, name in enumerate(graph.ids) if name in meant] if meant else []
+    renamed = [row for row, name in enumerate(graph.ids) if meant.get(name, name) != name] if meant else []
     if not renamed:
         return graph
     ids, labels, definitions = list(graph.ids), list(graph.labels), list(graph.definitions)

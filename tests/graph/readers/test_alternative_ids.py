@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 from graph_strategies import says
 
@@ -168,6 +170,22 @@ def test_iris_meet_curies_of_their_vocabulary(write) -> None:
     notes = write("notes.tsv", "OMIM:154700\thas phenotype\tHP:1\n")
     for sources in ([write("a.ttl", mondo), notes], [notes, write("a.ttl", mondo)]):
         assert ("MONDO:1", "has phenotype", "HP:1") in says(read(*sources))["known"]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_terms_that_name_each_other_are_one(write, order: tuple[int, ...]) -> None:
+    sources = [
+        write("a.obo", "[Term]\nid: A:1\nname: one\nequivalent_to: B:1\nis_a: A:2\n"),
+        write("b.obo", "[Term]\nid: B:1\nname: uno\nequivalent_to: A:1\nequivalent_to: C:1\nis_a: B:2\n"),
+        write("c.tsv", "C:1\tlikes\tA:1\nC:1\tlikes\tB:9\nB:1\tlikes\tC:1\n"),
+    ]
+    graph = read(*(sources[number] for number in order), on_error="skip")
+    row = graph.ids.index("A:1" if order.index(0) < order.index(1) else "B:1")
+    assert set(graph.ids) == {graph.ids[row], "A:2", "B:2", "B:9"}
+    assert {graph.labels[row], *graph.synonyms[row]} == {"one", "uno"}
+    assert graph.labels[row] == ("one" if graph.ids[row] == "A:1" else "uno")
+    assert set(graph.alternative_ids[row]) == {"A:1", "B:1", "C:1"} - {graph.ids[row]}
+    assert graph.n_triples == 3
 
 
 def test_declared_prefixes_meet_others_of_their_vocabulary(write) -> None:
