@@ -38,7 +38,7 @@ def search(index: Index, searcher: Searcher, texts: Sequence[str], k: int) -> li
     k = checked(k)
     start = time.perf_counter()
     read = resolve_entities(index.graph, texts, any_text=True)
-    asked = [one if one.reading.kind in ("id", "alternative id") else Resolved(None, one.reading) for one in read]
+    asked = [one.unless_named for one in read]
     named = [_bearers(index.graph, one) for one in read]
     names, bonuses, most, method = index.name_likeness, None, 1.0, METHOD
     if names is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ontodex.engine.answers import answered, checked
 from ontodex.engine.owned import best_of_each, fetched
-from ontodex.engine.resolve import Resolved, resolve_entities
+from ontodex.engine.resolve import resolve_entities
 from ontodex.engine.results.hits import Hit, Hits, Reading
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import IndexMismatch
@@ -37,7 +37,7 @@ def by_phrase(index: Index, searcher: Callable[[str], Searcher], texts: Sequence
         )
     said, graph = index.said(SPAN), index.graph
     read = resolve_entities(graph, texts, any_text=True)
-    asked = [one if one.reading.kind in ("id", "alternative id") else Resolved(None, one.reading) for one in read]
+    asked = [one.unless_named for one in read]
     words = [one.words if one.row is None else in_words(graph.labels[one.row]) for one in asked]
     vectors = np.asarray(index.text_encoder.encode(words))
     answers = []

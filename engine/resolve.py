@@ -13,6 +13,7 @@ from ontodex.engine.results.hits import Reading
 from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation, nearest
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.hierarchy_names import DOWNWARD, PARENT, UPWARD, spelt
+from ontodex.graph.names import NameKind
 from ontodex.graph.prefixes import looks_like_identifier
 from ontodex.graph.text import in_words, inverse_text
 from ontodex.indexers.evidence.name_likeness import NameLikeness, plain
@@ -44,6 +45,12 @@ class Resolved:
     def inverted(self) -> bool:
         """Whether it is a relation's inverse."""
         return self.reading.inverted
+
+    @property
+    def unless_named(self) -> Resolved:
+        """The same if it was read by an id, else its words as free text."""
+        by_id = self.reading.kind in map(str, (NameKind.ID, NameKind.ALTERNATIVE_ID))
+        return self if by_id else Resolved(None, self.reading)
 
     @property
     def words(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 
 import numpy as np
@@ -202,8 +202,9 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
     alternatives = zip(graph.alternative_ids.strings, graph.alternative_ids.owners.tolist(), strict=True)
     meant = {name: graph.ids[row] for name, row in alternatives}
     there, spaces = set(graph.ids), {**graph.prefixes, **part.prefixes}
-    own = {form: name for name in part.ids for form in (expand(name, spaces), name) if form and name not in there}
-    for name, one in [*meant.items(), *((name, name) for name in graph.ids)]:
+    forms = ((form, name) for name in part.ids if name not in there for form in (expand(name, spaces), name) if form)
+    own = {form: name for form, name in forms if other_ids(form)}
+    for name, one in chain(list(meant.items()), zip(graph.ids, graph.ids, strict=True)) if own else ():
         meant.update((own[other], one) for other in other_ids(name) if other in own)
     named: dict[str, list[str]] = {}
     for name in linked.difference(graph.ids, meant):
@@ -261,7 +262,9 @@ def _renamed(graph: KnowledgeGraph, meant: Mapping[str, str], other: KnowledgeGr
         return graph
     ids, labels, definitions = list(graph.ids), list(graph.labels), list(graph.definitions)
     synonyms = list(graph.synonyms)
-    told = set[str]().union(*(set(one.ids).difference(_only_linked(one)) for one in (graph, other)))
+    targets = {meant[ids[row]] for row in renamed}
+    both = (graph, other)
+    told = {name for one in both for name in targets.intersection(one.ids).difference(_only_linked(one, targets))}
     for row in renamed:
         is_named, ids[row] = labels[row] != own_name(ids[row]), meant[ids[row]]
         if is_named and ids[row] not in told:
@@ -310,15 +313,13 @@ def _spelt(graph: KnowledgeGraph, relation: int) -> frozenset[str]:
 
 def _named_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
     """Return which relation of a graph one of a part means that has no id but a name: the one of this label."""
-    bearers: dict[str, set[str]] = {}
-    for identifier, label in zip(graph.relation_ids, graph.relation_labels, strict=True):
-        bearers.setdefault(normalise(label), set()).add(identifier)
+    labelled = zip(graph.relation_ids, graph.relation_labels, strict=True)
+    bearer = borne_by_one((normalise(label), identifier) for identifier, label in labelled)
     known, meant = set(graph.relation_ids), {}
     for identifier, label in zip(part.relation_ids, part.relation_labels, strict=True):
-        if _is_word(identifier) and label == readable(identifier) and identifier not in known:
-            of_name = bearers.get(normalise(label), set())
-            if len(of_name) == 1:
-                meant[identifier] = next(iter(of_name))
+        key, is_bare = normalise(label), _is_word(identifier) and label == readable(identifier)
+        if is_bare and identifier not in known and key in bearer:
+            meant[identifier] = bearer[key]
     return meant
 
 
@@ -332,11 +333,11 @@ def _with_relations(graph: KnowledgeGraph, meant: Mapping[str, str]) -> Knowledg
     return dataclasses.replace(graph, relation_ids=ids, relation_labels=labels, upward=upward)
 
 
-def _only_linked(graph: KnowledgeGraph) -> Iterator[str]:
-    """Yield the ids of entities of which nothing is said but links."""
+def _only_linked(graph: KnowledgeGraph, among: Collection[str] | None = None) -> Iterator[str]:
+    """Yield the ids of entities, all or some, of which nothing is said but links."""
     columns = zip(graph.ids, graph.labels, graph.definitions, np.diff(graph.synonyms.rows).tolist(), strict=True)
     for name, label, definition, synonyms in columns:
-        if not (definition or synonyms) and label == own_name(name):
+        if (among is None or name in among) and not (definition or synonyms) and label == own_name(name):
             yield name
 
 

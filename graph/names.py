@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NameIndex", "NameKind", "borne_by_one", "language_rank", "normalise", "spellings"]
+__all__ = ["NameIndex", "NameKind", "bearers", "borne_by_one", "language_rank", "normalise", "spellings"]
 
 
 class NameKind(IntEnum):
@@ -63,18 +63,25 @@ def spellings(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((normalise(name), normalise(_CAMEL.sub(" ", name)))))
 
 
+def bearers(names: Iterable[tuple[str, str]]) -> dict[str, str | None]:
+    """Return who bears each name, or nothing where several do.
+
+    >>> bearers([("cat", "ex:1"), ("cat", "ex:1"), ("bank", "ex:2"), ("bank", "ex:3")])
+    {'cat': 'ex:1', 'bank': None}
+    """
+    found: dict[str, str | None] = {}
+    for name, bearer in names:
+        found[name] = bearer if found.get(name, bearer) == bearer else None
+    return found
+
+
 def borne_by_one(names: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return who bears each name, but for names that several bear.
 
     >>> borne_by_one([("cat", "ex:1"), ("cat", "ex:1"), ("bank", "ex:2"), ("bank", "ex:3")])
     {'cat': 'ex:1'}
     """
-    bearers: dict[str, str] = {}
-    shared: set[str] = set()
-    for name, bearer in names:
-        if bearers.setdefault(name, bearer) != bearer:
-            shared.add(name)
-    return {name: bearer for name, bearer in bearers.items() if name not in shared}
+    return {name: bearer for name, bearer in bearers(names).items() if bearer is not None}
 
 
 def _hash(normalised: str) -> int:

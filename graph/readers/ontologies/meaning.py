@@ -46,14 +46,16 @@ def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Proble
         )
     prefixes = statements.all_prefixes()
     builder.prefixes.update(prefixes)
-    ontology, links = Ontology(statements), statements.links
+    ontology, present = Ontology(statements), statements.present()
+    links = ontology.links
     is_ontology = bool(ontology.classes) and ontology.has_axioms
     names = statements.curies()
     if is_ontology:
         triples, entities = ontology.triples(), ontology.entities
     else:
         called = _called(statements, links)
-        triples, entities = _data(statements, _with_members(statements, links), called, problems)
+        facts = _with_members(statements, links)
+        triples, entities = _data(statements, facts, called, set(present.values()), problems)
         for number, name in called.items():
             names[number] = name
     used = {end for head, _, tail in triples for end in (head, tail)}
@@ -68,7 +70,7 @@ def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Proble
             names[number], statements.label(number), statements.synonyms(number), statements.definition(number)
         )
     alternatives = {contract(name, prefixes): names[number] for name, number in statements.alternatives.items()}
-    alternatives |= {names[old]: names[new] for old, new in statements.present().items()}
+    alternatives |= {names[old]: names[new] for old, new in present.items()}
     builder.replace(alternatives)
     naming = links[np.isin(links[:, 1], list(statements.numbers([rdf.NAMED_BY])))].tolist()
     named_by = {relation: one for one, _, relation in naming if not statements.label(relation)}
@@ -139,13 +141,13 @@ def _of_documents(statements: RdfStatements) -> list[int]:
 
 
 def _data(
-    statements: RdfStatements, links: Links, called: Collection[int], problems: Problems
+    statements: RdfStatements, links: Links, called: Collection[int], present: set[int], problems: Problems
 ) -> tuple[list[tuple[int, int, int]], set[int]]:
     """Return (triples, further entities) of plain data: every link between IRIs that is no declaration.
 
-    Blank nodes that are ``called`` by a name count as IRIs; links to others
-    are counted in a warning. Of Wikibase (Wikidata)
-    that is the direct claims: documents about entities, and statements as nodes, are left out.
+    Blank nodes that are ``called`` by a name count as IRIs; links to others are counted in a warning. What stands for
+    others (``present``) is an entity without links, too. Of Wikibase (Wikidata) that is the direct claims: documents about
+    entities, and statements as nodes, are left out.
     """
     terms = statements.terms
     blank = np.array([term.startswith("_:") and number not in called for number, term in enumerate(terms)])
@@ -179,6 +181,6 @@ def _data(
         facts[narrower] = facts[narrower][:, ::-1]
         facts[narrower, 1] = statements.number(rdf.SKOS + "broader")
     predicates = set(links[:, 1].tolist())
-    described = statements.named | typed(rdf.SKOS + "Concept") | set(statements.present().values())
+    described = statements.named | typed(rdf.SKOS + "Concept") | present
     alone = {number for number in described if not blank[number]} - predicates - declared - set(skip)
     return [(h, r, t) for h, r, t in facts.tolist()], alone

@@ -33,11 +33,14 @@ class Ontology:
 
     Args:
         statements: What the file says.
+
+    Attributes:
+        links: :attr:`RdfStatements.links`.
     """
 
     def __init__(self, statements: RdfStatements) -> None:
         self._statements = statements
-        self._links = statements.links
+        self.links = statements.links
         self._subclass = statements.number(rdf.SUBCLASS)
         self._type = statements.number(rdf.TYPE)
         self._broader = statements.number(rdf.SKOS + "broader")
@@ -47,7 +50,7 @@ class Ontology:
 
     def _pairs(self, *predicates: str) -> list[tuple[int, int]]:
         wanted = list(self._statements.numbers(predicates))
-        return [(s, o) for s, _, o in self._links[np.isin(self._links[:, 1], wanted)].tolist()]
+        return [(s, o) for s, _, o in self.links[np.isin(self.links[:, 1], wanted)].tolist()]
 
     def _is_named(self, number: int) -> bool:
         return number not in self._out
@@ -62,7 +65,7 @@ class Ontology:
         expressions = (
             self._parts["onProperty"].keys() | self._parts["intersectionOf"].keys() | self._parts["unionOf"].keys()
         )
-        return bool((self._links[:, 1] == self._subclass).any()) or any(
+        return bool((self.links[:, 1] == self._subclass).any()) or any(
             node in expressions for _, node in self._pairs(rdf.EQUIVALENT)
         )
 
@@ -80,7 +83,7 @@ class Ontology:
 
     @cached_property
     def _properties(self) -> set[int]:
-        used = set(self._links[:, 1].tolist()) | set(self._parts["onProperty"].values())
+        used = set(self.links[:, 1].tolist()) | set(self._parts["onProperty"].values())
         return (self._typed(rdf.PROPERTIES) | used) - self.classes
 
     @cached_property
@@ -147,8 +150,8 @@ class Ontology:
             ReadError: If they are out of all proportion to the statements.
         """
         kinds = (self._subsumptions, self._equivalences, self._expressions, self._schema, self._others)
-        found = list(islice(chain.from_iterable(kind() for kind in kinds), most_facts(len(self._links)) + 1))
-        expect_in_proportion(len(found), len(self._links), self._statements.source)
+        found = list(islice(chain.from_iterable(kind() for kind in kinds), most_facts(len(self.links)) + 1))
+        expect_in_proportion(len(found), len(self.links), self._statements.source)
         return found
 
     def _subsumptions(self) -> Iterator[tuple[int, int, int]]:
@@ -194,24 +197,24 @@ class Ontology:
 
     def _of_individuals(self) -> NDArray[np.bool_]:
         """Tell which links are of individuals: by a property that nothing else has, and between no parts of a vocabulary."""
-        heads, relations = self._links[:, 0], self._links[:, 1]
+        heads, relations = self.links[:, 0], self.links[:, 1]
         others = self._properties | self._typed(rdf.NO_ENTITIES)
         described = set(relations[np.isin(heads, list(self.classes | others))].tolist())
         annotations = self._typed([rdf.OWL + "AnnotationProperty"])
         fits: NDArray[np.bool_] = ~np.isin(relations, list(described | annotations | self._out))
-        fits &= ~np.isin(self._links[:, [0, 2]], list(self._out | others)).any(axis=1)
+        fits &= ~np.isin(self.links[:, [0, 2]], list(self._out | others)).any(axis=1)
         return fits
 
     def _others(self) -> Iterator[tuple[int, int, int]]:
         narrower = self._statements.numbers([rdf.SKOS + "narrower"])
         ignored = {
             number
-            for number in set(self._links[:, 1].tolist())
+            for number in set(self.links[:, 1].tolist())
             if number != self._type and self._statements.terms[number].startswith((*rdf.NO_LINKS, *rdf.SCHEME_LINKS))
         }
         ends = list(self.entities)
-        within = np.isin(self._links[:, 0], ends) & np.isin(self._links[:, 2], ends)
-        for head, relation, tail in self._links[within | self._of_individuals()].tolist():
+        within = np.isin(self.links[:, 0], ends) & np.isin(self.links[:, 2], ends)
+        for head, relation, tail in self.links[within | self._of_individuals()].tolist():
             if relation in narrower:
                 yield tail, self._broader, head
             elif relation not in ignored:

@@ -22,7 +22,7 @@ from ontodex.graph.readers.tables.entity_columns import (
 )
 from ontodex.graph.readers.tables.keys import is_key, table_of
 from ontodex.graph.readers.tables.row_columns import do_differ
-from ontodex.graph.readers.tables.values import LETTER, NO_VALUES, are_short
+from ontodex.graph.readers.tables.values import LETTER, are_short, are_yes_and_no
 
 __all__ = ["ForeignKeys", "KeyedTable", "are_numbers", "parts_of"]
 
@@ -305,7 +305,7 @@ def _may_be_key(name: str, counts: Mapping[str, int]) -> bool:
 
     Yes and no are none.
     """
-    return is_key(name) or not (are_numbers(counts) or NO_VALUES.issuperset(map(str.casefold, counts)))
+    return is_key(name) or not (are_numbers(counts) or are_yes_and_no(counts))
 
 
 def _are_words(cells: Collection[str]) -> bool:

@@ -11,7 +11,7 @@ from ontodex.graph.names import normalise
 from ontodex.graph.readers.tables.entity_columns import cell_parts
 from ontodex.graph.readers.tables.keys import Table, is_key
 from ontodex.graph.readers.tables.row_columns import APART
-from ontodex.graph.readers.tables.values import LETTER, NO_VALUES, NUMBER, are_short, share_there
+from ontodex.graph.readers.tables.values import LETTER, NUMBER, are_short, are_yes_and_no, share_there
 
 __all__ = ["FoundRows", "Link", "Row"]
 
@@ -60,11 +60,7 @@ class FoundRows:
         """Take a column, as (id, cell) of every row, whose cells other columns may name rows by, if it tells rows apart."""
         filled = [(cell.strip(), identifier) for identifier, cell in cells if LETTER.search(cell)]
         key = dict(filled)
-        if (
-            not NO_VALUES.issuperset(map(str.casefold, key))
-            and are_short(key)
-            and len(key) == len(filled) >= APART * len(cells) > 0
-        ):
+        if not are_yes_and_no(key) and are_short(key) and len(key) == len(filled) >= APART * len(cells) > 0:
             self._keys.append(key)
 
     def leave_out(self, ids: Iterable[str], labels: Iterable[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ontodex.graph.builder import GraphBuilder, own_name
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import merge
-from ontodex.graph.names import normalise
+from ontodex.graph.names import bearers, normalise
 from ontodex.graph.readers.problems import Problems
 from ontodex.graph.readers.tables.keys import Table, relation_label
 
@@ -91,10 +91,10 @@ def with_named(graph: KnowledgeGraph, parts: Sequence[Part]) -> KnowledgeGraph:
     """
     if not any(part.table.left_out for part in parts):
         return graph
-    names = _names(zip(graph.labels, graph.ids, strict=True))
+    names = bearers(zip(graph.labels, graph.ids, strict=True))
     names.update((identifier, identifier) for identifier in graph.ids)
-    bearers = (graph.ids[row] for row in graph.synonyms.owners.tolist())
-    names = _names(zip(graph.synonyms.strings, bearers, strict=True)) | names
+    owners = (graph.ids[row] for row in graph.synonyms.owners.tolist())
+    names = bearers(zip(graph.synonyms.strings, owners, strict=True)) | names
     for part in parts:
         found = GraphBuilder(part.graph.source)
         for column, links in list(part.table.left_out.items()):
@@ -111,14 +111,6 @@ def with_named(graph: KnowledgeGraph, parts: Sequence[Part]) -> KnowledgeGraph:
         if found.relation_ids():
             graph = replace(merge(graph, found.build()), source=graph.source)
     return graph
-
-
-def _names(pairs: Iterable[tuple[str, str]]) -> dict[str, str | None]:
-    """Return which entity has each name, or nothing where several have."""
-    names: dict[str, str | None] = {}
-    for name, identifier in pairs:
-        names[name] = identifier if names.get(name, identifier) == identifier else None
-    return names
 
 
 def _named(cell: str, names: Mapping[str, str | None]) -> str | None:

@@ -16,7 +16,7 @@ from ontodex.graph.readers.tables.found_rows import FoundRows, Link, Row
 from ontodex.graph.readers.tables.keys import Table, relation_label, table_of
 from ontodex.graph.readers.tables.paths import add_category, path_of
 from ontodex.graph.readers.tables.row_columns import ChosenColumns
-from ontodex.graph.readers.tables.values import LETTER, NO_VALUES, NUMBER, are_short, is_word
+from ontodex.graph.readers.tables.values import LETTER, NUMBER, are_short, are_yes_and_no, is_word
 
 __all__ = ["add_links"]
 
@@ -156,5 +156,4 @@ def _is_relation(cells: Sequence[str], row: Row) -> bool:
     if not are_short(cells):
         return False
     words = sum(count for part, count in values.items() if is_word(part))
-    is_said = {part.casefold() for part in values} <= NO_VALUES
-    return not is_said and 2 * words > len(cells) and len(values) <= SHARED * len(cells)
+    return not are_yes_and_no(values) and 2 * words > len(cells) and len(values) <= SHARED * len(cells)

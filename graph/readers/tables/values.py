@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
-__all__ = ["LETTER", "NO_VALUES", "NUMBER", "are_short", "is_word", "plain", "share_there", "unwrapped"]
+__all__ = ["LETTER", "NUMBER", "are_short", "are_yes_and_no", "is_word", "plain", "share_there", "unwrapped"]
 
 LETTER = re.compile(r"[^\W\d_]")
 
@@ -24,7 +24,7 @@ POWER = re.compile(r"[-+]?\d+(?:\.\d+[eE][-+]?|[eE][-+])\d+")
 
 DIGIT = re.compile(r"\d")
 
-NO_VALUES = frozenset(("true", "false", "yes", "no", "y", "n"))
+YES_AND_NO = frozenset(("true", "false", "yes", "no", "y", "n"))
 """Cells that say whether something holds, and of what nothing is told by it."""
 
 LONGEST = 60
@@ -32,6 +32,15 @@ LONGEST = 60
 
 DECADE = 10
 """Whole numbers that a span is taken to have at the least: few say nothing of chance."""
+
+
+def are_yes_and_no(cells: Iterable[str]) -> bool:
+    """Tell whether cells say no more than whether something holds.
+
+    >>> are_yes_and_no(["True", "no"]), are_yes_and_no(["yes", "maybe"])
+    (True, False)
+    """
+    return YES_AND_NO.issuperset(map(str.casefold, cells))
 
 
 def is_word(part: str) -> bool:
