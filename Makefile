@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TREE := build/tree/ontodex
-FOLDERS := encoders engine errors geometry graph indexers trainers
+FOLDERS := encoders engine geometry graph indexers readers scoring storage trainers
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test check format torture bench tree clean

@@ -8,17 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.errors import ReadError, SettingsError
-from ontodex.graph import (
-    DEFAULT_TEXTS,
-    ConditionalPairs,
-    ConditionalPairsSettings,
-    CstsRows,
-    TextSettings,
-    read,
-    read_csts,
-    write_conditional_pairs,
-)
-from ontodex.graph import conditional_pairs as make_pairs
+from ontodex.graph import DEFAULT_TEXTS, TextSettings
+from ontodex.readers import read
+from ontodex.trainers.data.conditional_pairs import ConditionalPairs, ConditionalPairsSettings
+from ontodex.trainers.data.conditional_pairs import conditional_pairs as make_pairs
+from ontodex.trainers.data.csts import read_csts, write_conditional_pairs
+from ontodex.trainers.data.csts_rows import CstsRows
 
 if TYPE_CHECKING:
     from ontodex.encoders.condition import ConditionEncoder

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ontodex.encoders.locate import DEFAULT_ENCODER, findable
 from ontodex.errors import ReadError
-from ontodex.graph import EntailmentPairs, entailment_pairs, read_nli
 from ontodex.indexing import load_entailment_encoder
+from ontodex.trainers.data.entailment_pairs import EntailmentPairs, entailment_pairs
+from ontodex.trainers.data.nli import read_nli
 
 if TYPE_CHECKING:
     from ontodex.encoders.gauss_cse import GaussCSE

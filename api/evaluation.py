@@ -14,9 +14,10 @@ from ontodex.engine.projector import Projector
 from ontodex.engine.ranking import Adjust, evaluate_links
 from ontodex.engine.rerank import COSINE, TOP, Reranker, neighbourhood_bonus
 from ontodex.errors import IndexMismatch, SettingsError, expect_choice, expect_count, settings_from
-from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, read, relation_texts
-from ontodex.indexers.evidence.asking import Ask, asking
-from ontodex.indexers.storage.space_names import LINK
+from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
+from ontodex.readers import read
+from ontodex.scoring.query_functions import Ask, asking
+from ontodex.storage.space_names import LINK
 
 __all__ = ["evaluate_kgc"]
 
@@ -75,7 +76,7 @@ def evaluate_kgc(
     if score in ("structure", "precedents"):
         raise IndexMismatch(f"{model}: expected an index, found an encoder of texts; it has no {score} to rank by")
     from ontodex.encoders.link_encoder import load_link_encoder
-    from ontodex.indexers.storage.vectors import Vectors
+    from ontodex.geometry.vectors import Vectors
 
     encoder = load_link_encoder(model, device=device)
     texts = texts or settings_from(TextSettings, encoder.texts, str(model))
@@ -107,7 +108,7 @@ class _Better:
 
 
 def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, score: str, better: _Better) -> dict[str, float]:
-    from ontodex.indexers.index import Index
+    from ontodex.storage.index import Index
 
     index = Index.open(path, better.device)
     index.stated(LINK)

@@ -18,17 +18,17 @@ from ontodex.geometry.subsumption import differences
 from ontodex.graph import (
     LABEL_ALONE,
     Hierarchy,
-    HierarchyTask,
     KnowledgeGraph,
     entity_texts,
-    hierarchy_task,
     hierarchy_texts,
     homonym_rate,
     links_fingerprint,
-    read,
 )
-from ontodex.indexers.storage.space_names import HIT
 from ontodex.indexing import load_hierarchy_encoder
+from ontodex.readers import read
+from ontodex.storage.space_names import HIT
+from ontodex.trainers.data.subsumptions import HierarchyTask
+from ontodex.trainers.data.task_files import hierarchy_task
 
 if TYPE_CHECKING:
     from ontodex.encoders.hit import Learnt
@@ -67,9 +67,9 @@ def evaluate_hierarchy(
         model: A HiT encoder (folder or name; ``"hit-wordnet"`` is the one that ontodex brings), or an index of the graph
             with its points.
         source: A graph with a hierarchy, or what :func:`ontodex.read` reads.
-        task: ``"multi-hop"``, ``"mixed-hop"`` or ``"transfer"``, see :func:`~ontodex.graph.hierarchy_task`; or a task that
+        task: ``"multi-hop"``, ``"mixed-hop"`` or ``"transfer"``, see :func:`.hierarchy_task`; or a task that
             it made. By default what the encoder was trained on, where that is this hierarchy.
-        relation: See :func:`~ontodex.graph.hierarchy_task`, as are ``negatives``, ``homonyms`` and ``pairs``; by default
+        relation: See :func:`.hierarchy_task`, as are ``negatives``, ``homonyms`` and ``pairs``; by default
             what the index was built with, if that was said.
         seed: Seed of the split, of the negatives and of the sample of ``queries``.
         negatives: Negatives of each kind for each pair.
@@ -155,7 +155,7 @@ def evaluate_baselines(
     """Classify the pairs of a task by what a hierarchy encoder is compared with, thresholds chosen on validation.
 
     Args:
-        task: Made by :func:`~ontodex.graph.hierarchy_task`.
+        task: Made by :func:`.hierarchy_task`.
         graph: Where its entities are; they are read by their labels, as a hierarchy encoder reads them.
         baselines: ``"probe"``, a pretrained encoder's cosine; ``"classifier"``, the same encoder fine-tuned on pairs;
             ``"static"``, Poincaré embeddings without texts, for multi-hop alone: they know what they were trained on.
@@ -218,9 +218,9 @@ def _kin(
     task: HierarchyTask, texts: NDArray[np.float32], points: NDArray[np.float32], c: float
 ) -> Callable[[NDArray[np.integer], NDArray[np.integer]], NDArray[np.float64]]:
     """Return what measures pairs by HiT, and by the training links of entities whose text vectors are alike."""
-    from ontodex.indexers.evidence.kin import Kin
-    from ontodex.indexers.evidence.likeness import Likeness
-    from ontodex.indexers.storage.vectors import Vectors
+    from ontodex.geometry.vectors import Vectors
+    from ontodex.scoring.neighbour_voting import Kin
+    from ontodex.scoring.similarity import Likeness
 
     kin = Kin(Hierarchy(*task.train.T, ids=task.known.ids), Likeness(Vectors([texts])))
 
@@ -276,7 +276,7 @@ def _embedded(model: str | Path, graph: KnowledgeGraph, device: str) -> _Embedde
         encoder = load_hierarchy_encoder(str(model), device)
         texts = hierarchy_texts(graph, encoder.texts, str(model))
         return _Embedded(encoder.points(texts), encoder.c, texts, encoder.learnt)
-    from ontodex.indexers.index import Index
+    from ontodex.storage.index import Index
 
     index = Index.open(Path(model), device)
     index.stated(HIT)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from ontodex.engine.conditions import DISK, MEMORY
 from ontodex.engine.engine import Engine
 from ontodex.errors import SettingsError
-from ontodex.graph import KnowledgeGraph, TextSettings, read
-from ontodex.indexers.index import Index
+from ontodex.graph import KnowledgeGraph, TextSettings
+from ontodex.readers import read
+from ontodex.storage.index import Index
 
 if TYPE_CHECKING:
     from ontodex.encoders.condition import ConditionEncoder
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from ontodex.encoders.link_encoder import LinkEncoder
     from ontodex.encoders.text import TextEncoder
     from ontodex.geometry.complex import ComplEx
-    from ontodex.indexers.building.new_generation import LinkTrainer
-    from ontodex.indexers.building.structure_build import StructureTrainer
+    from ontodex.indexers.generation import LinkTrainer
+    from ontodex.indexers.graph_features import StructureTrainer
     from ontodex.trainers.links.complex import ComplExTraining
     from ontodex.trainers.links.hyper_cl import HyperCLTraining
 
@@ -102,7 +103,7 @@ def build(
     """
     from ontodex.encoders.hyper_cl import HyperCL
     from ontodex.indexers.build import build_index
-    from ontodex.indexers.building.encoder_files import Encoders
+    from ontodex.indexers.encoder_files import Encoders
     from ontodex.trainers.links.complex import ComplExTraining
     from ontodex.trainers.links.hyper_cl import HyperCLTraining
 

@@ -42,7 +42,7 @@ def train_self_strae(
         SettingsError: If a setting makes no sense, or there is too little text.
         TrainingError: If the folder holds other files, the loss is no number, or nothing is learnt.
     """
-    from ontodex.graph import read_corpus
+    from ontodex.trainers.data.corpus import read_corpus
     from ontodex.trainers.trees import self_strae
 
     texts = source if isinstance(source, list | tuple) else read_corpus(source)
@@ -70,7 +70,7 @@ def draw_tree(tree: Tree, path: str | Path) -> None:
     Raises:
         SettingsError: If the suffix is another, or matplotlib is not installed.
     """
-    from ontodex.engine.pictures.tree import draw_tree
+    from ontodex.engine.plotting.tree import draw_tree
 
     draw_tree(tree, Path(path))
 
@@ -100,7 +100,7 @@ def evaluate_sts(
         ReadError: If a file cannot be read, or has no pairs.
     """
     from ontodex.encoders.text import TextEncoder
-    from ontodex.graph import read_sts
+    from ontodex.trainers.data.sts import read_sts
     from ontodex.trainers.trees.evaluation import evaluate_pairs, tree_agreement
 
     files = [data] if isinstance(data, str | Path) else list(data)

@@ -10,12 +10,13 @@ from typing import Any
 from ontodex.engine.engine import Engine
 from ontodex.engine.resolve import expect_words, list_of
 from ontodex.errors import SettingsError
-from ontodex.graph import KnowledgeGraph, merge, read
+from ontodex.graph import KnowledgeGraph, merge
 from ontodex.graph import remove as remove_entities
 from ontodex.graph import remove_links as without_links
-from ontodex.indexers.storage.space_names import HIT
 from ontodex.indexers.update import update_index
 from ontodex.indexing import expect_folder, has_links, open
+from ontodex.readers import read
+from ontodex.storage.space_names import HIT
 
 __all__ = ["add", "remove", "remove_links"]
 

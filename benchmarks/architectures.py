@@ -17,9 +17,9 @@ from benchmarks.kgc import GRAPHS
 from benchmarks.record import Measured, expect_data
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import entity_texts, relation_texts
-from ontodex.indexers.evidence.asking import asking
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.query_functions import asking
 from ontodex.trainers.links.hyper_cl import train_hyper_cl
 
 __all__ = ["add_options", "run"]

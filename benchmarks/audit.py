@@ -12,8 +12,7 @@ import numpy as np
 import ontodex
 from benchmarks.record import Measured
 from benchmarks.untrained import Links, add_graphs, built, hit_alone, of_each_graph, with_links
-from ontodex.engine.audit import audit
-from ontodex.engine.subsumptions import Subsumptions
+from ontodex.engine.hierarchy import Subsumptions, audit
 from ontodex.graph import Hierarchy
 
 __all__ = ["add_options", "run"]

@@ -26,7 +26,7 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.geometry.conditioned import compact
 from ontodex.geometry.cosine import score_pairs
 from ontodex.graph import TextSettings, entity_texts, relation_texts
-from ontodex.indexers.storage.condition_cache import ConditionCache
+from ontodex.storage.condition_cache import ConditionCache
 
 __all__ = ["Counts", "add_options", "count", "paper_bytes", "run"]
 

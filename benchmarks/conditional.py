@@ -17,8 +17,9 @@ from benchmarks.record import Goal, Measured, expect_data
 from ontodex.encoders.condition_network import ARCHITECTURES
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.text import TextEncoder
-from ontodex.graph import ConditionalPairs, CstsRows
 from ontodex.trainers.correlation import spearman
+from ontodex.trainers.data.conditional_pairs import ConditionalPairs
+from ontodex.trainers.data.csts_rows import CstsRows
 
 __all__ = ["add_options", "run"]
 

@@ -25,8 +25,8 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.engine.conditions import DISK
 from ontodex.geometry.conditioned import compact, expanded, under_condition
 from ontodex.indexers.build import build_index
-from ontodex.indexers.building.encoder_files import Encoders
-from ontodex.indexers.storage.condition_cache import FILE, ConditionCache
+from ontodex.indexers.encoder_files import Encoders
+from ontodex.storage.condition_cache import FILE, ConditionCache
 
 __all__ = ["add_options", "run"]
 

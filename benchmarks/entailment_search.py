@@ -20,7 +20,7 @@ from benchmarks.synthetic import BLOCK, DIM, Synthetic
 from ontodex.engine.search.gaussian_space import GaussianSpace
 from ontodex.engine.search.topk import Searcher
 from ontodex.geometry.gaussian import kl, similarity
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 __all__ = ["add_options", "run"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ontodex.graph.statements import sentences
+from ontodex.graph.sentences import sentences
 
 __all__ = ["PACKAGES", "FrenchTexts", "Titled"]
 

@@ -19,7 +19,9 @@ from ontodex.encoders.device import choose_device, has_bfloat16
 from ontodex.encoders.locate import DEFAULT_ENCODER, locate
 from ontodex.encoders.sentence_transformer import load_sentence_transformer
 from ontodex.geometry.poincare import curvature, pairwise
-from ontodex.graph import draw_negatives, hierarchy_task, with_root
+from ontodex.graph import draw_negatives
+from ontodex.trainers.data.subsumptions import with_root
+from ontodex.trainers.data.task_files import hierarchy_task
 from ontodex.trainers.hierarchies.batches import HierarchyBatch, HierarchyBatches, TextHierarchy, TripletBatches
 from ontodex.trainers.hierarchies.hit import HiTModel, HiTTraining
 from ontodex.trainers.hierarchies.loss import HierarchyLoss

@@ -19,7 +19,7 @@ from benchmarks.synthetic import DIM, Synthetic
 from ontodex.engine.search.subsumption_space import SubsumptionSpace
 from ontodex.engine.search.topk import Searcher
 from ontodex.geometry import poincare
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 __all__ = ["add_options", "run"]
 

@@ -17,7 +17,7 @@ import ontodex
 from benchmarks.record import Goal, Measured, expect_data
 from ontodex.engine.projector import Projector
 from ontodex.engine.ranking import BLOCK, evaluate_links
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 __all__ = ["add_options", "run"]
 

@@ -21,7 +21,7 @@ from ontodex.engine.projector import Projector
 from ontodex.engine.search.topk import Searcher
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
-from ontodex.indexers.evidence.link_odds import ASKED, BEST, answerable, leave_out
+from ontodex.scoring.calibration import ASKED, BEST, answerable, leave_out
 
 __all__ = ["add_options", "run"]
 

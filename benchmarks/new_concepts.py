@@ -19,7 +19,7 @@ from benchmarks.untrained import add_graphs, built, hit_alone, of_each_graph, wi
 from ontodex.engine.results.hits import Hits
 from ontodex.graph import Hierarchy, remove
 from ontodex.graph.columns import NestedTextColumn
-from ontodex.indexers.evidence.kin import KinRule
+from ontodex.scoring.neighbour_voting import KinRule
 
 __all__ = ["add_options", "chances", "reciprocal_ranks", "run"]
 
@@ -73,7 +73,7 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
         }
         figures["probability of parents"] = chances(whole, hierarchy.is_ancestor, taken, found)
         figures["parents"]["milliseconds a concept"] = 1000 * took / len(taken)
-        rules = KinRule.read(engine.index.manifest.encoders, name)
+        rules = KinRule.read(engine.index.manifest.encoders["hit"], name)
         figures["seconds to fit rules"] = engine.index.manifest.seconds["rule"]
     print(f"{whole!r}: {len(inner)} others taken out …", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder, built(_without(whole, hierarchy, inner), folder) as engine:

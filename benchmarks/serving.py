@@ -19,7 +19,7 @@ def build(path: Path, entities: int, seed: int) -> dict[str, Any]:
     """Build an index; memory is what comes on top of the imports and the graph's source."""
     from benchmarks.synthetic import Synthetic, encoders, graph_of
     from ontodex.indexers.build import build_index
-    from ontodex.indexers.building.encoder_files import Encoders
+    from ontodex.indexers.encoder_files import Encoders
 
     importlib.import_module("faiss")
     imported = peak_bytes()

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from ontodex.encoders.sentence_transformer import load_sentence_transformer
 from ontodex.encoders.text import TextEncoder
-from ontodex.graph import EntailmentPairs
+from ontodex.trainers.data.entailment_pairs import EntailmentPairs
 from ontodex.trainers.entailment.batches import EntailmentBatch, EntailmentBatches
 from ontodex.trainers.entailment.evaluation import Judged
 from ontodex.trainers.entailment.gauss_cse import GaussCSETraining

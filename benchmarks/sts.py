@@ -17,7 +17,8 @@ from benchmarks.static_vectors import StaticVectors
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.encoders.text import TextEncoder
-from ontodex.graph import read_corpus, read_sts
+from ontodex.trainers.data.corpus import read_corpus
+from ontodex.trainers.data.sts import read_sts
 from ontodex.trainers.trees.batches import TokenisedSentences, train_tokenizer
 from ontodex.trainers.trees.evaluation import evaluate_pairs, tree_agreement
 from ontodex.trainers.trees.objectives import OBJECTIVES, TreeModel

@@ -20,7 +20,8 @@ from ontodex.encoders.forest import compose, decompose, grow, planes
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.encoders.text import TextEncoder
-from ontodex.graph import read_corpus, read_sts
+from ontodex.trainers.data.corpus import read_corpus
+from ontodex.trainers.data.sts import read_sts
 from ontodex.trainers.run import keep_freed_memory
 from ontodex.trainers.trees.batches import SentenceBatch, SentenceBatches, TokenisedSentences, train_tokenizer
 from ontodex.trainers.trees.objectives import OBJECTIVES, TreeModel

@@ -18,10 +18,10 @@ from benchmarks.zero_shot import KEPT, asking_together
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph, entity_texts, relation_texts
-from ontodex.graph.conditions import TOO_COMMON
-from ontodex.indexers.evidence.asking import Ask, asking
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.query_functions import Ask, asking
+from ontodex.trainers.data.conditional_pairs import TOO_COMMON
 from ontodex.trainers.links.hyper_cl import HyperCLTraining, train_hyper_cl
 
 __all__ = ["add_options", "left_out", "run"]

@@ -12,7 +12,7 @@ import numpy as np
 import ontodex
 from benchmarks.hierarchies import LOADERS
 from benchmarks.record import Measured, expect_data
-from ontodex.engine.subsumptions import Subsumptions
+from ontodex.engine.hierarchy import Subsumptions
 
 __all__ = ["Links", "add_graphs", "built", "hit_alone", "of_each_graph", "with_links"]
 

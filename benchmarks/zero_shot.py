@@ -23,10 +23,10 @@ from ontodex.demo_data import write_hpo
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph, entity_texts, question_text, relation_texts
 from ontodex.graph.text import in_words
-from ontodex.indexers.evidence.asking import Ask, asking
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.query_functions import Ask, asking
 from ontodex.trainers.links.distillation import DistillationTraining, distil_hyper_cl
 
 __all__ = ["KEPT", "add_options", "asking_together", "make", "relation_phrases", "run"]

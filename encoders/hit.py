@@ -29,7 +29,7 @@ class Learnt:
     """What an encoder was trained on.
 
     Attributes:
-        links: :func:`~ontodex.graph.subsumptions.links_fingerprint` of the whole hierarchy, through its texts.
+        links: :func:`~ontodex.trainers.data.subsumptions.links_fingerprint` of the whole hierarchy, through its texts.
         task: ``"multi-hop"``: every link; ``"mixed-hop"``: all but a share of the links.
         seed: Seed of what was held out.
         held_out: That share.

@@ -12,8 +12,8 @@ from ontodex.engine.resolve import resolve_entities
 from ontodex.engine.results.embeddings import Embeddings
 from ontodex.geometry import poincare
 from ontodex.graph.text import in_words
-from ontodex.indexers.index import Index
-from ontodex.indexers.storage.space_names import GAUSS, HIT, HYBRID, LINK, SAID, SPAN, TEXT
+from ontodex.storage.index import Index
+from ontodex.storage.space_names import GAUSS, HIT, HYBRID, LINK, SAID, SPAN, TEXT
 
 __all__ = ["OF_LINKS", "SPACES", "embed", "embeddings"]
 

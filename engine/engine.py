@@ -10,31 +10,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.alike import search, similar
-from ontodex.engine.audit import audit
 from ontodex.engine.conditions import DISK, MEMORY, Conditions
 from ontodex.engine.embeddings import OF_LINKS, SPACES, embed, embeddings
-from ontodex.engine.entailments import Entailments
-from ontodex.engine.gate import Gate, gated
+from ontodex.engine.entailment import Entailments
+from ontodex.engine.hierarchy import Subsumptions, audit, place
 from ontodex.engine.known import Known
-from ontodex.engine.link_questions import LinkQuestions
-from ontodex.engine.links import Links
-from ontodex.engine.phrases import by_phrase
-from ontodex.engine.picture_answers import around, asserted
-from ontodex.engine.pictures.hierarchy import draw_hierarchy, draw_norms
-from ontodex.engine.place import place
-from ontodex.engine.resolve import expect_pairs
+from ontodex.engine.lifecycle import Gate, gated
+from ontodex.engine.links import LinkQuestions, Links
+from ontodex.engine.plotting.hierarchy import draw_hierarchy, draw_norms
+from ontodex.engine.resolve import expect_pairs, resolve_entity
 from ontodex.engine.results.audit_rows import Audit
 from ontodex.engine.results.embeddings import Embeddings
 from ontodex.engine.results.hits import Hits
 from ontodex.engine.results.placements import Placements
 from ontodex.engine.results.verdicts import Direction, Verdict
-from ontodex.engine.search.searchers import Searchers
-from ontodex.engine.subsumptions import Subsumptions
-from ontodex.errors import expect_choice, expect_count
+from ontodex.engine.search.topk import Searchers
+from ontodex.engine.similarity import by_phrase, search, similar
+from ontodex.errors import GraphError, UnknownEntity, expect_choice, expect_count, nearest
 from ontodex.graph import Hierarchy, KnowledgeGraph
-from ontodex.indexers.index import Index
-from ontodex.indexers.storage.space_names import LINK, TEXT
+from ontodex.storage.index import Index
+from ontodex.storage.space_names import LINK, TEXT
 
 __all__ = ["Engine"]
 
@@ -338,8 +333,8 @@ class Engine(LinkQuestions):
             SettingsError: If the suffix is another, a number makes no sense, or matplotlib is not installed.
             IndexMismatch: If answers are asked for, and the index was built without a HiT encoder.
         """
-        row, likeliest = around(self, entity, answers)
-        draw_hierarchy(asserted(self), list(self.graph.labels), row, Path(path), answers=likeliest, limit=limit)
+        row, likeliest = _around(self, entity, answers)
+        draw_hierarchy(_asserted(self), list(self.graph.labels), row, Path(path), answers=likeliest, limit=limit)
 
     def plot_norms(self, path: str | Path) -> None:
         """Draw how far from the origin of the Poincaré ball the entities of each depth of the hierarchy lie.
@@ -352,7 +347,7 @@ class Engine(LinkQuestions):
             SettingsError: If the suffix is another, or matplotlib is not installed.
             IndexMismatch: If the index was built without a HiT encoder.
         """
-        hierarchy = asserted(self)
+        hierarchy = _asserted(self)
         members = hierarchy.members
         draw_norms(self._subsumptions.space.norms[members], hierarchy.depth[members], Path(path))
 
@@ -372,3 +367,47 @@ class Engine(LinkQuestions):
     @cached_property
     def _entailments(self) -> Entailments:
         return Entailments.of(self.index, self.hierarchy)
+
+
+def _asserted(engine: Engine) -> Hierarchy:
+    """Return the hierarchy that the graph asserts.
+
+    Raises:
+        GraphError: If it has none.
+    """
+    hierarchy = engine.hierarchy
+    if hierarchy is None or not len(hierarchy.links):
+        raise GraphError(f"{engine.graph.source}: expected a hierarchy to draw, found no links from child to parent")
+    return hierarchy
+
+
+def _around(engine: Engine, entity: str, answers: int) -> tuple[int, list[tuple[int, str, float]]]:
+    """Find an entity of the graph, and so many of its likeliest parents and children that are not asserted.
+
+    Args:
+        engine: Whom to ask.
+        entity: A CURIE, an IRI, a label or a synonym.
+        answers: How many of either.
+
+    Returns:
+        The row of the entity; and row, ``"parent"`` or ``"child"``, and probability of each answer.
+
+    Raises:
+        UnknownEntity: If it is none of the graph.
+        SettingsError: If the number is negative.
+    """
+    graph = engine.graph
+    one = resolve_entity(graph, entity, fits=engine.hierarchy.has if engine.hierarchy else None)
+    if one.row is None:
+        raise UnknownEntity(
+            f"{graph.source}: expected an entity to draw around, found free text {entity!r}"
+            f"{nearest(entity, graph.labels)}; for a new concept see place and parents"
+        )
+    expect_count("answers", answers)
+    likeliest: dict[int, tuple[float, str]] = {}
+    for kind, ranked in (("parent", engine.parents), ("child", engine.children)) if answers else ():
+        for hit in ranked(one.reading.id or entity, answers, "exclude"):
+            row, probability = graph.find(hit.id), hit.probability or 0.0
+            if row is not None and probability > likeliest.get(row[0], (-1.0, ""))[0]:
+                likeliest[row[0]] = (probability, kind)
+    return one.row, [(row, kind, probability) for row, (probability, kind) in likeliest.items()]

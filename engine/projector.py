@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from ontodex.encoders.bi_encoder import BI_ENCODER
 from ontodex.engine.rerank import COSINE
 from ontodex.engine.resolve import Resolved, relation_text
-from ontodex.engine.search.raised import no_bonus
+from ontodex.engine.search.score_offsets import no_bonus
 from ontodex.errors import settings_from
 from ontodex.geometry.projection import Projections
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import TextSettings, entity_texts, question_text, relation_texts
 from ontodex.graph.text import in_words
-from ontodex.indexers.evidence.asking import asking
-from ontodex.indexers.evidence.precedents import RULES
-from ontodex.indexers.evidence.structure import Bonus, add_bonuses
-from ontodex.indexers.index import Index
-from ontodex.indexers.storage.space_names import HYBRID, LINK, TEXT
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.case_based import RULES
+from ontodex.scoring.graph_features import Bonus, add_bonuses
+from ontodex.scoring.query_functions import asking
+from ontodex.storage.index import Index
+from ontodex.storage.space_names import HYBRID, LINK, TEXT
 
 __all__ = ["Projector", "vectors_of"]
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import GraphError, expect_choice
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
-from ontodex.indexers.evidence.asking import Ask
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.query_functions import Ask
 
 __all__ = ["Adjust", "evaluate_links", "filtered_ranks", "rank_metrics"]
 

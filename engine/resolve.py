@@ -16,7 +16,7 @@ from ontodex.graph.hierarchy_names import DOWNWARD, PARENT, UPWARD, spelt
 from ontodex.graph.names import NameKind
 from ontodex.graph.prefixes import looks_like_identifier
 from ontodex.graph.text import in_words, inverse_text
-from ontodex.indexers.evidence.name_likeness import NameLikeness, plain
+from ontodex.scoring.name_similarity import NameLikeness, plain
 
 __all__ = [
     "Resolved",

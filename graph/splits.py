@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+from collections.abc import Sequence
 
 import numpy as np
 
 from ontodex.errors import GraphError, SettingsError
+from ontodex.graph.hierarchy import Hierarchy, Rows
 from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.negatives import bits_of
 
-__all__ = ["split"]
+__all__ = ["DIRECT", "hold_out", "links_fingerprint", "split", "validation_links"]
+
+DIRECT = 2
+"""The part of a draw that holds out direct links; see :func:`hold_out`."""
 
 
 def split(graph: KnowledgeGraph, valid: float = 0.05, test: float = 0.05, seed: int = 0) -> KnowledgeGraph:
@@ -70,3 +77,44 @@ def split(graph: KnowledgeGraph, valid: float = 0.05, test: float = 0.05, seed: 
         valid=triples[sorted(held[:share])],
         test=triples[sorted(held[share:])],
     )
+
+
+def validation_links(hierarchy: Hierarchy, *, seed: int, held_out: float = 0.1) -> Rows:
+    """Return the direct links that ``"mixed-hop"`` of :func:`make_task` holds out for validation, of shape (n, 2)."""
+    return hold_out(hierarchy.links, held_out, seed, DIRECT)[1]
+
+
+def links_fingerprint(links: Rows, names: Sequence[str]) -> str:
+    """Hash links and their order, by which draws of a seed go, through the names of their ends (hex, 128 bits).
+
+    Args:
+        links: (child, parent), of shape (n, 2).
+        names: Name of each row.
+
+    Example:
+        >>> links = np.array([[1, 0]])
+        >>> links_fingerprint(links, ["animal", "dog"]) == links_fingerprint(links, ["animal", "cat"])
+        False
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    for row in links.ravel().tolist():
+        digest.update(f"{names[row]}\0".encode("utf-8", "replace"))
+    return digest.hexdigest()
+
+
+def hold_out(pairs: Rows, share: float, seed: int, part: int) -> list[Rows]:
+    """Draw a share of pairs, and halve it: one half for validation, one for testing.
+
+    Args:
+        pairs: Of shape (n, 2).
+        share: Fraction of the pairs to draw.
+        seed: Equal seeds and parts give equal draws.
+        part: Which stream of random numbers to draw by.
+
+    Returns:
+        The pairs that stay, the first half and the second half; each in the order of ``pairs``.
+    """
+    drawn = np.argsort(bits_of(seed, part).random_raw(len(pairs)), kind="stable")
+    count = round(share * len(pairs))
+    bounds = [(count, len(pairs)), (0, count // 2), (count // 2, count)]
+    return [pairs[np.sort(drawn[start:end])] for start, end in bounds]

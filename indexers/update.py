@@ -8,12 +8,12 @@ from pathlib import Path
 from ontodex.errors import settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings
 from ontodex.indexers.build import build_generation
-from ontodex.indexers.building.encoder_files import Encoders
-from ontodex.indexers.building.structure_build import carried
-from ontodex.indexers.evidence.kin import KinRule
-from ontodex.indexers.index import Index
-from ontodex.indexers.storage import generations
-from ontodex.indexers.storage.space_names import CONDITION, GAUSS, HIT, LINK
+from ontodex.indexers.encoder_files import Encoders
+from ontodex.indexers.graph_features import carried
+from ontodex.scoring.neighbour_voting import KinRule
+from ontodex.storage import generations
+from ontodex.storage.index import Index
+from ontodex.storage.space_names import CONDITION, GAUSS, HIT, LINK
 
 __all__ = ["encoders_of", "update_index"]
 
@@ -31,7 +31,7 @@ def encoders_of(index: Index) -> Encoders:
         hit=index.hit_encoder if HIT in given else None,
         condition=index.condition_encoder if CONDITION in given else None,
         gauss=index.gauss_encoder if GAUSS in given else None,
-        kin=KinRule.read(given, str(index.folder / "manifest.json")),
+        kin=KinRule.read(given.get(HIT, {}), str(index.folder / "manifest.json")),
     )
 
 

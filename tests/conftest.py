@@ -33,6 +33,9 @@ WORDS = [
 ]
 
 
+Write = Callable[[str, str | bytes], Path]
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the tests of reliability try everything, and say what they tried."""
     parser.addoption("--torture", action="store_true", help="tests/reliability at full length, about an hour")
@@ -145,7 +148,7 @@ def small_graph() -> KnowledgeGraph:
 def tiny_hit(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, small_graph: KnowledgeGraph) -> Path:
     """Folder of a hierarchy encoder: an adapter of the tiny encoder, trained on the small graph for a few steps."""
     from ontodex.encoders.text import TextEncoder
-    from ontodex.graph import make_task
+    from ontodex.trainers.data.subsumptions import make_task
     from ontodex.trainers.hierarchies.hit import HiTTraining, train_hit
 
     folder = tmp_path_factory.mktemp("hit") / "model"
@@ -240,3 +243,16 @@ def condition_index(
 def own_index(tmp_path: Path, small_index: Path) -> Path:
     """Copy of the small index, for one test to do with as it likes."""
     return Path(shutil.copytree(small_index, tmp_path / "farm.odx"))
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a file (folders are made) and return its path."""
+
+    def file(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return file

@@ -13,7 +13,7 @@ __all__ = ["run_ontodex"]
 
 ROOT = Path(__file__).parent.parent
 SLOW_TO_IMPORT = (
-    "ontodex.cli",
+    "ontodex.cli.app",
     "sentence_transformers",
     "transformers.trainer",
     "peft",
@@ -59,6 +59,6 @@ def _ontodex(arguments: Sequence[str], streams: Sequence[Path], cwd: Path, envir
     os.environ.update(environment)
     os.chdir(cwd)
     sys.argv = ["ontodex", *arguments]
-    from ontodex.cli import main
+    from ontodex.cli.app import main
 
     main()

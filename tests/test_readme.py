@@ -11,7 +11,7 @@ import pytest
 import ontodex
 from ontodex.demo_data import write_hpo
 from ontodex.graph import GraphBuilder, write_tsv
-from ontodex.graph.readers.ontologies.vocabulary import PROPOSED
+from ontodex.graph.vocabulary import PROPOSED
 from tests.shell import run_ontodex
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from ontodex.engine.results.answer_table import tsv
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand
-from ontodex.graph.readers.ontologies.vocabulary import OUR_TOOL, OURS, PROPOSED, TOOL
+from ontodex.graph.vocabulary import OUR_TOOL, OURS, PROPOSED, TOOL
 
 __all__ = ["UNSPECIFIED_LICENSE", "Said", "sssom_table"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ontodex.engine.search.spaces import Rows, Scores, beside
 from ontodex.geometry.gaussian import left_items, left_queries, moved, right_items, right_queries, similarity, typical
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 __all__ = ["GaussianSpace"]
 

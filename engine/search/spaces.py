@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.geometry.cosine import score_pairs
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 __all__ = ["Asked", "CosineSpace", "ProductSpace", "Rows", "Scores", "Space", "beside"]
 

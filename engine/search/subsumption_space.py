@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ontodex.engine.search.spaces import Rows, Scores, beside
 from ontodex.errors import SettingsError
 from ontodex.geometry import poincare
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 __all__ = ["SubsumptionSpace"]
 

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.search.raised import Raised
-from ontodex.engine.search.spaces import Asked, CosineSpace, Space
+from ontodex.engine.search.score_offsets import Raised
+from ontodex.engine.search.spaces import Asked, CosineSpace, ProductSpace, Space
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import distinct
-from ontodex.indexers.evidence.structure import Bonus
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.graph_features import Bonus
+from ontodex.storage.index import Index
 
-__all__ = ["Found", "Searcher"]
+__all__ = ["Found", "Searcher", "Searchers"]
 
 Rows = NDArray[np.int64]
 Found = list[tuple[Rows, NDArray[np.float64]]]
@@ -298,3 +299,29 @@ def _best_of_each(rows: Rows, scores: NDArray[np.float64], owners: Rows, queries
         (rows[start : min(end, start + k)], scores[start : min(end, start + k)])
         for start, end in itertools.pairwise(bounds)
     ]
+
+
+class Searchers:
+    """Gives the search of a space that ranks by inner products.
+
+    Args:
+        index: An opened index.
+        exact: Score every vector also where the index is so large that candidates are looked up first.
+    """
+
+    def __init__(self, index: Index, exact: bool) -> None:
+        self._index, self._exact = index, exact
+        self._made: dict[str, Searcher] = {}
+
+    def __call__(self, space: str) -> Searcher:
+        """Return the search of a space.
+
+        Raises:
+            IndexMismatch: If the index has no such space.
+        """
+        if space not in self._made:
+            approximate = None if self._exact else self._index.candidates(space)
+            vectors = self._index.vectors(space)
+            product = ProductSpace(vectors) if self._index.manifest.spaces[space].geometry == "product" else None
+            self._made[space] = Searcher(vectors, self._index.device, approximate, product)
+        return self._made[space]

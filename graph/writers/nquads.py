@@ -11,9 +11,9 @@ from urllib.parse import quote
 import pyoxigraph as ox
 
 from ontodex.errors import UnknownEntity, UnknownRelation
+from ontodex.graph import vocabulary as rdf
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.prefixes import contract, expand
-from ontodex.graph.readers.ontologies import vocabulary as rdf
 from ontodex.graph.writers.atomic import replacing
 
 __all__ = ["predictions_as_nquads", "write_nquads"]

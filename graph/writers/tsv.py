@@ -38,7 +38,8 @@ def write_tsv(graph: KnowledgeGraph, path: str | Path) -> None:
 
     Example:
         >>> import tempfile
-        >>> from ontodex.graph import GraphBuilder, read
+        >>> from ontodex.graph import GraphBuilder
+        >>> from ontodex.readers import read
         >>> builder = GraphBuilder("pets")
         >>> builder.triple("dog", "is_a", "animal")
         >>> with tempfile.TemporaryDirectory() as folder:

@@ -7,9 +7,10 @@ import os
 import numpy as np
 import pytest
 
-from ontodex.cli_answers import _answers, _batches
+from ontodex.cli.answers import _answers, _batches
 from ontodex.errors import UnknownEntity
-from ontodex.graph import read, write_tsv
+from ontodex.graph import write_tsv
+from ontodex.readers import read
 
 
 def test_from_a_file_to_answers(shell, tmp_path, tiny_encoder, small_graph):

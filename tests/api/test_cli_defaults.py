@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 import ontodex
-from ontodex import cli_conditions, cli_entailment, cli_training, cli_trees
+from ontodex.cli import conditions as cli_conditions
+from ontodex.cli import entailment as cli_entailment
+from ontodex.cli import training as cli_training
+from ontodex.cli import trees as cli_trees
 
 COMMANDS = {
     "hyper-cl": (cli_training.train_hyper_cl, ontodex.HyperCLTraining),

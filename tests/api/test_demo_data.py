@@ -8,7 +8,8 @@ import pytest
 
 from ontodex.demo_data import write_hpo, write_schema_org
 from ontodex.errors import OntodexError
-from ontodex.graph import KnowledgeGraph, read
+from ontodex.graph import KnowledgeGraph
+from ontodex.readers import read
 
 
 @pytest.fixture(scope="module")

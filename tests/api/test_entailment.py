@@ -11,8 +11,8 @@ from scipy.stats import bootstrap
 import ontodex
 from ontodex.encoders.gauss_cse import GaussCSE
 from ontodex.errors import EncoderError, ReadError, SettingsError
-from ontodex.graph import EntailmentPairs, write_tsv
-from ontodex.graph.entailment_pairs import CONTRADICTION, ENTAILMENT, NEUTRAL
+from ontodex.graph import write_tsv
+from ontodex.trainers.data.entailment_pairs import CONTRADICTION, ENTAILMENT, NEUTRAL, EntailmentPairs
 from ontodex.trainers.entailment.evaluation import Judged, evaluate_judged, judge, mcnemar
 
 ANIMALS = ("dog", "cat", "cow", "wolf", "fox", "hen")

@@ -12,9 +12,10 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import GraphError, IndexMismatch, SettingsError
 from ontodex.geometry import poincare
 from ontodex.geometry.subsumption import differences, metrics
-from ontodex.graph import GraphBuilder, hierarchy_task, links_fingerprint, write_tsv
+from ontodex.graph import GraphBuilder, links_fingerprint, write_tsv
 from ontodex.graph.columns import TextColumn
 from ontodex.hierarchy_evaluation import evaluate_baselines, evaluate_hierarchy
+from ontodex.trainers.data.task_files import hierarchy_task
 from ontodex.trainers.hierarchies.evaluation import evaluate_points
 from tests.plain import build_plain
 
@@ -68,7 +69,9 @@ def test_pairs_of_another_relation_or_hierarchy_are_refused(small_graph, tmp_pat
 
 def test_pairs_are_written_whole_or_not_at_all(small_graph, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr("ontodex.graph.task_files._write_lines", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+        patch.setattr(
+            "ontodex.trainers.data.task_files._write_lines", lambda *_: (_ for _ in ()).throw(OSError("disk full"))
+        )
         with pytest.raises(OSError, match="disk full"):
             hierarchy_task(small_graph, pairs=tmp_path / "pairs")
     assert not any(tmp_path.iterdir())

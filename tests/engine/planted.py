@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ontodex.engine.hierarchy import Subsumptions
 from ontodex.engine.resolve import Resolved
 from ontodex.engine.results.hits import Hit
-from ontodex.engine.subsumptions import Subsumptions
 from ontodex.geometry import poincare, subsumption
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
-from ontodex.indexers.evidence.kin import Added, KinRule
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.neighbour_voting import Added, KinRule
 
 DIM = 200
 C = poincare.curvature(DIM)

@@ -12,12 +12,11 @@ import pytest
 import yaml
 from planted import C, as_parents, chances_as_parents, names, plant, with_kin
 
-from ontodex.engine.audit import audit
-from ontodex.engine.place import place
+from ontodex.engine.hierarchy import Subsumptions, audit, place
 from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
-from ontodex.engine.subsumptions import Subsumptions
-from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, read, remove_links
-from ontodex.graph.readers.ontologies.vocabulary import PROPOSED
+from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, remove_links
+from ontodex.graph.vocabulary import PROPOSED
+from ontodex.readers import read
 
 
 def ranked_below(values: list[float]) -> np.ndarray:

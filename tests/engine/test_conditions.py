@@ -14,7 +14,7 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, IndexMismatch, SettingsError, UnknownEntity, UnknownRelation
 from ontodex.geometry.conditioned import compact, expanded, under_condition
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts
-from ontodex.indexers.storage.condition_cache import ConditionCache
+from ontodex.storage.condition_cache import ConditionCache
 from tests.plain import build_plain
 
 RANK = 8
@@ -317,7 +317,7 @@ def test_answers_without_a_cache_as_with_one(
         raise lmdb.ReadonlyError("read-only file system")
 
     monkeypatch.setattr(lmdb, "open", read_only)
-    monkeypatch.setattr("ontodex.indexers.storage.condition_cache._environments", {})
+    monkeypatch.setattr("ontodex.storage.condition_cache._environments", {})
     engine = ontodex.open(condition_index, device="cpu", condition_disk=1 << 20)
     engine._conditions._way._cache = ConditionCache(Path("nowhere"), 1 << 20)
     assert list(engine.similar("dog", condition="weight")) == with_cache

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ontodex.engine.pictures.curves import geodesics, samples
-from ontodex.engine.pictures.layout import DiskLayout, disk_layout
+from ontodex.engine.plotting.hierarchy import geodesics, samples
+from ontodex.engine.plotting.layout import DiskLayout, disk_layout
 from ontodex.errors import SettingsError
 from ontodex.graph import Hierarchy
 

@@ -376,7 +376,7 @@ def test_search_weighs_texts_and_names_two_to_one(engine):
 
 def test_a_name_is_found_however_far_its_text_is_from_the_candidates(tmp_path, tiny_encoder, small_graph):
     with (
-        patch("ontodex.indexers.building.new_generation.EXACT_UP_TO", 10),
+        patch("ontodex.indexers.generation.EXACT_UP_TO", 10),
         patch("ontodex.engine.search.topk.SIZES", (1,)),
         patch("ontodex.engine.search.topk.Searcher.OVERFETCH", 1),
         build_plain(small_graph, tmp_path / "farm.odx", [tiny_encoder]) as engine,

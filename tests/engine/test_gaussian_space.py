@@ -8,7 +8,7 @@ import pytest
 from ontodex.engine.search.gaussian_space import GaussianSpace
 from ontodex.engine.search.topk import Searcher
 from ontodex.geometry.gaussian import kl
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 SHAPES = [(-2.0, 0.5, 0.8), (-9.0, 0.5, 0.8), (-3.0, 2.0, 0.0), (0.0, 0.01, 0.0)]
 

@@ -14,7 +14,8 @@ import ontodex
 from ontodex.engine.results.answer_table import tsv
 from ontodex.engine.results.hits import Hit, Hits, Reading
 from ontodex.errors import SettingsError
-from ontodex.graph import GraphBuilder, KnowledgeGraph, read, write_nquads
+from ontodex.graph import GraphBuilder, KnowledgeGraph, write_nquads
+from ontodex.readers import read
 
 DOG = Reading("Dog", "label", "ex:dog", "dog")
 LIVES = Reading("lives in", "label", "ex:livesIn", "lives in")

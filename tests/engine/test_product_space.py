@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ontodex.engine.search.spaces import ProductSpace
 from ontodex.engine.search.topk import Searcher
 from ontodex.geometry.cosine import score_pairs
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 
 def drawn(seed: int, n: int, dim: int, spread: float) -> np.ndarray:

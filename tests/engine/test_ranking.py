@@ -12,7 +12,7 @@ from ontodex.engine.ranking import evaluate_links, filtered_ranks, rank_metrics
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import GraphError
 from ontodex.evaluation import evaluate_kgc
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 
 @settings(max_examples=40, deadline=None)

@@ -15,7 +15,7 @@ from ontodex.engine.search.subsumption_space import SubsumptionSpace
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import SettingsError
 from ontodex.geometry import poincare
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 DEVICES = ["cpu", "cpu:0"]  # "cpu:0" is a torch device: the path that a GPU takes
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ontodex.engine.search import topk
 from ontodex.engine.search.topk import Searcher
 from ontodex.geometry.cosine import score_pairs, unit
-from ontodex.indexers.evidence.structure import Bonus
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
+from ontodex.scoring.graph_features import Bonus
 
 DEVICES = ["cpu", "cpu:0"]  # "cpu:0" is a torch device: the path that a GPU takes
 

@@ -3,12 +3,12 @@ from __future__ import annotations
 import time
 
 import pytest
-from graph_strategies import graphs
 from hypothesis import given, settings
 
 from ontodex.errors import GraphError, ReadError, UnknownRelation
 from ontodex.graph import GraphBuilder, KnowledgeGraph
 from ontodex.graph.names import NameKind
+from tests.graph_strategies import graphs
 
 
 @settings(deadline=None, max_examples=50)

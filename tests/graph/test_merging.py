@@ -3,11 +3,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from graph_strategies import graphs, says
 from hypothesis import given, settings
 
 from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, merge
 from ontodex.graph.columns import NestedTextColumn
+from tests.graph_strategies import graphs, says
 
 
 @settings(deadline=None, max_examples=60)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from graph_strategies import graphs, says
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ontodex.errors import GraphError, UnknownEntity, UnknownRelation
 from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, remove, remove_links
 from ontodex.graph.prefixes import WELL_KNOWN
+from tests.graph_strategies import graphs, says
 
 
 def links(*triples: tuple[str, str, str]) -> KnowledgeGraph:

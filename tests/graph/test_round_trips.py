@@ -8,12 +8,13 @@ import networkx
 import pyoxigraph
 import pytest
 import rdflib
-from graph_strategies import graphs, says
 from hypothesis import given, settings
 
 from ontodex.errors import GraphError, UnknownEntity, UnknownRelation
-from ontodex.graph import GraphBuilder, KnowledgeGraph, read, to_networkx, write_nquads, write_tsv
+from ontodex.graph import GraphBuilder, KnowledgeGraph, to_networkx, write_nquads, write_tsv
 from ontodex.graph.writers.nquads import predictions_as_nquads
+from ontodex.readers import read
+from tests.graph_strategies import graphs, says
 
 
 @settings(deadline=None, max_examples=60)

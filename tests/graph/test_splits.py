@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import pytest
-from graph_strategies import graphs, says
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ontodex.errors import GraphError, SettingsError
 from ontodex.graph import GraphBuilder, KnowledgeGraph, split
+from tests.graph_strategies import graphs, says
 
 
 @settings(deadline=None, max_examples=60)

@@ -19,9 +19,9 @@ from ontodex.errors import GraphError, IndexFailure, SettingsError
 from ontodex.geometry.cosine import score_pairs
 from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts, merge, relation_texts, remove
 from ontodex.indexers.build import build_index
-from ontodex.indexers.building.encoder_files import Encoders
-from ontodex.indexers.index import Index
-from ontodex.indexers.storage import blobs
+from ontodex.indexers.encoder_files import Encoders
+from ontodex.storage import blobs
+from ontodex.storage.index import Index
 from tests.plain import build_plain
 
 ALIKE = 0.998  # bfloat16 on random weights: a text in another batch

@@ -14,7 +14,7 @@ from ontodex.encoders import text as text_module
 from ontodex.encoders.gauss_cse import GaussCSE
 from ontodex.errors import EncoderError, IndexMismatch
 from ontodex.graph import statements
-from ontodex.indexers.storage import manifest
+from ontodex.storage import manifest
 from tests.plain import build_plain
 
 

@@ -12,14 +12,14 @@ import ontodex
 from ontodex.encoders.hit import HiT, Learnt
 from ontodex.geometry import poincare
 from ontodex.geometry.subsumption import Subsumption, calibrated, differences, fit, metrics
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import Hierarchy, KnowledgeGraph, draw_negatives, links_fingerprint, validation_links
 from ontodex.graph.names import normalise
-from ontodex.indexers.building.embedded_hierarchy import ASKED, EmbeddedHierarchy
-from ontodex.indexers.building.hierarchy_rule import LEAST_LINKS, WEIGHTS, fit_rule_to_graph, with_rule
-from ontodex.indexers.building.kin_rule import fit_kin_to_graph
-from ontodex.indexers.evidence.kin import Added, Kin, KinRule
-from ontodex.indexers.evidence.likeness import Likeness
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.indexers.embedded_hierarchy import ASKED, EmbeddedHierarchy
+from ontodex.indexers.hierarchy_rule import LEAST_LINKS, WEIGHTS, fit_rule_to_graph, with_rule
+from ontodex.indexers.neighbour_voting import fit_kin_to_graph
+from ontodex.scoring.neighbour_voting import Added, Kin, KinRule
+from ontodex.scoring.similarity import Likeness
 
 DIM, COUNT = 32, 1400
 C = poincare.curvature(DIM)
@@ -208,7 +208,7 @@ def test_the_best_answers_are_those_of_a_full_sort(
     question: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ontodex.indexers.building.embedded_hierarchy.BLOCK", block)
+    monkeypatch.setattr("ontodex.indexers.embedded_hierarchy.BLOCK", block)
     asked = np.array([COUNT - 1, 3, 0, 40])
     rule = Subsumption(weight=0.5, threshold=0.0, slope=1.0, offset=0.0, tilt=0.2)
     rng = np.random.default_rng(0)

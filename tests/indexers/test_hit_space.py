@@ -20,14 +20,14 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexDamaged, IndexMismatch, SettingsError
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts
+from ontodex.indexers import embed
 from ontodex.indexers.build import build_index
-from ontodex.indexers.building import embed
-from ontodex.indexers.building.encoder_files import Encoders
-from ontodex.indexers.building.hierarchy_rule import LEAST_LINKS
-from ontodex.indexers.building.kin_rule import usual_kin
-from ontodex.indexers.evidence.kin import KinRule
-from ontodex.indexers.index import Index
-from ontodex.indexers.storage import manifest
+from ontodex.indexers.encoder_files import Encoders
+from ontodex.indexers.hierarchy_rule import LEAST_LINKS
+from ontodex.indexers.neighbour_voting import usual_kin
+from ontodex.scoring.neighbour_voting import KinRule
+from ontodex.storage import manifest
+from ontodex.storage.index import Index
 from tests.plain import build_plain
 
 RULE = Subsumption(weight=1.5, threshold=-7.0, slope=0.5, offset=3.0)
@@ -107,7 +107,7 @@ def test_too_few_links_leave_like_entities_their_usual_weights(
     assert own is not None
     for links in (LEAST_LINKS - 1, LEAST_LINKS):
         with build_plain(fan(links), tmp_path / str(links), tiny_encoder, hierarchy=tiny_hit) as engine:
-            found = KinRule.read(engine.index.manifest.encoders, "x")
+            found = KinRule.read(engine.index.manifest.encoders["hit"], "x")
             assert (found == usual_kin(own)) == (links < LEAST_LINKS)
             assert engine.parents("dog 1").method.endswith("entities of like text")
 

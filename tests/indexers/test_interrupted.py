@@ -16,11 +16,12 @@ from ontodex.encoders import text as text_encoder
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
 from ontodex.encoders.text import TextEncoder
-from ontodex.graph import GraphBuilder, KnowledgeGraph, read, write_tsv
+from ontodex.graph import GraphBuilder, KnowledgeGraph, write_tsv
 from ontodex.indexers.build import build_index
-from ontodex.indexers.building.embed import embed
-from ontodex.indexers.building.encoder_files import Encoders
-from ontodex.indexers.index import Index
+from ontodex.indexers.embed import embed
+from ontodex.indexers.encoder_files import Encoders
+from ontodex.readers import read
+from ontodex.storage.index import Index
 from tests.plain import build_plain
 
 
@@ -147,7 +148,7 @@ def interrupted(action: Callable[..., object], *arguments: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ontodex.indexers.building.new_generation.write_store", interrupt)
+        patch.setattr("ontodex.indexers.generation.write_store", interrupt)
         with pytest.raises(KeyboardInterrupt):
             action(*arguments)
 

@@ -40,7 +40,8 @@ def in_file(name: str, use: Callable[[Path], Any]) -> Callable[[bytes], None]:
 
 def as_graph(path: Path) -> None:
     """Read a graph, and do with it what a build does."""
-    from ontodex.graph import entity_texts, read, relation_texts, statements
+    from ontodex.graph import entity_texts, relation_texts, statements
+    from ontodex.readers import read
 
     graph = read(path, on_error="skip")
     assert graph.n_entities == len(graph.labels) == len(graph.ids) == len(set(graph.ids))
@@ -66,7 +67,7 @@ def as_splits(content: bytes) -> None:
 
 def as_manifest(content: bytes) -> None:
     """Read a manifest whose checksum fits."""
-    from ontodex.indexers.storage.manifest import Manifest, _digest
+    from ontodex.storage.manifest import Manifest, _digest
 
     try:
         found = json.loads(content)
@@ -99,7 +100,9 @@ SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 def targets() -> dict[str, Callable[[bytes], None]]:
     """Return what is fuzzed, by name."""
-    from ontodex.graph import read_csts, read_nli, read_sts
+    from ontodex.trainers.data.csts import read_csts
+    from ontodex.trainers.data.nli import read_nli
+    from ontodex.trainers.data.sts import read_sts
 
     return {
         "table": in_file("a.tsv", as_graph),
@@ -136,13 +139,11 @@ def main(seconds: int, corpus: Path) -> None:
     import atheris
 
     warnings.simplefilter("ignore")
-    with atheris.instrument_imports(
-        include=["ontodex.graph", "ontodex.indexers.storage.manifest", "ontodex.engine.resolve"]
-    ):
+    with atheris.instrument_imports(include=["ontodex.graph", "ontodex.storage.manifest", "ontodex.engine.resolve"]):
         known = targets()
         import ontodex.engine.resolve
         import ontodex.graph
-        import ontodex.indexers.storage.manifest  # noqa: F401
+        import ontodex.storage.manifest  # noqa: F401
 
     def test(data: bytes) -> None:
         try:

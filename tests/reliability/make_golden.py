@@ -16,8 +16,8 @@ import torch
 
 import ontodex
 from ontodex.encoders.text import TextEncoder
-from ontodex.graph import make_task
-from ontodex.indexers.storage.manifest import FORMAT
+from ontodex.storage.manifest import FORMAT
+from ontodex.trainers.data.subsumptions import make_task
 from ontodex.trainers.hierarchies.hit import HiTTraining, train_hit
 from tests.conftest import make_small_graph, make_tiny_encoder
 
@@ -42,11 +42,9 @@ def make(folder: Path) -> Path:
     with patch("ontodex.entailment.findable", str):
         ontodex.train_gauss_cse(graph, folder / "gauss", encoder="base", training=SENTENCES, device="cpu", quiet=True)
     models = {"encoders": base, "hierarchy": folder / "hit", "entailment": folder / "gauss"}
-    few = patch.multiple(
-        "ontodex.indexers.building.structure_build", LEAST=5, SHARE=0.2
-    )  # so small a graph has no structure
-    odds = patch("ontodex.indexers.evidence.link_odds.LEAST_TRUE", 1)
-    with few, odds, patch("ontodex.indexers.building.new_generation.EXACT_UP_TO", 10):
+    few = patch.multiple("ontodex.indexers.graph_features", LEAST=5, SHARE=0.2)  # so small a graph has no structure
+    odds = patch("ontodex.scoring.calibration.LEAST_TRUE", 1)
+    with few, odds, patch("ontodex.indexers.generation.EXACT_UP_TO", 10):
         ontodex.build(
             graph, folder / "farm.odx", training=LINKS, structure=STRUCTURE, device="cpu", quiet=True, **models
         ).close()

@@ -9,7 +9,7 @@ import time
 import warnings
 
 from ontodex.errors import OntodexError
-from ontodex.graph import read
+from ontodex.readers import read
 from tests.reliability.status import megabytes
 
 warnings.simplefilter("ignore")

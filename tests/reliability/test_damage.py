@@ -16,7 +16,7 @@ import ontodex
 from ontodex.errors import IndexFailure
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.columns import TextColumn
-from ontodex.indexers.storage.manifest import FORMAT
+from ontodex.storage.manifest import FORMAT
 from tests.plain import build_plain
 from tests.reliability.damage import answers
 

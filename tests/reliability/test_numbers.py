@@ -22,7 +22,7 @@ from ontodex.encoders.gauss_cse import GaussCSE
 from ontodex.errors import EncoderError, IndexFailure
 from ontodex.geometry import poincare
 from ontodex.graph import GraphBuilder, KnowledgeGraph
-from ontodex.indexers.storage.storable import fitting
+from ontodex.storage.integrity import fitting
 from tests.plain import build_plain
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 import ontodex
-from ontodex.graph import GraphBuilder, KnowledgeGraph, read
+from ontodex.graph import GraphBuilder, KnowledgeGraph
+from ontodex.readers import read
 from tests.plain import build_plain
 
 Answers = dict[str, dict[str, tuple[float, bool]]]

@@ -15,7 +15,7 @@ def forbid(event: str, arguments: object) -> None:
 
 if __name__ == "__main__":
     sys.addaudithook(forbid)
-    from ontodex.cli import main
+    from ontodex.cli.app import main
 
     sys.argv = ["ontodex", "demo", *sys.argv[1:]]
     main()

@@ -14,7 +14,6 @@ from ontodex.encoders.condition import ConditionEncoder
 from ontodex.encoders.condition_network import ARCHITECTURES, ConditionNetwork, ConditionNetworkSettings
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
-from ontodex.graph import CstsRows
 from ontodex.trainers.conditions.batches import ConditionBatches
 from ontodex.trainers.conditions.condition_encoder import ConditionTraining, train_condition
 from ontodex.trainers.conditions.evaluation import (
@@ -26,6 +25,7 @@ from ontodex.trainers.conditions.evaluation import (
 )
 from ontodex.trainers.conditions.loss import LOSSES, ConditionLoss
 from ontodex.trainers.conditions.models import FrozenConditionModel
+from ontodex.trainers.data.csts_rows import CstsRows
 
 ANIMALS, COLOURS = ["dog", "cat", "cow", "horse", "whale"], ["a", "b", "c", "d", "e"]
 QUICK = ConditionTraining(rank=8, condition=8, epochs=30, pairs=8, rate=0.02)

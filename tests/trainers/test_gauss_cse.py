@@ -14,8 +14,7 @@ from ontodex.encoders.gauss_cse import GaussCSE, GaussianHeads
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry.gaussian import SIMILARITIES
-from ontodex.graph import EntailmentPairs
-from ontodex.graph.entailment_pairs import CONTRADICTION, ENTAILMENT, NEUTRAL
+from ontodex.trainers.data.entailment_pairs import CONTRADICTION, ENTAILMENT, NEUTRAL, EntailmentPairs
 from ontodex.trainers.entailment import gauss_cse as module
 from ontodex.trainers.entailment.batches import EntailmentBatches
 from ontodex.trainers.entailment.evaluation import evaluate_judged, judge

@@ -9,7 +9,8 @@ import torch
 
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError, TrainingError
-from ontodex.graph import Hierarchy, draw_negatives, make_task
+from ontodex.graph import Hierarchy, draw_negatives
+from ontodex.trainers.data.subsumptions import make_task
 from ontodex.trainers.hierarchies import probe as probing
 from ontodex.trainers.hierarchies.evaluation import evaluate_scores
 from ontodex.trainers.hierarchies.pair_classifier import PairClassifierTraining, train_pair_classifier

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from ontodex.geometry import poincare, subsumption
-from ontodex.graph import Hierarchy, make_task
+from ontodex.graph import Hierarchy
+from ontodex.trainers.data.subsumptions import make_task
 from ontodex.trainers.hierarchies.evaluation import (
     KINDS,
     ancestor_recall,

@@ -10,9 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ontodex.errors import TrainingError
-from ontodex.graph import Hierarchy, draw_negatives, make_task
+from ontodex.graph import Hierarchy, draw_negatives
 from ontodex.graph.negatives import Pairs
-from ontodex.graph.subsumptions import HierarchyTask
+from ontodex.trainers.data.subsumptions import HierarchyTask, make_task
 from ontodex.trainers.hierarchies.batches import HierarchyBatches, TextHierarchy, TripletBatches
 
 

@@ -17,8 +17,9 @@ from ontodex.encoders.sentence_transformer import load_tunable
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry import poincare, subsumption
-from ontodex.graph import Hierarchy, links_fingerprint, make_task
+from ontodex.graph import Hierarchy, links_fingerprint
 from ontodex.trainers.checkpoints import ProgressOnStderr
+from ontodex.trainers.data.subsumptions import make_task
 from ontodex.trainers.hierarchies import hit as module
 from ontodex.trainers.hierarchies.hit import HiTModel, HiTTraining, train_hit
 from ontodex.trainers.hierarchies.loss import HierarchyLoss

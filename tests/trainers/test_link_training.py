@@ -16,9 +16,9 @@ from ontodex.encoders.sentence_transformer import load_sentence_transformer
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
 from ontodex.errors import SettingsError, TrainingError
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import GraphBuilder, both_directions, entity_texts, relation_texts
-from ontodex.indexers.evidence.asking import asking
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.query_functions import asking
 from ontodex.trainers.checkpoints import ProgressOnStderr
 from ontodex.trainers.links.batches import LinkBatches
 from ontodex.trainers.links.hyper_cl import train_hyper_cl

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ontodex.encoders.self_strae import Node, Tree
-from ontodex.graph import ScoredPairs
+from ontodex.trainers.data.sts import ScoredPairs
 from ontodex.trainers.trees.evaluation import evaluate_pairs, tree_agreement
 
 

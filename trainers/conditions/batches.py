@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph import CstsRows
+from ontodex.trainers.data.csts_rows import CstsRows
 from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["ConditionBatch", "ConditionBatches", "batch_of"]

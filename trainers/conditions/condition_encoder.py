@@ -17,8 +17,6 @@ from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.sentence_transformer import load_tunable
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
-from ontodex.graph import CstsRows
-from ontodex.graph.csts_rows import LABELS
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import clear_model, data_hash, expect_own
 from ontodex.trainers.conditions.batches import ConditionBatches, batch_of
@@ -30,6 +28,7 @@ from ontodex.trainers.conditions.models import (
     TunedConditionModel,
 )
 from ontodex.trainers.correlation import spearman
+from ontodex.trainers.data.csts_rows import LABELS, CstsRows
 from ontodex.trainers.run import Run
 
 __all__ = ["ConditionTraining", "train_condition"]

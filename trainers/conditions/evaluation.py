@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.condition import ConditionEncoder
-from ontodex.graph import CstsRows
 from ontodex.trainers.correlation import pearson, spearman
+from ontodex.trainers.data.csts_rows import CstsRows
 
 __all__ = ["cluster_entropy", "evaluate_conditions", "norm_variance"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph import EntailmentPairs
 from ontodex.graph.arrays import within
+from ontodex.trainers.data.entailment_pairs import EntailmentPairs
 from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["EntailmentBatch", "EntailmentBatches"]

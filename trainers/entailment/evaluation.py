@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ontodex.encoders.gauss_cse import GaussCSE
 from ontodex.geometry.entailment import accuracy, area_under_precision_recall, fit_entailment
 from ontodex.geometry.gaussian import entropy, similarity
-from ontodex.graph import EntailmentPairs
-from ontodex.graph.entailment_pairs import LABELS
+from ontodex.trainers.data.entailment_pairs import LABELS, EntailmentPairs
 
 __all__ = ["Judged", "evaluate_judged", "judge", "mcnemar", "valid_threshold"]
 

@@ -20,11 +20,10 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.geometry.entailment import Entailment, area_under_precision_recall, fit_entailment
 from ontodex.geometry.gaussian import SIMILARITIES, similarity, typical
-from ontodex.graph import EntailmentPairs
-from ontodex.graph.entailment_pairs import CONTRADICTION
 from ontodex.trainers.adapter import inject_adapter, write_tuned
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import data_hash, expect_own
+from ontodex.trainers.data.entailment_pairs import CONTRADICTION, EntailmentPairs
 from ontodex.trainers.entailment.batches import EntailmentBatch, EntailmentBatches
 from ontodex.trainers.entailment.loss import LOSSES, EntailmentLoss
 from ontodex.trainers.run import Run, expect_finite

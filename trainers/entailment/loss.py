@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ontodex.geometry.gaussian import similarity_matrix
-from ontodex.graph.entailment_pairs import CONTRADICTION, ENTAILMENT
+from ontodex.trainers.data.entailment_pairs import CONTRADICTION, ENTAILMENT
 from ontodex.trainers.entailment.batches import EntailmentBatch
 
 __all__ = ["LOSSES", "EntailmentLoss", "contrastive"]

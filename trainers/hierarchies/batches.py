@@ -12,7 +12,7 @@ from ontodex.errors import TrainingError
 from ontodex.graph.arrays import distinct, within
 from ontodex.graph.names import normalise
 from ontodex.graph.negatives import Pairs
-from ontodex.graph.subsumptions import HierarchyTask
+from ontodex.trainers.data.subsumptions import HierarchyTask
 from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["HierarchyBatch", "HierarchyBatches", "TextHierarchy", "TripletBatches"]

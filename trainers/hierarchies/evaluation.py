@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ontodex.geometry import poincare, subsumption
 from ontodex.geometry.logistic import regression
-from ontodex.graph import Hierarchy, HierarchyTask, Pairs
+from ontodex.graph import Hierarchy, Pairs
 from ontodex.graph.negatives import KINDS
+from ontodex.trainers.data.subsumptions import HierarchyTask
 from ontodex.trainers.hierarchies.rule import measured
 
 __all__ = [

@@ -19,11 +19,12 @@ from ontodex.encoders.sentence_transformer import load_tunable
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.geometry.poincare import clip, curvature
+from ontodex.graph import links_fingerprint
 from ontodex.graph.negatives import Pairs, draw_negatives, homonym_rate
-from ontodex.graph.subsumptions import HierarchyTask, links_fingerprint
 from ontodex.trainers.adapter import inject_adapter, weaken, write_tuned
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import data_hash, expect_own
+from ontodex.trainers.data.subsumptions import HierarchyTask
 from ontodex.trainers.hierarchies.batches import HierarchyBatch, HierarchyBatches, TextHierarchy, TripletBatches
 from ontodex.trainers.hierarchies.evaluation import at_most
 from ontodex.trainers.hierarchies.loss import HierarchyLoss

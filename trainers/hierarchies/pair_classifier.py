@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from ontodex.encoders.cross_encoder import load_classifier
 from ontodex.encoders.device import choose_device, has_bfloat16
 from ontodex.errors import TrainingError, expect_number, expect_whole
-from ontodex.graph import HierarchyTask, draw_negatives
+from ontodex.graph import draw_negatives
+from ontodex.trainers.data.subsumptions import HierarchyTask
 from ontodex.trainers.hierarchies.evaluation import Floats, Rows, Score
 from ontodex.trainers.run import Run, run_training
 

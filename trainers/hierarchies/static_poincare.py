@@ -13,7 +13,7 @@ from tqdm import tqdm
 from ontodex.encoders.device import choose_device
 from ontodex.errors import TrainingError, expect_number, expect_whole
 from ontodex.geometry import poincare
-from ontodex.graph import HierarchyTask
+from ontodex.trainers.data.subsumptions import HierarchyTask
 from ontodex.trainers.hierarchies.evaluation import Floats, Rows, Score
 
 __all__ = ["StaticPoincareTraining", "exponential_map", "train_static_poincare"]

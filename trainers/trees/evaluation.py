@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.self_strae import Tree
-from ontodex.graph import ScoredPairs
 from ontodex.trainers.correlation import pearson, spearman
+from ontodex.trainers.data.sts import ScoredPairs
 
 __all__ = ["evaluate_pairs", "tree_agreement"]
 
