@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ontodex.engine.engine import Engine
     from ontodex.engine.results.audit_rows import Audit, AuditRow
     from ontodex.engine.results.embeddings import Embeddings
-    from ontodex.engine.results.explanation import Explanation, Precedent, Reason
+    from ontodex.engine.results.explanation import Explanation, Reason, SimilarCase
     from ontodex.engine.results.hits import Hit, Hits
     from ontodex.engine.results.link import Link
     from ontodex.engine.results.missing_links import MissingLink, MissingLinks
@@ -85,9 +85,9 @@ __all__ = [
     "OntodexError",
     "Placement",
     "Placements",
-    "Precedent",
     "Reason",
     "SelfStrAETraining",
+    "SimilarCase",
     "TextSettings",
     "Verdict",
     "add",

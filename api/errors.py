@@ -84,7 +84,9 @@ class CycleError(GraphError):
     def __init__(self, cycle: Iterable[str]) -> None:
         self.cycle = tuple(cycle)
         super().__init__(
-            "expected a hierarchy without cycles, found " + " -> ".join(self.cycle) + "; remove one of these links"
+            "expected a hierarchy without cycles, found "
+            + " -> ".join(self.cycle)
+            + "; remove one of these links"
         )
 
 
@@ -147,7 +149,9 @@ def expect_choice(name: str, found: object, choices: Iterable[str]) -> None:
     """
     known = tuple(choices)
     if found not in known:
-        raise SettingsError(f"{name}: expected one of {', '.join(known)}, found {found!r}{nearest(str(found), known)}")
+        raise SettingsError(
+            f"{name}: expected one of {', '.join(known)}, found {found!r}{nearest(str(found), known)}"
+        )
 
 
 def expect_count(name: str, found: object, lowest: int = 0) -> None:
@@ -158,7 +162,9 @@ def expect_count(name: str, found: object, lowest: int = 0) -> None:
     ontodex.errors.SettingsError: k: expected a whole number of at least 1, found '3'
     """
     if not isinstance(found, int) or found < lowest:
-        raise SettingsError(f"{name}: expected a whole number of at least {lowest}, found {found!r}")
+        raise SettingsError(
+            f"{name}: expected a whole number of at least {lowest}, found {found!r}"
+        )
 
 
 def expect_whole(settings: object, **least: int) -> None:
@@ -181,8 +187,15 @@ def expect_number(settings: object, *names: str, zero: bool = False) -> None:
     """
     for name in names:
         found = getattr(settings, name)
-        if not isinstance(found, int | float) or not math.isfinite(found) or found < 0 or (found == 0 and not zero):
-            raise SettingsError(f"{name}: expected a number {'of at least' if zero else 'above'} 0, found {found!r}")
+        if (
+            not isinstance(found, int | float)
+            or not math.isfinite(found)
+            or found < 0
+            or (found == 0 and not zero)
+        ):
+            raise SettingsError(
+                f"{name}: expected a number {'of at least' if zero else 'above'} 0, found {found!r}"
+            )
 
 
 def settings_from(cls: type[T], values: Mapping[str, Any], where: str) -> T:
@@ -199,7 +212,9 @@ def settings_from(cls: type[T], values: Mapping[str, Any], where: str) -> T:
     fields = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
     for key in values:
         if key not in fields:
-            raise SettingsError(f"{where}: unknown setting {key!r}{nearest(key, fields)}; known: {', '.join(fields)}")
+            raise SettingsError(
+                f"{where}: unknown setting {key!r}{nearest(key, fields)}; known: {', '.join(fields)}"
+            )
     try:
         return cls(**values)
     except TypeError as error:

@@ -114,10 +114,14 @@ def build(
     training = training or HyperCLTraining()
     hit = None
     if hierarchy and (hierarchy is not True or has_links(graph, on_cycle="ignore")):
-        hit = load_hierarchy_encoder(HIERARCHY_IN_THE_BOX if hierarchy is True else str(hierarchy), device)
+        hit = load_hierarchy_encoder(
+            HIERARCHY_IN_THE_BOX if hierarchy is True else str(hierarchy), device
+        )
     gauss = None
     if entailment:
-        gauss = load_entailment_encoder(ENTAILMENT_IN_THE_BOX if entailment is True else str(entailment), device)
+        gauss = load_entailment_encoder(
+            ENTAILMENT_IN_THE_BOX if entailment is True else str(entailment), device
+        )
     trains = train and link is None and graph.n_triples > 0
     learns_links = graph.n_triples > 0 and (train or link is not None)
     if link is None and not trains:
@@ -171,7 +175,9 @@ def open(
     folder = expect_folder(path)
     return Engine(
         Index.open(folder, device),
-        known=[read(one) for one in (known if isinstance(known, list | tuple | Iterator) else [known])],
+        known=[
+            read(one) for one in (known if isinstance(known, list | tuple | Iterator) else [known])
+        ],
         exact=exact,
         condition_memory=condition_memory,
         condition_disk=condition_disk,
@@ -216,7 +222,9 @@ def load_hierarchy_encoder(name: str, device: str = "auto") -> HiT:
     )
     for kind, what, use in others:
         if kind.is_at(folder):
-            raise EncoderError(f"{folder}: expected a HiT encoder, for hierarchies, found a {what} encoder, for {use}")
+            raise EncoderError(
+                f"{folder}: expected a HiT encoder, for hierarchies, found a {what} encoder, for {use}"
+            )
     return HiT.load(folder, device)
 
 
@@ -265,7 +273,10 @@ def _load(
 
     folders = [locate(str(name)) for name in encoders]
     for folder in folders:
-        for kind, what, option in ((HiT, "hierarchies", "hierarchy"), (GaussCSE, "entailment", "entailment")):
+        for kind, what, option in (
+            (HiT, "hierarchies", "hierarchy"),
+            (GaussCSE, "entailment", "entailment"),
+        ):
             if kind.is_at(folder):
                 raise SettingsError(
                     f"encoders: expected encoders of texts and relations, found {folder}, which is one of {what}; "
@@ -273,7 +284,9 @@ def _load(
                 )
     links = [folder for folder in folders if HyperCL.is_at(folder)]
     conditions = [folder for folder in folders if ConditionEncoder.is_at(folder)]
-    texts = [folder for folder in folders if folder not in links + conditions] or [locate(DEFAULT_ENCODER)]
+    texts = [folder for folder in folders if folder not in links + conditions] or [
+        locate(DEFAULT_ENCODER)
+    ]
     if max(len(links), len(conditions), len(texts)) > 1:
         raise SettingsError(
             "encoders: expected at most one text encoder, one Hyper-CL encoder and one condition encoder, found more"
@@ -296,11 +309,19 @@ def _load(
 
 
 def _trainer(training: HyperCLTraining, texts: TextSettings | None, quiet: bool) -> LinkTrainer:
-    def train(graph: KnowledgeGraph, text: TextEncoder, embeddings: Any, folder: Path) -> LinkEncoder:
+    def train(
+        graph: KnowledgeGraph, text: TextEncoder, embeddings: Any, folder: Path
+    ) -> LinkEncoder:
         from ontodex.trainers.links.hyper_cl import train_hyper_cl
 
         return train_hyper_cl(
-            graph, folder, encoder=text, settings=training, texts=texts, embeddings=embeddings, quiet=quiet
+            graph,
+            folder,
+            encoder=text,
+            settings=training,
+            texts=texts,
+            embeddings=embeddings,
+            quiet=quiet,
         )
 
     return train

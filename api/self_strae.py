@@ -46,7 +46,9 @@ def train_self_strae(
     from ontodex.trainers.trees import self_strae
 
     texts = source if isinstance(source, list | tuple) else read_corpus(source)
-    return self_strae.train_self_strae(texts, Path(path), settings=training, device=device, quiet=quiet)
+    return self_strae.train_self_strae(
+        texts, Path(path), settings=training, device=device, quiet=quiet
+    )
 
 
 def load_self_strae(path: str | Path) -> SelfStrAE:
@@ -106,7 +108,9 @@ def evaluate_sts(
     files = [data] if isinstance(data, str | Path) else list(data)
     names = Counter(Path(file).name for file in files)
     sets = {
-        Path(file).name if names[Path(file).name] == 1 else str(file): read_sts(Path(file), on_error=on_error)
+        Path(file).name if names[Path(file).name] == 1 else str(file): read_sts(
+            Path(file), on_error=on_error
+        )
         for file in files
     }
     encoder = TextEncoder.load(model, device)

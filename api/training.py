@@ -61,7 +61,9 @@ def train_hyper_cl(
 
     graph = read(source)
     text = TextEncoder.load(encoder, device)
-    return hyper_cl.train_hyper_cl(graph, Path(path), encoder=text, settings=training, texts=texts, quiet=quiet)
+    return hyper_cl.train_hyper_cl(
+        graph, Path(path), encoder=text, settings=training, texts=texts, quiet=quiet
+    )
 
 
 def train_cross_encoder(

@@ -58,7 +58,9 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
     return engine
 
 
-def remove(entities: str | Sequence[str], path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
+def remove(
+    entities: str | Sequence[str], path: str | Path, *, device: str = "auto", quiet: bool = False
+) -> Engine:
     """Remove entities, and the triples they are in, from an index.
 
     Args:
@@ -71,7 +73,10 @@ def remove(entities: str | Sequence[str], path: str | Path, *, device: str = "au
         UnknownEntity: If one is not in the index.
         SettingsError: If there is none, or one is no text.
     """
-    folder, names = expect_folder(path), [entities] if isinstance(entities, str) else list_of(entities, "names")
+    folder, names = (
+        expect_folder(path),
+        [entities] if isinstance(entities, str) else list_of(entities, "names"),
+    )
     if not names:
         raise SettingsError("entities: expected names of entities to remove, found none")
     for name in names:
@@ -80,7 +85,9 @@ def remove(entities: str | Sequence[str], path: str | Path, *, device: str = "au
     return open(path, device=device)
 
 
-def remove_links(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
+def remove_links(
+    source: Any, path: str | Path, *, device: str = "auto", quiet: bool = False
+) -> Engine:
     """Remove triples from an index; entities and relations stay.
 
     Of a table in SSSOM, as :meth:`ontodex.Audit.to_sssom` makes it, that is what it says not to hold (``Not``) and a

@@ -29,7 +29,11 @@ def build(path: Path, entities: int, seed: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         text, link = encoders(made, Path(folder))
         build_index(graph, path, Encoders(text, link=link), quiet=True)
-    return {"seconds": time.perf_counter() - start, "peak": peak_bytes() - imported, "imports": imported}
+    return {
+        "seconds": time.perf_counter() - start,
+        "peak": peak_bytes() - imported,
+        "imports": imported,
+    }
 
 
 def first_answer(path: Path, entity: str, relation: str) -> dict[str, Any]:

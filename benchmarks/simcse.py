@@ -25,7 +25,9 @@ __all__ = ["judge_points", "train_points"]
 class _PointModel(nn.Module):
     """Entailed hypotheses against the others of the batch and contradictions, by cosine (Gao et al., EMNLP 2021)."""
 
-    def __init__(self, encoder: TextEncoder, texts: Sequence[str], settings: GaussCSETraining) -> None:
+    def __init__(
+        self, encoder: TextEncoder, texts: Sequence[str], settings: GaussCSETraining
+    ) -> None:
         super().__init__()
         trained = load_sentence_transformer(encoder.folder, encoder.device, unit=False)
         self.tower = TextTower(trained)
@@ -39,7 +41,11 @@ class _PointModel(nn.Module):
 
 
 def train_points(
-    pairs: EntailmentPairs, folder: Path, encoder: TextEncoder, settings: GaussCSETraining, steps: int
+    pairs: EntailmentPairs,
+    folder: Path,
+    encoder: TextEncoder,
+    settings: GaussCSETraining,
+    steps: int,
 ) -> TextEncoder:
     """Train as many batches of the same pairs; return the encoder, of unit vectors."""
     torch.manual_seed(settings.seed)

@@ -20,7 +20,9 @@ def choose_device(device: str = "auto") -> str:
     try:
         torch.empty(0, device=device)
     except Exception as error:
-        raise SettingsError(f"device: expected auto, cpu or a GPU that is there, found {device!r} ({error})") from None
+        raise SettingsError(
+            f"device: expected auto, cpu or a GPU that is there, found {device!r} ({error})"
+        ) from None
     return device
 
 
@@ -30,5 +32,8 @@ def has_bfloat16(device: str) -> bool:
 
     if device.startswith("cuda"):
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    supports = (getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"))
+    supports = (
+        getattr(torch.cpu, name, None)
+        for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    )
     return device == "cpu" and any(check() for check in supports if check is not None)

@@ -14,14 +14,14 @@ from tqdm import tqdm
 from ontodex.engine.answers import Rows, checked, milliseconds, no_rows
 from ontodex.engine.known import Known
 from ontodex.engine.projector import Projector
-from ontodex.engine.resolve import Resolved, resolve_relation
+from ontodex.engine.resolve import ResolvedTerm, resolve_relation
 from ontodex.engine.results.link import parts_of
 from ontodex.engine.results.missing_links import MissingLink, MissingLinks
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import UnknownRelation, nearest
 from ontodex.graph.known_links import KnownLinks
-from ontodex.scoring.calibration import answerable, best_answers, chances
-from ontodex.scoring.graph_features import Bonus
+from ontodex.scoring.calibration import answerable, best_answers, probabilities
+from ontodex.scoring.graph_features import Offsets
 from ontodex.scoring.rules import no_rules
 from ontodex.storage.index import Index
 from ontodex.storage.space_names import LINK
@@ -34,7 +34,9 @@ SURE = 1e-12, 0.9999
 Found = tuple[Rows, NDArray[np.float64]]
 """Links by the number of their relation, head and tail in one, and how likely each is."""
 
-METHOD = "the logarithm of how likely the link is, as an answer about its head or as one about its tail"
+METHOD = (
+    "the logarithm of how likely the link is, as an answer about its head or as one about its tail"
+)
 FITTED = f"{METHOD}, if as many are missing as were held out to tell"
 UNFITTED = (
     "the logarithm of how likely the link would be if as many were missing as are known, as an answer about its head or as "
@@ -52,8 +54,15 @@ class Missing:
         searcher: Gives the search of a space.
     """
 
-    def __init__(self, index: Index, known: Known, projector: Projector, searcher: Callable[[str], Searcher]) -> None:
-        self._index, self._known, self._projector, self._searcher = index, known, projector, searcher
+    def __init__(
+        self, index: Index, known: Known, projector: Projector, searcher: Callable[[str], Searcher]
+    ) -> None:
+        self._index, self._known, self._projector, self._searcher = (
+            index,
+            known,
+            projector,
+            searcher,
+        )
 
     def links(self, relation: str | None, k: int, *, linked: bool, quiet: bool) -> MissingLinks:
         """Return the k likeliest.
@@ -68,35 +77,46 @@ class Missing:
         self._index.stated(LINK)
         graph, structure = self._index.graph, self._index.structure
         asked = None if relation is None else self._read(relation)
-        numbers = None if asked is None else np.array([asked.row, graph.n_relations + (asked.row or 0)])
+        numbers = (
+            None if asked is None else np.array([asked.row, graph.n_relations + (asked.row or 0)])
+        )
         odds, rules = (None, no_rules()) if structure is None else (structure.odds, structure.rules)
         links = self._known.links()
         passed_over = self._passed_over(links, linked)
         questions = answerable(links, rules, numbers)
         best: Found = no_rows(), np.zeros(0)
         with tqdm(
-            total=len(questions), desc="missing", unit="question", file=sys.stderr, disable=quiet, delay=1
+            total=len(questions),
+            desc="missing",
+            unit="question",
+            file=sys.stderr,
+            disable=quiet,
+            delay=1,
         ) as bar:
             for of_one in _by_relation(questions, graph.n_relations):
                 answers = self._answers(links, of_one, passed_over, bar.update)
-                found = _joined([(keys, chances(evidence, odds)) for keys, evidence in answers])
+                found = _joined(
+                    [(keys, probabilities(evidence, odds)) for keys, evidence in answers]
+                )
                 best = _likeliest([best, found], k)
         relations_and_heads, tails = np.divmod(best[0], graph.n_entities)
         relations, heads = np.divmod(relations_and_heads, graph.n_entities)
         rows = tuple(
             MissingLink(
                 **parts_of(graph, head, number, tail),
-                score=math.log(chance),
-                probability=None if odds is None else chance,
+                score=math.log(probability),
+                probability=None if odds is None else probability,
             )
-            for head, number, tail, chance in zip(
+            for head, number, tail, probability in zip(
                 *(part.tolist() for part in (heads, relations, tails, best[1])), strict=True
             )
         )
-        reading = None if asked is None else asked.reading
-        return MissingLinks(rows, reading, UNFITTED if odds is None else FITTED, milliseconds(start, 1), graph)
+        resolution = None if asked is None else asked.resolution
+        return MissingLinks(
+            rows, resolution, UNFITTED if odds is None else FITTED, milliseconds(start, 1), graph
+        )
 
-    def _read(self, relation: str) -> Resolved:
+    def _read(self, relation: str) -> ResolvedTerm:
         graph = self._index.graph
         read = resolve_relation(graph, relation)
         if read.row is None:
@@ -115,7 +135,9 @@ class Missing:
             near = no_rows() if linked else links.links_of(entity)[1]
             if hierarchy is None or number % graph.n_relations not in upward:
                 return near
-            return np.concatenate([near, hierarchy.ancestors(entity), hierarchy.descendants(entity)])
+            return np.concatenate(
+                [near, hierarchy.ancestors(entity), hierarchy.descendants(entity)]
+            )
 
         return rows
 
@@ -129,9 +151,9 @@ class Missing:
         """Yield the best answers to questions, as keys of links, and what is seen of each."""
         count, searcher = links.n_relations // 2, self._searcher(self._projector.space)
 
-        def scored(entities: Rows, numbers: Rows) -> tuple[NDArray[np.float32], Sequence[Bonus]]:
+        def scored(entities: Rows, numbers: Rows) -> tuple[NDArray[np.float32], Sequence[Offsets]]:
             scores = searcher.products(self._projector.ask(entities, numbers))
-            rules = self._projector.add_precedents(entities, numbers, scores)
+            rules = self._projector.add_case_based(entities, numbers, scores)
             scores /= np.float32(self._projector.score_unit)
             done(len(entities))
             return scores, rules

@@ -15,7 +15,7 @@ from ontodex.engine.embeddings import OF_LINKS, SPACES, embed, embeddings
 from ontodex.engine.entailment import Entailments
 from ontodex.engine.hierarchy import Subsumptions, audit, place
 from ontodex.engine.known import Known
-from ontodex.engine.lifecycle import Gate, gated
+from ontodex.engine.lifecycle import LifecycleGuard, guarded
 from ontodex.engine.links import LinkQuestions, Links
 from ontodex.engine.plotting.hierarchy import draw_hierarchy, draw_norms
 from ontodex.engine.resolve import expect_pairs, resolve_entity
@@ -34,7 +34,7 @@ from ontodex.storage.space_names import LINK, TEXT
 __all__ = ["Engine"]
 
 
-@gated("audit", "embed", "embeddings", "plot", "plot_norms")
+@guarded("audit", "embed", "embeddings", "plot", "plot_norms")
 class Engine(LinkQuestions):
     """Answers questions from an index, in the process that opened it, in any number of threads.
 
@@ -62,11 +62,13 @@ class Engine(LinkQuestions):
         rerank: str | Path | None = None,
     ) -> None:
         self.index = index
-        self.gate = Gate(str(index.path))
+        self.gate = LifecycleGuard(str(index.path))
         self.graph = index.graph
         self.searcher = Searchers(index, exact)
         self._known = Known(index.graph, known)
-        self._links = Links(index, self.searcher, self._known, None if rerank is None else Path(rerank))
+        self._links = Links(
+            index, self.searcher, self._known, None if rerank is None else Path(rerank)
+        )
         expect_count("condition_memory", condition_memory)
         expect_count("condition_disk", condition_disk)
         self._condition_room = condition_memory, condition_disk
@@ -159,7 +161,9 @@ class Engine(LinkQuestions):
         """
         return self.parents_batch([text], k, known)[0]
 
-    def parents_batch(self, texts: Sequence[str], k: int = 10, known: str = "include") -> list[Hits]:
+    def parents_batch(
+        self, texts: Sequence[str], k: int = 10, known: str = "include"
+    ) -> list[Hits]:
         """Answer many questions at once; see :meth:`parents`."""
         return self._subsumptions.ranked("parents", texts, k, known)
 
@@ -170,7 +174,9 @@ class Engine(LinkQuestions):
         """
         return self.children_batch([text], k, known)[0]
 
-    def children_batch(self, texts: Sequence[str], k: int = 10, known: str = "include") -> list[Hits]:
+    def children_batch(
+        self, texts: Sequence[str], k: int = 10, known: str = "include"
+    ) -> list[Hits]:
         """Answer many questions at once; see :meth:`children`."""
         return self._subsumptions.ranked("children", texts, k, known)
 
@@ -238,7 +244,9 @@ class Engine(LinkQuestions):
         """
         return self.entailed_by_batch([text], k, known)[0]
 
-    def entailed_by_batch(self, texts: Sequence[str], k: int = 10, known: str = "include") -> list[Hits]:
+    def entailed_by_batch(
+        self, texts: Sequence[str], k: int = 10, known: str = "include"
+    ) -> list[Hits]:
         """Answer many questions at once; see :meth:`entailed_by`."""
         return self._entailments.ranked("entailed_by", texts, k, known)
 
@@ -249,7 +257,9 @@ class Engine(LinkQuestions):
         """
         return self.entailing_batch([text], k, known)[0]
 
-    def entailing_batch(self, texts: Sequence[str], k: int = 10, known: str = "include") -> list[Hits]:
+    def entailing_batch(
+        self, texts: Sequence[str], k: int = 10, known: str = "include"
+    ) -> list[Hits]:
         """Answer many questions at once; see :meth:`entailing`."""
         return self._entailments.ranked("entailing", texts, k, known)
 
@@ -334,7 +344,14 @@ class Engine(LinkQuestions):
             IndexMismatch: If answers are asked for, and the index was built without a HiT encoder.
         """
         row, likeliest = _around(self, entity, answers)
-        draw_hierarchy(_asserted(self), list(self.graph.labels), row, Path(path), answers=likeliest, limit=limit)
+        draw_hierarchy(
+            _asserted(self),
+            list(self.graph.labels),
+            row,
+            Path(path),
+            answers=likeliest,
+            limit=limit,
+        )
 
     def plot_norms(self, path: str | Path) -> None:
         """Draw how far from the origin of the Poincaré ball the entities of each depth of the hierarchy lie.
@@ -377,7 +394,9 @@ def _asserted(engine: Engine) -> Hierarchy:
     """
     hierarchy = engine.hierarchy
     if hierarchy is None or not len(hierarchy.links):
-        raise GraphError(f"{engine.graph.source}: expected a hierarchy to draw, found no links from child to parent")
+        raise GraphError(
+            f"{engine.graph.source}: expected a hierarchy to draw, found no links from child to parent"
+        )
     return hierarchy
 
 
@@ -406,7 +425,7 @@ def _around(engine: Engine, entity: str, answers: int) -> tuple[int, list[tuple[
     expect_count("answers", answers)
     likeliest: dict[int, tuple[float, str]] = {}
     for kind, ranked in (("parent", engine.parents), ("child", engine.children)) if answers else ():
-        for hit in ranked(one.reading.id or entity, answers, "exclude"):
+        for hit in ranked(one.resolution.id or entity, answers, "exclude"):
             row, probability = graph.find(hit.id), hit.probability or 0.0
             if row is not None and probability > likeliest.get(row[0], (-1.0, ""))[0]:
                 likeliest[row[0]] = (probability, kind)

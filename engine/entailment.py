@@ -11,27 +11,27 @@ from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, answered, checked, no_rows, own_row
 from ontodex.engine.known import CHOICES
-from ontodex.engine.resolve import Resolved, expect_pairs, resolve_entities
+from ontodex.engine.resolve import ResolvedTerm, expect_pairs, resolve_entities
 from ontodex.engine.results.hits import Hit, Hits
 from ontodex.engine.results.verdicts import Direction, Verdict
 from ontodex.engine.search.gaussian_space import GaussianSpace
 from ontodex.engine.search.topk import Found, Searcher
-from ontodex.engine.similarity import best_of_each, fetched
+from ontodex.engine.similarity import fetched, top_per_owner
 from ontodex.errors import expect_choice
 from ontodex.geometry.entailment import Entailment
 from ontodex.geometry.gaussian import similarity
 from ontodex.geometry.vectors import Vectors
-from ontodex.graph import Hierarchy, KnowledgeGraph, Statements, sentences
+from ontodex.graph import EntitySentences, Hierarchy, KnowledgeGraph, sentences
 from ontodex.graph.arrays import runs
 from ontodex.graph.text import in_words
-from ontodex.scoring.name_similarity import NameLikeness
+from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.storage.index import Index
 from ontodex.storage.space_names import GAUSS
 
 __all__ = ["Entailments"]
 
 Gaussians = NDArray[np.floating]
-Said = tuple[Resolved, Gaussians]
+Said = tuple[ResolvedTerm, Gaussians]
 """An entity or a text, and a Gaussian of each sentence that it says."""
 
 METHODS = {
@@ -62,7 +62,7 @@ class Entailments:
     def __init__(
         self,
         graph: KnowledgeGraph,
-        said: Statements,
+        said: EntitySentences,
         vectors: Vectors,
         rule: Entailment,
         form: str,
@@ -70,7 +70,7 @@ class Entailments:
         hierarchy: Hierarchy | None,
         encode: Callable[[list[str]], Gaussians],
         device: str = "cpu",
-        names: NameLikeness | None = None,
+        names: NameSimilarity | None = None,
     ) -> None:
         self.graph, self.said, self.vectors = graph, said, vectors
         self.rule, self.form = rule, form
@@ -100,7 +100,7 @@ class Entailments:
             hierarchy=hierarchy,
             encode=lambda texts: np.asarray(index.gauss_encoder.encode(texts)),
             device=index.device,
-            names=index.name_likeness,
+            names=index.name_similarity,
         )
 
     @cached_property
@@ -136,7 +136,7 @@ class Entailments:
             ]
             found = self._best(question, asked, [self._sentences_of(rows) for rows in refused], k)
         answers = [
-            (self._hits(rows, scores, marked), {"text": one.reading}, METHODS[self.form])
+            (self._hits(rows, scores, marked), {"text": one.resolution}, METHODS[self.form])
             for one, (rows, scores), marked in zip(read, found, asserted, strict=True)
         ]
         return answered(self.graph, question, answers, start)
@@ -148,12 +148,15 @@ class Entailments:
     def directions(self, pairs: Sequence[tuple[str, str]]) -> list[Direction]:
         """Judge both directions of each pair."""
         return [
-            Direction(self._verdict(one, other), self._verdict(other, one)) for one, other in self._read_pairs(pairs)
+            Direction(self._verdict(one, other), self._verdict(other, one))
+            for one, other in self._read_pairs(pairs)
         ]
 
     def _read_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Said, Said]]:
         """Read pairs, and return what each side says; all texts are encoded together."""
-        read = resolve_entities(self.graph, [text for pair in expect_pairs(pairs) for text in pair], names=self._names)
+        read = resolve_entities(
+            self.graph, [text for pair in expect_pairs(pairs) for text in pair], names=self._names
+        )
         said = list(zip(read, self._gaussians(read), strict=True))
         return list(zip(said[::2], said[1::2], strict=True))
 
@@ -161,13 +164,17 @@ class Entailments:
         (one, ours), (two, theirs) = premise, (hypothesis[0], _as_hypothesis(*hypothesis))
         wide = theirs.astype(np.float64)[:, None], ours.astype(np.float64)[None]
         score = float(similarity(wide[0], wide[1], self.form).max(axis=1).min())
-        chance = float(self.rule.probability(score))
+        probability = float(self.rule.probability(score))
         known = two.row is not None and two.row in self._asserted("entailed_by", one.row)
-        return Verdict(one.reading, two.reading, score, chance, score > self.rule.threshold, known)
+        return Verdict(
+            one.resolution, two.resolution, score, probability, score > self.rule.threshold, known
+        )
 
-    def _gaussians(self, entities: Sequence[Resolved]) -> list[Gaussians]:
+    def _gaussians(self, entities: Sequence[ResolvedTerm]) -> list[Gaussians]:
         """Return the Gaussians of what each entity or text says, a sentence each."""
-        texts = [[] if one.row is not None else sentences(one.words) or [one.words] for one in entities]
+        texts = [
+            [] if one.row is not None else sentences(one.words) or [one.words] for one in entities
+        ]
         flat = [text for own in texts for text in own]
         encoded = self._encode(flat) if flat else np.zeros((0, self.vectors.dim))
         ends = np.cumsum([0, *map(len, texts)]).tolist()
@@ -187,10 +194,16 @@ class Entailments:
     def _asserted(self, question: str, row: int | None) -> Rows:
         if row is None or self.hierarchy is None:
             return no_rows()
-        found = self.hierarchy.ancestors(row) if question == "entailed_by" else self.hierarchy.descendants(row)
+        found = (
+            self.hierarchy.ancestors(row)
+            if question == "entailed_by"
+            else self.hierarchy.descendants(row)
+        )
         return found.astype(np.int64)
 
-    def _best(self, question: str, asked: Sequence[Gaussians], refused: Sequence[Rows], k: int) -> Found:
+    def _best(
+        self, question: str, asked: Sequence[Gaussians], refused: Sequence[Rows], k: int
+    ) -> Found:
         """Return the best sentence of each of the best k entities, for each question."""
         searcher = self.hypotheses if question == "entailed_by" else self.premises
         queries = np.concatenate([*asked, np.zeros((0, self.vectors.dim))]).astype(np.float32)
@@ -201,12 +214,17 @@ class Entailments:
         ends = np.cumsum([0, *counts])
         return [
             self._scored(
-                question, own, np.unique(np.concatenate([rows for rows, _ in found[ends[at] : ends[at + 1]]])), k
+                question,
+                own,
+                np.unique(np.concatenate([rows for rows, _ in found[ends[at] : ends[at + 1]]])),
+                k,
             )
             for at, own in enumerate(asked)
         ]
 
-    def _scored(self, question: str, queries: Gaussians, rows: Rows, k: int) -> tuple[Rows, NDArray[np.float64]]:
+    def _scored(
+        self, question: str, queries: Gaussians, rows: Rows, k: int
+    ) -> tuple[Rows, NDArray[np.float64]]:
         """Score sentences by the best of some queries; return the best sentence of each of the best k entities."""
         items, wide = self.vectors[rows].astype(np.float64), queries.astype(np.float64)
         scores = np.full(len(rows), -np.inf)
@@ -215,19 +233,35 @@ class Entailments:
             scores = np.maximum(scores, similarity(hypothesis, premise, self.form))
         order = np.lexsort((rows, -scores))
         rows, scores = rows[order], scores[order]
-        kept = best_of_each(rows, self.said.owners, k)
+        kept = top_per_owner(rows, self.said.owners, k)
         return rows[kept], scores[kept]
 
     def _hits(self, rows: Rows, scores: NDArray[np.float64], known: Rows) -> tuple[Hit, ...]:
         owners = self.said.owners[rows]
-        marked, chances = np.isin(owners, known).tolist(), self.rule.probability(scores).tolist()
-        columns = zip(rows.tolist(), owners.tolist(), scores.tolist(), marked, chances, strict=True)
+        marked, probabilities = (
+            np.isin(owners, known).tolist(),
+            self.rule.probability(scores).tolist(),
+        )
+        columns = zip(
+            rows.tolist(), owners.tolist(), scores.tolist(), marked, probabilities, strict=True
+        )
         return tuple(
-            Hit(self.graph.ids[owner], self.graph.labels[owner], score, mark, chance, self.said.texts[row])
-            for row, owner, score, mark, chance in columns
+            Hit(
+                self.graph.ids[owner],
+                self.graph.labels[owner],
+                score,
+                mark,
+                probability,
+                self.said.texts[row],
+            )
+            for row, owner, score, mark, probability in columns
         )
 
 
-def _as_hypothesis(one: Resolved, said: Gaussians) -> Gaussians:
+def _as_hypothesis(one: ResolvedTerm, said: Gaussians) -> Gaussians:
     """Return what is asked for as a hypothesis: of an entity the sentences of its label alone, which come first."""
-    return said if one.row is None else said[: max(1, len(set(sentences(in_words(one.reading.label)))))]
+    return (
+        said
+        if one.row is None
+        else said[: max(1, len(set(sentences(in_words(one.resolution.label)))))]
+    )

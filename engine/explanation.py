@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, checked, milliseconds
 from ontodex.engine.projector import Projector
-from ontodex.engine.resolve import Resolved
-from ontodex.engine.results.explanation import Explanation, Precedent, Reason
+from ontodex.engine.resolve import ResolvedTerm
+from ontodex.engine.results.explanation import Explanation, Reason, SimilarCase
 from ontodex.engine.results.link import Link, parts_of
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import UnknownEntity
@@ -39,11 +39,19 @@ class Why:
         searcher: Gives the search of a space.
     """
 
-    def __init__(self, index: Index, projector: Projector, searcher: Callable[[str], Searcher]) -> None:
+    def __init__(
+        self, index: Index, projector: Projector, searcher: Callable[[str], Searcher]
+    ) -> None:
         self._index, self._projector, self._searcher = index, projector, searcher
 
     def explain(
-        self, head: Resolved, relation: Resolved, tail: Resolved, k: int, known: Rows, left_out: Rows
+        self,
+        head: ResolvedTerm,
+        relation: ResolvedTerm,
+        tail: ResolvedTerm,
+        k: int,
+        known: Rows,
+        left_out: Rows,
     ) -> Explanation:
         """Explain the score of a tail; for the inverse of a relation, of a head.
 
@@ -59,37 +67,51 @@ class Why:
         if tail.row is None:
             raise UnknownEntity(
                 f"{self._index.graph.source}: expected an entity of the graph as an answer to explain, found free text "
-                f"{tail.reading.text!r}{tail.reading.hint}"
+                f"{tail.resolution.text!r}{tail.resolution.hint}"
             )
-        backward = relation.reading.inverted
-        [entity], [number] = (rows.tolist() for rows in self._projector.numbers([head], [relation], backward))
+        backward = relation.resolution.inverted
+        [entity], [number] = (
+            rows.tolist() for rows in self._projector.numbers([head], [relation], backward)
+        )
         [query], [(reached, bonus)] = self._projector.asked([head], [relation], backward=backward)
         scores = self._searcher(self._projector.space).products(query[None])[0].astype(np.float64)
         scores[reached] += bonus
         vectors = self._index.vectors(self._projector.space)
         own = query * vectors[np.array([tail.row])][0].astype(np.float64)
-        mean = query * np.sum([block.sum(axis=0, dtype=np.float64) for _, block in vectors.blocks()], axis=0)
+        mean = query * np.sum(
+            [block.sum(axis=0, dtype=np.float64) for _, block in vectors.blocks()], axis=0
+        )
         apart = self._apart(own - mean / len(vectors))
         adds = dict(zip(BY_VECTORS, (float(part.sum()) for part in apart), strict=False))
         grounds: dict[str, list[Ground]] = {}
-        structure, precedents = self._index.structure, self._index.precedents
-        if structure is not None and precedents is not None:
-            vector, asked, by = self._projector.vectors([head]), np.array([entity]), np.array([number])
-            [(rows, said)] = precedents.scores(vector, asked, by)
-            shares = structure.precedent_weights(asked, by)[0].astype(np.float64)[:, None] * said
+        structure, case_based = self._index.structure, self._index.case_based
+        if structure is not None and case_based is not None:
+            vector, asked, by = (
+                self._projector.vectors([head]),
+                np.array([entity]),
+                np.array([number]),
+            )
+            [(rows, said)] = case_based.scores(vector, asked, by)
+            shares = structure.case_weights(asked, by)[0].astype(np.float64)[:, None] * said
             more = shares[:, rows == tail.row].sum(axis=1) - shares.sum(axis=1) / len(vectors)
             for name, share in zip((*BY_PRECEDENTS, "range"), more.tolist(), strict=True):
                 adds[name] = adds.get(name, 0.0) + share
-            grounds = dict(zip(BY_PRECEDENTS, precedents.grounds(vector[0], entity, number, tail.row), strict=True))
+            grounds = dict(
+                zip(
+                    BY_PRECEDENTS,
+                    case_based.grounds(vector[0], entity, number, tail.row),
+                    strict=True,
+                )
+            )
         others = np.ones(len(scores), dtype=bool)
         others[np.append(left_out, tail.row)] = False
         return Explanation(
             tuple(
-                Reason(name, share, self._precedents(name, grounds.get(name, [])[:k]))
+                Reason(name, share, self._case_based(name, grounds.get(name, [])[:k]))
                 for name, share in sorted(adds.items(), key=lambda one: -one[1])
                 if share
             ),
-            {"head": head.reading, "relation": relation.reading, "tail": tail.reading},
+            {"head": head.resolution, "relation": relation.resolution, "tail": tail.resolution},
             float(scores[tail.row]),
             float(scores.mean()),
             1 + int(np.count_nonzero(scores[others] > scores[tail.row])),
@@ -106,12 +128,12 @@ class Why:
         links, ranges = structure.relations.shape[1], structure.ranges.shape[1]
         return np.split(products, [len(products) - links - ranges, len(products) - ranges])
 
-    def _precedents(self, by: str, grounds: Sequence[Ground]) -> tuple[Precedent, ...]:
+    def _case_based(self, by: str, grounds: Sequence[Ground]) -> tuple[SimilarCase, ...]:
         """Return the grounds of a reason that count for anything."""
         graph = self._index.graph
         of_link = {"heads": 0, "tails": 2}.get(by.split()[0])
         return tuple(
-            Precedent(
+            SimilarCase(
                 strength,
                 tuple(Link(**parts_of(graph, *link)) for link in links),
                 None if of_link is None else graph.ids[links[0][of_link]],

@@ -10,10 +10,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, milliseconds, no_rows, own_row
+from ontodex.engine.answers import (
+    Rows,
+    Scored,
+    answered,
+    checked,
+    hits_of,
+    milliseconds,
+    no_rows,
+    own_row,
+)
 from ontodex.engine.known import CHOICES
 from ontodex.engine.projector import vectors_of
-from ontodex.engine.resolve import Resolved, resolve_entities
+from ontodex.engine.resolve import ResolvedTerm, resolve_entities
 from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
 from ontodex.engine.results.hits import Hits
 from ontodex.engine.results.placements import Placement, Placements
@@ -25,10 +34,10 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph import Hierarchy, KnowledgeGraph
 from ontodex.graph.arrays import distinct
 from ontodex.graph.names import NameKind, normalise
-from ontodex.scoring.graph_features import Bonus
-from ontodex.scoring.name_similarity import NameLikeness
-from ontodex.scoring.neighbour_voting import Added, Kin, KinRule
-from ontodex.scoring.similarity import Likeness
+from ontodex.scoring.graph_features import Offsets
+from ontodex.scoring.name_similarity import NameSimilarity
+from ontodex.scoring.neighbour_voting import Added, NeighbourVotes, NeighbourVoting
+from ontodex.scoring.similarity import EntitySimilarity
 from ontodex.storage.index import Index
 from ontodex.storage.space_names import HIT, TEXT
 
@@ -54,7 +63,7 @@ class _Pairs(NamedTuple):
     children: Rows
     parents: Rows
     scores: NDArray[np.float64]
-    chances: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
     leads: NDArray[np.float64]
 
     @classmethod
@@ -78,23 +87,50 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
     for first in range(0, len(members), BATCH):
         batch = members[first : first + BATCH]
         points = subsumptions.space.vectors[batch]
-        added = subsumptions.added("parents", subsumptions.read([graph.ids[row] for row in batch.tolist()]))
+        added = subsumptions.added(
+            "parents", subsumptions.read([graph.ids[row] for row in batch.tolist()])
+        )
         related = [places[_related(subsumptions, child)] for child in batch.tolist()]
         related = [rows[rows >= 0] for rows in related]
         found = searcher.top(points, FEW, related, [_among(places, more) for more in added])
-        for child, point, more, (best, scores) in zip(batch.tolist(), points, added, found, strict=True):
+        for child, point, more, (best, scores) in zip(
+            batch.tolist(), points, added, found, strict=True
+        ):
             parents = subsumptions.hierarchy.parents(child).astype(np.int64)
             known = subsumptions.above.among(point, parents, len(parents), more.bonus)
             own, rest = known[1].tolist(), scores.tolist()
             of_own = [_lead(one, [*own[:at], *own[at + 1 :], *rest]) for at, one in enumerate(own)]
             of_rest = [_lead(one, own) for one in rest]
-            for pairs, scored, leads in ((asserted, known, of_own), (others, (members[best], scores), of_rest)):
-                chances = subsumptions.chances("parents", scored, more)
-                pairs.append(_Pairs(np.full(len(chances), child), *scored, chances, np.array(leads, dtype=np.float64)))
+            for pairs, scored, leads in (
+                (asserted, known, of_own),
+                (others, (members[best], scores), of_rest),
+            ):
+                probabilities = subsumptions.probabilities("parents", scored, more)
+                pairs.append(
+                    _Pairs(
+                        np.full(len(probabilities), child),
+                        *scored,
+                        probabilities,
+                        np.array(leads, dtype=np.float64),
+                    )
+                )
     rows = [
-        AuditRow(graph.ids[child], graph.labels[child], graph.ids[parent], graph.labels[parent], chance, score, verdict)
-        for verdict, pairs in (("doubtful", _doubtful(_joined(asserted), k)), ("missing", _missing(_joined(others), k)))
-        for child, parent, score, chance, _ in zip(*(column.tolist() for column in pairs), strict=True)
+        AuditRow(
+            graph.ids[child],
+            graph.labels[child],
+            graph.ids[parent],
+            graph.labels[parent],
+            probability,
+            score,
+            verdict,
+        )
+        for verdict, pairs in (
+            ("doubtful", _doubtful(_joined(asserted), k)),
+            ("missing", _missing(_joined(others), k)),
+        )
+        for child, parent, score, probability, _ in zip(
+            *(column.tolist() for column in pairs), strict=True
+        )
     ]
     method, took = subsumptions.methods["parents"], milliseconds(start, 1)
     return Audit(tuple(rows), method, took, predicate_of(graph), dict(graph.prefixes))
@@ -106,9 +142,11 @@ def _doubtful(asserted: _Pairs, k: int) -> _Pairs:
     Most doubtful is what comes first in two orders taken together: by probability, and by lead. Right links too are
     unlikely, if their child's name tells little of what is above it; but then all its other parents are as unlikely.
     """
-    places = _places(asserted.chances) + _places(asserted.leads)
-    worst = np.lexsort((asserted.parents, asserted.children, asserted.scores, asserted.chances, places))
-    return asserted.at(worst[asserted.chances[worst] <= 0.5][:k])
+    places = _places(asserted.probabilities) + _places(asserted.leads)
+    worst = np.lexsort(
+        (asserted.parents, asserted.children, asserted.scores, asserted.probabilities, places)
+    )
+    return asserted.at(worst[asserted.probabilities[worst] <= 0.5][:k])
 
 
 def _missing(others: _Pairs, k: int) -> _Pairs:
@@ -138,11 +176,19 @@ def _related(subsumptions: Subsumptions, child: int) -> Rows:
     Near are entities that share a parent, or a name.
     """
     hierarchy = subsumptions.hierarchy
-    above, below, beside = hierarchy.ancestors(child), hierarchy.descendants(child), hierarchy.siblings(child)
-    return distinct(np.concatenate([[child], subsumptions.namesakes(child), above, below, beside]).astype(np.int64))
+    above, below, beside = (
+        hierarchy.ancestors(child),
+        hierarchy.descendants(child),
+        hierarchy.siblings(child),
+    )
+    return distinct(
+        np.concatenate([[child], subsumptions.namesakes(child), above, below, beside]).astype(
+            np.int64
+        )
+    )
 
 
-def _among(places: Rows, added: Added) -> Bonus:
+def _among(places: Rows, added: Added) -> Offsets:
     """Return what is added to scores by the places of members, without what is none."""
     there = places[added.rows] >= 0
     return places[added.rows[there]], added.scores[there]
@@ -155,7 +201,9 @@ def _among_members(subsumptions: Subsumptions, members: Rows) -> Searcher:
         return subsumptions.above
     parts = np.array_split(members, max(1, len(members) // PAIRS))
     vectors = Vectors([vectors[part] for part in parts])
-    space = SubsumptionSpace(vectors, subsumptions.space.curvature, subsumptions.rule.weight, subsumptions.rule.tilt)
+    space = SubsumptionSpace(
+        vectors, subsumptions.space.curvature, subsumptions.rule.weight, subsumptions.rule.tilt
+    )
     return Searcher(vectors, subsumptions.device, space=space)
 
 
@@ -172,41 +220,61 @@ def place(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Plac
     start = time.perf_counter()
     read = subsumptions.read(texts)
     points = subsumptions.points(read)
-    refused = {question: subsumptions.refused(question, read) for question in ("parents", "children")}
+    refused = {
+        question: subsumptions.refused(question, read) for question in ("parents", "children")
+    }
     pool, added = max(POOL, 5 * k), subsumptions.added("parents", read)
-    parents = subsumptions.above.top(points, pool, refused["parents"], [more.bonus for more in added])
+    parents = subsumptions.above.top(
+        points, pool, refused["parents"], [more.bonus for more in added]
+    )
     children = subsumptions.below.top(points, pool, refused["children"])
     positions = []
     for point, one, above, more, below, none in zip(
         points, read, parents, added, children, refused["children"], strict=True
     ):
         ancestors, descendants = subsumptions.asserted("parents", one.row)
-        chances = subsumptions.chances("parents", above, more)
-        best = np.argsort(_no_news(subsumptions, above[0], chances), kind="stable")[:k]
+        probabilities = subsumptions.probabilities("parents", above, more)
+        best = np.argsort(_no_news(subsumptions, above[0], probabilities), kind="stable")[:k]
         rows, scores = (column[best] for column in above)
-        hits = hits_of(subsumptions.graph, (rows, scores), ancestors, chances[best])
+        hits = hits_of(subsumptions.graph, (rows, scores), ancestors, probabilities[best])
         moving = [_moving(subsumptions, point, parent, below, none) for parent in rows.tolist()]
         positions.append(
             tuple(
-                Placement(hit, hits_of(subsumptions.graph, some, descendants, subsumptions.rule.probability(some[1])))
+                Placement(
+                    hit,
+                    hits_of(
+                        subsumptions.graph,
+                        some,
+                        descendants,
+                        subsumptions.rule.probability(some[1]),
+                    ),
+                )
                 for hit, some in zip(hits, moving, strict=True)
             )
         )
     took = milliseconds(start, len(read))
     return [
-        Placements(of_one, {"text": one.reading}, subsumptions.methods["parents"], took)
+        Placements(of_one, {"text": one.resolution}, subsumptions.methods["parents"], took)
         for of_one, one in zip(positions, read, strict=True)
     ]
 
 
-def _no_news(subsumptions: Subsumptions, parents: Rows, chances: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _no_news(
+    subsumptions: Subsumptions, parents: Rows, probabilities: NDArray[np.float64]
+) -> NDArray[np.bool_]:
     """Tell which parents lie above one that is all but sure to be a parent."""
-    likely = parents[chances > SURE]
-    return np.asarray(subsumptions.hierarchy.is_ancestor(likely[:, None], parents[None]).any(axis=0))
+    likely = parents[probabilities > SURE]
+    return np.asarray(
+        subsumptions.hierarchy.is_ancestor(likely[:, None], parents[None]).any(axis=0)
+    )
 
 
 def _moving(
-    subsumptions: Subsumptions, point: NDArray[np.float32], parent: int, below: Scored, refused: Rows
+    subsumptions: Subsumptions,
+    point: NDArray[np.float32],
+    parent: int,
+    below: Scored,
+    refused: Rows,
 ) -> Scored:
     """Return what lies below the parent and rather below the concept, the most general alone, best first.
 
@@ -235,7 +303,7 @@ KIN_METHODS = {
     "children": f"{METHOD}, and what is below entities of like text, or beside them",
 }
 
-OfKin = Callable[[Sequence[Resolved]], list[Added]]
+VotesOf = Callable[[Sequence[ResolvedTerm]], list[Added]]
 """Says what is added to the parents, or children, of entities and texts."""
 
 
@@ -270,9 +338,9 @@ class Subsumptions:
         rule: Subsumption,
         *,
         encode: Callable[[list[str]], Points],
-        kin: Mapping[str, tuple[KinRule, OfKin]] | None = None,
+        kin: Mapping[str, tuple[NeighbourVoting, VotesOf]] | None = None,
         device: str = "cpu",
-        names: NameLikeness | None = None,
+        names: NameSimilarity | None = None,
     ) -> None:
         none = np.zeros(0, dtype=np.int32)
         self.graph = graph
@@ -301,7 +369,9 @@ class Subsumptions:
         if HIT not in index.manifest.spaces:
             found, remedy = "without", "build it anew"
             if hierarchy is None or not len(hierarchy.links):
-                found = "from a graph that has no links by a relation such as is_a or rdfs:subClassOf"
+                found = (
+                    "from a graph that has no links by a relation such as is_a or rdfs:subClassOf"
+                )
                 remedy = "give the graph a hierarchy and build the index anew"
             raise IndexMismatch(
                 f"{index.path}: expected an index with a HiT encoder, which tells parents from children, "
@@ -316,10 +386,10 @@ class Subsumptions:
             encode=lambda texts: np.asarray(index.hit_encoder.items(texts)),
             kin=_kin(index, hierarchy),
             device=index.device,
-            names=index.name_likeness,
+            names=index.name_similarity,
         )
 
-    def read(self, texts: Sequence[str]) -> list[Resolved]:
+    def read(self, texts: Sequence[str]) -> list[ResolvedTerm]:
         """Read entities and free texts; of several that bear a name, one in the hierarchy is meant.
 
         Raises:
@@ -328,7 +398,7 @@ class Subsumptions:
         """
         return resolve_entities(self.graph, texts, fits=self.hierarchy.has, names=self._names)
 
-    def points(self, entities: Sequence[Resolved]) -> Points:
+    def points(self, entities: Sequence[ResolvedTerm]) -> Points:
         """Return entities and texts as lifted points, of shape (entities, d+1)."""
         return vectors_of(self.space.vectors, entities, self._encode)
 
@@ -341,7 +411,10 @@ class Subsumptions:
         points = self.points(read)
         asserted = [self.asserted(question, one.row) for one in read]
         refused = self.refused(question, read)
-        searcher, added = self.above if question == "parents" else self.below, self.added(question, read)
+        searcher, added = (
+            self.above if question == "parents" else self.below,
+            self.added(question, read),
+        )
         if known == "only":
             parts = zip(points, asserted, added, strict=True)
             found = [searcher.among(point, rows, k, more.bonus) for point, (rows, _), more in parts]
@@ -353,19 +426,23 @@ class Subsumptions:
             found = searcher.top(points, k, left_out, [more.bonus for more in added])
         answers = [
             (
-                hits_of(self.graph, scored, rows, self.chances(question, scored, more)),
-                {"text": one.reading},
+                hits_of(self.graph, scored, rows, self.probabilities(question, scored, more)),
+                {"text": one.resolution},
                 self.methods[question],
             )
             for one, scored, (rows, _), more in zip(read, found, asserted, added, strict=True)
         ]
         return answered(self.graph, question, answers, start)
 
-    def added(self, question: str, entities: Sequence[Resolved]) -> list[Added]:
+    def added(self, question: str, entities: Sequence[ResolvedTerm]) -> list[Added]:
         """Return what like entities add to ``"parents"``, or ``"children"``, of each entity or text."""
-        return self._kin[question][1](entities) if question in self._kin else [Added.nothing()] * len(entities)
+        return (
+            self._kin[question][1](entities)
+            if question in self._kin
+            else [Added.nothing()] * len(entities)
+        )
 
-    def chances(self, question: str, scored: Scored, added: Added) -> NDArray[np.float64]:
+    def probabilities(self, question: str, scored: Scored, added: Added) -> NDArray[np.float64]:
         """Return the probabilities of answers to a question; their scores have what is added already."""
         rows, scores = scored
         if question not in self._kin:
@@ -376,10 +453,13 @@ class Subsumptions:
         """Return the asserted ancestors (or descendants), and what would close a circle if it were one."""
         if row is None:
             return no_rows(), no_rows()
-        both = self.hierarchy.ancestors(row).astype(np.int64), self.hierarchy.descendants(row).astype(np.int64)
+        both = (
+            self.hierarchy.ancestors(row).astype(np.int64),
+            self.hierarchy.descendants(row).astype(np.int64),
+        )
         return both if question == "parents" else both[::-1]
 
-    def refused(self, question: str, entities: Sequence[Resolved]) -> list[Rows]:
+    def refused(self, question: str, entities: Sequence[ResolvedTerm]) -> list[Rows]:
         """Return what is no answer to each: the entity, its namesakes that are not asserted, what would close a circle."""
         found = []
         for one in entities:
@@ -400,18 +480,22 @@ class Subsumptions:
         return np.array(sorted(bearers), dtype=np.int64)
 
 
-def _kin(index: Index, hierarchy: Hierarchy | None) -> dict[str, tuple[KinRule, OfKin]]:
+def _kin(index: Index, hierarchy: Hierarchy | None) -> dict[str, tuple[NeighbourVoting, VotesOf]]:
     """Return what entities of like text say of parents and children, if the index has weights for it."""
-    rules = KinRule.read(index.manifest.encoders.get(HIT, {}), str(index.folder / "manifest.json"))
+    rules = NeighbourVoting.read(
+        index.manifest.encoders.get(HIT, {}), str(index.folder / "manifest.json")
+    )
     if not rules or hierarchy is None:
         return {}
     known = index.vectors(TEXT)
-    kin = Kin(hierarchy, Likeness(known))
+    kin = NeighbourVotes(hierarchy, EntitySimilarity(known))
 
     def encode(texts: list[str]) -> Points:
         return np.asarray(index.text_encoder.encode(texts))
 
-    def added(question: str, rule: KinRule, entities: Sequence[Resolved]) -> list[Added]:
+    def added(
+        question: str, rule: NeighbourVoting, entities: Sequence[ResolvedTerm]
+    ) -> list[Added]:
         rows = np.array([-1 if one.row is None else one.row for one in entities], dtype=np.int64)
         return list(kin.added(question, rule, vectors_of(known, entities, encode), rows))
 

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 from ontodex.errors import IndexFailure
 
-__all__ = ["Gate", "gated"]
+__all__ = ["LifecycleGuard", "guarded"]
 
 T = TypeVar("T", bound=type)
 
 
-class Gate:
+class LifecycleGuard:
     """Counts the questions that are being answered; once shut, it lets no new ones in.
 
     Args:
@@ -43,7 +43,9 @@ class Gate:
         thread = threading.get_ident()
         with self._moved:
             if self._shut and thread not in self._inside:
-                raise IndexFailure(f"{self._name}: expected an open index, found one that was closed; open it again")
+                raise IndexFailure(
+                    f"{self._name}: expected an open index, found one that was closed; open it again"
+                )
             self._inside[thread] = self._inside.get(thread, 0) + 1
 
     def __exit__(self, *_: object) -> None:
@@ -63,7 +65,7 @@ class Gate:
             self._moved.wait_for(lambda: not self._inside.keys() - {threading.get_ident()})
 
 
-def gated(*further: str) -> Callable[[T], T]:
+def guarded(*further: str) -> Callable[[T], T]:
     """Lead the ``_batch`` methods of a class, and further ones, through the gate that its objects have as ``gate``."""
 
     def lead(cls: T) -> T:

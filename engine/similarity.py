@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_rows, own_row
 from ontodex.engine.projector import vectors_of
-from ontodex.engine.resolve import Resolved, resolve_entities
-from ontodex.engine.results.hits import Hit, Hits, Reading
+from ontodex.engine.resolve import ResolvedTerm, resolve_entities
+from ontodex.engine.results.hits import Hit, Hits, Resolution
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import IndexMismatch
 from ontodex.graph import KnowledgeGraph
@@ -19,7 +19,7 @@ from ontodex.graph.text import in_words
 from ontodex.storage.index import Index
 from ontodex.storage.space_names import SPAN, TEXT
 
-__all__ = ["best_of_each", "by_phrase", "fetched", "search", "similar"]
+__all__ = ["by_phrase", "fetched", "search", "similar", "top_per_owner"]
 
 
 def fetched(
@@ -45,7 +45,9 @@ def fetched(
     open_ones = np.arange(len(queries))
     while len(open_ones):
         refused = None if left_out is None else [left_out[query] for query in open_ones.tolist()]
-        for query, answer in zip(open_ones.tolist(), searcher.top(queries[open_ones], fetch, refused), strict=True):
+        for query, answer in zip(
+            open_ones.tolist(), searcher.top(queries[open_ones], fetch, refused), strict=True
+        ):
             found[query] = answer
         short = [len(np.unique(owners[found[query][0]])) < k for query in open_ones.tolist()]
         open_ones = open_ones[np.array(short, dtype=bool)] if fetch < len(owners) else open_ones[:0]
@@ -53,7 +55,7 @@ def fetched(
     return found
 
 
-def best_of_each(rows: Rows, owners: NDArray[np.int32], k: int) -> Rows:
+def top_per_owner(rows: Rows, owners: NDArray[np.int32], k: int) -> Rows:
     """Return positions in ``rows``, which are in order of score: the first of each of the first k owners."""
     _, first = np.unique(owners[rows], return_index=True)
     return np.sort(first)[:k]
@@ -62,7 +64,9 @@ def best_of_each(rows: Rows, owners: NDArray[np.int32], k: int) -> Rows:
 SPAN_METHOD = "similarity of the phrase (cosine)"
 
 
-def by_phrase(index: Index, searcher: Callable[[str], Searcher], texts: Sequence[str], k: int) -> list[Hits]:
+def by_phrase(
+    index: Index, searcher: Callable[[str], Searcher], texts: Sequence[str], k: int
+) -> list[Hits]:
     """Rank all entities by the phrase of their label or definition that is most alike to each text, of an id to its label.
 
     Raises:
@@ -81,17 +85,21 @@ def by_phrase(index: Index, searcher: Callable[[str], Searcher], texts: Sequence
     words = [one.words if one.row is None else in_words(graph.labels[one.row]) for one in asked]
     vectors = np.asarray(index.text_encoder.encode(words))
     answers = []
-    for one, (rows, scores) in zip(asked, fetched(searcher(SPAN), vectors, said.owners, k, fetch=4 * k), strict=True):
-        best = best_of_each(rows, said.owners, k)
+    for one, (rows, scores) in zip(
+        asked, fetched(searcher(SPAN), vectors, said.owners, k, fetch=4 * k), strict=True
+    ):
+        best = top_per_owner(rows, said.owners, k)
         rows, scores = rows[best], scores[best]
         owners = said.owners[rows].tolist()
         hits = tuple(
             Hit(graph.ids[owner], graph.labels[owner], score, False, None, said.texts[row])
             for row, owner, score in zip(rows.tolist(), owners, scores.tolist(), strict=True)
         )
-        text = one.reading.text
-        reading = Reading(text, "free text", None, text) if one.row is None else one.reading
-        answers.append((hits, {"text": reading}, SPAN_METHOD))
+        text = one.resolution.text
+        resolution = (
+            Resolution(text, "free text", None, text) if one.row is None else one.resolution
+        )
+        answers.append((hits, {"text": resolution}, SPAN_METHOD))
     return answered(graph, "search", answers, start)
 
 
@@ -116,16 +124,26 @@ def search(index: Index, searcher: Searcher, texts: Sequence[str], k: int) -> li
     read = resolve_entities(index.graph, texts, any_text=True)
     asked = [one.unless_named for one in read]
     named = [_bearers(index.graph, one) for one in read]
-    names, bonuses, most, method = index.name_likeness, None, 1.0, METHOD
+    names, offsets, most, method = index.name_similarity, None, 1.0, METHOD
     if names is not None:
-        likest = [names.find(one.reading.text if one.row is None else one.reading.label) for one in asked]
-        bonuses, most, method = [(rows, NAMES * likeness) for rows, likeness in likest], 1 + NAMES, WITH_NAMES
+        most_similar = [
+            names.find(one.resolution.text if one.row is None else one.resolution.label)
+            for one in asked
+        ]
+        offsets, most, method = (
+            [(rows, NAMES * likeness) for rows, likeness in most_similar],
+            1 + NAMES,
+            WITH_NAMES,
+        )
     answers = []
     for one, own, (rows, scores) in zip(
-        read, named, searcher.top(_vectors(index, asked), k, named, bonuses), strict=True
+        read, named, searcher.top(_vectors(index, asked), k, named, offsets), strict=True
     ):
-        scored = np.concatenate([own, rows])[:k], np.concatenate([np.ones(len(own)), scores / most])[:k]
-        answers.append((hits_of(index.graph, scored, no_rows()), {"text": one.reading}, method))
+        scored = (
+            np.concatenate([own, rows])[:k],
+            np.concatenate([np.ones(len(own)), scores / most])[:k],
+        )
+        answers.append((hits_of(index.graph, scored, no_rows()), {"text": one.resolution}, method))
     return answered(index.graph, "search", answers, start)
 
 
@@ -133,20 +151,22 @@ def similar(index: Index, searcher: Searcher, texts: Sequence[str], k: int) -> l
     """Rank all other entities by the cosine of their text, that of an entity with its definition and all."""
     k = checked(k)
     start = time.perf_counter()
-    read = resolve_entities(index.graph, texts, names=index.name_likeness)
+    read = resolve_entities(index.graph, texts, names=index.name_similarity)
     found = searcher.top(_vectors(index, read), k, [own_row(one) for one in read])
     answers = [
-        (hits_of(index.graph, scored, no_rows()), {"text": one.reading}, METHOD)
+        (hits_of(index.graph, scored, no_rows()), {"text": one.resolution}, METHOD)
         for one, scored in zip(read, found, strict=True)
     ]
     return answered(index.graph, "similar", answers, start)
 
 
-def _vectors(index: Index, asked: Sequence[Resolved]) -> NDArray[np.float32]:
-    return vectors_of(index.vectors(TEXT), asked, lambda texts: np.asarray(index.text_encoder.encode(texts)))
+def _vectors(index: Index, asked: Sequence[ResolvedTerm]) -> NDArray[np.float32]:
+    return vectors_of(
+        index.vectors(TEXT), asked, lambda texts: np.asarray(index.text_encoder.encode(texts))
+    )
 
 
-def _bearers(graph: KnowledgeGraph, one: Resolved) -> Rows:
+def _bearers(graph: KnowledgeGraph, one: ResolvedTerm) -> Rows:
     """Return the entities that bear the name that one was found by, those in most triples first."""
-    bearers, _ = graph.find_all(one.reading.text) or ([], None)
+    bearers, _ = graph.find_all(one.resolution.text) or ([], None)
     return np.array(graph.by_links(bearers), dtype=np.int64)

@@ -75,5 +75,9 @@ def release(vectors: NDArray[np.float32]) -> None:
     Does nothing to other arrays, to a map that keeps its changes to itself, and where the system cannot.
     """
     pages = getattr(vectors, "_mmap", None)
-    if isinstance(pages, mmap.mmap) and getattr(vectors, "mode", "c") != "c" and hasattr(mmap, "MADV_DONTNEED"):
+    if (
+        isinstance(pages, mmap.mmap)
+        and getattr(vectors, "mode", "c") != "c"
+        and hasattr(mmap, "MADV_DONTNEED")
+    ):
         pages.madvise(mmap.MADV_DONTNEED)

@@ -8,7 +8,7 @@ from ontodex.graph.negatives import Pairs, draw_negatives, homonym_rate
 from ontodex.graph.notices import ReadWarning
 from ontodex.graph.prefixes import contract, expand
 from ontodex.graph.removal import remove, remove_links
-from ontodex.graph.sentences import Statements, sentences, statements
+from ontodex.graph.sentences import EntitySentences, entity_sentences, sentences
 from ontodex.graph.splits import hold_out, links_fingerprint, split, validation_links
 from ontodex.graph.text import (
     DEFAULT_TEXTS,
@@ -25,16 +25,17 @@ from ontodex.graph.writers import to_networkx, write_nquads, write_tsv
 __all__ = [
     "DEFAULT_TEXTS",
     "LABEL_ALONE",
+    "EntitySentences",
     "GraphBuilder",
     "Hierarchy",
     "KnowledgeGraph",
     "Pairs",
     "ReadWarning",
-    "Statements",
     "TextSettings",
     "both_directions",
     "contract",
     "draw_negatives",
+    "entity_sentences",
     "entity_texts",
     "expand",
     "hierarchy_texts",
@@ -49,7 +50,6 @@ __all__ = [
     "remove_links",
     "sentences",
     "split",
-    "statements",
     "to_networkx",
     "validation_links",
     "write_nquads",

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.text import in_words
 
-__all__ = ["Statements", "sentences", "statements"]
+__all__ = ["EntitySentences", "entity_sentences", "sentences"]
 
 LANGUAGE = "en"
 """Whose abbreviations are known; other languages that end their sentences alike are taken apart too."""
 
 
 @dataclass(frozen=True, eq=False)
-class Statements:
+class EntitySentences:
     """Sentences, and which entity says each.
 
     Attributes:
@@ -45,7 +45,7 @@ def sentences(text: str) -> list[str]:
     return [part for part in found if part]
 
 
-def statements(graph: KnowledgeGraph) -> Statements:
+def entity_sentences(graph: KnowledgeGraph) -> EntitySentences:
     """Return the sentences of every entity's label (in words, if it is in camel case) and definition, each once.
 
     Example:
@@ -61,4 +61,4 @@ def statements(graph: KnowledgeGraph) -> Statements:
         own = list(dict.fromkeys([*sentences(in_words(label)), *sentences(definition)])) or [label]
         texts.extend(own)
         owners.extend([row] * len(own))
-    return Statements(texts, np.array(owners, dtype=np.int32))
+    return EntitySentences(texts, np.array(owners, dtype=np.int32))

@@ -19,7 +19,9 @@ DIRECT = 2
 """The part of a draw that holds out direct links; see :func:`hold_out`."""
 
 
-def split(graph: KnowledgeGraph, valid: float = 0.05, test: float = 0.05, seed: int = 0) -> KnowledgeGraph:
+def split(
+    graph: KnowledgeGraph, valid: float = 0.05, test: float = 0.05, seed: int = 0
+) -> KnowledgeGraph:
     """Hold out some of the known triples, for validation and for testing.
 
     A triple stays known where its head, its tail or its relation would have no known triple left, so a graph with few
@@ -50,7 +52,9 @@ def split(graph: KnowledgeGraph, valid: float = 0.05, test: float = 0.05, seed: 
             f"{graph.source}: expected a graph without held-out triples, found {found}; it is split already"
         )
     if not (valid >= 0 and test >= 0 and valid + test < 1):
-        raise SettingsError(f"expected fractions of at least 0 that sum to less than 1, found {valid} and {test}")
+        raise SettingsError(
+            f"expected fractions of at least 0 that sum to less than 1, found {valid} and {test}"
+        )
     triples = graph.triples
     n_valid, n_test = round(valid * len(triples)), round(test * len(triples))
     left = np.bincount(triples[:, [0, 2]].ravel(), minlength=graph.n_entities).tolist()

@@ -51,7 +51,12 @@ LABELS = (
     *(RDFS + "label", SKOS + "prefLabel", SKOS_XL + "prefLabel"),
     *(space + "name" for space in SCHEMA),
     *("http://xmlns.com/foaf/0.1/name", "http://www.geonames.org/ontology#name"),
-    *(DCT + "title", "http://purl.org/dc/elements/1.1/title", BIOPAX + "displayName", BIOPAX + "term"),
+    *(
+        DCT + "title",
+        "http://purl.org/dc/elements/1.1/title",
+        BIOPAX + "displayName",
+        BIOPAX + "term",
+    ),
 )
 SYNONYMS = (
     *(space + name for space in (SKOS, SKOS_XL) for name in ("altLabel", "hiddenLabel")),
@@ -71,7 +76,8 @@ TEXT_OF = (SKOS_XL + "literalForm", RDF + "value")
 SCHEME_LINKS = tuple(SKOS + name for name in ("inScheme", "topConceptOf", "hasTopConcept"))
 """Links between concepts and the scheme that they are of, which is no entity."""
 DOCUMENTS = tuple(
-    SKOS + name for name in ("memberList", "note", "changeNote", "editorialNote", "historyNote", "example")
+    SKOS + name
+    for name in ("memberList", "note", "changeNote", "editorialNote", "historyNote", "example")
 )
 """SKOS properties whose values may be blank nodes that are no entities."""
 DATATYPE = RDFS + "Datatype"
@@ -79,7 +85,15 @@ ABOUT = tuple(space + "about" for space in SCHEMA)
 CLASSES = (OWL + "Class", RDFS + "Class")
 PROPERTIES = (
     RDF + "Property",
-    *(OWL + kind for kind in ("ObjectProperty", "DatatypeProperty", "AnnotationProperty", "TransitiveProperty")),
+    *(
+        OWL + kind
+        for kind in (
+            "ObjectProperty",
+            "DatatypeProperty",
+            "AnnotationProperty",
+            "TransitiveProperty",
+        )
+    ),
     *(OWL + kind for kind in ("SymmetricProperty", "FunctionalProperty", "OntologyProperty")),
     WIKIBASE + "Property",
 )
@@ -88,9 +102,21 @@ NO_ENTITIES = (OWL + "Ontology", DATATYPE, SKOS + "ConceptScheme")
 NAMED_BY = WIKIBASE + "directClaim"
 """What leads from an entity that stands for a property to the property."""
 NOTES = (
-    *(WIKIBASE + kind for kind in ("Statement", "Reference", "TimeValue", "QuantityValue", "GlobecoordinateValue")),
+    *(
+        WIKIBASE + kind
+        for kind in ("Statement", "Reference", "TimeValue", "QuantityValue", "GlobecoordinateValue")
+    ),
     *(f"{BIOPAX}{kind}Xref" for kind in ("Unification", "Relationship", "Publication")),
-    *(BIOPAX + kind for kind in ("Stoichiometry", "SequenceSite", "SequenceInterval", "ChemicalStructure", "Evidence")),
+    *(
+        BIOPAX + kind
+        for kind in (
+            "Stoichiometry",
+            "SequenceSite",
+            "SequenceInterval",
+            "ChemicalStructure",
+            "Evidence",
+        )
+    ),
 )
 """Types of what says more of a link or an entity, in Wikibase and in BioPAX, and is none itself."""
 DOMAINS = (RDFS + "domain", *(space + "domainIncludes" for space in SCHEMA))
@@ -99,7 +125,11 @@ RANGES = (RDFS + "range", *(space + "rangeIncludes" for space in SCHEMA))
 NAMING: Mapping[str, tuple[str, int]] = MappingProxyType(
     {
         predicate: (kind, rank)
-        for kind, predicates in (("label", LABELS), ("synonym", SYNONYMS), ("definition", DEFINITIONS))
+        for kind, predicates in (
+            ("label", LABELS),
+            ("synonym", SYNONYMS),
+            ("definition", DEFINITIONS),
+        )
         for rank, predicate in enumerate(predicates)
     }
 )

@@ -57,10 +57,19 @@ def build_index(
         IndexMismatch: If it holds an index of a newer version.
     """
     if path.is_dir() and any(path.iterdir()) and not generations.is_index(path):
-        raise IndexFailure(f"{path}: expected an index or an empty folder, found other files; choose another name")
+        raise IndexFailure(
+            f"{path}: expected an index or an empty folder, found other files; choose another name"
+        )
     with generations.writer(path):
         return build_generation(
-            graph, path, encoders, train=train, structure=structure, texts=texts, settings=settings, quiet=quiet
+            graph,
+            path,
+            encoders,
+            train=train,
+            structure=structure,
+            texts=texts,
+            settings=settings,
+            quiet=quiet,
         )
 
 
@@ -87,7 +96,9 @@ def build_generation(
     job = _job(graph, encoders, about)
     try:
         with live(path) as earlier:
-            made = NewGeneration(path, number, graph, encoders, texts, about, quiet, kept, earlier, job)
+            made = NewGeneration(
+                path, number, graph, encoders, texts, about, quiet, kept, earlier, job
+            )
             made.start()
             made.make(train, structure)
         generations.publish(path, made.folder, number)

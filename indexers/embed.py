@@ -29,7 +29,9 @@ Embeddings = NDArray[np.float32]
 
 def text_keys(texts: Sequence[str]) -> NDArray[np.bytes_]:
     """Return a 128-bit hash of each text, as ``S16`` of shape (texts,)."""
-    keys = b"".join(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest() for text in texts)
+    keys = b"".join(
+        hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest() for text in texts
+    )
     return np.frombuffer(keys, dtype="S16")
 
 
@@ -79,7 +81,13 @@ def embed(
     _note(journal, vectors, done, job)
     wanted = [texts[row] for row in missing.tolist()]
     chunks = encoder.stream(wanted, done=done)
-    with tqdm(total=len(wanted), desc="encoding", unit="text", file=sys.stderr, disable=quiet or not wanted) as bar:
+    with tqdm(
+        total=len(wanted),
+        desc="encoding",
+        unit="text",
+        file=sys.stderr,
+        disable=quiet or not wanted,
+    ) as bar:
         for number, (positions, found) in enumerate(chunks, start=done + 1):
             with np.errstate(over="ignore"):  # what is too large becomes infinite, and is named
                 made = (found if finish is None else finish(found)).astype(dtype)
@@ -91,7 +99,9 @@ def embed(
     return vectors
 
 
-def map_blocks(source: Embeddings, file: Path, function: Callable[[Embeddings], Embeddings]) -> Embeddings:
+def map_blocks(
+    source: Embeddings, file: Path, function: Callable[[Embeddings], Embeddings]
+) -> Embeddings:
     """Apply a function to blocks of rows, into another raw float32 file of the same shape."""
     made = map_file(file, source.shape, new=True)
     for start in range(0, len(source), ROWS):
@@ -100,7 +110,9 @@ def map_blocks(source: Embeddings, file: Path, function: Callable[[Embeddings], 
     return made
 
 
-def map_file(file: Path, shape: tuple[int, ...], *, new: bool, dtype: type[np.floating] = np.float32) -> Embeddings:
+def map_file(
+    file: Path, shape: tuple[int, ...], *, new: bool, dtype: type[np.floating] = np.float32
+) -> Embeddings:
     """Map a raw file; a new one takes its room at once: a full disk kills who writes to a map."""
     if new:
         with file.open("wb") as made:
@@ -116,7 +128,9 @@ def map_file(file: Path, shape: tuple[int, ...], *, new: bool, dtype: type[np.fl
     return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
 
 
-def _known_rows(wanted: NDArray[np.bytes_], keys: NDArray[np.bytes_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _known_rows(
+    wanted: NDArray[np.bytes_], keys: NDArray[np.bytes_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows of texts, by their keys, that were encoded before, and where each of them is."""
     order = np.argsort(keys)
     places = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]

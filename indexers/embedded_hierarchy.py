@@ -87,10 +87,14 @@ class EmbeddedHierarchy:
         """Return points of the ball, of shape (rows, dim)."""
         return unlift(np.array(self.items[rows], dtype=np.float64), self.c)
 
-    def some_asked(self, question: str, links: NDArray[np.integer], random: np.random.Generator) -> NDArray[np.int64]:
+    def some_asked(
+        self, question: str, links: NDArray[np.integer], random: np.random.Generator
+    ) -> NDArray[np.int64]:
         """Draw entities at one end of links, of shape (n, 2), that have an answer at the other."""
         ends = links[:, 0 if question == "parents" else 1]
-        drawn: NDArray[np.int64] = random.permutation(self.order[np.unique(self.places[ends])])[:ASKED]
+        drawn: NDArray[np.int64] = random.permutation(self.order[np.unique(self.places[ends])])[
+            :ASKED
+        ]
         return drawn
 
     def best_answers(
@@ -100,7 +104,7 @@ class EmbeddedHierarchy:
         asked: NDArray[np.integer],
         k: int = LISTED,
         *,
-        bonuses: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]] = (),
+        offsets: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]] = (),
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """Rank all entities as parents or children of some, as the engine does; what is no answer is left out.
 
@@ -111,7 +115,7 @@ class EmbeddedHierarchy:
             rule: Scores them.
             asked: Rows of the entities, of shape (n,).
             k: How many answers for each.
-            bonuses: Rows of answers, and what is added to their scores, of each entity.
+            offsets: Rows of answers, and what is added to their scores, of each entity.
 
         Returns:
             Position in ``asked``, row and score of each answer, the best of each entity first.
@@ -119,33 +123,43 @@ class EmbeddedHierarchy:
         points = self.points(asked)
         norms = norm(points, self.c)[:, None]
         owners, refused = self._refused(question, asked)
-        raised = np.concatenate([np.zeros(0, dtype=np.int64), *(reached for reached, _ in bonuses)])
+        raised = np.concatenate([np.zeros(0, dtype=np.int64), *(reached for reached, _ in offsets)])
         by = np.argsort(raised, kind="stable")
-        gainers = np.repeat(np.arange(len(bonuses)), [len(reached) for reached, _ in bonuses])[by]
-        gains = np.concatenate([np.zeros(0), *(gain for _, gain in bonuses)])[by]
+        gainers = np.repeat(np.arange(len(offsets)), [len(reached) for reached, _ in offsets])[by]
+        gains = np.concatenate([np.zeros(0), *(gain for _, gain in offsets)])[by]
         raised = raised[by]
         rows = np.zeros((len(asked), 0), dtype=np.int64)
         scores = np.zeros((len(asked), 0))
         for start in range(0, len(self.items), BLOCK):
             block = self.points(slice(start, start + BLOCK))
             here = slice(*np.searchsorted(refused, [start, start + len(block)]))
-            found = scores_of(question, rule, pairwise(points, block, self.c), norms, norm(block, self.c))
+            found = scores_of(
+                question, rule, pairwise(points, block, self.c), norms, norm(block, self.c)
+            )
             better = slice(*np.searchsorted(raised, [start, start + len(block)]))
             found[gainers[better], raised[better] - start] += gains[better]
             found[owners[here], refused[here] - start] = -np.inf
             scores = np.concatenate([scores, found], axis=1)
-            rows = np.concatenate([rows, np.broadcast_to(np.arange(start, start + len(block)), found.shape)], axis=1)
+            rows = np.concatenate(
+                [rows, np.broadcast_to(np.arange(start, start + len(block)), found.shape)], axis=1
+            )
             best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-            rows, scores = np.take_along_axis(rows, best, axis=1), np.take_along_axis(scores, best, axis=1)
+            rows, scores = (
+                np.take_along_axis(rows, best, axis=1),
+                np.take_along_axis(scores, best, axis=1),
+            )
         there = np.isfinite(scores)
         return np.nonzero(there)[0], rows[there], scores[there]
 
-    def _refused(self, question: str, asked: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _refused(
+        self, question: str, asked: NDArray[np.integer]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return (position in ``asked``, row) of what is no answer: the entity, what is below it, namesakes; by row."""
         hierarchy = self.asserted(question)
         alike = np.argsort(self.groups, kind="stable")
         starts, ends = (
-            np.searchsorted(self.groups[alike], self.groups[asked], side=side) for side in ("left", "right")
+            np.searchsorted(self.groups[alike], self.groups[asked], side=side)
+            for side in ("left", "right")
         )
         owners, rows = [], []
         for at, row in enumerate(asked.tolist()):

@@ -16,7 +16,7 @@ from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.link_encoder import LinkEncoder
 from ontodex.encoders.locate import files_of
 from ontodex.encoders.text import TextEncoder
-from ontodex.scoring.neighbour_voting import KEYS, KinRule
+from ontodex.scoring.neighbour_voting import KEYS, NeighbourVoting
 from ontodex.storage.space_names import CONDITION, GAUSS, HIT, LINK, TEXT
 
 __all__ = ["Encoders"]
@@ -40,12 +40,16 @@ class Encoders:
     hit: HiT | None = None
     condition: ConditionEncoder | None = None
     gauss: GaussCSE | None = None
-    kin: Mapping[str, KinRule] = field(default_factory=dict)
+    kin: Mapping[str, NeighbourVoting] = field(default_factory=dict)
 
     @property
     def fingerprints(self) -> list[Any]:
         """What an index depends on of the encoders that are given beside that of texts: theirs, and how they read texts."""
-        read = [[one.fingerprint, one.texts] for one in (self.link, self.hit, self.condition) if one is not None]
+        read = [
+            [one.fingerprint, one.texts]
+            for one in (self.link, self.hit, self.condition)
+            if one is not None
+        ]
         return read if self.gauss is None else [*read, self.gauss.fingerprint]
 
     def described(self) -> dict[str, dict[str, Any]]:
@@ -56,11 +60,19 @@ class Encoders:
             residual = {"residual": self.link.residual} if isinstance(self.link, HyperCL) else {}
             found[LINK] = {**about, "architecture": self.link.architecture, **residual}
         if self.hit is not None and self.hit.rule is not None:
-            found[HIT] = {"encoder": self.hit.fingerprint, "curvature": self.hit.c, "rule": asdict(self.hit.rule)}
+            found[HIT] = {
+                "encoder": self.hit.fingerprint,
+                "curvature": self.hit.c,
+                "rule": asdict(self.hit.rule),
+            }
             found[HIT] |= {KEYS[question]: asdict(rule) for question, rule in self.kin.items()}
         if self.condition is not None:
             about = {"text": self.condition.text.fingerprint, "network": self.condition.fingerprint}
-            found[CONDITION] = {**about, "architecture": self.condition.architecture, "width": self.condition.rank}
+            found[CONDITION] = {
+                **about,
+                "architecture": self.condition.architecture,
+                "width": self.condition.rank,
+            }
         if self.gauss is not None:
             about = {"encoder": self.gauss.fingerprint, "similarity": self.gauss.similarity}
             found[GAUSS] = {**about, "rule": asdict(self.gauss.rule)}

@@ -28,14 +28,14 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexFailure, settings_from
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import (
+    EntitySentences,
     Hierarchy,
     KnowledgeGraph,
-    Statements,
     TextSettings,
+    entity_sentences,
     entity_texts,
     hierarchy_texts,
     relation_texts,
-    statements,
 )
 from ontodex.indexers.embed import Embeddings, embed, map_blocks
 from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy
@@ -48,19 +48,29 @@ from ontodex.indexers.graph_features import (
     why_not_fitted,
 )
 from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
-from ontodex.indexers.neighbour_voting import fit_kin_to_graph, usual_kin
+from ontodex.indexers.neighbour_voting import default_voting, fit_neighbour_voting
 from ontodex.indexers.previous import projections_of
 from ontodex.indexers.spans import expect_trees, phrases
 from ontodex.indexers.store import write_store
 from ontodex.scoring.graph_features import Structure
-from ontodex.scoring.query_functions import asking, asking_as_new
+from ontodex.scoring.query_functions import query_function, query_function_as_new
 from ontodex.storage import generations
 from ontodex.storage.blobs import layout
 from ontodex.storage.candidates import EXACT_UP_TO, make_candidates, measure_recall
 from ontodex.storage.index import Index
 from ontodex.storage.integrity import STORE
 from ontodex.storage.manifest import FORMAT, FileInfo, Manifest, file_info
-from ontodex.storage.space_names import BUFFERS, CONDITION, GAUSS, GEOMETRIES, HIT, HYBRID, LINK, SPAN, TEXT
+from ontodex.storage.space_names import (
+    BUFFERS,
+    CONDITION,
+    GAUSS,
+    GEOMETRIES,
+    HIT,
+    HYBRID,
+    LINK,
+    SPAN,
+    TEXT,
+)
 
 __all__ = ["LinkTrainer", "NewGeneration"]
 
@@ -102,7 +112,7 @@ class NewGeneration:
     seconds: dict[str, float] = field(default_factory=dict)
     names: dict[str, Sequence[str]] = field(default_factory=dict)
     vectors: dict[str, Embeddings] = field(default_factory=dict)
-    said: dict[str, Statements] = field(default_factory=dict)
+    said: dict[str, EntitySentences] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
@@ -117,16 +127,23 @@ class NewGeneration:
         self.folder.mkdir(exist_ok=True)
         (self.folder / "job.json").write_text(json.dumps({"job": self.job}))
 
-    def make(self, train: LinkTrainer | None, structure: StructureTrainer | Structure | None) -> None:
+    def make(
+        self, train: LinkTrainer | None, structure: StructureTrainer | Structure | None
+    ) -> None:
         """Write everything."""
         if self.settings.get("spans"):
             expect_trees(self.encoders.text)
         learnt = for_fitting(self.graph) if callable(structure) else None
         if callable(structure) and learnt is None and (why := why_not_fitted(self.graph)):
-            warnings.warn(f"{self.graph.source}: links are left out of tails and heads, as {why}", stacklevel=2)
+            warnings.warn(
+                f"{self.graph.source}: links are left out of tails and heads, as {why}",
+                stacklevel=2,
+            )
         hierarchy = None
         if self.encoders.hit is not None and self.kept is None:
-            hierarchy = hierarchy_to_fit(self.graph, self.encoders.hit)  # before anything is encoded: it may refuse
+            hierarchy = hierarchy_to_fit(
+                self.graph, self.encoders.hit
+            )  # before anything is encoded: it may refuse
         self._embed_texts()
         if self.encoders.link is None and train is not None:
             self._train(train, learnt or self.graph)
@@ -144,7 +161,9 @@ class NewGeneration:
         self.names[TEXT] = entity_texts(self.graph, self.texts)
         with self._timed("encode"):
             known = self._known(TEXT, "text", text.fingerprint)
-            self.vectors[TEXT] = embed(self.names[TEXT], text, self.folder / "text.f32", known=known, quiet=self.quiet)
+            self.vectors[TEXT] = embed(
+                self.names[TEXT], text, self.folder / "text.f32", known=known, quiet=self.quiet
+            )
 
     def _train(self, train: LinkTrainer, graph: KnowledgeGraph) -> None:
         """Train an encoder of links, or take over the one that an interrupted build has trained."""
@@ -155,7 +174,9 @@ class NewGeneration:
                 made = load_link_encoder(folder, None if own else text, text.device)
             else:
                 made = train(graph, text, self.vectors[TEXT], folder)
-                generations.sync_tree(folder)  # else a loss of power may leave the mark, and not what it marks
+                generations.sync_tree(
+                    folder
+                )  # else a loss of power may leave the mark, and not what it marks
                 (folder / "done").touch()
             made.texts = dataclasses.asdict(self.texts)  # those that it was trained on
         self.encoders = dataclasses.replace(self.encoders, link=made)
@@ -192,9 +213,12 @@ class NewGeneration:
                     hierarchy, self.names[HIT], self.vectors[HIT], given.c, list(self.graph.labels)
                 )
             hit = with_rule(given, embedded)
-            kin = fit_kin_to_graph(hit, embedded, Vectors([self.vectors[TEXT]])) or self.encoders.kin
+            kin = (
+                fit_neighbour_voting(hit, embedded, Vectors([self.vectors[TEXT]]))
+                or self.encoders.kin
+            )
             if not kin and hit.rule is not None:
-                kin = usual_kin(hit.rule)
+                kin = default_voting(hit.rule)
         self.encoders = dataclasses.replace(self.encoders, hit=hit, kin=kin)
 
     def _embed_conditions(self) -> None:
@@ -209,7 +233,7 @@ class NewGeneration:
         if gauss is None and not self.settings.get("spans"):
             return
         with self._timed("encode"):
-            sentences = statements(self.graph)
+            sentences = entity_sentences(self.graph)
             if gauss is not None:
                 self.said[GAUSS] = sentences
                 self.vectors[GAUSS] = self._adapted(GAUSS, gauss, sentences.texts)
@@ -217,7 +241,11 @@ class NewGeneration:
                 self.said[SPAN] = phrases(sentences, text)
                 known = self._known(SPAN, "text", text.fingerprint)
                 self.vectors[SPAN] = embed(
-                    self.said[SPAN].texts, text, self.folder / "span.f32", known=known, quiet=self.quiet
+                    self.said[SPAN].texts,
+                    text,
+                    self.folder / "span.f32",
+                    known=known,
+                    quiet=self.quiet,
                 )
         self.names.update({space: said.texts for space, said in self.said.items()})
 
@@ -242,7 +270,9 @@ class NewGeneration:
         yield
         self.seconds[what] = round(self.seconds.get(what, 0.0) + time.perf_counter() - start, 3)
 
-    def _known(self, space: str, encoder: str, fingerprint: str) -> tuple[NDArray[np.bytes_], Vectors] | None:
+    def _known(
+        self, space: str, encoder: str, fingerprint: str
+    ) -> tuple[NDArray[np.bytes_], Vectors] | None:
         """Return the keys and vectors that the same encoder has made for an earlier generation, if they are whole."""
         earlier, told = self.earlier, TEXT if space == SPAN else space
         if earlier is None or space not in earlier.manifest.spaces:
@@ -251,7 +281,9 @@ class NewGeneration:
             return None
         with suppress(IndexFailure):
             stored = f"{earlier.manifest.spaces[space].vectors}/vectors/"
-            if not any(earlier.blobs.damaged(stored)) and not any(earlier.blobs.damaged(f"{space}/keys")):
+            if not any(earlier.blobs.damaged(stored)) and not any(
+                earlier.blobs.damaged(f"{space}/keys")
+            ):
                 return earlier.blobs.get(f"{space}/keys"), earlier.vectors(space)
         return None
 
@@ -270,14 +302,23 @@ class NewGeneration:
 
     def _own_names(self, encoder: LinkEncoder | ConditionEncoder) -> Sequence[str]:
         """Return the texts of an encoder's space: those that it was trained on, or the text space's own."""
-        texts = settings_from(TextSettings, encoder.texts or self.settings["texts"], str(encoder.text.folder))
+        texts = settings_from(
+            TextSettings, encoder.texts or self.settings["texts"], str(encoder.text.folder)
+        )
         return self.names[TEXT] if texts == self.texts else entity_texts(self.graph, texts)
 
     def _link_vectors(self, link: LinkEncoder) -> Embeddings:
         if not self._same_texts(LINK, link.text):
             known = self._known(LINK, "network", link.fingerprint)
             file = self.folder / "link.f32"
-            return embed(self.names[LINK], link.text, file, known=known, finish=link.entities, quiet=self.quiet)
+            return embed(
+                self.names[LINK],
+                link.text,
+                file,
+                known=known,
+                finish=link.entities,
+                quiet=self.quiet,
+            )
         if not link.moves_entities:
             return self.vectors[TEXT]
         return map_blocks(self.vectors[TEXT], self.folder / "entities.f32", link.entities)
@@ -291,25 +332,38 @@ class NewGeneration:
 
     def _same_texts(self, space: str, encoder: TextEncoder) -> bool:
         """Tell whether a space has the texts of the text space, read by the same encoder."""
-        return encoder.fingerprint == self.encoders.text.fingerprint and self.names[space] is self.names[TEXT]
+        return (
+            encoder.fingerprint == self.encoders.text.fingerprint
+            and self.names[space] is self.names[TEXT]
+        )
 
     def _structured(
-        self, structure: StructureTrainer | Structure, learnt: KnowledgeGraph | None, link: LinkEncoder
+        self,
+        structure: StructureTrainer | Structure,
+        learnt: KnowledgeGraph | None,
+        link: LinkEncoder,
     ) -> Structure | None:
         if not callable(structure):
             return structure
         if learnt is None:
             return None
         whole = Vectors([self.vectors[LINK]])
-        ask = asking(link, whole, self.names[LINK], relation_texts(self.graph))
-        read_new = partial(asking_as_new, link, self.graph)
-        return make_structure(structure, learnt, self.graph, whole, ask, read_new, self.folder, quiet=self.quiet)
+        ask = query_function(link, whole, self.names[LINK], relation_texts(self.graph))
+        read_new = partial(query_function_as_new, link, self.graph)
+        return make_structure(
+            structure, learnt, self.graph, whole, ask, read_new, self.folder, quiet=self.quiet
+        )
 
     def _candidates(self) -> dict[str, float]:
         """Make candidates for the large spaces; return the recall of each."""
         recall = {}
         for space, info in self._spaces.items():
-            if info.rows > EXACT_UP_TO and info.vectors == space and info.geometry == "cosine" and space != CONDITION:
+            if (
+                info.rows > EXACT_UP_TO
+                and info.vectors == space
+                and info.geometry == "cosine"
+                and space != CONDITION
+            ):
                 whole = Vectors([self.vectors[space]])
                 index = make_candidates(whole)
                 faiss.write_index(index, str(self.folder / f"{space}.faiss"))
@@ -320,7 +374,12 @@ class NewGeneration:
         """Clear away what was only needed to make it, and write the manifest."""
         encoders = self.encoders.described()  # while the files of a trained one are there
         self.vectors.clear()
-        for name in ("job.json", f"{STORE}-lock", *(f"{space}.json" for space in GEOMETRIES), *BUFFERS):
+        for name in (
+            "job.json",
+            f"{STORE}-lock",
+            *(f"{space}.json" for space in GEOMETRIES),
+            *BUFFERS,
+        ):
             (self.folder / name).unlink(missing_ok=True)
         shutil.rmtree(self.folder / "trained", ignore_errors=True)
         graph = self.graph

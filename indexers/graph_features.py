@@ -21,10 +21,10 @@ from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers.embed import ROWS, Embeddings, map_file
 from ontodex.indexers.link_weights import Heads, fit_weights, gather, questions
 from ontodex.indexers.previous import common_rows
-from ontodex.scoring.calibration import fit_odds
-from ontodex.scoring.case_based import Precedents
+from ontodex.scoring.calibration import fit_calibration
+from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.graph_features import RANGE, Structure
-from ontodex.scoring.query_functions import Ask
+from ontodex.scoring.query_functions import QueryFunction
 from ontodex.scoring.rules import Rules, mine_rules
 from ontodex.scoring.type_constraints import range_basis, range_vectors
 
@@ -66,7 +66,9 @@ def for_fitting(graph: KnowledgeGraph) -> KnowledgeGraph | None:
         count = max(1, graph.n_triples)
         usual = min(SHARE, max(MANY / count, LEAST_SHARE))
         share = min(max(usual, LEAST / count), LARGEST_SHARE)
-        graph = split(dataclasses.replace(graph, valid=no_triples(), test=no_triples()), valid=share, test=0.0)
+        graph = split(
+            dataclasses.replace(graph, valid=no_triples(), test=no_triples()), valid=share, test=0.0
+        )
     return graph if len(graph.valid) >= LEAST else None
 
 
@@ -84,8 +86,8 @@ def make_structure(
     learnt: KnowledgeGraph,
     whole: KnowledgeGraph,
     vectors: Vectors,
-    ask: Ask,
-    read_new: Callable[[NDArray[np.integer]], tuple[Vectors, Ask]],
+    ask: QueryFunction,
+    read_new: Callable[[NDArray[np.integer]], tuple[Vectors, QueryFunction]],
     folder: Path,
     *,
     quiet: bool = False,
@@ -107,7 +109,14 @@ def make_structure(
     try:
         left = load_file(file)
         rules, vectors_left = Rules(left["rules"], left["confidences"]), Vectors([left["entities"]])
-        return Structure(vectors_left, left["relations"], left["ranges"], rules, left["weights"], left.get("odds"))
+        return Structure(
+            vectors_left,
+            left["relations"],
+            left["ranges"],
+            rules,
+            left["weights"],
+            left.get("odds"),
+        )
     except (OSError, KeyError, SafetensorError):
         pass
     made = train(learnt)
@@ -115,7 +124,7 @@ def make_structure(
     ranges = range_basis(learnt.triples, whole.n_entities, whole.n_relations)
     links = KnownLinks(learnt.triples, whole.n_entities, whole.n_relations)
     rules = mine_rules(links)
-    precedents = Precedents(links, vectors, Vectors([made.entities]), rules)
+    case_based = CaseBasedEvidence(links, vectors, Vectors([made.entities]), rules)
     known = range_vectors(learnt.triples, whole.n_entities, ranges)
     random = np.random.default_rng(0)
     asked = questions(learnt.valid, whole, random)
@@ -127,7 +136,16 @@ def make_structure(
         [
             fit_weights(
                 gather(
-                    whole, vectors, some, these, made, (known, ranges), precedents, learnt.valid, random, quiet=quiet
+                    whole,
+                    vectors,
+                    some,
+                    these,
+                    made,
+                    (known, ranges),
+                    case_based,
+                    learnt.valid,
+                    random,
+                    quiet=quiet,
                 ),
                 2 * whole.n_relations,
                 by_direction=these.new,
@@ -138,9 +156,18 @@ def make_structure(
     as_learnt = Vectors([np.concatenate([made.entities, known], axis=1)])
     structure = Structure(as_learnt, made.relations, ranges, rules, weights)
     held_out = KnownLinks(learnt.valid, whole.n_entities, whole.n_relations)
-    odds = fit_odds(links, held_out, vectors, ask, structure, precedents, whole.reflexive, random, quiet=quiet)
-    entities = np.concatenate([made.entities, range_vectors(whole.triples, whole.n_entities, ranges)], axis=1)
-    arrays = {"entities": entities, "relations": made.relations, "ranges": ranges, "weights": weights}
+    odds = fit_calibration(
+        links, held_out, vectors, ask, structure, case_based, whole.reflexive, random, quiet=quiet
+    )
+    entities = np.concatenate(
+        [made.entities, range_vectors(whole.triples, whole.n_entities, ranges)], axis=1
+    )
+    arrays = {
+        "entities": entities,
+        "relations": made.relations,
+        "ranges": ranges,
+        "weights": weights,
+    }
     arrays.update({} if odds is None else {"odds": odds})
     partial = file.with_suffix(".part")
     save_file({**arrays, "rules": rules.bodies, "confidences": rules.confidences}, partial)
@@ -200,7 +227,9 @@ def carried(index: Index, graph: KnowledgeGraph) -> Structure | None:
     new, there = common_rows(_ids_now(index.graph, graph), graph.ids)
     entities[new] = old.entities[there]
     entities[:, relations.shape[1] :] = range_vectors(graph.triples, graph.n_entities, ranges)
-    return Structure(Vectors([entities]), relations, ranges, old.rules.renumbered(numbers), weights, old.odds)
+    return Structure(
+        Vectors([entities]), relations, ranges, old.rules.renumbered(numbers), weights, old.odds
+    )
 
 
 def _ids_now(before: KnowledgeGraph, graph: KnowledgeGraph) -> list[str]:

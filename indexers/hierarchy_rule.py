@@ -10,7 +10,13 @@ from ontodex.errors import GraphError, SettingsError
 from ontodex.geometry.poincare import distance as distance_of
 from ontodex.geometry.poincare import norm, pairwise
 from ontodex.geometry.subsumption import Subsumption, calibrated, differences, fit
-from ontodex.graph import Hierarchy, KnowledgeGraph, draw_negatives, links_fingerprint, validation_links
+from ontodex.graph import (
+    Hierarchy,
+    KnowledgeGraph,
+    draw_negatives,
+    links_fingerprint,
+    validation_links,
+)
 from ontodex.graph.negatives import KINDS
 from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy
 
@@ -98,7 +104,9 @@ def not_learnt(hit: HiT, embedded: EmbeddedHierarchy) -> NDArray[np.int32] | Non
     return links if len(links) >= LEAST_LINKS else None
 
 
-def fit_rule_to_graph(embedded: EmbeddedHierarchy, *, links: NDArray[np.int32] | None = None) -> Subsumption | None:
+def fit_rule_to_graph(
+    embedded: EmbeddedHierarchy, *, links: NDArray[np.int32] | None = None
+) -> Subsumption | None:
     """Fit a rule to asserted links.
 
     The weight of a parent's norm is the one that ranks direct parents best among all entities, that of a child's norm the
@@ -121,13 +129,17 @@ def fit_rule_to_graph(embedded: EmbeddedHierarchy, *, links: NDArray[np.int32] |
     links = links[np.lexsort((embedded.places[links[:, 1]], embedded.places[links[:, 0]]))]
     drawn = np.random.default_rng(0).permutation(len(links))[:MOST_LINKS]
     try:
-        pairs = draw_negatives(hierarchy, links[np.sort(drawn)], negatives=NEGATIVES, names=embedded.names)
+        pairs = draw_negatives(
+            hierarchy, links[np.sort(drawn)], negatives=NEGATIVES, names=embedded.names
+        )
     except GraphError:  # hardly an entity that is no ancestor
         return None
     columns = [pairs.pairs(kind) for kind in KINDS]
     children, parents, labels = (np.concatenate(column) for column in zip(*columns, strict=True))
     rows, places = np.unique(np.concatenate([children, parents]), return_inverse=True)
-    measured = differences(embedded.points(rows), places[: len(children)], places[len(children) :], c)
+    measured = differences(
+        embedded.points(rows), places[: len(children)], places[len(children) :], c
+    )
     rule = fit(*measured, labels, weights=_best_weights(embedded, links[drawn[:QUERIES]]))
     asked = embedded.some_asked("parents", links, np.random.default_rng(0))
     owners, parents, scores = embedded.best_answers("parents", rule, asked)

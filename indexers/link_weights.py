@@ -14,9 +14,9 @@ from ontodex.geometry.complex import ComplEx
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.graph.known_links import KnownLinks
-from ontodex.scoring.case_based import Precedents
+from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.graph_features import PRECEDENTS
-from ontodex.scoring.query_functions import Ask
+from ontodex.scoring.query_functions import QueryFunction
 from ontodex.scoring.similarity import greatest
 
 __all__ = ["Evidence", "fit", "fit_weights", "gather"]
@@ -80,7 +80,9 @@ class Evidence:
     groups: Ints
 
 
-def fit_weights(evidence: Evidence, relations: int, *, by_direction: bool = False) -> NDArray[np.float32]:
+def fit_weights(
+    evidence: Evidence, relations: int, *, by_direction: bool = False
+) -> NDArray[np.float32]:
     """Fit the weights of each relation to the answers, under the softmax of the weighted sum of scores.
 
     Their proportions are those that rank best; their size, which changes no rank, is that of greatest likelihood, so that
@@ -119,14 +121,21 @@ def _by_relation(
     prior = np.repeat(shared, relations, axis=0)
     if by_direction:
         direction = (np.arange(relations) >= relations // 2).astype(np.int64)
-        prior = fit(evidence, direction[evidence.groups], np.repeat(first, 2, axis=0), one, power)[direction]
+        prior = fit(evidence, direction[evidence.groups], np.repeat(first, 2, axis=0), one, power)[
+            direction
+        ]
     precision = SHRINK * _sums(evidence, everyone, shared, power)[2][0] / many
     each = fit(evidence, evidence.groups, prior, precision, power)
     return np.concatenate([each, shared])
 
 
 def fit(
-    evidence: Evidence, groups: Ints, prior: Floats, precision: Floats, power: float = 0.0, rounds: int = 30
+    evidence: Evidence,
+    groups: Ints,
+    prior: Floats,
+    precision: Floats,
+    power: float = 0.0,
+    rounds: int = 30,
 ) -> Floats:
     """Return the weights of least loss, of shape (groups, scores), by damped Newton steps.
 
@@ -165,7 +174,9 @@ def fit(
     return weights
 
 
-def _sums(evidence: Evidence, groups: Ints, weights: Floats, power: float) -> tuple[Floats, Floats, Floats]:
+def _sums(
+    evidence: Evidence, groups: Ints, weights: Floats, power: float
+) -> tuple[Floats, Floats, Floats]:
     """Return the loss of each group, its gradient (groups, s) and what stands for its Hessian (groups, s, s).
 
     The Hessian of p^power need not be definite; that of log p is, and times p^power it makes somewhat smaller steps.
@@ -179,12 +190,15 @@ def _sums(evidence: Evidence, groups: Ints, weights: Floats, power: float) -> tu
         logits = (weights[group, None].astype(np.float32) @ scores)[:, 0] + evidence.offsets[part]
         mine = np.einsum("qi,qi->q", weights[group], own)
         top = np.maximum(logits.max(axis=1), mine)
-        chances = np.exp(logits - top[:, None].astype(np.float32))
+        probabilities = np.exp(logits - top[:, None].astype(np.float32))
         own_chance = np.exp(mine - top)
-        total = chances.sum(axis=1, dtype=np.float64) + own_chance
-        weighed = chances[:, None] * scores
+        total = probabilities.sum(axis=1, dtype=np.float64) + own_chance
+        weighed = probabilities[:, None] * scores
         mean = (weighed.sum(axis=2) + own_chance[:, None] * own) / total[:, None]
-        square = weighed @ scores.transpose(0, 2, 1) + own_chance[:, None, None] * own[:, :, None] * own[:, None, :]
+        square = (
+            weighed @ scores.transpose(0, 2, 1)
+            + own_chance[:, None, None] * own[:, :, None] * own[:, None, :]
+        )
         square = square / total[:, None, None] - mean[:, :, None] * mean[:, None, :]
         surprise = np.log(total) + top - mine
         counts = np.exp(-power * surprise)
@@ -207,11 +221,13 @@ class Heads:
 
     rows: NDArray[np.integer]
     vectors: Vectors
-    ask: Ask
+    ask: QueryFunction
     new: bool = False
 
 
-def questions(held_out: NDArray[np.integer], graph: KnowledgeGraph, random: np.random.Generator) -> Ints:
+def questions(
+    held_out: NDArray[np.integer], graph: KnowledgeGraph, random: np.random.Generator
+) -> Ints:
     """Draw what is asked: held-out triples in either direction, at most so many of a relation, ``int64`` of shape (n, 3)."""
     most = min(QUESTIONS, max(LEAST_QUESTIONS, SCORED // graph.n_entities))
     return _fair(random.permutation(both_directions(held_out, graph.n_relations)))[:most]
@@ -224,7 +240,7 @@ def gather(
     heads: Heads,
     structure: ComplEx,
     ranges: tuple[NDArray[np.float32], NDArray[np.float32]],
-    precedents: Precedents,
+    case_based: CaseBasedEvidence,
     held_out: NDArray[np.integer],
     random: np.random.Generator,
     *,
@@ -239,19 +255,25 @@ def gather(
         heads: The entities that they are about.
         structure: Vectors of ComplEx.
         ranges: Vectors of the ranges of entities and of relations.
-        precedents: Scores by known triples.
+        case_based: Scores by known triples.
         held_out: Triples that none of these knows, of shape (n, 3).
         random: What candidates are drawn by.
         quiet: Show no progress on stderr.
     """
     items = vectors, Vectors([structure.entities]), Vectors([ranges[0]])
-    true = KnownLinks(np.concatenate([graph.triples, held_out]), graph.n_entities, graph.n_relations)
+    true = KnownLinks(
+        np.concatenate([graph.triples, held_out]), graph.n_entities, graph.n_relations
+    )
     drawn = min(CANDIDATES // max(1, len(asked)) - LIKELY, graph.n_entities)
     own = np.empty((len(asked), len(START)))
-    others = np.empty((len(START), len(asked), min(LIKELY, graph.n_entities) + drawn), dtype=np.float32)
+    others = np.empty(
+        (len(START), len(asked), min(LIKELY, graph.n_entities) + drawn), dtype=np.float32
+    )
     offsets = np.empty(others.shape[1:], dtype=np.float32)
     blocks = range(0, len(asked), ASKED)
-    for start in tqdm(blocks, desc="weighing", unit="question", unit_scale=ASKED, file=sys.stderr, disable=quiet):
+    for start in tqdm(
+        blocks, desc="weighing", unit="question", unit_scale=ASKED, file=sys.stderr, disable=quiet
+    ):
         block = asked[start : start + ASKED]
         part = slice(start, start + len(block))
         scores = np.zeros((len(START), len(block), graph.n_entities), dtype=np.float32)
@@ -260,16 +282,18 @@ def gather(
         queries = {0: heads.ask(read, relations), 2: ranges[1][relations]}
         if not heads.new:
             queries[1] = structure.queries(entities, relations)
-        for side, asking in queries.items():
+        for side, query_function in queries.items():
             for first, rows in items[side].blocks():
-                scores[side, :, first : first + len(rows)] = asking @ rows.T
-        found = precedents.scores(heads.vectors[read], entities, relations, as_new=heads.new)
+                scores[side, :, first : first + len(rows)] = query_function @ rows.T
+        found = case_based.scores(heads.vectors[read], entities, relations, as_new=heads.new)
         for row, (reached, values) in enumerate(found):
             scores[PRECEDENTS, row][:, reached] = values[:-1]
         rough = np.tensordot(np.array(START, dtype=np.float32), scores, axes=1)
         for row, known in enumerate(true.tails(entities, relations)):
             rough[row, known] = -np.inf
-        apart = ~np.isin(relations % graph.n_relations, list(graph.reflexive))  # no answer to their own question
+        apart = ~np.isin(
+            relations % graph.n_relations, list(graph.reflexive)
+        )  # no answer to their own question
         rough[apart, entities[apart]] = -np.inf
         places, offsets[part] = _candidates(rough, drawn, random)
         own[part] = scores[:, np.arange(len(block)), block[:, 2]].T
@@ -286,7 +310,9 @@ def _fair(questions: Ints) -> Ints:
     return fair
 
 
-def _candidates(rough: NDArray[np.float32], size: int, random: np.random.Generator) -> tuple[Ints, NDArray[np.float32]]:
+def _candidates(
+    rough: NDArray[np.float32], size: int, random: np.random.Generator
+) -> tuple[Ints, NDArray[np.float32]]:
     """Return candidates of questions, the likely ones first, and the logarithm of how many entities each stands for.
 
     Args:
@@ -303,4 +329,6 @@ def _candidates(rough: NDArray[np.float32], size: int, random: np.random.Generat
     other = np.isfinite(np.take_along_axis(rough, drawn, axis=1))
     many = np.isfinite(rough).sum(axis=1) / np.maximum(1, other.sum(axis=1))
     weights = np.where(other, np.log(np.maximum(1.0, many))[:, None], -np.inf)
-    return np.concatenate([likely, drawn], axis=1), np.concatenate([one, weights], axis=1).astype(np.float32)
+    return np.concatenate([likely, drawn], axis=1), np.concatenate([one, weights], axis=1).astype(
+        np.float32
+    )

@@ -18,10 +18,10 @@ from ontodex.graph import Hierarchy
 from ontodex.indexers import link_weights as structure_weights
 from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy, scores_of
 from ontodex.indexers.hierarchy_rule import CANDIDATES, not_learnt
-from ontodex.scoring.neighbour_voting import SCORES, Kin, KinRule, of_answers
-from ontodex.scoring.similarity import Likeness
+from ontodex.scoring.neighbour_voting import SCORES, NeighbourVotes, NeighbourVoting, of_answers
+from ontodex.scoring.similarity import EntitySimilarity
 
-__all__ = ["fit_kin_to_graph", "usual_kin"]
+__all__ = ["default_voting", "fit_neighbour_voting"]
 
 LEAST_WEIGHT = 0.01
 """Least weight of the subsumption score beside what like entities say."""
@@ -46,14 +46,14 @@ USUAL = {
 that of the encoder's rule; the logit at the threshold of this; weights of like entities, as logits of this; the curve."""
 
 
-def usual_kin(rule: Subsumption) -> dict[str, KinRule]:
+def default_voting(rule: Subsumption) -> dict[str, NeighbourVoting]:
     """Return how much entities of like text count in a hierarchy too small to fit it to, beside the rule of an encoder.
 
     >>> usual_kin(Subsumption(weight=0.7, threshold=-7.0, slope=2.0, offset=14.0))["parents"].parents
     3.189
     """
     return {
-        question: KinRule(
+        question: NeighbourVoting(
             slope=steepness * rule.slope,
             offset=logit - steepness * rule.slope * rule.threshold,
             **{kin: weight / rule.slope for kin, weight in weights.items()},
@@ -63,7 +63,9 @@ def usual_kin(rule: Subsumption) -> dict[str, KinRule]:
     }
 
 
-def fit_kin_to_graph(hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vectors) -> dict[str, KinRule]:
+def fit_neighbour_voting(
+    hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vectors
+) -> dict[str, NeighbourVoting]:
     """Fit how much entities of like text count, by the likelihood of direct parents, and children, among all entities.
 
     What is farther above, or below, counts as wrong there: otherwise the roots, which are above all, would come first.
@@ -83,7 +85,11 @@ def fit_kin_to_graph(hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vector
         return {}
     links, rule = not_learnt(hit, embedded), hit.rule
     links = embedded.hierarchy.links if links is None else links
-    kin, order, found = Kin(embedded.hierarchy, Likeness(texts)), embedded.order, {}
+    kin, order, found = (
+        NeighbourVotes(embedded.hierarchy, EntitySimilarity(texts)),
+        embedded.order,
+        {},
+    )
     for question in SCORES:
         random = np.random.default_rng(0)
         asked = embedded.some_asked(question, links, random)
@@ -92,18 +98,23 @@ def fit_kin_to_graph(hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vector
         if question == "children":
             renamed = asked[::NAMED]
             phrases = _in_other_words(texts[renamed], random)
-            scored, of = [*scored, *kin.scores(question, phrases, np.full(len(renamed), -1))], np.append(asked, renamed)
-        evidence = _evidence_of_kin(question, embedded, rule, of, drawn, scored)
+            scored, of = (
+                [*scored, *kin.scores(question, phrases, np.full(len(renamed), -1))],
+                np.append(asked, renamed),
+            )
+        evidence = _evidence_of_neighbours(question, embedded, rule, of, drawn, scored)
         start = np.array([[rule.slope, 0.5, 0.5, 0.5]])
         fitted = structure_weights.fit(evidence, evidence.groups, start, PRECISION * np.eye(4))[0]
         weights = np.maximum(fitted[1:], 0.0) / max(fitted[0], LEAST_WEIGHT)
-        slope, offset, curve = _curve(question, embedded, rule, asked, scored[: len(asked)], weights)
+        slope, offset, curve = _curve(
+            question, embedded, rule, asked, scored[: len(asked)], weights
+        )
         of_kin = dict(zip(SCORES[question], weights.tolist(), strict=True))
-        found[question] = KinRule(slope, offset, **of_kin, curve=curve)
+        found[question] = NeighbourVoting(slope, offset, **of_kin, curve=curve)
     return found
 
 
-def _evidence_of_kin(
+def _evidence_of_neighbours(
     question: str,
     embedded: EmbeddedHierarchy,
     rule: Subsumption,
@@ -119,14 +130,20 @@ def _evidence_of_kin(
     answers = _first_parents(hierarchy, asked, embedded.places)
     own, others = np.zeros((len(asked), 4)), np.zeros((4, len(asked), len(drawn)), dtype=np.float32)
     points, right, wrong = (embedded.points(rows) for rows in (asked, answers, drawn))
-    own[:, 0] = scores_of(question, rule, distance_of(points, right, c), norm(points, c), norm(right, c))
-    others[0] = scores_of(question, rule, pairwise(points, wrong, c), norm(points, c)[:, None], norm(wrong, c))
+    own[:, 0] = scores_of(
+        question, rule, distance_of(points, right, c), norm(points, c), norm(right, c)
+    )
+    others[0] = scores_of(
+        question, rule, pairwise(points, wrong, c), norm(points, c)[:, None], norm(wrong, c)
+    )
     sums = np.zeros((3, len(groups)))
     for at, (reached, scores) in enumerate(scored):
         sums[:, reached] = scores
         own[at, 1:], others[1:, at] = sums[:, answers[at]], sums[:, drawn]
         sums[:, reached] = 0.0
-    refused = hierarchy.is_ancestor(drawn[None], asked[:, None]) | (groups[asked][:, None] == groups[drawn][None])
+    refused = hierarchy.is_ancestor(drawn[None], asked[:, None]) | (
+        groups[asked][:, None] == groups[drawn][None]
+    )
     for row, own_row in zip(refused, asked.tolist(), strict=True):
         row |= np.isin(drawn, hierarchy.parents(own_row))
     offsets = np.where(refused, -np.inf, np.log(len(groups) / len(drawn))).astype(np.float32)
@@ -148,8 +165,8 @@ def _curve(
     Returns:
         Steepness of the logistic curve for the sum, its logit at zero, and what each score by kin adds to the logit.
     """
-    bonuses = [(reached, weights @ scores) for reached, scores in scored]
-    owners, answers, sums = embedded.best_answers(question, rule, asked, bonuses=bonuses)
+    offsets = [(reached, weights @ scores) for reached, scores in scored]
+    owners, answers, sums = embedded.best_answers(question, rule, asked, offsets=offsets)
     true = embedded.asserted(question).is_ancestor(asked[owners], answers)
     if not true.any() or true.all():
         return rule.slope, rule.offset, (0.0, 0.0, 0.0)
@@ -162,7 +179,9 @@ def _curve(
     return slope, offset, (first, second, third)
 
 
-def _first_parents(hierarchy: Hierarchy, entities: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+def _first_parents(
+    hierarchy: Hierarchy, entities: NDArray[np.int64], places: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Return a parent of each entity: the first by places, whatever order the graph has them in."""
     parents = [hierarchy.parents(row) for row in entities.tolist()]
     return np.array([of_one[np.argmin(places[of_one])] for of_one in parents], dtype=np.int64)
@@ -173,7 +192,11 @@ def _no_texts(asked: NDArray[np.int64]) -> NDArray[np.float32]:
     return np.zeros((len(asked), 0), dtype=np.float32)
 
 
-def _in_other_words(vectors: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.float32]:
+def _in_other_words(
+    vectors: NDArray[np.float32], random: np.random.Generator
+) -> NDArray[np.float32]:
     """Turn vectors of texts about as far as other words for the same would."""
     noise = unit(random.normal(size=vectors.shape))
-    return np.asarray(IN_OTHER_WORDS * unit(vectors) + (1 - IN_OTHER_WORDS**2) ** 0.5 * noise, dtype=np.float32)
+    return np.asarray(
+        IN_OTHER_WORDS * unit(vectors) + (1 - IN_OTHER_WORDS**2) ** 0.5 * noise, dtype=np.float32
+    )

@@ -43,7 +43,9 @@ def live(path: Path) -> Iterator[Index | None]:
             index.close()
 
 
-def projections_of(link: LinkEncoder | None, graph: KnowledgeGraph, kept: Index | None) -> Projections | None:
+def projections_of(
+    link: LinkEncoder | None, graph: KnowledgeGraph, kept: Index | None
+) -> Projections | None:
     """Return the projections of all relations and their inverses, if the encoder makes some.
 
     Args:
@@ -58,11 +60,15 @@ def projections_of(link: LinkEncoder | None, graph: KnowledgeGraph, kept: Index 
         return made
     new, old = common_rows(kept.graph.relation_ids, graph.relation_ids)
     both = (0, 0), (graph.n_relations, kept.graph.n_relations)
-    rows, others = (np.concatenate([part + shift[at] for shift in both]) for at, part in enumerate((new, old)))
+    rows, others = (
+        np.concatenate([part + shift[at] for shift in both]) for at, part in enumerate((new, old))
+    )
     return made.carrying(rows, kept.projections, others)
 
 
-def common_rows(before: Sequence[str], after: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def common_rows(
+    before: Sequence[str], after: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the rows of what is in both, as they are after and as they were before."""
     known: Mapping[str, int] = {name: row for row, name in enumerate(before)}
     pairs: list[Any] = [(row, known[name]) for row, name in enumerate(after) if name in known]

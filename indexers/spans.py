@@ -8,7 +8,7 @@ import numpy as np
 
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError
-from ontodex.graph import Statements
+from ontodex.graph import EntitySentences
 
 if TYPE_CHECKING:
     from ontodex.encoders.self_strae import SelfStrAE
@@ -33,7 +33,7 @@ def expect_trees(encoder: TextEncoder) -> SelfStrAE:
     return encoder.structured
 
 
-def phrases(said: Statements, encoder: TextEncoder) -> Statements:
+def phrases(said: EntitySentences, encoder: TextEncoder) -> EntitySentences:
     """Return what each node of the trees of sentences stands for, the same words of an entity once.
 
     Args:
@@ -59,4 +59,4 @@ def phrases(said: Statements, encoder: TextEncoder) -> Statements:
                     own[phrase] = None
                     texts.append(phrase)
                     owners.append(row)
-    return Statements(texts, np.array(owners, dtype=np.int32))
+    return EntitySentences(texts, np.array(owners, dtype=np.int32))

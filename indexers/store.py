@@ -9,12 +9,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ontodex.geometry.projection import Projections
-from ontodex.graph import KnowledgeGraph, Statements
+from ontodex.graph import EntitySentences, KnowledgeGraph
 from ontodex.indexers.embed import Embeddings, text_keys
 from ontodex.scoring.graph_features import Structure
-from ontodex.scoring.name_similarity import NameLikeness
+from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.storage.blobs import BlobInfo, BlobWriter
-from ontodex.storage.graph_blobs import graph_blobs, statement_blobs
+from ontodex.storage.graph_blobs import graph_blobs, sentence_blobs
 from ontodex.storage.manifest import SpaceInfo
 from ontodex.storage.vectors import write_vectors
 
@@ -30,7 +30,7 @@ def write_store(
     prefixes: Mapping[str, str],
     projections: Projections | None,
     structure: Structure | None,
-    said: Mapping[str, Statements],
+    said: Mapping[str, EntitySentences],
 ) -> tuple[dict[str, SpaceInfo], dict[str, BlobInfo]]:
     """Write a new store.
 
@@ -51,16 +51,19 @@ def write_store(
     Returns:
         What the manifest says of the spaces, and of the blobs.
     """
-    arrays: dict[str, NDArray[Any]] = graph_blobs(graph) | NameLikeness.of(graph).arrays()
+    arrays: dict[str, NDArray[Any]] = graph_blobs(graph) | NameSimilarity.of(graph).arrays()
     for space, texts in names.items():
         arrays[f"{space}/keys"] = text_keys(texts)
     if projections is not None:
         arrays.update({f"link/{name}": part for name, part in projections.parts().items()})
     if structure is not None:
         arrays.update(structure.arrays())
-    for space, statements in said.items():
-        arrays.update(statement_blobs(statements, space))
-    homes = {space: next(other for other in vectors if vectors[other] is array) for space, array in vectors.items()}
+    for space, entity_sentences in said.items():
+        arrays.update(sentence_blobs(entity_sentences, space))
+    homes = {
+        space: next(other for other in vectors if vectors[other] is array)
+        for space, array in vectors.items()
+    }
     homes.update(prefixes)
     first = {home: space for space, home in prefixes.items()}
     stored = {home: vectors[home] for home in homes.values()}
@@ -77,7 +80,9 @@ def write_store(
     finally:
         writer.close()
     spaces = {
-        space: SpaceInfo(geometries[space], array.shape[1], len(array), shards[homes[space]], homes[space])
+        space: SpaceInfo(
+            geometries[space], array.shape[1], len(array), shards[homes[space]], homes[space]
+        )
         for space, array in vectors.items()
     }
     return spaces, writer.infos

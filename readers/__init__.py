@@ -53,7 +53,8 @@ from ontodex.readers.wordnet import is_wordnet, read_wordnet
 __all__ = ["FORMATS", "ReadWarning", "read"]
 
 ABOUT_OTHERS = re.compile(
-    r"(?:readme|licen[cs]e|changelog)(?:\.txt)?|datapackage\.json|.*\.(?:md|rst|pdf|html?)", re.IGNORECASE
+    r"(?:readme|licen[cs]e|changelog)(?:\.txt)?|datapackage\.json|.*\.(?:md|rst|pdf|html?)",
+    re.IGNORECASE,
 )
 """Names of files that say something of the other files of a folder."""
 
@@ -165,7 +166,9 @@ def read(
     if format is not None:
         expect_choice("format", format, FORMATS)
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*", str(language)):
-        raise SettingsError(f"language: expected a tag such as 'en', 'de' or 'pt-BR', found {language!r}")
+        raise SettingsError(
+            f"language: expected a tag such as 'en', 'de' or 'pt-BR', found {language!r}"
+        )
     with Archives() as archives:
         parts = _read_each((source, *more), How(on_error, format, language, negated, archives))
     graph, several = parts[0].graph, f"{parts[0].graph.source} and others"
@@ -214,7 +217,12 @@ def _parts(source: Any, how: How) -> list[Any]:
         return [*sheets_of(path)]
     if format in ("database", None) and is_database(path):
         return [path] if is_semantic_sql(path) else [*tables_of(path)]
-    if format in ("splits", *FOLDERS) or not path.is_dir() or _format_of_folder(path) or split_files(path):
+    if (
+        format in ("splits", *FOLDERS)
+        or not path.is_dir()
+        or _format_of_folder(path)
+        or split_files(path)
+    ):
         return [path]
     inside = sorted(one for one in path.iterdir() if not one.name.startswith("."))
     others = [one for one in inside if one.is_dir() or _is_about_others(one, how)]
@@ -274,16 +282,22 @@ def _read_one(source: Any, table: Table, how: How) -> Part:
         return Part(builder.build(skipped=problems.count), problems, table)
     except ReadError as error:
         if problems.count:
-            raise ReadError(f"nothing could be read; {problems.summary()}", problems.source) from None
+            raise ReadError(
+                f"nothing could be read; {problems.summary()}", problems.source
+            ) from None
         if how.negated:
             nothing = "expected links that do not hold, found none; SSSOM marks them by Not in predicate_modifier"
             raise ReadError(nothing, problems.source) from None
         raise error from None
 
 
-def _read_path(path: Path, builder: GraphBuilder, problems: Problems, table: Table, how: How) -> None:
+def _read_path(
+    path: Path, builder: GraphBuilder, problems: Problems, table: Table, how: How
+) -> None:
     if not path.exists():
-        raise ReadError("expected a file or a folder, found nothing of this name; check the path", str(path))
+        raise ReadError(
+            "expected a file or a folder, found nothing of this name; check the path", str(path)
+        )
     if path.is_dir():
         known = how.format or _format_of_folder(path)
         if known in FOLDERS:
@@ -317,7 +331,9 @@ def _read_document(source: Document, builder: GraphBuilder, table: Table, how: H
         read_records(records, builder, source.problems, table, negated=how.negated)
 
 
-def _read_object(source: Any, builder: GraphBuilder, problems: Problems, table: Table, negated: bool) -> None:
+def _read_object(
+    source: Any, builder: GraphBuilder, problems: Problems, table: Table, negated: bool
+) -> None:
     if hasattr(source, "namespaces") and hasattr(source, "triples"):
         read_rdflib(source, builder, problems)
     elif hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "is_multigraph"):

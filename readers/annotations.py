@@ -66,7 +66,9 @@ GAF = _Layout(
     synonyms=10,
 )
 HPOA = _Layout(
-    begins=re.compile(rb"^#?database_?id\tdisease_?name\tqualifier\thpo_?id\t", re.IGNORECASE | re.MULTILINE),
+    begins=re.compile(
+        rb"^#?database_?id\tdisease_?name\tqualifier\thpo_?id\t", re.IGNORECASE | re.MULTILINE
+    ),
     width=11,
     head=(0,),
     label=1,
@@ -81,7 +83,9 @@ HPOA = _Layout(
         "H": "has medical history",
     },
 )
-GPAD = _Layout(begins=re.compile(rb"\A!+gpad?-version: *1"), width=6, head=(0, 1), term=3, qualifier=2)
+GPAD = _Layout(
+    begins=re.compile(rb"\A!+gpad?-version: *1"), width=6, head=(0, 1), term=3, qualifier=2
+)
 GPAD_2 = _Layout(
     begins=re.compile(rb"\A!+gpad-version: *2"),
     width=6,
@@ -105,8 +109,17 @@ GPAD_2 = _Layout(
         "BFO:0000050": "part_of",
     },
 )
-GPI = _Layout(begins=re.compile(rb"\A!+gpi-version: *1\.2"), width=6, head=(0, 1), label=2, definition=3, synonyms=4)
-GPI_2 = _Layout(begins=re.compile(rb"\A!+gpi-version"), width=5, head=(0,), label=1, definition=2, synonyms=3)
+GPI = _Layout(
+    begins=re.compile(rb"\A!+gpi-version: *1\.2"),
+    width=6,
+    head=(0, 1),
+    label=2,
+    definition=3,
+    synonyms=4,
+)
+GPI_2 = _Layout(
+    begins=re.compile(rb"\A!+gpi-version"), width=5, head=(0,), label=1, definition=2, synonyms=3
+)
 ANNOTATIONS = {"gaf": GAF, "gpad": GPAD, "gpad2": GPAD_2, "gpi": GPI, "gpi2": GPI_2, "hpoa": HPOA}
 """The formats, and their layouts."""
 
@@ -163,7 +176,12 @@ def _identifier(parts: Sequence[str]) -> str:
 
 def _relations(cells: Sequence[str], layout: _Layout) -> list[str]:
     said = [cells[at] for at in (layout.qualifier, layout.relation) if at is not None]
-    named = [part.strip() for cell in said for part in cell.split("|") if part.strip().upper() not in ("", "NOT")]
+    named = [
+        part.strip()
+        for cell in said
+        for part in cell.split("|")
+        if part.strip().upper() not in ("", "NOT")
+    ]
     if named or layout.aspect is None:
         return [layout.relations.get(name, name) for name in named] or [ANNOTATED]
     return [layout.relations.get(cells[layout.aspect].strip(), ANNOTATED)]

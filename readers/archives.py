@@ -42,7 +42,10 @@ def is_archive(path: Path) -> bool:
 
 def innermost(path: Path) -> Path:
     """Return the folder in a folder that holds nothing else but what is hidden, however deep; any other path as it is."""
-    while path.is_dir() and len(found := [one for one in path.iterdir() if not one.name.startswith(".")]) == 1:
+    while (
+        path.is_dir()
+        and len(found := [one for one in path.iterdir() if not one.name.startswith(".")]) == 1
+    ):
         if not found[0].is_dir():
             break
         path = found[0]
@@ -69,7 +72,9 @@ class Archives:
     def __enter__(self) -> Archives:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
         if isinstance(error, ReadError):
             error.source = self.named(error.source)
             error.args = (self.named(str(error)),)
@@ -96,7 +101,7 @@ class Archives:
         folder = tempfile.TemporaryDirectory(prefix="ontodex-")
         self._folders.append(folder)
         self._names[folder.name] = str(path)
-        with _reading(path):
+        with _resolution(path):
             _unpack(path, Path(folder.name))
         inside = innermost(Path(folder.name))
         found = [*inside.iterdir()]
@@ -106,16 +111,20 @@ class Archives:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def _resolution(path: Path) -> Iterator[None]:
     """Turn what goes wrong with an archive into an error that says so."""
     try:
         yield
     except ReadError:
         raise
     except OSError as error:
-        raise ReadError(f"expected an archive that can be unpacked: {error.strerror or error}", str(path)) from None
+        raise ReadError(
+            f"expected an archive that can be unpacked: {error.strerror or error}", str(path)
+        ) from None
     except Exception as error:  # of any kind: so do the libraries that unpack
-        raise ReadError(f"expected an archive, found a damaged or locked one ({error})", str(path)) from None
+        raise ReadError(
+            f"expected an archive, found a damaged or locked one ({error})", str(path)
+        ) from None
 
 
 def _unpack(path: Path, folder: Path) -> None:
@@ -123,12 +132,19 @@ def _unpack(path: Path, folder: Path) -> None:
     for number, (name, content) in enumerate(_members(path)):
         place = PureWindowsPath(name)  # it knows both slashes
         if place.drive or place.root or ".." in place.parts:
-            raise ReadError(f"expected names inside the archive, found {name!r}; refused", str(path))
+            raise ReadError(
+                f"expected names inside the archive, found {name!r}; refused", str(path)
+            )
         if number == MOST_FILES:
             raise ReadError(
-                f"expected at most {MOST_FILES:,} files, found more; unpack it and read the folder", str(path)
+                f"expected at most {MOST_FILES:,} files, found more; unpack it and read the folder",
+                str(path),
             )
-        if not place.parts or place.parts[0] == ASIDE or any(part.startswith(".") for part in place.parts):
+        if (
+            not place.parts
+            or place.parts[0] == ASIDE
+            or any(part.startswith(".") for part in place.parts)
+        ):
             continue
         file = folder.joinpath(*place.parts)
         file.parent.mkdir(parents=True, exist_ok=True)

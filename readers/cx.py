@@ -50,7 +50,13 @@ def nodes_and_links(document: list[Any], problems: Problems) -> dict[str, Object
     ids = {}
     for number, node in nodes.items():
         represents, name = _text(node.pop("represents", None)), _text(node.get("name"))
-        ids[number] = represents if len(represents.split()) == 1 else name if names[name] == 1 and name else number
+        ids[number] = (
+            represents
+            if len(represents.split()) == 1
+            else name
+            if names[name] == 1 and name
+            else number
+        )
     links = []
     for edge in edges.values():
         source, target = (ids.get(_text(edge.pop(end, None))) for end in "st")
@@ -60,10 +66,15 @@ def nodes_and_links(document: list[Any], problems: Problems) -> dict[str, Object
         relation = {"relation": edge.pop("interaction")} if edge.get("interaction") else {}
         rest = {key: value for key, value in edge.items() if key not in AFTER_ENDS}
         links.append({"source": source, **relation, **rest, "target": target})
-    return {"nodes": [{"id": ids[number], **node} for number, node in nodes.items()], "links": links}
+    return {
+        "nodes": [{"id": ids[number], **node} for number, node in nodes.items()],
+        "links": links,
+    }
 
 
-def _elements(aspects: dict[str, list[Any]], kind: str, problems: Problems) -> dict[str, dict[str, Any]]:
+def _elements(
+    aspects: dict[str, list[Any]], kind: str, problems: Problems
+) -> dict[str, dict[str, Any]]:
     """Return what is said of each node or edge, by its number."""
     aliases = dict(ALIASES)
     for declared in aspects.get("attributeDeclarations", []):
@@ -73,10 +84,16 @@ def _elements(aspects: dict[str, list[Any]], kind: str, problems: Problems) -> d
                 aliases[about["a"]] = name
     found: dict[str, dict[str, Any]] = {}
     for element in aspects.get(kind, []):
-        if not isinstance(element, dict) or not (number := _text(element.get("@id", element.get("id")))):
+        if not isinstance(element, dict) or not (
+            number := _text(element.get("@id", element.get("id")))
+        ):
             problems.report(f"expected an object of {kind} with an id, found {str(element)[:80]!r}")
             continue
-        said = {key: value for key, value in element.items() if key not in ("@id", "id", "v", "x", "y", "z")}
+        said = {
+            key: value
+            for key, value in element.items()
+            if key not in ("@id", "id", "v", "x", "y", "z")
+        }
         said |= element["v"] if isinstance(element.get("v"), dict) else {}
         found[number] = {aliases.get(key, key): value for key, value in said.items()}
     for value in aspects.get(f"{kind[:-1]}Attributes", []):

@@ -82,7 +82,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             yield stream
     except (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError) as error:
         raise ReadError(
-            f"expected a whole zipped file, found a damaged one ({error}); fetch it again", str(path)
+            f"expected a whole zipped file, found a damaged one ({error}); fetch it again",
+            str(path),
         ) from None
     except OSError as error:
         raise ReadError(f"expected a readable file: {error.strerror or error}", str(path)) from None
@@ -141,7 +142,11 @@ def bounded_lines(stream: BinaryIO, path: Path) -> Iterator[bytes]:
     while line := stream.readline(LONGEST_LINE + 1):
         number += 1
         if len(line) > LONGEST_LINE:
-            raise ReadError(f"expected lines of at most {LONGEST_LINE:,} bytes, found a longer one", str(path), number)
+            raise ReadError(
+                f"expected lines of at most {LONGEST_LINE:,} bytes, found a longer one",
+                str(path),
+                number,
+            )
         yield line
 
 
@@ -166,7 +171,8 @@ def text_of(path: Path) -> str:
             return stream.read().decode("utf-8")
         except UnicodeDecodeError as error:
             raise ReadError(
-                f"expected UTF-8, found another encoding ({error}); save the file as UTF-8", str(path)
+                f"expected UTF-8, found another encoding ({error}); save the file as UTF-8",
+                str(path),
             ) from None
 
 
@@ -185,9 +191,13 @@ def lines_of(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
             except UnicodeDecodeError as error:
                 where = f"in column {error.start + 1}, byte {start + error.start} of the text"
                 found = f"byte 0x{raw[error.start]:02x} {where}"
-                problems.report(f"expected UTF-8, found {found}; save the file as UTF-8", number, str(path))
+                problems.report(
+                    f"expected UTF-8, found {found}; save the file as UTF-8", number, str(path)
+                )
                 continue
             if "\0" in line:
-                problems.report("expected text, found a NUL byte; the file is damaged here", number, str(path))
+                problems.report(
+                    "expected text, found a NUL byte; the file is damaged here", number, str(path)
+                )
                 continue
             yield number, line.rstrip("\r\n")

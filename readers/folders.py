@@ -32,7 +32,9 @@ def split_files(folder: Path) -> dict[str, Path]:
             split = SPLITS[match[1]]
             if split in found:
                 both = f"{found[split].name} and {path.name}"
-                raise ReadError(f"expected one file of the {split} split, found {both}; remove one", str(folder))
+                raise ReadError(
+                    f"expected one file of the {split} split, found {both}; remove one", str(folder)
+                )
             found[split] = path
     return found
 
@@ -50,7 +52,9 @@ def read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table: 
     files = split_files(folder)
     if "train" not in files:
         held_out = " and ".join(sorted(path.name for path in files.values()))
-        others = ", ".join(sorted(path.name for path in folder.iterdir() if path.name[0] != ".")[:5])
+        others = ", ".join(
+            sorted(path.name for path in folder.iterdir() if path.name[0] != ".")[:5]
+        )
         raise ReadError(
             f"expected train.txt (.tsv, .csv) beside {held_out}, found none"
             if files

@@ -54,14 +54,22 @@ SUFFIXES = {
 LINE_RDF = re.compile(
     rb"(?:<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+(?:<[^<>\s]*>|_:\S+|\".*?\"\S*)\s*(<[^<>\s]*>|_:\S+)?\s*\.\s*$"
 )
-TURTLE = re.compile(rb"^\s*(?:@prefix|@base|prefix\s+\S*:\s*<|base\s*<)", re.IGNORECASE | re.MULTILINE)
-OBO = re.compile(rb"^(?:format-version:|ontology:\s|\[(?:Term|Typedef|Instance)\]\s*$)", re.MULTILINE)
+TURTLE = re.compile(
+    rb"^\s*(?:@prefix|@base|prefix\s+\S*:\s*<|base\s*<)", re.IGNORECASE | re.MULTILINE
+)
+OBO = re.compile(
+    rb"^(?:format-version:|ontology:\s|\[(?:Term|Typedef|Instance)\]\s*$)", re.MULTILINE
+)
 FUNCTIONAL = re.compile(rb"\s*(?:Prefix|Ontology)\s*\(")
 MANCHESTER = re.compile(rb"^\s*(?:Prefix:|Ontology:)\s", re.MULTILINE)
 OTHER_XML = re.compile(rb"<(?:!doctype\s+)?(html|graphml|gexf)[\s>]", re.IGNORECASE)
-XML = re.compile(rb"<(?:[!?]|[A-Za-z_][\w:.-]*(?:\s+[\w:.-]+\s*=[^<>]*>|\s*/?>(?!\s+<[^<>\s]*>\s+[<\"_])))")
+XML = re.compile(
+    rb"<(?:[!?]|[A-Za-z_][\w:.-]*(?:\s+[\w:.-]+\s*=[^<>]*>|\s*/?>(?!\s+<[^<>\s]*>\s+[<\"_])))"
+)
 OWN_JSON = re.compile(rb'\{\s*"graphs"\s*:|\[\s*\{\s*"(?:%b)"' % "|".join(MARKS).encode())
-RDF_ROOT = re.compile(rb"<(?:!DOCTYPE\s+)?(?:[\w-]+:)?RDF[\s>\[]|<[^<>]*\s[\w-]+:(?:about|ID|nodeID)\s*=")
+RDF_ROOT = re.compile(
+    rb"<(?:!DOCTYPE\s+)?(?:[\w-]+:)?RDF[\s>\[]|<[^<>]*\s[\w-]+:(?:about|ID|nodeID)\s*="
+)
 RDF_NAMESPACE = re.compile(rb"[\"']http://www\.w3\.org/1999/02/22-rdf-syntax-ns#[\"']")
 OWL_XML = re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s")
 
@@ -83,15 +91,21 @@ def format_of(path: Path) -> str:
         raise ReadError("expected a graph or an ontology, found an empty file", str(path))
     if other := next((other for start, other in OTHERS.items() if head.startswith(start)), None):
         raise ReadError(f"expected a graph or an ontology, found {other}", str(path))
-    if known := next((name for name, layout in ANNOTATIONS.items() if layout.begins.search(head)), None):
+    if known := next(
+        (name for name, layout in ANNOTATIONS.items() if layout.begins.search(head)), None
+    ):
         return known
     if match := OTHER_XML.match(head, after_prolog(head)):
         if (kind := match[1].decode().lower()) in GRAPH_XML:
             return kind
         instead = "a server's answer in place of the file: fetch the file itself"
-        raise ReadError(f"expected a graph or an ontology, found an HTML page; {instead}", str(path))
+        raise ReadError(
+            f"expected a graph or an ontology, found an HTML page; {instead}", str(path)
+        )
     suffix = SUFFIXES.get(Path(plain_name(path)).suffix)
-    body = b"\n".join(line for line in head.splitlines() if not line.lstrip().startswith((b"#", b"!")))
+    body = b"\n".join(
+        line for line in head.splitlines() if not line.lstrip().startswith((b"#", b"!"))
+    )
     if suffix != "table" and MANCHESTER.search(body):
         return "manchester"
     found = suffix if suffix in ("yaml", "gmt") else _by_content(head.lstrip(), body, suffix)
@@ -114,10 +128,16 @@ def _by_content(head: bytes, body: bytes, suffix: str | None) -> str | None:
     if XML.match(head):
         is_rdf = RDF_ROOT.match(head, after_prolog(head)) or suffix == "rdfxml"
         return "rdfxml" if is_rdf and RDF_NAMESPACE.search(head) else "xml"
-    if head.startswith((b"{", b"[")) and not re.match(rb"\[(?:Term|Typedef|Instance)\]|\[\s*(?:a\s|<|\])", head):
+    if head.startswith((b"{", b"[")) and not re.match(
+        rb"\[(?:Term|Typedef|Instance)\]|\[\s*(?:a\s|<|\])", head
+    ):
         if OWN_JSON.match(head):
             return "json"
-        return "jsonld" if suffix == "jsonld" or re.search(rb'"@(?:context|graph|id|type)"', head) else "json"
+        return (
+            "jsonld"
+            if suffix == "jsonld" or re.search(rb'"@(?:context|graph|id|type)"', head)
+            else "json"
+        )
     if suffix in ("turtle", "ntriples", "nquads", "trig", "obo"):
         return suffix
     if OBO.search(body) and b"\t" not in body.split(b"\n", 1)[0]:

@@ -34,9 +34,15 @@ def read_gene_sets(path: Path, builder: GraphBuilder, problems: Problems) -> Non
             continue
         members = [one.partition(",")[0] for one in rest[1:] if one]
         if not name or not members:
-            problems.report(f"expected a set, what it is, and its genes, found {line[:60]!r}", number, str(path))
+            problems.report(
+                f"expected a set, what it is, and its genes, found {line[:60]!r}", number, str(path)
+            )
             continue
-        about = "" if "://" in rest[0] or rest[0].casefold() in NOTHING or not LETTER.search(rest[0]) else rest[0]
+        about = (
+            ""
+            if "://" in rest[0] or rest[0].casefold() in NOTHING or not LETTER.search(rest[0])
+            else rest[0]
+        )
         if looks_like_identifier(name):
             builder.entity(name, label=about)
         elif " " in about:

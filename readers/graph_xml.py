@@ -21,7 +21,13 @@ PIECE = 1 << 20
 
 
 def read_graph_xml(
-    path: Path, format: str, builder: GraphBuilder, problems: Problems, table: Table, *, negated: bool = False
+    path: Path,
+    format: str,
+    builder: GraphBuilder,
+    problems: Problems,
+    table: Table,
+    *,
+    negated: bool = False,
 ) -> None:
     """Read nodes and edges with their attributes, as the objects of a JSON file with nodes and links.
 
@@ -42,7 +48,9 @@ def read_graph_xml(
     """
     with opened(path) as stream:
         guarded = GuardedXml(stream, path)
-        document = io.BytesIO(b"".join(iter(partial(guarded.read, PIECE), b"")))  # networkx may begin anew
+        document = io.BytesIO(
+            b"".join(iter(partial(guarded.read, PIECE), b""))
+        )  # networkx may begin anew
     graph = _parsed(document, format, str(path))
     if not len(graph):
         raise ReadError("expected a graph with nodes, found none", str(path))
@@ -62,7 +70,10 @@ def read_graph_xml(
     for head, tail, key, said in edges:
         ends = {"source": head, "target": tail}
         links.append(ends | ({"key": key} if are_relations else {}) | said | ends)
-    nodes = [{**said, "id": node, "labels": _parted(said.get("labels"))} for node, said in graph.nodes(data=True)]
+    nodes = [
+        {**said, "id": node, "labels": _parted(said.get("labels"))}
+        for node, said in graph.nodes(data=True)
+    ]
     read_records([*nodes, *links], builder, problems, table, negated=negated)
 
 
@@ -81,7 +92,9 @@ def _parsed(document: Any, format: str, source: str) -> Any:
     except ReadError:
         raise
     except Exception as error:  # of any kind: a faulty document trips networkx in many places
-        raise ReadError(f"expected {format.upper()}, found a fault ({error}); nothing was read", source) from None
+        raise ReadError(
+            f"expected {format.upper()}, found a fault ({error}); nothing was read", source
+        ) from None
 
 
 def _parted(labels: Any) -> Any:

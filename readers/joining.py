@@ -68,7 +68,9 @@ def gathered(sources: Sequence[Any]) -> list[Any]:
         if isinstance(one, Document) and one.is_record:
             by_folder.setdefault(one.path.parent, []).append(number)
     for folder, numbers in by_folder.items():
-        records = [record for number in numbers for of in sources[number].lists.values() for record in of]
+        records = [
+            record for number in numbers for of in sources[number].lists.values() for record in of
+        ]
         if len(numbers) > 1 and _say_the_same(records):
             problems = sources[numbers[0]].problems.of(str(folder))
             found[numbers[0]] = Document(folder, problems, {folder.name: records})
@@ -103,7 +105,10 @@ def joined(sources: Sequence[Path | Sheet | Document], names: Sequence[str]) -> 
     if len(tables) > MOST_TABLES:
         return [[] for _ in found]
     called = Counter(table.name for table in tables)
-    apart = [table if called[table.name] == 1 else replace(table, name=normalise(table.title)) for table in tables]
+    apart = [
+        table if called[table.name] == 1 else replace(table, name=normalise(table.title))
+        for table in tables
+    ]
     joins = iter(joins_of(apart, are_one=_are_one(sources)))
     return [one.read_by([*islice(joins, len(one.tables))]) for one in found]
 
@@ -111,7 +116,9 @@ def joined(sources: Sequence[Path | Sheet | Document], names: Sequence[str]) -> 
 def _are_one(sources: Sequence[Path | Sheet | Document]) -> bool:
     """Tell whether sources are one document, or the tables of one database."""
     are_tables = all(isinstance(one, Sheet) and one.has_header for one in sources)
-    return len(sources) == 1 or (are_tables and len({one.path for one in sources if isinstance(one, Sheet)}) == 1)
+    return len(sources) == 1 or (
+        are_tables and len({one.path for one in sources if isinstance(one, Sheet)}) == 1
+    )
 
 
 class _Rows:
@@ -141,16 +148,28 @@ class _Rows:
         self._rows = [*islice(rows, 1)]
         cells = [row[at].strip() for _, row in self._rows for at in ends if at < len(row)]
         is_known = ends or triple_columns(self._names)
-        if not _are_columns(self._names) or (is_known and not (cells and all(map(str.isdigit, cells)))):
+        if not _are_columns(self._names) or (
+            is_known and not (cells and all(map(str.isdigit, cells)))
+        ):
             return
         self._rows += rows
-        fitting = [row for _, row in self._rows if 1 < len(row) <= len(self._names)]  # the last cells may be left out
+        fitting = [
+            row for _, row in self._rows if 1 < len(row) <= len(self._names)
+        ]  # the last cells may be left out
         columns = {
-            one: [row[at].strip() if at < len(row) else "" for row in fitting] for at, one in enumerate(self._names)
+            one: [row[at].strip() if at < len(row) else "" for row in fitting]
+            for at, one in enumerate(self._names)
         }
         title = source.stem if isinstance(source, Path) else source.name
         self.tables = [
-            KeyedTable(name, columns, sheet.key, sheet.foreign, title, tuple(self._names[at] for at in ends))
+            KeyedTable(
+                name,
+                columns,
+                sheet.key,
+                sheet.foreign,
+                title,
+                tuple(self._names[at] for at in ends),
+            )
         ]
 
     def read_by(self, joins: Sequence[Join]) -> list[Joined]:
@@ -163,7 +182,9 @@ class _Rows:
         for number, cells in self._rows:
             if not 1 < len(cells) <= len(self._names):
                 rows.append((number, cells))
-            elif not join.is_said_of_nothing(row := dict(zip(self._names, map(str.strip, cells), strict=False))):
+            elif not join.is_said_of_nothing(
+                row := dict(zip(self._names, map(str.strip, cells), strict=False))
+            ):
                 rows.append((number, [join.cell(one, row[one]) for one in columns if one in row]))
         return self._sheet._replace(rows=rows, has_header=True)
 
@@ -179,7 +200,9 @@ class _Lists:
         self._source = source
         self._lists = {key: [*map(unwrapped, records)] for key, records in source.lists.items()}
         are_tables = all(map(are_alike, self._lists.values()))
-        self.tables = [_table(key, records) for key, records in self._lists.items() if are_tables and records]
+        self.tables = [
+            _table(key, records) for key, records in self._lists.items() if are_tables and records
+        ]
 
     def read_by(self, joins: Sequence[Join]) -> list[Joined]:
         """Return the lists with ids in place of keys, if there are any."""
@@ -188,12 +211,23 @@ class _Lists:
         problems = self._source.problems
         found: list[Joined] = []
         for table, join in zip(self.tables, joins, strict=True):
-            found.append((Document(self._source.path, problems, {table.title: self._read_by(table.title, join)}), join))
+            found.append(
+                (
+                    Document(
+                        self._source.path, problems, {table.title: self._read_by(table.title, join)}
+                    ),
+                    join,
+                )
+            )
             problems = problems.of(problems.source)  # those of the document are told once
         return found
 
     def _read_by(self, key: str, join: Join) -> list[Record]:
-        return [_joined(record, join) for record in self._lists[key] if not join.is_said_of_nothing(_row(record))]
+        return [
+            _joined(record, join)
+            for record in self._lists[key]
+            if not join.is_said_of_nothing(_row(record))
+        ]
 
 
 def _are_columns(names: Sequence[str]) -> bool:
@@ -206,7 +240,9 @@ def _table(key: str, records: Sequence[Record]) -> KeyedTable:
     names = [*dict.fromkeys(name for record in records for name in record)]
     ends = ends_of(names) if any(is_link(tuple(record)) for record in records) else ()
     cells = {name: [cell_of(record.get(name)) for record in records] for name in names}
-    return KeyedTable(table_name(f"{key}.json"), cells, title=key, ends=tuple(names[at] for at in ends))
+    return KeyedTable(
+        table_name(f"{key}.json"), cells, title=key, ends=tuple(names[at] for at in ends)
+    )
 
 
 def _row(record: Record) -> dict[str, str]:
@@ -216,7 +252,9 @@ def _row(record: Record) -> dict[str, str]:
 def _joined(record: Record, join: Join) -> Record:
     """Return a record with ids in place of keys."""
     return {
-        join.header.get(key, key): join.cell(key, cell_of(record[key])) if key in join.ids else record[key]
+        join.header.get(key, key): join.cell(key, cell_of(record[key]))
+        if key in join.ids
+        else record[key]
         for key in record
         if key not in join.dropped
     }

@@ -51,14 +51,20 @@ def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None
     builder.replace(alternatives)
     edges = graph.edges(keys=True, data=True) if graph.is_multigraph() else graph.edges(data=True)
     for head, tail, *key, data in edges:
-        relation = data.get("relation") or next((name for name in key if isinstance(name, str)), None)
+        relation = data.get("relation") or next(
+            (name for name in key if isinstance(name, str)), None
+        )
         if relation is None:
-            problems.report(f"expected an attribute 'relation' or a text key, found none on the edge {head} - {tail}")
+            problems.report(
+                f"expected an attribute 'relation' or a text key, found none on the edge {head} - {tail}"
+            )
         else:
             builder.triple(str(head), str(relation), str(tail))
 
 
-def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Table, *, negated: bool = False) -> None:
+def read_frame(
+    frame: Any, builder: GraphBuilder, problems: Problems, table: Table, *, negated: bool = False
+) -> None:
     """Read the head, relation and tail columns of a pandas or polars frame, its entities, or its first three columns.
 
     An index of a pandas frame that has a name is a column. Where columns have names, and none that tells what they are, the
@@ -90,31 +96,44 @@ def read_frame(frame: Any, builder: GraphBuilder, problems: Problems, table: Tab
     if not entities:
         negation = triples.negation and triples.negation.at
         read = {*triples[:3], *triples.labels, negation, triples.justification, triples.tool}
-    columns = [_column(frame, at) if at in read else repeat("", len(frame)) for at in range(len(names))]
+    columns = [
+        _column(frame, at) if at in read else repeat("", len(frame)) for at in range(len(names))
+    ]
     rows = enumerate(zip(*columns, strict=True))
     add_named_rows(entities or triples, rows, builder, problems, table, "row", negated=negated)
 
 
 def is_frame(source: Any) -> bool:
     """Tell whether an object is a data frame of pandas or polars."""
-    return hasattr(source, "columns") and hasattr(source, "iloc" if hasattr(source, "iloc") else "schema")
+    return hasattr(source, "columns") and hasattr(
+        source, "iloc" if hasattr(source, "iloc") else "schema"
+    )
 
 
 def table_of_frame(frame: Any) -> Sheet:
     """Return a frame as a table, the names of its columns in the first row."""
     frame = _with_index(frame)
     rows = zip(*(_column(frame, at) for at in range(len(frame.columns))), strict=True)
-    return Sheet(Path(type(frame).__name__), "", [*enumerate([[*map(str, frame.columns)], *map(list, rows)])], True)
+    return Sheet(
+        Path(type(frame).__name__),
+        "",
+        [*enumerate([[*map(str, frame.columns)], *map(list, rows)])],
+        True,
+    )
 
 
 def _with_index(frame: Any) -> Any:
     """Return a frame with its index as a column, if that has a name."""
-    has_index = hasattr(frame, "reset_index") and any(name is not None for name in frame.index.names)
+    has_index = hasattr(frame, "reset_index") and any(
+        name is not None for name in frame.index.names
+    )
     return frame.reset_index() if has_index else frame
 
 
 def _column(frame: Any, at: int) -> Iterator[str]:
-    return map(_cell, (frame.iloc[:, at] if hasattr(frame, "iloc") else frame.to_series(at)).to_list())
+    return map(
+        _cell, (frame.iloc[:, at] if hasattr(frame, "iloc") else frame.to_series(at)).to_list()
+    )
 
 
 def _cell(value: Any) -> str:

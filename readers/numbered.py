@@ -48,7 +48,12 @@ def is_numbered(folder: Path) -> bool:
 
 def _layout(folder: Path) -> _Layout | None:
     return next(
-        (one for one in LAYOUTS if all((folder / name).is_file() for name in (*one.names, one.splits["train"]))), None
+        (
+            one
+            for one in LAYOUTS
+            if all((folder / name).is_file() for name in (*one.names, one.splits["train"]))
+        ),
+        None,
     )
 
 
@@ -89,4 +94,6 @@ def _names(path: Path, layout: _Layout, problems: Problems) -> Iterator[tuple[st
             of = parts.pop(layout.number).strip()
             yield of, parts[0].strip()
         elif parts and number > 1:
-            problems.report(f"expected a name and its number, found {line[:60]!r}", number, str(path))
+            problems.report(
+                f"expected a name and its number, found {line[:60]!r}", number, str(path)
+            )

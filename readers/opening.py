@@ -52,10 +52,15 @@ def opened_sources(sources: Sequence[Any], how: How) -> list[tuple[int, Any, Tab
         how: How they are read.
     """
     names = [table_name(one) for one in sources]
-    tables = [Table(name, frozenset(names) - {name, ""}, is_alone=len(names) == 1) for name in names]
+    tables = [
+        Table(name, frozenset(names) - {name, ""}, is_alone=len(names) == 1) for name in names
+    ]
     sources = gathered([_opened(one, how) for one in sources])
     at = [number for number, one in enumerate(sources) if _may_be_joined(one, how, len(sources))]
-    may_be = [table_of_frame(sources[number]) if is_frame(sources[number]) else sources[number] for number in at]
+    may_be = [
+        table_of_frame(sources[number]) if is_frame(sources[number]) else sources[number]
+        for number in at
+    ]
     found = dict(zip(at, joined(may_be, [tables[number].name for number in at]), strict=True))
     joins = [join for of_source in found.values() for _, join in of_source]
     joined_names = frozenset(join.table for join in joins)
@@ -66,7 +71,13 @@ def opened_sources(sources: Sequence[Any], how: How) -> list[tuple[int, Any, Tab
         read += [(number, one, table)] if not found.get(number) else []
         for source, join in found.get(number, ()):
             others = (joined_names | table.others) - {join.table, ""}
-            read.append((number, source, Table(join.table, others, is_alone=False, is_of_others=bool(join.subject))))
+            read.append(
+                (
+                    number,
+                    source,
+                    Table(join.table, others, is_alone=False, is_of_others=bool(join.subject)),
+                )
+            )
     for what in remarks_on(joins):
         how.problems(str(getattr(may_be[0], "path", may_be[0]))).remark(what)
     return read
@@ -88,12 +99,19 @@ def _opened(source: Any, how: How) -> Any:
             return Document(source, problems, {}, form="obographs", value=value)
         value = nodes_and_links(value, problems) if is_cx(value) else value
         if rows := rows_in(value):
-            return Sheet(source, "", [*enumerate(rows, start=1)], has_header=isinstance(value, dict))
+            return Sheet(
+                source, "", [*enumerate(rows, start=1)], has_header=isinstance(value, dict)
+            )
         lists = lists_of(value, source.stem)
         if is_wikibase(chain.from_iterable(lists.values())):
-            return Document(source, problems, {}, form="wikibase", value=chain.from_iterable(lists.values()))
+            return Document(
+                source, problems, {}, form="wikibase", value=chain.from_iterable(lists.values())
+            )
         return Document(
-            source, problems, lists, is_record=any(one is value for records in lists.values() for one in records)
+            source,
+            problems,
+            lists,
+            is_record=any(one is value for records in lists.values() for one in records),
         )
     except ReadError as error:
         return error

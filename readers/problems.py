@@ -64,7 +64,9 @@ class Problems:
 
     def summary(self) -> str:
         """Return the number of faulty parts and the first few of them, one a line."""
-        more = f"\n  and {self.count - len(self.first)} more" if self.count > len(self.first) else ""
+        more = (
+            f"\n  and {self.count - len(self.first)} more" if self.count > len(self.first) else ""
+        )
         return f"{self.count} faulty part(s):\n  " + "\n  ".join(self.first) + more
 
     def finish(self) -> None:

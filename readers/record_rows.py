@@ -14,14 +14,32 @@ from ontodex.readers.tables.paths import Category, path_of
 from ontodex.readers.tables.triple_columns import link_columns
 from ontodex.readers.tables.values import plain
 
-__all__ = ["LABELS", "NAMES", "Record", "RecordRows", "Row", "is_children", "is_named", "key_of", "text_of"]
+__all__ = [
+    "LABELS",
+    "NAMES",
+    "Record",
+    "RecordRows",
+    "Row",
+    "is_children",
+    "is_named",
+    "key_of",
+    "text_of",
+]
 
 Record = Mapping[str, Any]
 Row = dict[str, str]
 
 CHILDREN = frozenset(
     (
-        *("children", "subcategories", "sub categories", "subclasses", "sub classes", "subclass", "sub class"),
+        *(
+            "children",
+            "subcategories",
+            "sub categories",
+            "subclasses",
+            "sub classes",
+            "subclass",
+            "sub class",
+        ),
         *("subtypes", "narrower", "child nodes"),
     )
 )
@@ -49,7 +67,11 @@ class RecordRows:
         self.links: list[tuple[str, str, str]] = []
         self._own = {text_of(record, ID): text_of(record, LABELS) for record in records}
         bearers = Counter(map(normalise, self._own.values()))
-        named = ((identifier, normalise(label)) for identifier, label in self._own.items() if identifier and label)
+        named = (
+            (identifier, normalise(label))
+            for identifier, label in self._own.items()
+            if identifier and label
+        )
         self._by_label = {label: identifier for identifier, label in named if bearers[label] == 1}
         self._maps = _maps(records)
 
@@ -70,7 +92,11 @@ class RecordRows:
         if label and not identifier:
             is_category = above or children
             identifier = path_of(path) if is_category else self._by_label.get(normalise(label), "")
-        own = {key: name for names, name in ((ID, "id"), (LABELS, "label")) if (key := key_of(record, names))}
+        own = {
+            key: name
+            for names, name in ((ID, "id"), (LABELS, "label"))
+            if (key := key_of(record, names))
+        }
         taken = {*children, "id", "label"}.difference(own)
         rest = {own.get(key, key): value for key, value in record.items() if key not in taken}
         row = self.row(rest, identifier or label) | ({"id": identifier} if identifier else {})
@@ -89,7 +115,9 @@ class RecordRows:
 
     def link(self, record: Record) -> Row:
         """Return the cells of a link, and add the rows of its ends if they say something of themselves."""
-        return self.row({key: self.add(value) if is_named(value) else value for key, value in record.items()})
+        return self.row(
+            {key: self.add(value) if is_named(value) else value for key, value in record.items()}
+        )
 
     def row(self, record: Record, head: str = "") -> Row:
         """Return the cells of a record by their names; of a ``head``, what stands inside it makes links."""
@@ -100,7 +128,10 @@ class RecordRows:
         for key, value in record.items():
             joined = _joined(key, value) if _holds_nameless(value) else {key: value}
             said.update(
-                {name if name == key or name not in record else f"{key} {name}": one for name, one in joined.items()}
+                {
+                    name if name == key or name not in record else f"{key} {name}": one
+                    for name, one in joined.items()
+                }
             )
         for key, value in said.items():
             if not isinstance(value, dict) or is_named(value):
@@ -127,7 +158,9 @@ class RecordRows:
 
 def _holds_nameless(value: Any) -> bool:
     """Tell whether a list holds objects that are no entities."""
-    return isinstance(value, list) and any(isinstance(one, dict) and not is_named(one) for one in value)
+    return isinstance(value, list) and any(
+        isinstance(one, dict) and not is_named(one) for one in value
+    )
 
 
 def _joined(key: str, values: Sequence[Any]) -> dict[str, list[Any]]:
@@ -156,7 +189,10 @@ def _said(key: str, value: Any) -> Iterator[tuple[str, Any]]:
     if link and (relation := one_line(plain(value[names[link[0]]]))):
         yield f"{key} {relation}" if is_named({relation: 1}) else relation, value[names[link[1]]]
     else:
-        yield from ((key if own.startswith("$") else f"{key} {own}", inside) for own, inside in value.items())
+        yield from (
+            (key if own.startswith("$") else f"{key} {own}", inside)
+            for own, inside in value.items()
+        )
 
 
 def _maps(records: Sequence[Record]) -> set[str]:
@@ -171,7 +207,11 @@ def _maps(records: Sequence[Record]) -> set[str]:
                 keys[key].update([*inside])
             if isinstance(inside, dict | list):
                 left.append(inside)
-    return {key for key, found in keys.items() if 2 * max(found.values(), default=count[key]) < count[key]}
+    return {
+        key
+        for key, found in keys.items()
+        if 2 * max(found.values(), default=count[key]) < count[key]
+    }
 
 
 def _listed(value: Record) -> list[Any]:

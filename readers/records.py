@@ -29,10 +29,24 @@ from ontodex.readers.tables.entity_columns import ID, EntityColumns, whole_name
 from ontodex.readers.tables.keys import Table
 from ontodex.readers.tables.named_rows import add_named_rows
 from ontodex.readers.tables.row_columns import TOOK_LABELS
-from ontodex.readers.tables.triple_columns import names_ends, no_relation, own_columns, triple_columns
+from ontodex.readers.tables.triple_columns import (
+    names_ends,
+    no_relation,
+    own_columns,
+    triple_columns,
+)
 from ontodex.readers.tables.values import LETTER, are_short, plain
 
-__all__ = ["are_alike", "cell_of", "is_link", "json_of", "lists_of", "read_records", "rows_in", "unwrapped"]
+__all__ = [
+    "are_alike",
+    "cell_of",
+    "is_link",
+    "json_of",
+    "lists_of",
+    "read_records",
+    "rows_in",
+    "unwrapped",
+]
 
 LINK_NAMES = ("label", "name", "key", "type")
 """Keys of what a link may say where it has no relation."""
@@ -59,7 +73,9 @@ def json_of(path: Path, problems: Problems) -> Any:
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         if not str(error).startswith("Extra data"):
-            raise ReadError(f"expected JSON, found a fault ({error}); nothing was read", str(path), line) from None
+            raise ReadError(
+                f"expected JSON, found a fault ({error}); nothing was read", str(path), line
+            ) from None
     with opened(path) as stream:
         return [*_lines(path, bounded_lines(stream, path), problems)]
 
@@ -70,11 +86,18 @@ def _lines(path: Path, lines: Iterator[bytes], problems: Problems) -> Iterator[A
             try:
                 yield json.loads(line)
             except (ValueError, RecursionError) as error:
-                problems.report(f"expected a JSON document a line, found a fault ({error})", number, str(path))
+                problems.report(
+                    f"expected a JSON document a line, found a fault ({error})", number, str(path)
+                )
 
 
 def read_records(
-    objects: Sequence[Record], builder: GraphBuilder, problems: Problems, table: Table, *, negated: bool = False
+    objects: Sequence[Record],
+    builder: GraphBuilder,
+    problems: Problems,
+    table: Table,
+    *,
+    negated: bool = False,
 ) -> None:
     """Read objects as rows of a table, whose header are their keys: triples, or entities with what is said of them.
 
@@ -99,7 +122,9 @@ def read_records(
             "their ids, found other JSON or YAML",
             builder.source,
         )
-    links, entities = ([one for one in records if is_link(tuple(one)) == wanted] for wanted in (True, False))
+    links, entities = (
+        [one for one in records if is_link(tuple(one)) == wanted] for wanted in (True, False)
+    )
     entities = _with_labels(entities, problems)
     rows = RecordRows(entities)
     try:
@@ -117,20 +142,27 @@ def read_records(
         cells = enumerate(([row.get(name, "") for name in names] for row in found), start=1)
         add_named_rows(columns, cells, builder, problems, table, "record", negated=negated)
         if found is not told and not own and not (builder.relation_ids() or rows.links):
-            raise ReadError("expected links of entities, found none; name the keys id and label", builder.source)
+            raise ReadError(
+                "expected links of entities, found none; name the keys id and label", builder.source
+            )
     for head, relation, tail in rows.links:
         builder.triple(head, relation, tail)
 
 
 def _with_labels(records: list[Record], problems: Problems) -> list[Record]:
     """Return records, the first short texts that tell them apart as labels, if they have none and hold entities that do."""
-    if any(map(is_named, records)) or not any(_holds_named(value) for one in records for value in one.values()):
+    if any(map(is_named, records)) or not any(
+        _holds_named(value) for one in records for value in one.values()
+    ):
         return records
     for key in records[0]:
         texts = [plain(record.get(key)).strip() for record in records]
         if all(map(LETTER.search, texts)) and len({*texts}) == len(texts) and are_short(texts):
             problems.remark(TOOK_LABELS.format(key))
-            return [{"label" if name == key else name: value for name, value in one.items()} for one in records]
+            return [
+                {"label" if name == key else name: value for name, value in one.items()}
+                for one in records
+            ]
     return records
 
 
@@ -146,14 +178,22 @@ def is_link(names: tuple[str, ...]) -> bool:
 
 def _with_relations(links: Sequence[Record]) -> list[Record]:
     """Return links, with the relation under a name that says less where there is no better one; under it not all differ."""
-    said = {name: [link[name] for link in links if isinstance(link.get(name), str)] for name in LINK_NAMES}
+    said = {
+        name: [link[name] for link in links if isinstance(link.get(name), str)]
+        for name in LINK_NAMES
+    }
     shared = [name for name, values in said.items() if len({*values}) < len(values)]
     names = [name for name in LINK_NAMES if name in shared] or LINK_NAMES
     return [_with_relation(link, names) for link in links]
 
 
 def _with_relation(link: Record, names: Sequence[str]) -> Record:
-    inside = [key for value in link.values() if isinstance(value, dict) and not is_named(value) for key in value]
+    inside = [
+        key
+        for value in link.values()
+        if isinstance(value, dict) and not is_named(value)
+        for key in value
+    ]
     said = next((link[name] for name in names if isinstance(link.get(name), str)), None)
     return link if said is None or triple_columns([*link, *inside]) else {**link, "relation": said}
 
@@ -172,10 +212,15 @@ def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
         return {name: [one for one in document if isinstance(one, dict)]}
     if not isinstance(document, dict):
         return {}
-    if isinstance(results := document.get("results"), dict) and isinstance(rows := results.get("bindings"), list):
+    if isinstance(results := document.get("results"), dict) and isinstance(
+        rows := results.get("bindings"), list
+    ):
         bindings = [row for row in rows if isinstance(row, dict)]
         return {
-            name: [{key: one.get("value") for key, one in row.items() if isinstance(one, dict)} for row in bindings]
+            name: [
+                {key: one.get("value") for key, one in row.items() if isinstance(one, dict)}
+                for row in bindings
+            ]
         }
     if any(is_children(key, value) for key, value in document.items()):
         return {name: [document]}
@@ -187,7 +232,9 @@ def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
         return maps
     if len(objects) == 1 and (inside := lists_of(next(iter(objects.values())), name)):
         return inside
-    named: list[Record] = [value if key_of(value, ID) else {"id": key, **value} for key, value in objects.items()]
+    named: list[Record] = [
+        value if key_of(value, ID) else {"id": key, **value} for key, value in objects.items()
+    ]
     if 2 * len(named) > len(document):
         return {name: named}
     return {name: [document]} if is_named(document) and len(document) <= MOST_KEYS else {}
@@ -203,13 +250,20 @@ def _maps_of_ids(objects: Mapping[str, Record]) -> dict[str, list[Record]]:
     >>> _maps_of_ids({"NO": {"names": {"en": "Norway"}}, "SE": {"names": {"en": "Sweden"}}})
     {}
     """
-    maps = {key: value for key, value in objects.items() if value and all(map(_may_be_record, value.values()))}
+    maps = {
+        key: value
+        for key, value in objects.items()
+        if value and all(map(_may_be_record, value.values()))
+    }
     keys = [{name for name in value if LETTER.search(name)} for value in maps.values()]
     if not 1 < len(maps) <= MOST_MAPS or any(
         2 * len(one & other) > min(len(one), len(other)) for one, other in combinations(keys, 2)
     ):
         return {}
-    return {key: [{"id": name, **(of or {})} for name, of in value.items()] for key, value in maps.items()}
+    return {
+        key: [{"id": name, **(of or {})} for name, of in value.items()]
+        for key, value in maps.items()
+    }
 
 
 def _may_be_record(value: Any) -> bool:
@@ -252,23 +306,32 @@ def _are(kind: type, values: Sequence[Any]) -> bool:
 
 def cell_of(value: Any) -> str:
     """Return what JSON holds as a cell: of a list its parts, nothing of objects."""
-    return "|".join(filter(None, map(plain, value))) if isinstance(value, list) else plain(value).strip()
+    return (
+        "|".join(filter(None, map(plain, value)))
+        if isinstance(value, list)
+        else plain(value).strip()
+    )
 
 
 def unwrapped(record: Record) -> Record:
     """Return what a record says of itself where an object in it does (``{"data": {"id": …}}``), or as Neo4j exports it."""
     if record.get("type") == "relationship" and {"start", "label", "end"} <= {*record}:
         return {"head": record["start"], "relation": record["label"], "tail": record["end"]}
-    if record.get("type") == "node" and isinstance(properties := record.get("properties", {}), dict):
+    if record.get("type") == "node" and isinstance(
+        properties := record.get("properties", {}), dict
+    ):
         return {"labels": record.get("labels"), **properties, "id": record.get("id")}
     if label := text_of(record, LABELS):
         return {
-            key: _without_label(value, label) if isinstance(value, dict) else value for key, value in record.items()
+            key: _without_label(value, label) if isinstance(value, dict) else value
+            for key, value in record.items()
         }
     if is_named(record) or is_link(tuple(record)):
         return record
     inside = [
-        key for key, value in record.items() if isinstance(value, dict) and (is_named(value) or is_link(tuple(value)))
+        key
+        for key, value in record.items()
+        if isinstance(value, dict) and (is_named(value) or is_link(tuple(value)))
     ]
     return {**record, **record[inside[0]], inside[0]: None} if len(inside) == 1 else record
 
@@ -302,7 +365,9 @@ def _names(rows: Sequence[Row], source: str) -> tuple[list[str], list[str]]:
     """
     names = _expect_alike(rows, source)
     last = Counter(name.rpartition(".")[2] for name in names)
-    return names, [name.rpartition(".")[2] if last[name.rpartition(".")[2]] == 1 else name for name in names]
+    return names, [
+        name.rpartition(".")[2] if last[name.rpartition(".")[2]] == 1 else name for name in names
+    ]
 
 
 def _expect_alike(rows: Sequence[Record], source: str) -> list[str]:
@@ -313,7 +378,9 @@ def _expect_alike(rows: Sequence[Record], source: str) -> list[str]:
     """
     keys = _keys(rows)
     if not are_alike(rows):
-        raise ReadError(f"expected records of the same keys, found {len(keys):,} different ones", source)
+        raise ReadError(
+            f"expected records of the same keys, found {len(keys):,} different ones", source
+        )
     return keys
 
 

@@ -27,4 +27,6 @@ def read_sentences(path: Path, builder: GraphBuilder, problems: Problems) -> Non
     for _, line in lines_of(path, problems):
         text = " ".join(line.split())
         if text:
-            builder.entity(f"{name}:{hashlib.blake2b(text.encode(), digest_size=6).hexdigest()}", text)
+            builder.entity(
+                f"{name}:{hashlib.blake2b(text.encode(), digest_size=6).hexdigest()}", text
+            )

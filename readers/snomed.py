@@ -55,7 +55,10 @@ def read_snomed(folder: Path, builder: GraphBuilder, problems: Problems) -> None
     terminology = _terminology(folder) or folder
     active = dict.fromkeys(row["id"] for row in _rows(terminology, CONCEPTS, problems))
     names = _names(terminology, active, builder.language, problems)
-    definitions = {row["conceptId"]: row["term"] for row in _rows(terminology, "sct2_TextDefinition_*", problems)}
+    definitions = {
+        row["conceptId"]: row["term"]
+        for row in _rows(terminology, "sct2_TextDefinition_*", problems)
+    }
     for concept in active:
         label, *synonyms = names.get(concept, [""])
         builder.entity(f"{PREFIX}:{concept}", label, synonyms, definitions.get(concept, ""))
@@ -63,19 +66,27 @@ def read_snomed(folder: Path, builder: GraphBuilder, problems: Problems) -> None
         head, relation, tail = row["sourceId"], row["typeId"], row["destinationId"]
         if head in active and tail in active:
             builder.triple(
-                f"{PREFIX}:{head}", "is_a" if relation == IS_A else f"{PREFIX}:{relation}", f"{PREFIX}:{tail}"
+                f"{PREFIX}:{head}",
+                "is_a" if relation == IS_A else f"{PREFIX}:{relation}",
+                f"{PREFIX}:{tail}",
             )
     for relation in builder.relation_ids():
-        builder.relation(relation, next(iter(names.get(relation.removeprefix(f"{PREFIX}:"), [])), ""))
+        builder.relation(
+            relation, next(iter(names.get(relation.removeprefix(f"{PREFIX}:"), [])), "")
+        )
 
 
-def _names(terminology: Path, active: Collection[str], language: str, problems: Problems) -> dict[str, list[str]]:
+def _names(
+    terminology: Path, active: Collection[str], language: str, problems: Problems
+) -> dict[str, list[str]]:
     """Return the names of concepts, the label first."""
     sets = chain.from_iterable(
         _rows(place, "der2_cRefset_Language*", problems)
         for place in (terminology, terminology.parent / "Refset" / "Language")
     )
-    preferred = Counter(row["referencedComponentId"] for row in sets if row["acceptabilityId"] == PREFERRED)
+    preferred = Counter(
+        row["referencedComponentId"] for row in sets if row["acceptabilityId"] == PREFERRED
+    )
     found: dict[str, list[tuple[int, int, bool, str]]] = {}
     base = language.partition("-")[0]  # the tables name languages alone, and no regions
     for row in _rows(terminology, "sct2_Description_*", problems):
@@ -87,14 +98,20 @@ def _names(terminology: Path, active: Collection[str], language: str, problems: 
             found.setdefault(row["conceptId"], []).append(rank)
     names = {concept: sorted(ranked) for concept, ranked in found.items()}
     return {
-        concept: [*dict.fromkeys(term for of_language, *_, term in ranked if of_language == ranked[0][0])]
+        concept: [
+            *dict.fromkeys(term for of_language, *_, term in ranked if of_language == ranked[0][0])
+        ]
         for concept, ranked in names.items()
     }
 
 
 def _terminology(folder: Path) -> Path | None:
     """Return where the tables of a snapshot are, or ``None`` if there are none."""
-    found = (path for place in PLACES for path in sorted(folder.glob(f"{place}/{CONCEPTS}Snapshot*.txt*".lstrip("/"))))
+    found = (
+        path
+        for place in PLACES
+        for path in sorted(folder.glob(f"{place}/{CONCEPTS}Snapshot*.txt*".lstrip("/")))
+    )
     return next((path.parent for path in found if path.is_file()), None)
 
 
@@ -107,6 +124,8 @@ def _rows(folder: Path, start: str, problems: Problems) -> Iterator[Row]:
             if not header:
                 header = cells
             elif len(cells) != len(header):
-                problems.report(f"expected {len(header)} columns, found {line[:60]!r}", number, str(path))
+                problems.report(
+                    f"expected {len(header)} columns, found {line[:60]!r}", number, str(path)
+                )
             elif (row := dict(zip(header, cells, strict=True)))["active"] == "1":
                 yield row

@@ -34,12 +34,19 @@ def opened_database(path: Path) -> Iterator[sqlite3.Connection]:
         ReadError: If it is damaged, or locked.
     """
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)) as database:
+        with closing(
+            sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)
+        ) as database:
             database.execute("PRAGMA trusted_schema = OFF")
             database.text_factory = lambda text: text.decode("utf-8", "replace")
             yield database
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter of a message that quotes the file
-        raise ReadError(f"expected a database of SQLite, found a damaged or locked one ({error})", str(path)) from None
+    except (
+        sqlite3.Error,
+        UnicodeDecodeError,
+    ) as error:  # the latter of a message that quotes the file
+        raise ReadError(
+            f"expected a database of SQLite, found a damaged or locked one ({error})", str(path)
+        ) from None
 
 
 def rows_in(database: sqlite3.Connection, query: str, path: Path) -> Iterator[tuple[Any, ...]]:
@@ -51,7 +58,10 @@ def rows_in(database: sqlite3.Connection, query: str, path: Path) -> Iterator[tu
     most = path.stat().st_size
     for number, row in enumerate(database.execute(query)):
         if number > most:
-            raise ReadError(f"expected no more rows than the file has bytes ({most:,}), found more; refused", str(path))
+            raise ReadError(
+                f"expected no more rows than the file has bytes ({most:,}), found more; refused",
+                str(path),
+            )
         yield row
 
 
@@ -68,7 +78,9 @@ def columns_of(database: sqlite3.Connection) -> dict[str, list[str]]:
     }
 
 
-def keys_of(database: sqlite3.Connection, table: str) -> tuple[list[str], dict[str, tuple[str, str]]]:
+def keys_of(
+    database: sqlite3.Connection, table: str
+) -> tuple[list[str], dict[str, tuple[str, str]]]:
     """Return the columns that are declared to be the key of a table, and which column of which table its others name.
 
     A foreign key of several columns is left out, as none of them names a row.
@@ -80,12 +92,19 @@ def keys_of(database: sqlite3.Connection, table: str) -> tuple[list[str], dict[s
     found = {}
     for number, column, other, key in parts:
         named = names.get(other.casefold())
-        if named and count[number] == 1 and (key := key or next(iter(_key_of(database, named)), "")):
+        if (
+            named
+            and count[number] == 1
+            and (key := key or next(iter(_key_of(database, named)), ""))
+        ):
             found[column] = (named, key)
     return _key_of(database, table), found
 
 
 def _key_of(database: sqlite3.Connection, table: str) -> list[str]:
     return [
-        name for (name,) in database.execute("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", (table,))
+        name
+        for (name,) in database.execute(
+            "SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", (table,)
+        )
     ]

@@ -21,7 +21,11 @@ Describe = Callable[[Path, GraphBuilder, Problems], None]
 
 SYNSET = re.compile(r"\d{8}")
 
-IDS, NAMED, DEFINED = ("entity_id", "id"), ("label", "name", "entity"), ("description", "entity_desc", "definition")
+IDS, NAMED, DEFINED = (
+    ("entity_id", "id"),
+    ("label", "name", "entity"),
+    ("description", "entity_desc", "definition"),
+)
 """Keys of ids, labels and definitions in JSON."""
 
 
@@ -34,7 +38,9 @@ def _cells(path: Path, problems: Problems, width: int) -> Iterator[list[str]]:
         if len(cells) == width:
             yield cells
         else:
-            problems.report(f"expected {width} columns, found {len(cells)}: {line[:60]!r}", number, str(path))
+            problems.report(
+                f"expected {width} columns, found {len(cells)}: {line[:60]!r}", number, str(path)
+            )
 
 
 def read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:
@@ -51,10 +57,16 @@ def read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> N
                 problems.report(f"expected a header with one of {', '.join(ID)}", number, str(path))
                 return
         elif len(cells) != columns.width or not cells[columns.id[0]].strip():
-            problems.report(f"expected {columns.width} columns and an id, found {line[:60]!r}", number, str(path))
+            problems.report(
+                f"expected {columns.width} columns and an id, found {line[:60]!r}",
+                number,
+                str(path),
+            )
         else:
             identifier = add_entity(columns, cells, builder, exact=True)
-            alternatives.update(dict.fromkeys(columns.names(columns.alternatives, cells, exact=True), identifier))
+            alternatives.update(
+                dict.fromkeys(columns.names(columns.alternatives, cells, exact=True), identifier)
+            )
     builder.replace(alternatives)
 
 
@@ -67,8 +79,12 @@ def read_relation_text(path: Path, builder: GraphBuilder, problems: Problems) ->
 def _names(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     for identifier, name in _cells(path, problems, 2):
         if identifier in builder:
-            label, comma, gloss = name.partition(", ") if SYNSET.fullmatch(identifier) else (name, "", "")
-            builder.entity(identifier, label=label.replace("_", " "), definition=gloss if comma else "")
+            label, comma, gloss = (
+                name.partition(", ") if SYNSET.fullmatch(identifier) else (name, "", "")
+            )
+            builder.entity(
+                identifier, label=label.replace("_", " "), definition=gloss if comma else ""
+            )
 
 
 def _definitions(path: Path, builder: GraphBuilder, problems: Problems) -> None:
@@ -108,9 +124,12 @@ def _lists(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read names and definitions in JSON, under ids or in a list."""
     relations = set(builder.relation_ids())
     for identifier, about in _under_ids(path, problems):
-        said = {"label": about} if isinstance(about, str) else about if isinstance(about, dict) else {}
+        said = (
+            {"label": about} if isinstance(about, str) else about if isinstance(about, dict) else {}
+        )
         label, definition = (
-            next((said[key] for key in keys if isinstance(said.get(key), str)), "") for keys in (NAMED, DEFINED)
+            next((said[key] for key in keys if isinstance(said.get(key), str)), "")
+            for keys in (NAMED, DEFINED)
         )
         if identifier in builder:
             label = _wordnet_word(label) if SYNSET.fullmatch(identifier) else label

@@ -76,7 +76,9 @@ def read_umls(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
     for release in RELEASES:
         builder.prefixes[release.prefix] = release.namespace
         _add_names(folder, release, builder, problems)
-        for concept, _, _, _, _, definition, suppressed, *_ in _rows(folder, release, "DEF", 8, problems):
+        for concept, _, _, _, _, definition, suppressed, *_ in _rows(
+            folder, release, "DEF", 8, problems
+        ):
             if suppressed == "N" and _id(release, concept) in builder:
                 builder.entity(_id(release, concept), definition=definition)
         for concept, kind, _, name, *_ in _rows(folder, release, "STY", 6, problems):
@@ -102,7 +104,9 @@ def _add_names(folder: Path, release: _Release, builder: GraphBuilder, problems:
             found.setdefault(concept, []).append(rank)
     for concept, ranks in found.items():
         ranks.sort(key=lambda rank: rank[:3])
-        label, *synonyms = dict.fromkeys(name for is_other, *_, name in ranks if is_other == ranks[0][0])
+        label, *synonyms = dict.fromkeys(
+            name for is_other, *_, name in ranks if is_other == ranks[0][0]
+        )
         builder.entity(_id(release, concept), label, synonyms)
 
 
@@ -113,7 +117,11 @@ def _link(row: list[str], release: _Release) -> tuple[str, str, str] | None:
         return None
     if kind in ("PAR", "RB") and not name:
         return _id(release, first), "is_a" if kind == "PAR" else "broader", _id(release, second)
-    return (_id(release, second), "is_a" if name == "isa" else name, _id(release, first)) if name else None
+    return (
+        (_id(release, second), "is_a" if name == "isa" else name, _id(release, first))
+        if name
+        else None
+    )
 
 
 def _id(release: _Release, concept: str) -> str:
@@ -121,11 +129,17 @@ def _id(release: _Release, concept: str) -> str:
 
 
 def _tables(folder: Path, release: _Release, name: str) -> list[Path]:
-    paths = (folder / place / f"{release.start}{name}.RRF{suffix}" for place in PLACES for suffix in ("", ".gz"))
+    paths = (
+        folder / place / f"{release.start}{name}.RRF{suffix}"
+        for place in PLACES
+        for suffix in ("", ".gz")
+    )
     return [path for path in paths if path.is_file()][:1]
 
 
-def _rows(folder: Path, release: _Release, name: str, width: int, problems: Problems) -> Iterator[list[str]]:
+def _rows(
+    folder: Path, release: _Release, name: str, width: int, problems: Problems
+) -> Iterator[list[str]]:
     """Yield the cells of a table, if it is there, a bar after each; a line of another width is a problem."""
     for path in _tables(folder, release, name):
         for number, line in lines_of(path, problems):

@@ -36,7 +36,9 @@ def is_wikibase(objects: Iterable[Mapping[str, Any]]) -> bool:
     return {"id", "claims"} <= first.keys() and bool(ENTITY.fullmatch(str(first["id"])))
 
 
-def read_wikibase(entities: Iterable[Mapping[str, Any]], builder: GraphBuilder, problems: Problems) -> None:
+def read_wikibase(
+    entities: Iterable[Mapping[str, Any]], builder: GraphBuilder, problems: Problems
+) -> None:
     """Read labels, descriptions and aliases of entities, and the statements that lead to entities.
 
     Of a statement the value counts, not its qualifiers; deprecated ones are left out, and so are all but the preferred ones
@@ -51,7 +53,9 @@ def read_wikibase(entities: Iterable[Mapping[str, Any]], builder: GraphBuilder, 
     for number, entity in enumerate(entities, start=1):
         identifier, claims = entity.get("id"), entity.get("claims")
         if not isinstance(identifier, str) or not isinstance(claims, dict | list):
-            problems.report(f"expected an entity with an id and claims, found {str(entity)[:60]!r} as number {number}")
+            problems.report(
+                f"expected an entity with an id and claims, found {str(entity)[:60]!r} as number {number}"
+            )
             continue
         label = _in_language(entity.get("labels"), builder.language)
         if entity.get("type") == "property":
@@ -81,13 +85,19 @@ def _in_language(texts: Any, language: str) -> list[str]:
         return []
     best = min(texts, key=lambda tag: language_rank(tag, language))
     found = texts[best] if isinstance(texts[best], list) else [texts[best]]
-    return [one["value"] for one in found if isinstance(one, dict) and isinstance(one.get("value"), str)]
+    return [
+        one["value"] for one in found if isinstance(one, dict) and isinstance(one.get("value"), str)
+    ]
 
 
 def _links(claims: dict[str, Any] | list[Any]) -> Iterator[tuple[str, str]]:
     """Yield the property and the entity of each statement that counts."""
     for relation, statements in claims.items() if isinstance(claims, dict) else ():
-        stated = [one for one in statements if isinstance(one, dict)] if isinstance(statements, list) else []
+        stated = (
+            [one for one in statements if isinstance(one, dict)]
+            if isinstance(statements, list)
+            else []
+        )
         is_preferred = any(one.get("rank") == "preferred" for one in stated)
         for one in stated:
             if one.get("rank") == "deprecated" or (is_preferred and one.get("rank") != "preferred"):
@@ -98,7 +108,15 @@ def _links(claims: dict[str, Any] | list[Any]) -> Iterator[tuple[str, str]]:
 
 def _tail(snak: Any) -> str:
     """Return the entity that a statement leads to, if it does."""
-    value = snak.get("datavalue", {}) if isinstance(snak, dict) and snak.get("snaktype", "value") == "value" else {}
-    inside = value.get("value") if isinstance(value, dict) and value.get("type") == "wikibase-entityid" else None
+    value = (
+        snak.get("datavalue", {})
+        if isinstance(snak, dict) and snak.get("snaktype", "value") == "value"
+        else {}
+    )
+    inside = (
+        value.get("value")
+        if isinstance(value, dict) and value.get("type") == "wikibase-entityid"
+        else None
+    )
     found = inside.get("id") if isinstance(inside, dict) else None
     return found if isinstance(found, str) else ""

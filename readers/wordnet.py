@@ -60,12 +60,16 @@ def read_wordnet(folder: Path, builder: GraphBuilder, problems: Problems) -> Non
                 links.extend((*link, number, str(path)) for link in _synset(line, letter, builder))
             except (ValueError, IndexError, KeyError) as error:
                 found = f"{line[:60]!r} ({error})"
-                problems.report(f"expected a synset as in wndb(5), found {found}", number, str(path))
+                problems.report(
+                    f"expected a synset as in wndb(5), found {found}", number, str(path)
+                )
     for head, relation, tail, number, source in links:
         if tail in builder:
             builder.triple(head, relation, tail)
         else:
-            problems.report(f"expected a pointer to a synset that is there, found {tail}", number, source)
+            problems.report(
+                f"expected a pointer to a synset that is there, found {tail}", number, source
+            )
 
 
 def _synset(line: str, letter: str, builder: GraphBuilder) -> list[tuple[str, str, str]]:
@@ -79,6 +83,8 @@ def _synset(line: str, letter: str, builder: GraphBuilder) -> list[tuple[str, st
     start = 4 + 2 * n_words
     n_pointers = int(cells[start])
     pointers = [cells[start + 1 + 4 * at : start + 5 + 4 * at] for at in range(n_pointers)]
-    links = [(identifier, POINTERS[symbol], f"{offset}-{pos}") for symbol, offset, pos, _ in pointers]
+    links = [
+        (identifier, POINTERS[symbol], f"{offset}-{pos}") for symbol, offset, pos, _ in pointers
+    ]
     builder.entity(identifier, label=words[0], synonyms=words[1:], definition=gloss)
     return links

@@ -48,14 +48,19 @@ def well_formed(what: str, path: Path) -> Iterator[None]:
     try:
         yield
     except ParseError as error:
-        raise ReadError(f"expected {what}, found a fault ({error}); mend it", str(path), error.position[0]) from None
+        raise ReadError(
+            f"expected {what}, found a fault ({error}); mend it", str(path), error.position[0]
+        ) from None
     except (LookupError, ValueError) as error:  # of the encoding that it names
         raise ReadError(
-            f"expected {what} in UTF-8, found another encoding ({error}); save it as UTF-8", str(path)
+            f"expected {what} in UTF-8, found another encoding ({error}); save it as UTF-8",
+            str(path),
         ) from None
 
 
-def check_doctype(head: bytes, source: str, *, may_be_external: bool = False) -> tuple[int, dict[str, str]]:
+def check_doctype(
+    head: bytes, source: str, *, may_be_external: bool = False
+) -> tuple[int, dict[str, str]]:
     """Check the entities that a document declares; return where its root starts, and the entities.
 
     Short entities of plain text, as Protégé writes them for namespaces, are fine.
@@ -76,13 +81,22 @@ def check_doctype(head: bytes, source: str, *, may_be_external: bool = False) ->
     if not head.startswith(b"<!DOCTYPE", start):
         return start, {}
     opening = re.compile(rb"<!DOCTYPE[^\[>]*([\[>])").match(head, start)
-    end = head.find(b"]", start) if opening and opening[1] == b"[" else opening.end() - 1 if opening else -1
+    end = (
+        head.find(b"]", start)
+        if opening and opening[1] == b"["
+        else opening.end() - 1
+        if opening
+        else -1
+    )
     after = re.compile(rb"\]?\s*>").match(head, end) if end >= 0 else None
     if opening is None or after is None:
-        raise ReadError("expected a DOCTYPE that ends near the start of the file, found none; remove it", source)
+        raise ReadError(
+            "expected a DOCTYPE that ends near the start of the file, found none; remove it", source
+        )
     if not may_be_external and re.search(rb"\s(?:SYSTEM|PUBLIC)\s", opening[0]):
         raise ReadError(
-            "expected no external DOCTYPE (SYSTEM, PUBLIC), found one; nothing is fetched: remove it", source
+            "expected no external DOCTYPE (SYSTEM, PUBLIC), found one; nothing is fetched: remove it",
+            source,
         )
     subset = head[opening.end() : end]
     entities: dict[str, str] = {}
@@ -90,15 +104,26 @@ def check_doctype(head: bytes, source: str, *, may_be_external: bool = False) ->
         value = double or single
         shown = name.decode("latin-1")
         if parameter or other.strip():
-            raise ReadError(f"expected no external entity, found {shown!r}; nothing is fetched: remove it", source)
+            raise ReadError(
+                f"expected no external entity, found {shown!r}; nothing is fetched: remove it",
+                source,
+            )
         if b"&" in value or b"%" in value or b"<" in value:
-            raise ReadError(f"expected entities of plain text, found {shown!r} that holds others; refused", source)
+            raise ReadError(
+                f"expected entities of plain text, found {shown!r} that holds others; refused",
+                source,
+            )
         if len(value) > LONGEST:
             found = f"{shown!r} of {len(value)}"
-            raise ReadError(f"expected entities of at most {LONGEST} bytes, found {found}; refused", source)
+            raise ReadError(
+                f"expected entities of at most {LONGEST} bytes, found {found}; refused", source
+            )
         entities[shown] = value.decode("utf-8", "replace")
     if subset.count(b"<!ENTITY") != len(entities) or len(entities) > MOST:
-        raise ReadError(f"expected at most {MOST} well-formed entities in the DOCTYPE, found others; refused", source)
+        raise ReadError(
+            f"expected at most {MOST} well-formed entities in the DOCTYPE, found others; refused",
+            source,
+        )
     return after.end(), entities
 
 
@@ -128,19 +153,25 @@ class GuardedXml:
         found: dict[str, str] = {}
         for name, double, single in NAMESPACE.findall(root.split(b">", 1)[0]):
             value = (double or single).decode("utf-8", "replace")
-            found[name.decode()] = re.sub(r"&([^;]+);", lambda match: entities.get(match[1], match[0]), value)
+            found[name.decode()] = re.sub(
+                r"&([^;]+);", lambda match: entities.get(match[1], match[0]), value
+            )
         return found
 
     def _refuse_late(self, chunk: bytes) -> None:
         window = self._tail + chunk
         if any(mark in window for mark in LATE):
-            raise ReadError("expected no DOCTYPE or ENTITY inside the document, found one; refused", self.source)
+            raise ReadError(
+                "expected no DOCTYPE or ENTITY inside the document, found one; refused", self.source
+            )
         self._tail = window[-16:]
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes."""
         if self._head:
-            chunk, self._head = (self._head, b"") if size < 0 else (self._head[:size], self._head[size:])
+            chunk, self._head = (
+                (self._head, b"") if size < 0 else (self._head[:size], self._head[size:])
+            )
             return chunk
         chunk = self._stream.read(size)
         self._refuse_late(chunk)

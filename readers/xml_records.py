@@ -22,14 +22,18 @@ from ontodex.readers.xml_guard import XML, GuardedXml, well_formed
 
 __all__ = ["xml_records"]
 
-OF_XML = re.compile(rf"(?:{re.escape(XML)}(?!id$)|\{{http://www\.w3\.org/2001/XMLSchema-instance\}}).*")
+OF_XML = re.compile(
+    rf"(?:{re.escape(XML)}(?!id$)|\{{http://www\.w3\.org/2001/XMLSchema-instance\}}).*"
+)
 """Attributes that say nothing of what an element stands for."""
 
 LANG = "lang"
 LANGUAGES = (f"{XML}lang", LANG)
 """Attributes that tell in what language the text of an element is."""
 
-FIELDS = frozenset(("property", "field", "attribute", "attr", "att", "data", "param", "binding", "value"))
+FIELDS = frozenset(
+    ("property", "field", "attribute", "attr", "att", "data", "param", "binding", "value")
+)
 """Elements whose attribute ``name`` tells what they hold."""
 
 INLINE = frozenset(("b", "br", "em", "i", "r", "span", "strong", "sub", "sup", "u"))
@@ -69,7 +73,7 @@ def xml_records(path: Path, language: str) -> dict[str, list[Record]]:
         ReadError: If it is no XML, declares entities that look hostile, or no element tells what it is.
     """
     with opened(path) as stream, well_formed("XML", path):
-        root = ElementTree.parse(GuardedXml(stream, path, may_be_external=True)).getroot()  # noqa: S314
+        root = ElementTree.parse(GuardedXml(stream, path, may_be_external=True)).getroot()
     for inside in [inside for inside in root if _kind(inside).lower() in ABOUT]:
         root.remove(inside)
     try:
@@ -120,7 +124,9 @@ class _Elements:
         for name, value in element.attrib.items():
             if not OF_XML.fullmatch(name) and not (is_field and name == "name"):
                 said[name.rpartition("}")[2]] = value
-        is_mixed = any(_kind(one).lower() in INLINE or (one.tail and one.tail.strip()) for one in element)
+        is_mixed = any(
+            _kind(one).lower() in INLINE or (one.tail and one.tail.strip()) for one in element
+        )
         text = " ".join(("".join(element.itertext()) if is_mixed else element.text or "").split())
         is_leaf = is_mixed or not len(element)
         if _language(element):
@@ -142,7 +148,9 @@ class _Elements:
         found: dict[str, list[Any]] = {}
         for inside in self._in_language(element):
             if (value := self.said(inside)) not in ("", [], {}):
-                found.setdefault(_key(inside, value), []).extend(value if isinstance(value, list) else [value])
+                found.setdefault(_key(inside, value), []).extend(
+                    value if isinstance(value, list) else [value]
+                )
         kind = _kind(element)
         return {
             key: values if len(values) > 1 or (kind, key) in self._repeated else values[0]
@@ -151,7 +159,9 @@ class _Elements:
 
     def _in_language(self, element: Element) -> Iterator[Element]:
         """Yield what is in an element, of one kind in several languages those in the one that is wanted."""
-        ranked = [(_kind(one), language_rank(_language(one), self._language), one) for one in element]
+        ranked = [
+            (_kind(one), language_rank(_language(one), self._language), one) for one in element
+        ]
         best: dict[str, int] = {}
         for kind, rank, _ in ranked:
             best[kind] = min(rank, best.get(kind, rank))
@@ -177,7 +187,11 @@ def _take_own(said: _Object) -> None:
     for name, key in _own_keys(said.kind.lower(), tuple(said)).items():
         said[name] = said.pop(key)
     for key, value in [*said.items()]:
-        if is_named({key: key}) and isinstance(value, list) and all(isinstance(one, str) for one in value):
+        if (
+            is_named({key: key})
+            and isinstance(value, list)
+            and all(isinstance(one, str) for one in value)
+        ):
             others = "alternative ids" if key_of({key: key}, ID) else "synonyms"
             said[key], *said[others] = value
     for key in (*(() if said.kind in FIELDS else (said.kind,)), *TEXT):
@@ -228,7 +242,9 @@ def _listed(value: Any) -> Sequence[Any]:
 
 def _within(value: Any) -> Iterable[Any]:
     """Return what an object or a list holds."""
-    return value.values() if isinstance(value, _Object) else value if isinstance(value, list) else ()
+    return (
+        value.values() if isinstance(value, _Object) else value if isinstance(value, list) else ()
+    )
 
 
 def _objects(value: Any) -> Iterator[_Object]:
@@ -251,7 +267,9 @@ def _entities(document: Any) -> list[_Object]:
 
 def _rows(document: Any) -> list[_Object]:
     """Return the objects of a document of which none has a name: they may be rows whose keys tell more together."""
-    return [one for inside in _within(document) for one in _listed(inside) if isinstance(one, _Object)]
+    return [
+        one for inside in _within(document) for one in _listed(inside) if isinstance(one, _Object)
+    ]
 
 
 def _records(value: Any, *, is_root: bool = True) -> Iterator[_Object]:
@@ -272,7 +290,9 @@ def _take_codes(objects: Sequence[_Object]) -> None:
         if (key := key_of(one, LABELS)) and not key_of(one, ID):
             kinds.setdefault(one.kind, []).append((one, key))
     for named in kinds.values():
-        codes = {one[key] for one, key in named if isinstance(one[key], str) and CODE.fullmatch(one[key])}
+        codes = {
+            one[key] for one, key in named if isinstance(one[key], str) and CODE.fullmatch(one[key])
+        }
         meanings = [plain(one.get(_meaning(one, key))) for one, key in named]
         if len(codes) >= MOSTLY * len(named) and all(meanings) and are_short(meanings):
             for one, key in named:
@@ -289,7 +309,13 @@ def _meaning(one: _Object, label: str) -> str:
 
 def _nest(objects: Sequence[_Object]) -> None:
     """Put what is below an object under ``children``: what is of its kind, and what holds or is held by such kinds."""
-    pairs = {(one.kind, key) for one in objects if is_named(one) for key, value in one.items() if _are_of(key, value)}
+    pairs = {
+        (one.kind, key)
+        for one in objects
+        if is_named(one)
+        for key, value in one.items()
+        if _are_of(key, value)
+    }
     kinds = {above for above, below in pairs if above == below}
     while more := {above for above, below in pairs if below in kinds} - kinds:
         kinds |= more
@@ -302,4 +328,6 @@ def _nest(objects: Sequence[_Object]) -> None:
 
 def _are_of(kind: str, value: Any) -> bool:
     """Tell whether a value is, or lists, objects of a kind that have a name."""
-    return all(isinstance(one, _Object) and one.kind == kind and is_named(one) for one in _listed(value))
+    return all(
+        isinstance(one, _Object) and one.kind == kind and is_named(one) for one in _listed(value)
+    )

@@ -41,7 +41,9 @@ def yaml_of(path: Path) -> Any:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         fault = " ".join(str(problem or error).split())
         line = mark.line + 1 if mark else None
-        raise ReadError(f"expected YAML, found a fault ({fault}); nothing was read", str(path), line) from None
+        raise ReadError(
+            f"expected YAML, found a fault ({fault}); nothing was read", str(path), line
+        ) from None
     return builder.documents[0] if len(builder.documents) == 1 else builder.documents
 
 
@@ -85,8 +87,14 @@ class _Builder:
     def take(self, event: yaml.Event) -> None:
         """Take the next event."""
         if isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
-            self._expect(event, len(self._open) < DEEPEST, f"at most {DEEPEST} objects and lists in one another")
-            value: dict[str, Any] | list[Any] = {} if isinstance(event, yaml.MappingStartEvent) else []
+            self._expect(
+                event,
+                len(self._open) < DEEPEST,
+                f"at most {DEEPEST} objects and lists in one another",
+            )
+            value: dict[str, Any] | list[Any] = (
+                {} if isinstance(event, yaml.MappingStartEvent) else []
+            )
             self._open.append(_Container(value, event.anchor, self._count))
         elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
             ended = self._open.pop()
@@ -95,11 +103,18 @@ class _Builder:
             is_nothing = event.implicit[0] and event.value in NOTHING
             self._add(None if is_nothing else event.value, event.anchor, 1, 1)
         elif isinstance(event, yaml.AliasEvent):
-            self._expect(event, event.anchor in self._anchors, "an alias of what stands before it", found="another")
+            self._expect(
+                event,
+                event.anchor in self._anchors,
+                "an alias of what stands before it",
+                found="another",
+            )
             value, size = self._anchors[event.anchor]
             self._add(value, None, size, size)
             most = max(FREE, MOST_TIMES * self._written)
-            self._expect(event, self._count <= most, f"aliases that make no more than {most:,} values")
+            self._expect(
+                event, self._count <= most, f"aliases that make no more than {most:,} values"
+            )
 
     def _add(self, value: Any, anchor: str | None, more: int, size: int) -> None:
         """Put a value where it belongs, and note what aliases may ask for, and how many values it makes."""
@@ -114,4 +129,6 @@ class _Builder:
 
     def _expect(self, event: yaml.Event, is_so: object, what: str, found: str = "more") -> None:
         if not is_so:
-            raise ReadError(f"expected {what}, found {found}", self.source, event.start_mark.line + 1)
+            raise ReadError(
+                f"expected {what}, found {found}", self.source, event.start_mark.line + 1
+            )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import runs
 from ontodex.graph.known_links import KnownLinks
-from ontodex.scoring.similarity import Likeness, counted
+from ontodex.scoring.similarity import EntitySimilarity, counted
 
 __all__ = ["Analogy"]
 
@@ -32,7 +32,7 @@ BLOCK = 64
 class Analogy:
     """Scores tails by the links of entities that are alike.
 
-    With the :class:`~ontodex.scoring.similarity.Likeness` k of entities, a tail t of a question (h, r) has two
+    With the :class:`~ontodex.scoring.similarity.EntitySimilarity` k of entities, a tail t of a question (h, r) has two
     scores, both log(1 + sum / 0.005): by like heads, the sum of k(h, h') over known triples (h', r, t); and by like
     tails, the sum of k(t', t) over known triples (h, r, t'). Both are zero for all but a few entities, and never below.
 
@@ -49,7 +49,7 @@ class Analogy:
     """
 
     def __init__(self, links: KnownLinks, vectors: Vectors) -> None:
-        self._links, self._likeness = links, Likeness(vectors)
+        self._links, self._likeness = links, EntitySimilarity(vectors)
 
     def scores(
         self,
@@ -72,7 +72,10 @@ class Analogy:
         for start in range(0, len(entities), BLOCK):
             part = slice(start, start + BLOCK)
             yield from self._block(
-                vectors[part], entities[part], relations[part], None if apart is None else apart[part]
+                vectors[part],
+                entities[part],
+                relations[part],
+                None if apart is None else apart[part],
             )
 
     def _block(
@@ -99,7 +102,11 @@ class Analogy:
         for relation, like, amounts, linked, by in parts:
             by_heads = np.bincount(linked, by, count)
             by_tails = np.bincount(like.reshape(-1), amounts.reshape(-1), count)
-            rows = np.flatnonzero(by_heads + by_tails) if relation >= 0 else np.zeros(0, dtype=np.int64)
+            rows = (
+                np.flatnonzero(by_heads + by_tails)
+                if relation >= 0
+                else np.zeros(0, dtype=np.int64)
+            )
             yield rows, counted(np.stack([by_heads[rows], by_tails[rows]]))
 
     def grounds(
@@ -126,13 +133,18 @@ class Analogy:
         at, place = np.nonzero(alike == tail)
         both = (near[linked], likeness[linked]), (examples[at], values[at, place])
         by_heads, by_tails = (
-            sorted(zip(rows.tolist(), amounts.tolist(), strict=True), key=lambda one: -one[1]) for rows, amounts in both
+            sorted(zip(rows.tolist(), amounts.tolist(), strict=True), key=lambda one: -one[1])
+            for rows, amounts in both
         )
         return by_heads, by_tails
 
-    def _examples(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> tuple[Rows, Rows]:
+    def _examples(
+        self, entities: NDArray[np.integer], relations: NDArray[np.integer]
+    ) -> tuple[Rows, Rows]:
         """Return known tails, and the question of each: all, or of very many so many spread over them."""
         starts, counts = self._links.spans(entities, relations)
         most = np.minimum(counts, EXAMPLES)
         owners, places = runs(np.zeros_like(most), most)
-        return owners, self._links.triples[starts[owners] + places * counts[owners] // most[owners], 2]
+        return owners, self._links.triples[
+            starts[owners] + places * counts[owners] // most[owners], 2
+        ]

@@ -19,12 +19,21 @@ from ontodex.geometry.logistic import regression, sigmoid
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import distinct
 from ontodex.graph.known_links import KnownLinks
-from ontodex.scoring.case_based import RULES, Precedents
-from ontodex.scoring.graph_features import Bonus, Structure, add_bonuses
-from ontodex.scoring.query_functions import Ask
+from ontodex.scoring.case_based import RULES, CaseBasedEvidence
+from ontodex.scoring.graph_features import Offsets, Structure, add_offsets
+from ontodex.scoring.query_functions import QueryFunction
 from ontodex.scoring.rules import Rules
 
-__all__ = ["ASKED", "BEST", "BestAnswers", "answerable", "best_answers", "chances", "fit_odds", "leave_out"]
+__all__ = [
+    "ASKED",
+    "BEST",
+    "BestAnswers",
+    "answerable",
+    "best_answers",
+    "fit_calibration",
+    "leave_out",
+    "probabilities",
+]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -54,7 +63,7 @@ SOME_DOUBT = 0.01
 """Added to what rules say and to its contrary, so that neither is sure."""
 
 
-Scored = Callable[[Rows, Rows], tuple[NDArray[np.float32], Sequence[Bonus]]]
+Scored = Callable[[Rows, Rows], tuple[NDArray[np.float32], Sequence[Offsets]]]
 """Scores all entities as answers to questions (entities and relations): logarithms of odds but for a constant, of shape
 (questions, entities); and tells what rules say, see :meth:`ontodex.scoring.rules.Rules.scores`."""
 
@@ -93,7 +102,9 @@ def answerable(links: KnownLinks, rules: Rules, relations: Rows | None = None) -
     asked = np.concatenate([links.triples[:, :2], rules.surely_answered(links)])
     if relations is not None:
         asked = asked[np.isin(asked[:, 1], relations)]
-    relation, entity = np.divmod(distinct(asked[:, 1] * links.n_entities + asked[:, 0]), links.n_entities)
+    relation, entity = np.divmod(
+        distinct(asked[:, 1] * links.n_entities + asked[:, 0]), links.n_entities
+    )
     return np.stack([entity, relation], axis=1)
 
 
@@ -117,24 +128,39 @@ def best_answers(
         entities, relations = questions[start : start + ASKED].T
         scores, rules = scored(entities, relations)
         of_known = np.array(
-            [_log_sum(scores[row, known]) for row, known in enumerate(links.tails(entities, relations))]
+            [
+                _log_sum(scores[row, known])
+                for row, known in enumerate(links.tails(entities, relations))
+            ]
         )
         leave_out(scores, links, entities, relations, reflexive)
         of_others = np.array([_log_sum(row) for row in scores])
         if passed_over is not None:
-            for row, (entity, relation) in enumerate(zip(entities.tolist(), relations.tolist(), strict=True)):
+            for row, (entity, relation) in enumerate(
+                zip(entities.tolist(), relations.tolist(), strict=True)
+            ):
                 scores[row, passed_over(entity, relation)] = -np.inf
         best = min(BEST, scores.shape[1])
         tails = np.argpartition(scores, -best, axis=1)[:, -best:]
         shares = np.take_along_axis(scores, tails, axis=1) - of_others[:, None]
-        said = np.stack([_looked_up(*of_one, rows) for of_one, rows in zip(rules, tails, strict=True)])
+        said = np.stack(
+            [_looked_up(*of_one, rows) for of_one, rows in zip(rules, tails, strict=True)]
+        )
         evidence = _evidence(links, entities, relations, tails, shares, said, of_known - of_others)
         asked, places = np.nonzero(np.isfinite(shares))
-        yield BestAnswers(entities[asked], relations[asked], tails[asked, places], evidence[:, asked, places])
+        yield BestAnswers(
+            entities[asked], relations[asked], tails[asked, places], evidence[:, asked, places]
+        )
 
 
 def _evidence(
-    links: KnownLinks, entities: Rows, relations: Rows, tails: Rows, shares: Floats, said: Floats, known: Floats
+    links: KnownLinks,
+    entities: Rows,
+    relations: Rows,
+    tails: Rows,
+    shares: Floats,
+    said: Floats,
+    known: Floats,
 ) -> Floats:
     """Return what is seen of answers, see :class:`BestAnswers`, of shape (7, questions, answers).
 
@@ -151,7 +177,11 @@ def _evidence(
     left = np.clip(-np.logaddexp(0, known), LEAST_LEFT, MUCH_LEFT) - MUCH_LEFT
     many, here, full = (
         np.broadcast_to(of_question[:, None], shares.shape)
-        for of_question in (np.log(np.maximum(counts, SOME)), links.going_on(entities, relations), left)
+        for of_question in (
+            np.log(np.maximum(counts, SOME)),
+            links.going_on(entities, relations),
+            left,
+        )
     )
     there = links.going_on(tails, links.inverse(relations)[:, None])
     logits = np.log(said + SOME_DOUBT) - np.log1p(SOME_DOUBT - said)
@@ -165,7 +195,11 @@ def _log_sum(scores: NDArray[np.float32]) -> float:
 
 
 def leave_out(
-    scores: NDArray[np.float32], links: KnownLinks, entities: Rows, relations: Rows, reflexive: Collection[int]
+    scores: NDArray[np.float32],
+    links: KnownLinks,
+    entities: Rows,
+    relations: Rows,
+    reflexive: Collection[int],
 ) -> None:
     """Set scores of what is known, or no answer, to minus infinity.
 
@@ -190,7 +224,7 @@ def _looked_up(rows: Rows, values: Floats, wanted: Rows) -> Floats:
     return np.where(rows[places] == wanted, values[places], 0.0)
 
 
-def chances(evidence: Floats, odds: NDArray[np.floating] | None) -> Floats:
+def probabilities(evidence: Floats, odds: NDArray[np.floating] | None) -> Floats:
     """Return the probability of each answer, of shape (answers,).
 
     Args:
@@ -201,13 +235,13 @@ def chances(evidence: Floats, odds: NDArray[np.floating] | None) -> Floats:
     return sigmoid(weights[:-1] @ evidence[: len(weights) - 1] + weights[-1])
 
 
-def fit_odds(
+def fit_calibration(
     links: KnownLinks,
     held_out: KnownLinks,
     vectors: Vectors,
-    ask: Ask,
+    ask: QueryFunction,
     structure: Structure,
-    precedents: Precedents,
+    case_based: CaseBasedEvidence,
     reflexive: Collection[int],
     random: np.random.Generator,
     *,
@@ -221,7 +255,7 @@ def fit_odds(
         vectors: Entity vectors of the link space.
         ask: Makes queries of it.
         structure: What was learnt of the known links, and its weights.
-        precedents: What they suggest.
+        case_based: What they suggest.
         reflexive: Relations by which an entity may be linked to itself.
         random: Draws the questions.
         quiet: Show no progress on stderr.
@@ -231,21 +265,25 @@ def fit_odds(
         few true answers to fit any.
     """
 
-    def scored(entities: Rows, relations: Rows) -> tuple[NDArray[np.float32], Sequence[Bonus]]:
+    def scored(entities: Rows, relations: Rows) -> tuple[NDArray[np.float32], Sequence[Offsets]]:
         queries = structure.queries(ask(entities, relations), entities, relations)
         scores = np.empty((len(entities), len(vectors)), dtype=np.float32)
         for first, rows in vectors.blocks():
             here = slice(first, first + len(rows))
             of_links = structure.entities[np.arange(here.start, here.stop)]
-            scores[:, here] = queries[:, : vectors.dim] @ rows.T + queries[:, vectors.dim :] @ of_links.T
-        found = list(precedents.scores(vectors[entities], entities, relations))
-        add_bonuses(scores, structure.bonuses(found, entities, relations))
+            scores[:, here] = (
+                queries[:, : vectors.dim] @ rows.T + queries[:, vectors.dim :] @ of_links.T
+            )
+        found = list(case_based.scores(vectors[entities], entities, relations))
+        add_offsets(scores, structure.offsets(found, entities, relations))
         return scores, [(rows, said[RULES]) for rows, said in found]
 
     asked = random.permutation(answerable(links, structure.rules))[:QUESTIONS]
     evidence, truth = [np.zeros((len(UNFITTED) - 1, 0))], [np.zeros(0, dtype=bool)]
     blocks, found = -(-len(asked) // ASKED), best_answers(asked, scored, links, reflexive)
-    for best in tqdm(found, "weighing", blocks, unit="question", unit_scale=ASKED, file=sys.stderr, disable=quiet):
+    for best in tqdm(
+        found, "weighing", blocks, unit="question", unit_scale=ASKED, file=sys.stderr, disable=quiet
+    ):
         evidence.append(best.evidence)
         truth.append(held_out.known(best.entities, best.relations, best.tails))
     true = np.concatenate(truth)

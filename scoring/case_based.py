@@ -13,7 +13,7 @@ from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.analogy import Analogy
 from ontodex.scoring.rules import Rules
 
-__all__ = ["RULES", "Ground", "Precedents"]
+__all__ = ["RULES", "CaseBasedEvidence", "Ground"]
 
 SCORES = 6
 """Scores that a tail has."""
@@ -25,7 +25,7 @@ RULES = 4
 """Which of them is that of rules."""
 
 
-class Precedents:
+class CaseBasedEvidence:
     """Scores of the tails of questions by known triples.
 
     Args:
@@ -82,7 +82,9 @@ class Precedents:
                 first += len(values)
             yield rows, scores
 
-    def grounds(self, text: NDArray[np.float32], entity: int, relation: int, tail: int) -> list[list[Ground]]:
+    def grounds(
+        self, text: NDArray[np.float32], entity: int, relation: int, tail: int
+    ) -> list[list[Ground]]:
         """Return the known triples that the scores of a tail go by, but for the last: likeness or confidence, and triples.
 
         Args:

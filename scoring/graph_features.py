@@ -13,12 +13,12 @@ from ontodex.geometry.complex import compose
 from ontodex.geometry.vectors import Vectors
 from ontodex.scoring.rules import Rules, no_rules
 
-__all__ = ["PRECEDENTS", "WEIGHTS", "Bonus", "Structure", "add_bonuses"]
+__all__ = ["PRECEDENTS", "WEIGHTS", "Offsets", "Structure", "add_offsets"]
 
 TEXT, LINKS, RANGE = (slice(place, place + 1) for place in range(3))
 PRECEDENTS = slice(3, 8)
 """Where the weights of each score stand: the text's, ComplEx's, the range's, and those of
-:meth:`~ontodex.scoring.case_based.Precedents.scores`, of which the last corrects the range."""
+:meth:`~ontodex.scoring.case_based.CaseBasedEvidence.scores`, of which the last corrects the range."""
 
 WEIGHTS = 8
 """Weights of a relation."""
@@ -32,13 +32,13 @@ class StoredArrays(Protocol):
         """Return an array."""
 
 
-Bonus = tuple[NDArray[np.int64], NDArray[np.float64]]
+Offsets = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Rows of entities, ascending, and what is added to the score of each, which may be negative."""
 
 
-def add_bonuses(scores: NDArray[np.float32], bonuses: Iterable[Bonus]) -> None:
+def add_offsets(scores: NDArray[np.float32], offsets: Iterable[Offsets]) -> None:
     """Add the bonus of each query to its scores of all items, of shape (queries, items), in place."""
-    for own, (rows, more) in zip(scores, bonuses, strict=True):
+    for own, (rows, more) in zip(scores, offsets, strict=True):
         own[rows] += more.astype(np.float32)
 
 
@@ -68,7 +68,10 @@ class Structure:
     odds: NDArray[np.float32] | None = None
 
     def queries(
-        self, text: NDArray[np.float32], entities: NDArray[np.integer], relations: NDArray[np.integer]
+        self,
+        text: NDArray[np.float32],
+        entities: NDArray[np.integer],
+        relations: NDArray[np.integer],
     ) -> NDArray[np.float32]:
         """Return queries whose product with a vector of the hybrid space is the weighted sum of its scores.
 
@@ -88,33 +91,45 @@ class Structure:
         ranges = self.ranges[relations] * weights[:, RANGE] * (relations >= 0)[:, None]
         return np.concatenate([text * weights[:, TEXT], links, ranges], axis=1)
 
-    def links(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> NDArray[np.float32]:
+    def links(
+        self, entities: NDArray[np.integer], relations: NDArray[np.integer]
+    ) -> NDArray[np.float32]:
         """Return ComplEx's part of queries, unweighted: zero where the graph does not have entity or relation."""
-        made = compose(self.entities[np.maximum(entities, 0)][:, : self.relations.shape[1]], self.relations[relations])
+        made = compose(
+            self.entities[np.maximum(entities, 0)][:, : self.relations.shape[1]],
+            self.relations[relations],
+        )
         made[(entities < 0) | (relations < 0)] = 0.0
         return made
 
-    def bonuses(
-        self, found: Iterable[Bonus], entities: NDArray[np.integer], relations: NDArray[np.integer]
-    ) -> Iterator[Bonus]:
+    def offsets(
+        self,
+        found: Iterable[Offsets],
+        entities: NDArray[np.integer],
+        relations: NDArray[np.integer],
+    ) -> Iterator[Offsets]:
         """Yield what precedents add to the scores of each question's tails.
 
         A triple that is known does not count for its own range.
 
         Args:
-            found: Their scores, see :meth:`ontodex.scoring.case_based.Precedents.scores`.
+            found: Their scores, see :meth:`ontodex.scoring.case_based.CaseBasedEvidence.scores`.
             entities: Row of each entity; -1 for one that the graph does not have.
             relations: Number of each relation, inverses from R on; -1 for one that the graph does not have.
         """
-        for own, (rows, scores) in zip(self.precedent_weights(entities, relations), found, strict=True):
+        for own, (rows, scores) in zip(self.case_weights(entities, relations), found, strict=True):
             yield rows, own @ scores
 
-    def precedent_weights(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> NDArray[np.float32]:
+    def case_weights(
+        self, entities: NDArray[np.integer], relations: NDArray[np.integer]
+    ) -> NDArray[np.float32]:
         """Return the weight of each score of precedents for each question, of shape (n, 6); see :meth:`bonuses`."""
         weights = self._weights(entities, relations)
         return np.concatenate([weights[:, PRECEDENTS], -weights[:, RANGE]], axis=1)
 
-    def _weights(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> NDArray[np.float32]:
+    def _weights(
+        self, entities: NDArray[np.integer], relations: NDArray[np.integer]
+    ) -> NDArray[np.float32]:
         """Return the weights of each question, of shape (n, 8)."""
         learnt = self.entities[np.maximum(entities, 0)][:, : self.relations.shape[1]].any(axis=1)
         new = (entities < 0) | ~learnt
@@ -156,5 +171,7 @@ class Structure:
         weights = np.pad(weights, ((0, 0), (0, 0), (0, WEIGHTS - weights.shape[2])))
         dim = relations.shape[1] + ranges.shape[1]
         entities = Vectors([shard[:, hybrid.dim - dim :] for shard in hybrid.shards])
-        odds = blobs.get("structure/odds") if "structure/odds" in blobs else None  # up to format 10 there were none
+        odds = (
+            blobs.get("structure/odds") if "structure/odds" in blobs else None
+        )  # up to format 10 there were none
         return cls(entities, relations, ranges, rules, weights, odds)

@@ -17,7 +17,7 @@ from ontodex.graph.names import normalise
 from ontodex.graph.text import in_words
 from ontodex.scoring.similarity import greatest
 
-__all__ = ["NameLikeness", "plain"]
+__all__ = ["NameSimilarity", "plain"]
 
 Rows = NDArray[np.int64]
 PARTS = ("keys", "starts", "bearers", "owners", "lengths")
@@ -34,7 +34,7 @@ SPACE, BITS = ord(" "), 21
 
 
 @dataclass(frozen=True, eq=False)
-class NameLikeness:
+class NameSimilarity:
     """Finds entities by the trigrams of their labels and synonyms: any three letters of a word in spaces.
 
     The likeness of two names is the cosine of the inverse document frequencies of their trigrams, ln((1 + n) / (1 + m)) + 1
@@ -52,7 +52,7 @@ class NameLikeness:
         >>> builder = GraphBuilder("pets")
         >>> for name in ("dog", "guinea pig", "piglet"):
         ...     _ = builder.entity(f"ex:{name}", name)
-        >>> rows, likeness = NameLikeness.of(builder.build()).find("Guinea-pigs")
+        >>> rows, likeness = NameSimilarity.of(builder.build()).find("Guinea-pigs")
         >>> rows.tolist(), likeness.round(2).tolist()
         ([1, 2], [0.83, 0.11])
     """
@@ -64,30 +64,40 @@ class NameLikeness:
     lengths: NDArray[np.float32]
 
     @classmethod
-    def of(cls, graph: KnowledgeGraph) -> NameLikeness:
+    def of(cls, graph: KnowledgeGraph) -> NameSimilarity:
         """Read the labels and synonyms of a graph."""
         names: list[str] = []
         owners: list[int] = []
         for row, (label, synonyms) in enumerate(zip(graph.labels, graph.synonyms, strict=True)):
             names += (label, *synonyms)
             owners += [row] * (1 + len(synonyms))
-        parts = [_trigrams(names[start : start + AT_ONCE]) for start in range(0, len(names), AT_ONCE)]
-        keys = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(np.unique(found) for found, _ in parts)]))
+        parts = [
+            _trigrams(names[start : start + AT_ONCE]) for start in range(0, len(names), AT_ONCE)
+        ]
+        keys = np.unique(
+            np.concatenate([np.zeros(0, dtype=np.int64), *(np.unique(found) for found, _ in parts)])
+        )
         columns = [np.searchsorted(keys, found).astype(np.int32) for found, _ in parts]
         counts = np.concatenate([np.zeros(1, dtype=np.int64), *(counts for _, counts in parts)])
         columns_of_all = np.concatenate([np.zeros(0, dtype=np.int32), *columns])
         ones = np.ones(len(columns_of_all), dtype=np.int8)
-        table = csr_matrix((ones, columns_of_all, np.cumsum(counts)), shape=(len(names), len(keys))).tocsc()
+        table = csr_matrix(
+            (ones, columns_of_all, np.cumsum(counts)), shape=(len(names), len(keys))
+        ).tocsc()
         starts = table.indptr.astype(np.int64)
         weights = _weights(starts, len(names))
         squares = [
-            np.bincount(np.repeat(np.arange(len(counts)), counts), weights[places], minlength=len(counts))
+            np.bincount(
+                np.repeat(np.arange(len(counts)), counts), weights[places], minlength=len(counts)
+            )
             for places, (_, counts) in zip(columns, parts, strict=True)
         ]
         lengths = np.sqrt(np.concatenate([np.zeros(0), *squares]))
         lengths[lengths == 0] = 1.0
         bearers = table.indices.astype(np.int32)
-        return cls(keys, starts, bearers, np.array(owners, dtype=np.int32), lengths.astype(np.float32))
+        return cls(
+            keys, starts, bearers, np.array(owners, dtype=np.int32), lengths.astype(np.float32)
+        )
 
     def find(self, text: str) -> tuple[Rows, NDArray[np.float64]]:
         """Return the at most 256 entities of the likest names, ascending, and how like the likest name of each is."""
@@ -96,7 +106,9 @@ class NameLikeness:
         if not len(places):
             return np.zeros(0, dtype=np.int64), np.zeros(0)
         begins, ends = self.starts[places], self.starts[places + 1]
-        bearers = np.concatenate([self.bearers[begin:end] for begin, end in zip(begins, ends, strict=True)])
+        bearers = np.concatenate(
+            [self.bearers[begin:end] for begin, end in zip(begins, ends, strict=True)]
+        )
         weights = self._weights[places]
         shared = np.bincount(bearers, np.repeat(weights, ends - begins), minlength=len(self.owners))
         likeness = shared / (self.lengths * np.sqrt(weights.sum()))
@@ -122,7 +134,7 @@ class NameLikeness:
         return {f"names/{part}": getattr(self, part) for part in PARTS}
 
     @classmethod
-    def read(cls, arrays: Callable[[str], NDArray[Any]]) -> NameLikeness:
+    def read(cls, arrays: Callable[[str], NDArray[Any]]) -> NameSimilarity:
         """Put together what :meth:`arrays` took apart.
 
         Args:
@@ -149,7 +161,9 @@ def plain(name: str) -> str:
 def _trigrams(names: Sequence[str]) -> tuple[Rows, Rows]:
     """Return the trigrams of names, of each those it has ascending and once, and how many each has."""
     texts = [f" {plain(name)} " for name in names]
-    letters = np.frombuffer("".join(texts).encode("utf-32-le", "replace"), dtype=np.uint32).astype(np.int64)
+    letters = np.frombuffer("".join(texts).encode("utf-32-le", "replace"), dtype=np.uint32).astype(
+        np.int64
+    )
     owners = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     inside = letters[1:-1] != SPACE  # where one name ends and the next begins there are two spaces
     keys = ((letters[:-2] << 2 * BITS) | (letters[1:-1] << BITS) | letters[2:])[inside]

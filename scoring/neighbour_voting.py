@@ -12,16 +12,19 @@ from numpy.typing import NDArray
 from ontodex.errors import SettingsError, settings_from
 from ontodex.geometry.logistic import sigmoid
 from ontodex.graph import Hierarchy
-from ontodex.scoring.graph_features import Bonus
-from ontodex.scoring.similarity import Likeness, counted
+from ontodex.scoring.graph_features import Offsets
+from ontodex.scoring.similarity import EntitySimilarity, counted
 
-__all__ = ["SCORES", "Added", "Kin", "KinRule", "of_answers"]
+__all__ = ["SCORES", "Added", "NeighbourVotes", "NeighbourVoting", "of_answers"]
 
 BLOCK = 64
 """Entities that are looked at at once."""
 
-SCORES = {"parents": ("itself", "parents", "ancestors"), "children": ("itself", "siblings", "children")}
-"""Of which of an entity's kin an answer to each question may be one: the rows of :meth:`Kin.scores`."""
+SCORES = {
+    "parents": ("itself", "parents", "ancestors"),
+    "children": ("itself", "siblings", "children"),
+}
+"""Of which of an entity's kin an answer to each question may be one: the rows of :meth:`NeighbourVotes.scores`."""
 
 KEYS = {"parents": "kin", "children": "kin_of_children"}
 """Where the manifest has the rule for each question."""
@@ -41,7 +44,7 @@ class Added(NamedTuple):
     logits: NDArray[np.float64]
 
     @property
-    def bonus(self) -> Bonus:
+    def bonus(self) -> Offsets:
         """What is added to scores alone, as a search takes it."""
         return self.rows, self.scores
 
@@ -57,7 +60,7 @@ class Added(NamedTuple):
 
 
 @dataclass(frozen=True)
-class KinRule:
+class NeighbourVoting:
     """How much like entities count beside the subsumption score, and what the sum of both means.
 
     Attributes:
@@ -85,25 +88,33 @@ class KinRule:
         try:
             first, second, third = map(float, self.curve)
         except (TypeError, ValueError):
-            raise SettingsError(f"curve: expected three numbers, found {self.curve!r}; build the index anew") from None
+            raise SettingsError(
+                f"curve: expected three numbers, found {self.curve!r}; build the index anew"
+            ) from None
         object.__setattr__(self, "curve", (first, second, third))
 
     @classmethod
-    def read(cls, stated: Mapping[str, Any], where: str) -> dict[str, KinRule]:
+    def read(cls, stated: Mapping[str, Any], where: str) -> dict[str, NeighbourVoting]:
         """Return those of an index, by the question: ``"parents"``, ``"children"``, or none.
 
         Args:
             stated: What its manifest says of the hierarchy encoder.
             where: What to name if it is damaged.
         """
-        return {question: settings_from(cls, stated[key], where) for question, key in KEYS.items() if key in stated}
+        return {
+            question: settings_from(cls, stated[key], where)
+            for question, key in KEYS.items()
+            if key in stated
+        }
 
     def added(self, question: str, rows: NDArray[np.int64], scores: NDArray[np.float64]) -> Added:
         """Return what scores by kin, of shape (3, rows), add."""
         weights = np.array([getattr(self, kin) for kin in SCORES[question]])
         return Added(rows, weights @ scores, np.array(self.curve) @ scores)
 
-    def probability(self, scores: NDArray[np.float64], logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    def probability(
+        self, scores: NDArray[np.float64], logits: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Turn sums, and what is added to their logits, into probabilities."""
         return sigmoid(self.slope * scores + self.offset + logits)
 
@@ -117,7 +128,7 @@ def of_answers(
     """Pick the scores of some answers.
 
     Args:
-        scored: Rows with a score, and their scores, of all who asked; see :meth:`Kin.scores`.
+        scored: Rows with a score, and their scores, of all who asked; see :meth:`NeighbourVotes.scores`.
         owners: Who asked for each answer, a position in ``scored``, of shape (n,).
         answers: Row of each answer.
         entities: How many rows there are.
@@ -128,7 +139,9 @@ def of_answers(
     found, every = np.zeros((3, len(answers))), np.zeros((3, entities))
     order = np.argsort(owners, kind="stable")
     start = 0
-    for (reached, scores), end in zip(scored, np.cumsum(np.bincount(owners)).tolist(), strict=False):
+    for (reached, scores), end in zip(
+        scored, np.cumsum(np.bincount(owners)).tolist(), strict=False
+    ):
         own, start = order[start:end], end
         every[:, reached] = scores
         found[:, own] = every[:, answers[own]]
@@ -136,10 +149,10 @@ def of_answers(
     return found
 
 
-class Kin:
+class NeighbourVotes:
     """Scores parents and children by the asserted hierarchy of entities whose texts are alike.
 
-    With the :class:`~ontodex.scoring.similarity.Likeness` k, a parent p of x has three scores, each log(1 + sum
+    With the :class:`~ontodex.scoring.similarity.EntitySimilarity` k, a parent p of x has three scores, each log(1 + sum
     / 0.005): its own k(x, p), the sum of k(x, c) over its direct children c, and that over all entities c below it. What
     is asserted below x does not count: it says what is above x. A child c has three as well: its own k(x, c), the sum of
     k(x, s) over its siblings s and itself, once for each parent that they share, and that of k(x, p) over its parents p.
@@ -151,7 +164,7 @@ class Kin:
         likeness: Of the entities' texts.
     """
 
-    def __init__(self, hierarchy: Hierarchy, likeness: Likeness) -> None:
+    def __init__(self, hierarchy: Hierarchy, likeness: EntitySimilarity) -> None:
         self._hierarchy, self._likeness = hierarchy, likeness
 
     def scores(
@@ -177,7 +190,11 @@ class Kin:
                 yield reached, counted(sums[:, reached])
 
     def added(
-        self, question: str, rule: KinRule, vectors: NDArray[np.float32], rows: NDArray[np.integer]
+        self,
+        question: str,
+        rule: NeighbourVoting,
+        vectors: NDArray[np.float32],
+        rows: NDArray[np.integer],
     ) -> Iterator[Added]:
         """Yield what is added to each of ``"parents"`` or ``"children"``; see :meth:`scores`."""
         for reached, scores in self.scores(question, vectors, rows):
@@ -200,7 +217,9 @@ class Kin:
         scored = self.scores(question, np.zeros((len(asked), 0), dtype=np.float32), asked)
         return of_answers(scored, owners, answers, len(self._likeness))
 
-    def _of_parents(self, row: int, near: NDArray[np.int64], likeness: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _of_parents(
+        self, row: int, near: NDArray[np.int64], likeness: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Sum likeness to the entity of a row, or to a text (-1), for parents: of shape (3, entities)."""
         if row >= 0:
             likeness = np.where(self._hierarchy.is_ancestor(near, np.array(row)), 0.0, likeness)
@@ -212,7 +231,9 @@ class Kin:
             ]
         )
 
-    def _of_children(self, row: int, near: NDArray[np.int64], likeness: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _of_children(
+        self, row: int, near: NDArray[np.int64], likeness: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Sum likeness to the entity of a row, or to a text (-1), for children: of shape (3, entities)."""
         own = self._sum(near, likeness)
         through = np.stack([self._sum_over(self._hierarchy.parents_of(near), likeness), own])
@@ -232,5 +253,7 @@ class Kin:
         return self._sum(rows, values[owners])
 
     def _sum(self, rows: NDArray[np.integer], values: NDArray[np.floating]) -> NDArray[np.float64]:
-        sums: NDArray[np.float64] = np.bincount(rows, values, len(self._likeness)).astype(np.float64)
+        sums: NDArray[np.float64] = np.bincount(rows, values, len(self._likeness)).astype(
+            np.float64
+        )
         return sums

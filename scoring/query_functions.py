@@ -16,13 +16,15 @@ from ontodex.graph.text import in_words
 if TYPE_CHECKING:
     from ontodex.encoders.link_encoder import LinkEncoder
 
-__all__ = ["Ask", "asking", "asking_as_new"]
+__all__ = ["QueryFunction", "query_function", "query_function_as_new"]
 
-Ask = Callable[[NDArray[np.integer], NDArray[np.integer]], NDArray[np.float32]]
+QueryFunction = Callable[[NDArray[np.integer], NDArray[np.integer]], NDArray[np.float32]]
 """From rows of entities and numbers of relations, those from R on inverses, to queries of the link space."""
 
 
-def asking(encoder: LinkEncoder, vectors: Vectors, texts: Sequence[str], relations: Sequence[str]) -> Ask:
+def query_function(
+    encoder: LinkEncoder, vectors: Vectors, texts: Sequence[str], relations: Sequence[str]
+) -> QueryFunction:
     """Return how an encoder asks without an index.
 
     Args:
@@ -35,15 +37,19 @@ def asking(encoder: LinkEncoder, vectors: Vectors, texts: Sequence[str], relatio
 
         def queries(rows: NDArray[np.integer], numbers: NDArray[np.integer]) -> NDArray[np.float32]:
             pairs = zip(rows.tolist(), numbers.tolist(), strict=True)
-            return np.asarray(encoder.queries([(texts[row], relations[number]) for row, number in pairs]))
+            return np.asarray(
+                encoder.queries([(texts[row], relations[number]) for row, number in pairs])
+            )
 
         return queries
     projections = encoder.projections(relations)
     return lambda rows, numbers: projections.queries(vectors[rows], numbers)
 
 
-def asking_as_new(encoder: LinkEncoder, graph: KnowledgeGraph, rows: NDArray[np.integer]) -> tuple[Vectors, Ask]:
+def query_function_as_new(
+    encoder: LinkEncoder, graph: KnowledgeGraph, rows: NDArray[np.integer]
+) -> tuple[Vectors, QueryFunction]:
     """Read entities of a graph as if they were new, by their labels; return their vectors, and how it asks of them."""
     words = [in_words(graph.labels[row]) for row in rows.tolist()]
     made = Vectors([encoder.entities(encoder.text.encode(words))])
-    return made, asking(encoder, made, words, relation_texts(graph))
+    return made, query_function(encoder, made, words, relation_texts(graph))

@@ -86,11 +86,18 @@ class Rules:
             starts = np.searchsorted(self.bodies[:, 0], kinds)
             counts = np.searchsorted(self.bodies[:, 0], kinds, side="right") - starts
             questions, rules = runs(starts, counts)
-            pairs, tails = map(np.concatenate, zip(*_ends(links, asked[questions], self.bodies[rules]), strict=True))
-            found, places = np.unique(questions[pairs] * links.n_entities + tails, return_inverse=True)
+            pairs, tails = map(
+                np.concatenate,
+                zip(*_ends(links, asked[questions], self.bodies[rules]), strict=True),
+            )
+            found, places = np.unique(
+                questions[pairs] * links.n_entities + tails, return_inverse=True
+            )
             scores = -np.expm1(-np.bincount(places, doubts[rules[pairs]], len(found)))
             parts = np.searchsorted(found, np.arange(1, len(asked)) * links.n_entities)
-            yield from zip(np.split(found % links.n_entities, parts), np.split(scores, parts), strict=True)
+            yield from zip(
+                np.split(found % links.n_entities, parts), np.split(scores, parts), strict=True
+            )
 
     def paths(
         self, links: KnownLinks, entity: int, relation: int, tail: int
@@ -114,7 +121,9 @@ class Rules:
             else:
                 origins, further = links.follow(ends, np.full(len(ends), second), FAN)
                 between = ends[origins[further == tail]][:1].tolist()
-                path = [link for one in between for link in ((entity, first, one), (one, second, tail))]
+                path = [
+                    link for one in between for link in ((entity, first, one), (one, second, tail))
+                ]
             if path:
                 yield float(self.confidences[rule]), path
 
@@ -147,7 +156,9 @@ class Rules:
             numbers: New number of each relation, inverses counted; -1 for one that is gone.
         """
         bodies = np.where(self.bodies >= 0, numbers[self.bodies], -1)
-        left = np.flatnonzero((bodies[:, :2] >= 0).all(axis=1) & ((bodies[:, 2] >= 0) == (self.bodies[:, 2] >= 0)))
+        left = np.flatnonzero(
+            (bodies[:, :2] >= 0).all(axis=1) & ((bodies[:, 2] >= 0) == (self.bodies[:, 2] >= 0))
+        )
         order = left[np.lexsort(bodies[left].T[::-1])]
         return Rules(bodies[order].astype(np.int32), self.confidences[order])
 
@@ -179,7 +190,9 @@ def mine_rules(links: KnownLinks, *, seed: int = 0) -> Rules:
     """
     random = np.random.default_rng(seed)
     order = np.argsort(links.triples[:, 1], kind="stable")
-    parts = np.split(order, np.searchsorted(links.triples[order, 1], np.arange(1, links.n_relations)))
+    parts = np.split(
+        order, np.searchsorted(links.triples[order, 1], np.arange(1, links.n_relations))
+    )
     bodies, confidences = [np.zeros((0, 3), dtype=np.int64)], [np.zeros(0)]
     for relation, rows in enumerate(parts):
         if not len(rows):
@@ -196,7 +209,9 @@ def mine_rules(links: KnownLinks, *, seed: int = 0) -> Rules:
         kept = (hits >= HITS) & (confidence >= LEAST)
         bodies.append(tried[kept])
         confidences.append(confidence[kept])
-    return Rules(np.concatenate(bodies).astype(np.int32), np.concatenate(confidences).astype(np.float32))
+    return Rules(
+        np.concatenate(bodies).astype(np.int32), np.concatenate(confidences).astype(np.float32)
+    )
 
 
 def _frequent(links: KnownLinks, relation: int, examples: Rows) -> Rows:
@@ -217,22 +232,30 @@ def _frequent(links: KnownLinks, relation: int, examples: Rows) -> Rows:
     best = np.lexsort((codes, -counts))[:BODIES]
     codes = codes[best[counts[best] >= HITS]]
     first, second = np.divmod(codes, links.n_relations)
-    bodies = np.stack([np.where(codes < 0, -1 - codes, first), np.where(codes < 0, -1, second)], axis=1)
+    bodies = np.stack(
+        [np.where(codes < 0, -1 - codes, first), np.where(codes < 0, -1, second)], axis=1
+    )
     bodies = bodies[np.lexsort(bodies.T[::-1])]
     return np.concatenate([np.full((len(bodies), 1), relation), bodies], axis=1)
 
 
-def _ends(links: KnownLinks, entities: Rows, bodies: NDArray[np.integer]) -> Iterator[tuple[Rows, Rows]]:
+def _ends(
+    links: KnownLinks, entities: Rows, bodies: NDArray[np.integer]
+) -> Iterator[tuple[Rows, Rows]]:
     """Yield where rules lead, some rules at a time: the pair of an entity and a rule, and the tail found, each once.
 
     The entity itself is no tail.
     """
     for start in range(0, max(1, len(entities)), FOLLOWED):
-        pairs, ends = links.follow(entities[start : start + FOLLOWED], bodies[start : start + FOLLOWED, 1], FAN)
+        pairs, ends = links.follow(
+            entities[start : start + FOLLOWED], bodies[start : start + FOLLOWED, 1], FAN
+        )
         pairs += start
         on = bodies[pairs, 2] >= 0
         steps, tails = links.follow(ends[on], bodies[pairs[on], 2], FAN)
-        keys = np.concatenate([pairs[~on] * links.n_entities + ends[~on], pairs[on][steps] * links.n_entities + tails])
+        keys = np.concatenate(
+            [pairs[~on] * links.n_entities + ends[~on], pairs[on][steps] * links.n_entities + tails]
+        )
         pairs, tails = np.divmod(distinct(keys), links.n_entities)
         other = tails != entities[pairs]
         yield pairs[other], tails[other]

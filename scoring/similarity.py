@@ -11,7 +11,7 @@ from ontodex.geometry.cosine import score_pairs
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import distinct
 
-__all__ = ["Likeness", "counted", "greatest"]
+__all__ = ["EntitySimilarity", "counted", "greatest"]
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -24,10 +24,10 @@ SPARE = 16
 """Further ones that are looked at: float32 products may order the last of them wrongly."""
 
 WIDTH = 0.1
-"""Likeness falls by a factor e for every so much of cosine."""
+"""EntitySimilarity falls by a factor e for every so much of cosine."""
 
 LEAST = 0.005
-"""Likeness that begins to count."""
+"""EntitySimilarity that begins to count."""
 
 TINY = 1e-30
 """What lengths are divided by at least."""
@@ -44,7 +44,7 @@ def counted(likeness: NDArray[np.floating]) -> Floats:
     return np.log1p(np.asarray(likeness, dtype=np.float64) / LEAST)
 
 
-class Likeness:
+class EntitySimilarity:
     """Finds the 128 entities nearest to another, b to a, and their likeness exp((cos(a, b) - 1) / 0.1).
 
     An entity whose vector is zero is like no other. Neighbours are looked for when first asked about, and remembered.
@@ -53,7 +53,7 @@ class Likeness:
         vectors: Entity vectors, of any length.
 
     Example:
-        >>> likeness = Likeness(Vectors([np.array([[1, 0], [0, 1], [1, 0]], dtype=np.float32)]))
+        >>> likeness = EntitySimilarity(Vectors([np.array([[1, 0], [0, 1], [1, 0]], dtype=np.float32)]))
         >>> near, values = likeness.of(np.array([0]))
         >>> near.tolist(), values.round(3).tolist()
         ([[2, 1]], [[1.0, 0.0]])
@@ -71,7 +71,9 @@ class Likeness:
 
     @cached_property
     def _norms(self) -> NDArray[np.float32]:
-        return np.concatenate([np.linalg.norm(block, axis=1) for _, block in self._vectors.blocks()])
+        return np.concatenate(
+            [np.linalg.norm(block, axis=1) for _, block in self._vectors.blocks()]
+        )
 
     def of(self, rows: NDArray[np.integer]) -> Near:
         """Return the neighbours of entities, and how like they are, the likest first, both of shape (rows, neighbours)."""
@@ -83,7 +85,10 @@ class Likeness:
         return self._near[rows], self._likeness[rows]
 
     def of_all(
-        self, vectors: NDArray[np.float32], rows: NDArray[np.integer], apart: NDArray[np.integer] | None = None
+        self,
+        vectors: NDArray[np.float32],
+        rows: NDArray[np.integer],
+        apart: NDArray[np.integer] | None = None,
     ) -> Near:
         """Return the neighbours of entities, and of vectors of what is no entity; see :meth:`of`.
 
@@ -94,14 +99,18 @@ class Likeness:
         """
         near, likeness = self.of(np.maximum(rows, 0))
         unseen = np.flatnonzero(rows < 0)
-        new = np.ones(len(unseen), dtype=bool)  # of one that is asked about by many relations in turn, only the first
+        new = np.ones(
+            len(unseen), dtype=bool
+        )  # of one that is asked about by many relations in turn, only the first
         new[1:] = (vectors[unseen[1:]] != vectors[unseen[:-1]]).any(axis=1)
         if apart is not None:
             new[1:] |= apart[unseen[1:]] != apart[unseen[:-1]]
         asked = unseen[new]
         for start in range(0, len(asked), BLOCK):
             part = asked[start : start + BLOCK]
-            near[part], likeness[part] = self._nearest(vectors[part], None if apart is None else apart[part])
+            near[part], likeness[part] = self._nearest(
+                vectors[part], None if apart is None else apart[part]
+            )
         same = asked[np.cumsum(new) - 1]
         near[unseen], likeness[unseen] = near[same], likeness[same]
         return near, likeness
@@ -110,7 +119,9 @@ class Likeness:
         """Return the nearest entities of vectors, but for one of each that is its ``own``, and how like they are."""
         near = self._near.shape[1]
         if not near:
-            return np.zeros((len(asked), near), dtype=np.int32), np.zeros((len(asked), near), dtype=np.float32)
+            return np.zeros((len(asked), near), dtype=np.int32), np.zeros(
+                (len(asked), near), dtype=np.float32
+            )
         lengths = np.linalg.norm(asked, axis=1)
         products = np.concatenate([asked @ block.T for _, block in self._vectors.blocks()], axis=1)
         products /= np.maximum(self._norms, TINY)
@@ -121,7 +132,9 @@ class Likeness:
         both = lengths[:, None].astype(np.float64) * self._norms[some]
         cosines = score_pairs(asked, self._vectors[some]) / np.maximum(both, TINY)
         best = np.lexsort((some, -cosines), axis=1)[:, :near]
-        likeness = np.exp((np.take_along_axis(np.where(both > 0, cosines, -np.inf), best, axis=1) - 1) / WIDTH)
+        likeness = np.exp(
+            (np.take_along_axis(np.where(both > 0, cosines, -np.inf), best, axis=1) - 1) / WIDTH
+        )
         return np.take_along_axis(some, best, axis=1).astype(np.int32), likeness.astype(np.float32)
 
 
@@ -130,6 +143,6 @@ def greatest(values: NDArray[np.floating], count: int) -> Rows:
     sample = values[::STRIDE]
     if count > len(sample):
         return np.argpartition(values, len(values) - count)[-count:]
-    floor = np.partition(sample, len(sample) - count)[-count]
-    high = np.flatnonzero(values >= floor)
+    threshold = np.partition(sample, len(sample) - count)[-count]
+    high = np.flatnonzero(values >= threshold)
     return high[np.argpartition(values[high], len(high) - count)[-count:]]

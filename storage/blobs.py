@@ -62,7 +62,9 @@ class BlobWriter:
 
     def __init__(self, path: Path, capacity: int) -> None:
         size = (capacity + capacity // 4 + 64 * 1024 * 1024) // PAGE * PAGE
-        self._env = lmdb.open(str(path), subdir=False, map_size=size, lock=False, sync=False, metasync=False)
+        self._env = lmdb.open(
+            str(path), subdir=False, map_size=size, lock=False, sync=False, metasync=False
+        )
         self.infos: dict[str, BlobInfo] = {}
 
     def put(self, name: str, array: NDArray[Any]) -> None:
@@ -77,7 +79,9 @@ class BlobWriter:
             with self._env.begin(write=True) as transaction:
                 transaction.put(name.encode(), data)
         except lmdb.Error as error:
-            raise IndexFailure(f"{self._env.path()}: blob {name!r} cannot be written ({error})") from None
+            raise IndexFailure(
+                f"{self._env.path()}: blob {name!r} cannot be written ({error})"
+            ) from None
         self.infos[name] = BlobInfo(flat.dtype.str, tuple(flat.shape), flat.nbytes, checksum(data))
 
     def close(self) -> None:
@@ -183,19 +187,27 @@ class BlobReader:
         try:
             found = self._environment.transaction.get(name.encode())
         except lmdb.Error as error:
-            raise IndexDamaged(f"{self.path}: blob {name!r} cannot be read ({error}); build the index anew") from None
+            raise IndexDamaged(
+                f"{self.path}: blob {name!r} cannot be read ({error}); build the index anew"
+            ) from None
         if found is None or len(found) != info.bytes:
             size = "nothing" if found is None else f"{len(found):,} bytes"
-            raise IndexDamaged(f"{self.path}: blob {name!r}: expected {info.bytes:,} bytes, found {size}")
+            raise IndexDamaged(
+                f"{self.path}: blob {name!r}: expected {info.bytes:,} bytes, found {size}"
+            )
         if info.bytes == 0:
             return np.zeros(info.shape, dtype=info.dtype)
         if info.bytes <= CHECKED_ON_OPEN and checksum(found) != info.blake2b:
-            raise IndexDamaged(f"{self.path}: blob {name!r} does not fit its checksum; build the index anew")
+            raise IndexDamaged(
+                f"{self.path}: blob {name!r} does not fit its checksum; build the index anew"
+            )
         # numpy keeps `window` alive, and `window` the mapping: no array can outlive the file it looks into.
         window = (ctypes.c_char * info.bytes).from_address(_address(found))
         window._environment = self._environment  # type: ignore[attr-defined]
         try:
-            array = np.frombuffer(memoryview(window).toreadonly(), dtype=info.dtype).reshape(info.shape)
+            array = np.frombuffer(memoryview(window).toreadonly(), dtype=info.dtype).reshape(
+                info.shape
+            )
         except (ValueError, TypeError) as error:
             raise IndexDamaged(
                 f"{self.path}: blob {name!r} is no array of {info.shape} {info.dtype} ({error})"

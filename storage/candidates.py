@@ -60,14 +60,23 @@ def measure_recall(index: Any, vectors: Vectors) -> float:
     scores: list[NDArray[np.float32]] = []
     for start, block in vectors.blocks():
         found, ids = faiss.knn(
-            sample, np.ascontiguousarray(block), min(NEAREST, len(block)), metric=faiss.METRIC_INNER_PRODUCT
+            sample,
+            np.ascontiguousarray(block),
+            min(NEAREST, len(block)),
+            metric=faiss.METRIC_INNER_PRODUCT,
         )
         best.append(ids + start)
         scores.append(found)
     all_ids, all_scores = np.concatenate(best, axis=1), np.concatenate(scores, axis=1)
-    exact = np.take_along_axis(all_ids, np.argsort(-all_scores, axis=1, kind="stable")[:, :NEAREST], axis=1)
+    exact = np.take_along_axis(
+        all_ids, np.argsort(-all_scores, axis=1, kind="stable")[:, :NEAREST], axis=1
+    )
     _, candidates = index.search(sample, CANDIDATES)
-    return float(np.mean([np.isin(wanted, got).mean() for wanted, got in zip(exact, candidates, strict=True)]))
+    return float(
+        np.mean(
+            [np.isin(wanted, got).mean() for wanted, got in zip(exact, candidates, strict=True)]
+        )
+    )
 
 
 def load_candidates(file: Path, stated: FileInfo | None, vectors: Vectors) -> Any:

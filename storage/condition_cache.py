@@ -70,7 +70,10 @@ class ConditionCache:
         keys = {condition: _key(encoder, condition) for condition in conditions}
 
         def read(transaction: Any, factors: Any, uses: Any) -> dict[str, Factor]:
-            values = {condition: _unpacked(transaction.get(key, db=factors)) for condition, key in keys.items()}
+            values = {
+                condition: _unpacked(transaction.get(key, db=factors))
+                for condition, key in keys.items()
+            }
             return {condition: factor for condition, factor in values.items() if factor is not None}
 
         def note(transaction: Any, factors: Any, uses: Any) -> None:
@@ -91,7 +94,9 @@ class ConditionCache:
             encoder: Fingerprint of the encoder that made them.
             factors: Factors by the text of the condition, of shape (n,) each.
         """
-        packed = {_key(encoder, condition): _packed(factor) for condition, factor in factors.items()}
+        packed = {
+            _key(encoder, condition): _packed(factor) for condition, factor in factors.items()
+        }
 
         def write(transaction: Any, factors: Any, uses: Any) -> None:
             kept = {key: value for key, value in packed.items() if len(value) <= self.budget}
@@ -121,7 +126,12 @@ class ConditionCache:
 
     def _uses(self) -> list[tuple[int, int]]:
         return (
-            self._do(lambda transaction, _, uses: [_USE.unpack(value) for _, value in transaction.cursor(uses)]) or []
+            self._do(
+                lambda transaction, _, uses: [
+                    _USE.unpack(value) for _, value in transaction.cursor(uses)
+                ]
+            )
+            or []
         )
 
     def _do(self, what: Callable[[Any, Any, Any], T], *, write: bool = False) -> T | None:
@@ -153,7 +163,9 @@ class _Environment:
     def __init__(self, path: Path, size: int) -> None:
         self.lmdb = opened(path, map_size=size, max_dbs=2, metasync=False)
         pages = self.lmdb.info()["last_pgno"] + 1
-        if path.stat().st_size < pages * self.lmdb.stat()["psize"]:  # to read beyond the end would kill the process
+        if (
+            path.stat().st_size < pages * self.lmdb.stat()["psize"]
+        ):  # to read beyond the end would kill the process
             self.lmdb.close()
             raise lmdb.CorruptedError(f"{path}: cut off")
         self.factors = self.lmdb.open_db(b"factors")
@@ -172,7 +184,12 @@ _environments: WeakValueDictionary[tuple[int, int], _Environment] = WeakValueDic
 
 _opening = threading.Lock()
 
-_DAMAGE = (lmdb.InvalidError, lmdb.CorruptedError, lmdb.VersionMismatchError, lmdb.PageNotFoundError)
+_DAMAGE = (
+    lmdb.InvalidError,
+    lmdb.CorruptedError,
+    lmdb.VersionMismatchError,
+    lmdb.PageNotFoundError,
+)
 
 
 def _shared(path: Path, size: int) -> _Environment | None:
@@ -219,7 +236,9 @@ def _key(encoder: str, condition: str) -> bytes:
 def _packed(factor: Factor) -> bytes:
     """Return a factor with a checksum, compressed: the first bytes of its numbers, which are much alike, together."""
     numbers = np.ascontiguousarray(factor).view(np.uint8).reshape(-1, factor.itemsize)
-    content = bytes([factor.itemsize]) + zlib.compress(np.ascontiguousarray(numbers.T).tobytes(), level=1)
+    content = bytes([factor.itemsize]) + zlib.compress(
+        np.ascontiguousarray(numbers.T).tobytes(), level=1
+    )
     return hashlib.blake2b(content, digest_size=16).digest() + content
 
 

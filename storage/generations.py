@@ -21,7 +21,17 @@ try:
 except ImportError:  # Windows keeps files that are in use by itself.
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["current", "drop_old", "folder_of", "hold", "is_index", "next_number", "publish", "sync_tree", "writer"]
+__all__ = [
+    "current",
+    "drop_old",
+    "folder_of",
+    "hold",
+    "is_index",
+    "next_number",
+    "publish",
+    "sync_tree",
+    "writer",
+]
 
 _FOLDER = re.compile(r"gen-(\d{6,})$")
 _LEFT = re.compile(r"gen-\d{6,}(\.tmp)?$|WRITER$|CURRENT\.tmp$")
@@ -43,10 +53,14 @@ def current(index: Path) -> int:
         name = (index / "CURRENT").read_text(encoding="ascii", errors="replace").strip()
     except OSError:
         found = "no such folder" if not index.exists() else "no CURRENT in it"
-        raise IndexFailure(f"{index}: expected an index, found {found}; make one with `ontodex build`") from None
+        raise IndexFailure(
+            f"{index}: expected an index, found {found}; make one with `ontodex build`"
+        ) from None
     match = _FOLDER.match(name)
     if match is None:
-        raise IndexDamaged(f"{index / 'CURRENT'}: expected the name of a generation, found {name[:40]!r}")
+        raise IndexDamaged(
+            f"{index / 'CURRENT'}: expected the name of a generation, found {name[:40]!r}"
+        )
     return int(match[1])
 
 
@@ -57,7 +71,9 @@ def is_index(folder: Path) -> bool:
     """
     if not (folder / "CURRENT").exists():
         left = [entry.name for entry in folder.iterdir()]
-        return "LOCK" in left or (bool(left) and all(map(_LEFT.match, left)))  # a loss of power may take LOCK with it
+        return "LOCK" in left or (
+            bool(left) and all(map(_LEFT.match, left))
+        )  # a loss of power may take LOCK with it
     try:
         current(folder)
     except IndexDamaged:
@@ -89,11 +105,17 @@ def writer(index: Path) -> Iterator[None]:
             raise IndexLocked(
                 f"{index}: process {owner.read_text()} is writing this index; wait for it to end"
             ) from None
-        raise IndexLocked(f"{index}: another process is writing this index; wait for it to end") from None
+        raise IndexLocked(
+            f"{index}: another process is writing this index; wait for it to end"
+        ) from None
     except OSError as error:
-        raise IndexFailure(f"{index}: expected a folder that can be written, found {error.strerror}") from None
+        raise IndexFailure(
+            f"{index}: expected a folder that can be written, found {error.strerror}"
+        ) from None
     try:
-        with contextlib.suppress(OSError):  # on a full disk the lock holds as well, only without a name
+        with contextlib.suppress(
+            OSError
+        ):  # on a full disk the lock holds as well, only without a name
             owner.write_text(str(os.getpid()))
         yield
     finally:

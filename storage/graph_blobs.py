@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.names import NameIndex
-from ontodex.graph.sentences import Statements
+from ontodex.graph.sentences import EntitySentences
 from ontodex.storage.blobs import BlobReader
 
-__all__ = ["graph_blobs", "read_graph", "read_statements", "statement_blobs"]
+__all__ = ["graph_blobs", "read_graph", "read_sentences", "sentence_blobs"]
 
 TEXTS = ("ids", "labels", "definitions", "relation_ids", "relation_labels")
 NESTED = {"synonyms": "synonyms", "alternative_ids": "former_ids"}
@@ -32,7 +32,10 @@ def graph_blobs(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
         blobs[f"graph/{name}/data"], blobs[f"graph/{name}/offsets"] = column.data, column.offsets
     for column_name, name in NESTED.items():
         nested: NestedTextColumn = getattr(graph, column_name)
-        blobs[f"graph/{name}/data"], blobs[f"graph/{name}/offsets"] = nested.strings.data, nested.strings.offsets
+        blobs[f"graph/{name}/data"], blobs[f"graph/{name}/offsets"] = (
+            nested.strings.data,
+            nested.strings.offsets,
+        )
         blobs[f"graph/{name}/rows"] = nested.rows
     for name in ARRAYS:
         blobs[f"graph/{name}"] = getattr(graph, name)
@@ -55,7 +58,9 @@ def read_graph(blobs: BlobReader, about: dict[str, Any]) -> KnowledgeGraph:
 
     columns: dict[str, Any] = {name: column(name) for name in TEXTS}
     columns |= {name: blobs.get(f"graph/{name}") for name in ARRAYS}
-    columns["alternative_ids"] = NestedTextColumn.of([()] * len(columns["ids"]))  # formats up to 7 have none
+    columns["alternative_ids"] = NestedTextColumn.of(
+        [()] * len(columns["ids"])
+    )  # formats up to 7 have none
     for column_name, name in NESTED.items():
         if f"graph/{name}/rows" in blobs:
             columns[column_name] = NestedTextColumn(column(name), blobs.get(f"graph/{name}/rows"))
@@ -70,7 +75,7 @@ def read_graph(blobs: BlobReader, about: dict[str, Any]) -> KnowledgeGraph:
     return graph.with_stored(names, np.asarray(blobs.get("graph/by_tail")))
 
 
-def statement_blobs(said: Statements, space: str) -> dict[str, NDArray[Any]]:
+def sentence_blobs(said: EntitySentences, space: str) -> dict[str, NDArray[Any]]:
     """Return the arrays that hold what the vectors of a space are of, by blob name."""
     column = TextColumn.of(said.texts)
     return {
@@ -80,7 +85,7 @@ def statement_blobs(said: Statements, space: str) -> dict[str, NDArray[Any]]:
     }
 
 
-def read_statements(blobs: BlobReader, space: str) -> Statements:
+def read_sentences(blobs: BlobReader, space: str) -> EntitySentences:
     """Return what the vectors of a space are of; the arrays are views of the file."""
     column = TextColumn(blobs.get(f"{space}/texts/data"), blobs.get(f"{space}/texts/offsets"))
-    return Statements(column, blobs.get(f"{space}/owners"))
+    return EntitySentences(column, blobs.get(f"{space}/owners"))

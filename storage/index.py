@@ -18,16 +18,16 @@ from ontodex.geometry.subsumption import Subsumption
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
-from ontodex.graph.sentences import Statements
-from ontodex.scoring.case_based import Precedents
+from ontodex.graph.sentences import EntitySentences
+from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.graph_features import PRECEDENTS, Structure
-from ontodex.scoring.name_similarity import NameLikeness
+from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.storage import generations
 from ontodex.storage.blobs import BlobReader
-from ontodex.storage.graph_blobs import read_graph, read_statements
+from ontodex.storage.graph_blobs import read_graph, read_sentences
 from ontodex.storage.integrity import STORE, expect_whole, fitting
 from ontodex.storage.manifest import Manifest, file_info
-from ontodex.storage.space_names import CONDITION, GAUSS, HIT, HYBRID, LINK, SAID, TEXT
+from ontodex.storage.space_names import CONDITION, GAUSS, HIT, HYBRID, LINK, SENTENCE_SPACES, TEXT
 from ontodex.storage.vectors import read_vectors
 
 __all__ = ["Index"]
@@ -56,7 +56,9 @@ class Index:
         blobs: Its store.
     """
 
-    def __init__(self, path: Path, folder: Path, manifest: Manifest, held: Any, device: str) -> None:
+    def __init__(
+        self, path: Path, folder: Path, manifest: Manifest, held: Any, device: str
+    ) -> None:
         self.path = path
         self.folder = folder
         self.manifest = manifest
@@ -64,7 +66,7 @@ class Index:
         self._asked_device = device
         self.blobs = BlobReader(folder / STORE, manifest.blobs)
         self._vectors: dict[str, Vectors] = {}
-        self._said: dict[str, Statements] = {}
+        self._said: dict[str, EntitySentences] = {}
         self._candidates: dict[str, Any] = {}
 
     @classmethod
@@ -90,7 +92,9 @@ class Index:
                 held = generations.hold(folder)
                 break
             except OSError as error:
-                latest = generations.current(path)  # a writer may have published and dropped between the two looks
+                latest = generations.current(
+                    path
+                )  # a writer may have published and dropped between the two looks
                 if latest == number:
                     raise IndexDamaged(
                         f"{folder}: expected the live generation that CURRENT names, found none ({error.strerror})"
@@ -126,9 +130,9 @@ class Index:
         return read_graph(self.blobs, self.manifest.graph)
 
     @cached_property
-    def name_likeness(self) -> NameLikeness | None:
+    def name_similarity(self) -> NameSimilarity | None:
         """What finds names by their letters; ``None`` in an index of a format up to 9."""
-        return NameLikeness.read(self.blobs.get) if "names/keys" in self.blobs else None
+        return NameSimilarity.read(self.blobs.get) if "names/keys" in self.blobs else None
 
     def vectors(self, space: str) -> Vectors:
         """Return the vectors of a space.
@@ -139,9 +143,13 @@ class Index:
         if space not in self._vectors:
             info = self.manifest.spaces.get(space)
             if info is None:
-                raise IndexMismatch(f"{self.path}: no space {space!r}; it has {', '.join(self.manifest.spaces)}")
-            found = read_vectors(self.blobs, info.vectors, self.manifest.spaces.get(info.vectors, info)).first(info.dim)
-            said = self.said(space) if space in SAID else None
+                raise IndexMismatch(
+                    f"{self.path}: no space {space!r}; it has {', '.join(self.manifest.spaces)}"
+                )
+            found = read_vectors(
+                self.blobs, info.vectors, self.manifest.spaces.get(info.vectors, info)
+            ).first(info.dim)
+            said = self.said(space) if space in SENTENCE_SPACES else None
             wanted = self.graph.n_entities if said is None else len(said)
             if len(found) != wanted:
                 what = "entities" if said is None else "statements"
@@ -159,7 +167,9 @@ class Index:
         about = self.stated(LINK)
         if "residual" not in about:
             raise IndexMismatch(f"{self.path}: the index has {_MISSING[LINK]}")
-        parts = {name: self.blobs.get(f"link/{name}") for name in PARTS if f"link/{name}" in self.blobs}
+        parts = {
+            name: self.blobs.get(f"link/{name}") for name in PARTS if f"link/{name}" in self.blobs
+        }
         return Projections(residual=bool(about["residual"]), **parts)
 
     @cached_property
@@ -193,7 +203,9 @@ class Index:
 
         stated = self.stated(LINK)
         text = self._shared_text(stated)
-        return self._encoder(LINK, stated["network"], lambda folder: load_link_encoder(folder, text, self.device))
+        return self._encoder(
+            LINK, stated["network"], lambda folder: load_link_encoder(folder, text, self.device)
+        )
 
     @cached_property
     def structure(self) -> Structure | None:
@@ -203,12 +215,14 @@ class Index:
         return Structure.read(self.blobs, self.vectors(HYBRID))
 
     @cached_property
-    def precedents(self) -> Precedents | None:
+    def case_based(self) -> CaseBasedEvidence | None:
         """Scores by the known triples; ``None`` if the index has no weights for them."""
         if self.structure is None or not self.structure.weights[..., PRECEDENTS].any():
             return None
         links = KnownLinks(self.graph.triples, self.graph.n_entities, self.graph.n_relations)
-        return Precedents(links, self.vectors(LINK), self.structure.links_alone(), self.structure.rules)
+        return CaseBasedEvidence(
+            links, self.vectors(LINK), self.structure.links_alone(), self.structure.rules
+        )
 
     @property
     def curvature(self) -> float:
@@ -229,7 +243,9 @@ class Index:
         Raises:
             IndexMismatch: If the index has no hierarchy space.
         """
-        return settings_from(Subsumption, self.stated(HIT)["rule"], str(self.folder / "manifest.json"))
+        return settings_from(
+            Subsumption, self.stated(HIT)["rule"], str(self.folder / "manifest.json")
+        )
 
     @cached_property
     def hit_encoder(self) -> Any:
@@ -241,7 +257,9 @@ class Index:
         from ontodex.encoders.hit import HiT
 
         base, stated = self.folder / "encoders" / TEXT, self.stated(HIT)
-        encoder = self._encoder(HIT, stated["encoder"], lambda folder: HiT.load(folder, self.device, base=base))
+        encoder = self._encoder(
+            HIT, stated["encoder"], lambda folder: HiT.load(folder, self.device, base=base)
+        )
         curvature, dim = self.curvature, self.manifest.spaces[HIT].dim
         if (encoder.c, encoder.dim + 1) != (curvature, dim):
             raise IndexMismatch(
@@ -250,16 +268,18 @@ class Index:
             )
         return encoder
 
-    def said(self, space: str) -> Statements:
+    def said(self, space: str) -> EntitySentences:
         """Return what the vectors of a space are of: sentences (``"gauss"``) or phrases (``"span"``), and who says each."""
         if space not in self._said:
-            self._said[space] = read_statements(self.blobs, space)
+            self._said[space] = read_sentences(self.blobs, space)
         return self._said[space]
 
     @property
     def entailment_rule(self) -> Entailment:
         """When a premise entails a hypothesis: the rule of the encoder."""
-        return settings_from(Entailment, self.stated(GAUSS)["rule"], str(self.folder / "manifest.json"))
+        return settings_from(
+            Entailment, self.stated(GAUSS)["rule"], str(self.folder / "manifest.json")
+        )
 
     @cached_property
     def gauss_encoder(self) -> Any:
@@ -271,10 +291,14 @@ class Index:
         from ontodex.encoders.gauss_cse import GaussCSE
 
         base, stated = self.folder / "encoders" / TEXT, self.stated(GAUSS)
-        encoder = self._encoder(GAUSS, stated["encoder"], lambda folder: GaussCSE.load(folder, self.device, base=base))
+        encoder = self._encoder(
+            GAUSS, stated["encoder"], lambda folder: GaussCSE.load(folder, self.device, base=base)
+        )
         dim = self.manifest.spaces[GAUSS].dim
         if 2 * encoder.dim != dim:
-            raise IndexMismatch(f"{self.folder}: expected an encoder of {dim // 2} dimensions, found {encoder.dim}")
+            raise IndexMismatch(
+                f"{self.folder}: expected an encoder of {dim // 2} dimensions, found {encoder.dim}"
+            )
         return encoder
 
     @cached_property
@@ -289,7 +313,9 @@ class Index:
         stated = self.stated(CONDITION)
         text = self._shared_text(stated)
         return self._encoder(
-            CONDITION, stated["network"], lambda folder: ConditionEncoder.load(folder, text, self.device)
+            CONDITION,
+            stated["network"],
+            lambda folder: ConditionEncoder.load(folder, text, self.device),
         )
 
     @cached_property
@@ -316,7 +342,9 @@ class Index:
             IndexMismatch: If it is of another.
         """
         if self.graph.ids != graph.ids or self.graph.relation_ids != graph.relation_ids:
-            raise IndexMismatch(f"{self.path}: an index of {self.graph!r}, not of {graph!r}; build one of this graph")
+            raise IndexMismatch(
+                f"{self.path}: an index of {self.graph!r}, not of {graph!r}; build one of this graph"
+            )
 
     def _encoder(self, name: str, wanted: str, load: Callable[[Path], Any]) -> Any:
         """Load an encoder of the index, which must have the fingerprint that the manifest wants."""
@@ -324,7 +352,9 @@ class Index:
         try:
             encoder = load(folder)
         except EncoderError as error:
-            raise IndexMismatch(f"{folder}: the encoder does not load ({error}); build the index anew") from error
+            raise IndexMismatch(
+                f"{folder}: the encoder does not load ({error}); build the index anew"
+            ) from error
         if encoder.fingerprint != wanted:
             raise IndexMismatch(f"{folder}: {ANOTHER}")
         return encoder
@@ -360,7 +390,12 @@ class Index:
             "created": manifest.created,
             "graph": {key: value for key, value in manifest.graph.items() if key != "prefixes"},
             "spaces": {
-                name: {"geometry": info.geometry, "dim": info.dim, "rows": info.rows, "recall@10": info.recall}
+                name: {
+                    "geometry": info.geometry,
+                    "dim": info.dim,
+                    "rows": info.rows,
+                    "recall@10": info.recall,
+                }
                 for name, info in manifest.spaces.items()
             },
             "encoders": manifest.encoders,
@@ -383,12 +418,17 @@ class Index:
         for space in self.manifest.spaces:
             try:
                 blocks = self.vectors(space).blocks()
-                whole = all(bool(fitting(self.manifest.spaces[space].geometry, block).all()) for _, block in blocks)
+                whole = all(
+                    bool(fitting(self.manifest.spaces[space].geometry, block).all())
+                    for _, block in blocks
+                )
             except IndexFailure as error:
                 problems.append(str(error))
                 continue
             if not whole:
-                problems.append(f"{self.folder / STORE}: space {space!r} holds numbers that are none of its geometry")
+                problems.append(
+                    f"{self.folder / STORE}: space {space!r} holds numbers that are none of its geometry"
+                )
         return problems
 
 

@@ -66,7 +66,9 @@ def expect_storable(geometry: str, vectors: NDArray[Any], texts: Sequence[str]) 
     row = int(np.argmin(fit))
     worst = vectors[row]
     odd = worst[~np.isfinite(worst)]
-    found = f"{odd[0]}" if len(odd) else f"one of length {np.linalg.norm(worst.astype(np.float64)):.3g}"
+    found = (
+        f"{odd[0]}" if len(odd) else f"one of length {np.linalg.norm(worst.astype(np.float64)):.3g}"
+    )
     raise EncoderError(
         f"expected {WANTED[geometry]} in {vectors.dtype} for every text, found {found} for {texts[row][:80]!r} "
         f"({np.count_nonzero(~fit):,} of {len(fit):,}); mend the text, or train the encoder anew"
@@ -90,7 +92,9 @@ def expect_whole(folder: Path, manifest: Manifest) -> None:
         size = file.stat().st_size if file.is_file() else None
         if size != info.bytes and not name.endswith(".faiss"):
             found = "no such file" if size is None else f"{size:,} bytes"
-            raise IndexDamaged(f"{file}: expected {info.bytes:,} bytes, found {found}; build the index anew")
+            raise IndexDamaged(
+                f"{file}: expected {info.bytes:,} bytes, found {found}; build the index anew"
+            )
     store = folder / STORE
     try:
         if manifest.format < WITH_LAYOUT:
@@ -98,6 +102,10 @@ def expect_whole(folder: Path, manifest: Manifest) -> None:
         else:
             fits = layout(store, manifest.blobs) == manifest.layout
     except OSError as error:
-        raise IndexFailure(f"{store}: expected a file that can be read, found {error.strerror}") from None
+        raise IndexFailure(
+            f"{store}: expected a file that can be read, found {error.strerror}"
+        ) from None
     if not fits:
-        raise IndexDamaged(f"{store}: what its blobs are found by does not fit its checksum; build the index anew")
+        raise IndexDamaged(
+            f"{store}: what its blobs are found by does not fit its checksum; build the index anew"
+        )

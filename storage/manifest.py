@@ -76,7 +76,9 @@ class Manifest:
     def write(self, folder: Path) -> None:
         """Write ``manifest.json``, with a checksum of its own content."""
         content = dataclasses.asdict(self)
-        (folder / NAME).write_text(json.dumps({"blake2b": _digest(content), **content}, indent=1), encoding="utf-8")
+        (folder / NAME).write_text(
+            json.dumps({"blake2b": _digest(content), **content}, indent=1), encoding="utf-8"
+        )
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
@@ -91,25 +93,39 @@ class Manifest:
             content = json.loads(path.read_text(encoding="utf-8"))
             stated = content.pop("blake2b")
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise IndexDamaged(f"{path}: expected the manifest of an index, found none ({error})") from None
+            raise IndexDamaged(
+                f"{path}: expected the manifest of an index, found none ({error})"
+            ) from None
         if isinstance(content.get("format"), int) and content["format"] > FORMAT:
             raise IndexMismatch(
                 f"{path}: the index has format {content['format']}, this version reads up to {FORMAT}; update ontodex"
             )
         if _digest(content) != stated:
-            raise IndexDamaged(f"{path}: the manifest does not fit its checksum; build the index anew")
+            raise IndexDamaged(
+                f"{path}: the manifest does not fit its checksum; build the index anew"
+            )
         try:
             parts = {
-                "spaces": {key: settings_from(SpaceInfo, value, str(path)) for key, value in content["spaces"].items()},
-                "files": {key: settings_from(FileInfo, value, str(path)) for key, value in content["files"].items()},
+                "spaces": {
+                    key: settings_from(SpaceInfo, value, str(path))
+                    for key, value in content["spaces"].items()
+                },
+                "files": {
+                    key: settings_from(FileInfo, value, str(path))
+                    for key, value in content["files"].items()
+                },
                 "blobs": {
-                    key: settings_from(BlobInfo, {**value, "shape": tuple(value["shape"])}, str(path))
+                    key: settings_from(
+                        BlobInfo, {**value, "shape": tuple(value["shape"])}, str(path)
+                    )
                     for key, value in content["blobs"].items()
                 },
             }
             return settings_from(cls, {**content, **parts}, str(path))
         except (KeyError, TypeError, AttributeError, SettingsError) as error:
-            raise IndexDamaged(f"{path}: expected the manifest of an index, found another content ({error})") from None
+            raise IndexDamaged(
+                f"{path}: expected the manifest of an index, found another content ({error})"
+            ) from None
 
 
 def _digest(content: dict[str, Any]) -> str:

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from ontodex.graph import GraphBuilder, KnowledgeGraph
 
 WORDS = st.text(
-    st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp", "Zs"), exclude_characters="|"), min_size=1, max_size=8
+    st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp", "Zs"), exclude_characters="|"),
+    min_size=1,
+    max_size=8,
 )
 IDS = st.one_of(
     *(WORDS, WORDS.map(lambda word: f'"{word}"')),
@@ -48,7 +50,12 @@ def graphs(draw: st.DrawFn, *, held_out: bool = False) -> KnowledgeGraph:
     builder.prefixes["ex"] = "http://example.org/"
     ids = draw(st.lists(IDS, min_size=1, max_size=6, unique=True))
     for name in ids:
-        builder.entity(name, draw(WORDS), draw(st.lists(WORDS, max_size=3)), draw(st.one_of(st.just(""), WORDS)))
+        builder.entity(
+            name,
+            draw(WORDS),
+            draw(st.lists(WORDS, max_size=3)),
+            draw(st.one_of(st.just(""), WORDS)),
+        )
     old = st.integers(0, 9).map(lambda n: f"ex:old{n}")
     builder.replace(draw(st.dictionaries(old, st.sampled_from(ids), max_size=3)))
     names = IDS.filter(lambda name: name not in ids or ":" not in name)  # an IRI is one node

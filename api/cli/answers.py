@@ -18,7 +18,7 @@ __all__ = ["answer", "expect_one_form", "open_engine", "show", "singles"]
 
 Question = tuple[str, ...]
 Answered = ontodex.Hits | ontodex.Placements | ontodex.Direction
-Ask = Callable[[Any], Sequence[Answered]]
+QueryFunction = Callable[[Any], Sequence[Answered]]
 
 BATCH = 512
 """Questions of a file that are answered at once, at most; of a pipe those that have come."""
@@ -38,7 +38,12 @@ def singles(questions: Sequence[Question]) -> list[str]:
 
 
 def answer(
-    parts: tuple[str | None, ...], queries: Path | None, ask: Ask, as_json: bool, as_tsv: bool, as_rdf: bool = False
+    parts: tuple[str | None, ...],
+    queries: Path | None,
+    ask: QueryFunction,
+    as_json: bool,
+    as_tsv: bool,
+    as_rdf: bool = False,
 ) -> None:
     """Ask one question, or those of a file, and print the answers: a file's as JSON lines.
 
@@ -49,7 +54,9 @@ def answer(
     if queries is not None:
         if any(part is not None for part in parts) or as_tsv:
             what = "--tsv" if as_tsv else "a question"
-            raise SettingsError(f"expected a file of questions alone (--queries), found {what} with it")
+            raise SettingsError(
+                f"expected a file of questions alone (--queries), found {what} with it"
+            )
         if str(queries) == "-":
             _answer_file(sys.stdin.buffer, "-", len(parts), ask, as_rdf)
         else:
@@ -57,7 +64,9 @@ def answer(
                 _answer_file(file, str(queries), len(parts), ask, as_rdf)
         return
     if any(part is None for part in parts):
-        raise SettingsError(f"expected {len(parts)} text(s) to ask about after INDEX, or --queries FILE, found fewer")
+        raise SettingsError(
+            f"expected {len(parts)} text(s) to ask about after INDEX, or --queries FILE, found fewer"
+        )
     (hits,) = ask([parts])
     show(hits, json=as_json, tsv=as_tsv, rdf=as_rdf)
 
@@ -79,7 +88,7 @@ def show(found: Any, **forms: bool) -> None:
     typer.echo(getattr(found, f"to_{form}")() if form else str(found), nl=form in ("", "json"))
 
 
-def _answer_file(file: BinaryIO, name: str, columns: int, ask: Ask, as_rdf: bool) -> None:
+def _answer_file(file: BinaryIO, name: str, columns: int, ask: QueryFunction, as_rdf: bool) -> None:
     """Print an answer to every line that is a question and has one, an error to any other; exit 1 at the end if any."""
     failed = False
     for lines in _batches(file):
@@ -108,7 +117,7 @@ def _rdf(found: Answered) -> str:
     return found.to_rdf()
 
 
-def _answers(batch: list[Question], ask: Ask) -> list[Answered | LookupFailed]:
+def _answers(batch: list[Question], ask: QueryFunction) -> list[Answered | LookupFailed]:
     if not batch:
         return []
     try:
@@ -116,7 +125,9 @@ def _answers(batch: list[Question], ask: Ask) -> list[Answered | LookupFailed]:
     except LookupFailed as error:
         if len(batch) == 1:
             return [error]
-        half = len(batch) // 2  # who is at fault is found in a few rounds, and the others are asked together
+        half = (
+            len(batch) // 2
+        )  # who is at fault is found in a few rounds, and the others are asked together
     return _answers(batch[:half], ask) + _answers(batch[half:], ask)
 
 
@@ -142,5 +153,7 @@ def _question(line: bytes, where: str, columns: int) -> Question | SettingsError
         return None
     cells = tuple(cell.strip() for cell in text.split("\t"))
     if len(cells) != columns or not all(cells):
-        return SettingsError(f"{where}: expected {columns} text(s) separated by tabs, found {text!r}")
+        return SettingsError(
+            f"{where}: expected {columns} text(s) separated by tabs, found {text!r}"
+        )
     return cells

@@ -47,7 +47,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (tails, heads, relations, missing, why, conditions, entailed_by, entailing, entails, tree):
+for command in (
+    tails,
+    heads,
+    relations,
+    missing,
+    why,
+    conditions,
+    entailed_by,
+    entailing,
+    entails,
+    tree,
+):
     app.command()(command)
 app.add_typer(train_app)
 app.add_typer(eval_app)
@@ -59,7 +70,7 @@ def main() -> None:
 
     def warn(message: Warning | str, *_: object, **__: object) -> None:
         if str(message) not in said:
-            print(printable(f"warning: {message}"), file=sys.stderr)  # noqa: T201
+            print(printable(f"warning: {message}"), file=sys.stderr)
         said.add(str(message))
 
     warnings.showwarning = warn
@@ -72,7 +83,7 @@ def main() -> None:
 
 
 def _fail(message: object, code: int) -> None:
-    print(printable(f"ontodex: {message}"), file=sys.stderr)  # noqa: T201
+    print(printable(f"ontodex: {message}"), file=sys.stderr)
     sys.exit(code)
 
 
@@ -85,7 +96,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def about(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Search and complete knowledge graphs and ontologies."""
@@ -100,20 +114,31 @@ def build(
     output: Out,
     encoder: Annotated[
         list[str] | None,
-        typer.Option(help="Folder or name of an encoder; may be given again (texts, relations, conditions)."),
+        typer.Option(
+            help="Folder or name of an encoder; may be given again (texts, relations, conditions)."
+        ),
     ] = None,
     train: Annotated[
-        bool, typer.Option(help="Train on the links of the graph; without, relations are read by name.")
+        bool,
+        typer.Option(help="Train on the links of the graph; without, relations are read by name."),
     ] = True,
     structure: Annotated[
-        bool, typer.Option(help="Let link prediction look at the links of the graph too, not at texts alone.")
+        bool,
+        typer.Option(
+            help="Let link prediction look at the links of the graph too, not at texts alone."
+        ),
     ] = True,
     hierarchy: Annotated[
-        bool, typer.Option(help="Embed the entities for parents, children and places, if the graph has a hierarchy.")
+        bool,
+        typer.Option(
+            help="Embed the entities for parents, children and places, if the graph has a hierarchy."
+        ),
     ] = True,
     hierarchy_encoder: Annotated[
         str | None,
-        typer.Option(help="Folder or name of a HiT encoder for that; by default the one that ontodex brings."),
+        typer.Option(
+            help="Folder or name of a HiT encoder for that; by default the one that ontodex brings."
+        ),
     ] = None,
     hierarchy_relation: Annotated[
         list[str] | None,
@@ -122,15 +147,25 @@ def build(
         ),
     ] = None,
     entailment: Annotated[
-        bool, typer.Option(help="Embed the sentences of labels and definitions, for what entails what.")
+        bool,
+        typer.Option(help="Embed the sentences of labels and definitions, for what entails what."),
     ] = True,
     entailment_encoder: Annotated[
-        str | None, typer.Option(help="Folder of a GaussCSE encoder for that; by default the one that ontodex brings.")
+        str | None,
+        typer.Option(
+            help="Folder of a GaussCSE encoder for that; by default the one that ontodex brings."
+        ),
     ] = None,
     spans: Annotated[
-        bool, typer.Option("--spans", help="Embed every phrase too, for search --spans; needs a Self-StrAE encoder.")
+        bool,
+        typer.Option(
+            "--spans",
+            help="Embed every phrase too, for search --spans; needs a Self-StrAE encoder.",
+        ),
     ] = False,
-    neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
+    neighbours: Annotated[
+        int, typer.Option(help="Names of linked entities in an entity's text.", min=0)
+    ] = 0,
     format: Format = None,
     language: Language = "en",
     on_error: OnError = "warn",
@@ -182,11 +217,15 @@ def add(
 def remove(
     index: IndexPath,
     entities: Annotated[
-        list[str] | None, typer.Argument(help="CURIEs, IRIs, labels or synonyms.", show_default=False)
+        list[str] | None,
+        typer.Argument(help="CURIEs, IRIs, labels or synonyms.", show_default=False),
     ] = None,
     links: Annotated[
         Path | None,
-        typer.Option(help="A file of triples to remove; of SSSOM, those that it says do not hold.", show_default=False),
+        typer.Option(
+            help="A file of triples to remove; of SSSOM, those that it says do not hold.",
+            show_default=False,
+        ),
     ] = None,
     device: Device = "auto",
     quiet: Quiet = False,
@@ -197,7 +236,9 @@ def remove(
     elif entities is not None and links is None:
         engine = ontodex.remove(entities, index, device=device, quiet=quiet)
     else:
-        raise SettingsError(f"expected entities or --links, found {'both' if entities else 'neither'}")
+        raise SettingsError(
+            f"expected entities or --links, found {'both' if entities else 'neither'}"
+        )
     say(f"{engine!r}", quiet)
 
 
@@ -228,7 +269,9 @@ def export(
     output: Out,
     space: Annotated[
         str | None,
-        typer.Option(help="Which vectors: text (the default), link, hybrid, hit, gauss or span; see info."),
+        typer.Option(
+            help="Which vectors: text (the default), link, hybrid, hit, gauss or span; see info."
+        ),
     ] = None,
 ) -> None:
     """Write the graph of an index, or the vectors of a space.
@@ -241,7 +284,9 @@ def export(
     writers = {"": write_tsv, ".tsv": write_tsv, ".nq": write_nquads}
     suffix = "" if output.is_dir() else output.suffix
     if suffix not in (*writers, ".npy"):
-        raise SettingsError(f"{output}: expected a folder, or a file that ends in .tsv, .nq or .npy, found {suffix!r}")
+        raise SettingsError(
+            f"{output}: expected a folder, or a file that ends in .tsv, .nq or .npy, found {suffix!r}"
+        )
     if space is not None and suffix != ".npy":
         raise SettingsError(f"--space {space}: expected a file of vectors (.npy), found {output}")
     with ontodex.open(index) as engine:
@@ -262,7 +307,13 @@ def search(
 ) -> None:  # fmt: skip
     """Rank all entities by how alike they are to TEXT."""
     with open_engine(index, device) as engine:
-        answer((text,), queries, lambda asked: engine.search_batch(singles(asked), k, spans=spans), json, tsv)
+        answer(
+            (text,),
+            queries,
+            lambda asked: engine.search_batch(singles(asked), k, spans=spans),
+            json,
+            tsv,
+        )
 
 
 @app.command()
@@ -278,8 +329,16 @@ def similar(
     queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
 ) -> None:  # fmt: skip
     """Rank the other entities by how alike they are to an entity or a text, in all or under a condition."""
-    with ontodex.open(index, device=device, condition_memory=condition_memory, condition_disk=condition_disk) as engine:
-        answer((text,), queries, lambda asked: engine.similar_batch(singles(asked), k, condition=condition), json, tsv)
+    with ontodex.open(
+        index, device=device, condition_memory=condition_memory, condition_disk=condition_disk
+    ) as engine:
+        answer(
+            (text,),
+            queries,
+            lambda asked: engine.similar_batch(singles(asked), k, condition=condition),
+            json,
+            tsv,
+        )
 
 
 @app.command()
@@ -289,7 +348,13 @@ def parents(
 ) -> None:  # fmt: skip
     """Rank what is more general than an entity or a text, with probabilities; asserted ancestors are marked."""
     with open_engine(index, device) as engine:
-        answer((text,), queries, lambda asked: engine.parents_batch(singles(asked), k, known), json, tsv)
+        answer(
+            (text,),
+            queries,
+            lambda asked: engine.parents_batch(singles(asked), k, known),
+            json,
+            tsv,
+        )
 
 
 @app.command()
@@ -299,7 +364,13 @@ def children(
 ) -> None:  # fmt: skip
     """Rank what is more specific than an entity or a text, with probabilities; asserted descendants are marked."""
     with open_engine(index, device) as engine:
-        answer((text,), queries, lambda asked: engine.children_batch(singles(asked), k, known), json, tsv)
+        answer(
+            (text,),
+            queries,
+            lambda asked: engine.children_batch(singles(asked), k, known),
+            json,
+            tsv,
+        )
 
 
 @app.command()
@@ -328,16 +399,22 @@ def audit(
 @app.command()
 def plot(
     index: IndexPath,
-    output: Annotated[Path, typer.Option("-o", "--output", help="The picture: .svg or .png.", show_default=False)],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The picture: .svg or .png.", show_default=False)
+    ],
     root: Annotated[str | None, typer.Option(help="Draw the hierarchy around this entity.")] = None,
     norms: Annotated[bool, typer.Option("--norms", help="Draw hyperbolic norms by depth.")] = False,
-    answers: Annotated[int, typer.Option(help="So many predicted parents, and children, are drawn too.", min=0)] = 0,
+    answers: Annotated[
+        int, typer.Option(help="So many predicted parents, and children, are drawn too.", min=0)
+    ] = 0,
     limit: Annotated[int, typer.Option(help="Most entities in the picture.", min=1)] = 3000,
     device: Device = "auto",
 ) -> None:
     """Draw the hierarchy around an entity in the Poincaré disk (--root), or hyperbolic norms by depth (--norms)."""
     if norms == (root is not None):
-        raise SettingsError(f"expected one of --root ENTITY and --norms, found {'both' if norms else 'neither'}")
+        raise SettingsError(
+            f"expected one of --root ENTITY and --norms, found {'both' if norms else 'neither'}"
+        )
     with open_engine(index, device) as engine:
         if root is None:
             engine.plot_norms(output)

@@ -21,9 +21,15 @@ def conditions(
     sources: Sources,
     output: Out,
     pairs: Annotated[int, typer.Option(help="Most pairs of rows to train on.", min=1)] = 40_000,
-    held_out: Annotated[int, typer.Option(help="Most pairs of rows in each other file.", min=0)] = 1_000,
-    unseen_conditions: Annotated[float, typer.Option(help="Share of the relations that are held out.")] = 0.15,
-    unseen_entities: Annotated[float, typer.Option(help="Share of the entities that are held out.")] = 0.1,
+    held_out: Annotated[
+        int, typer.Option(help="Most pairs of rows in each other file.", min=0)
+    ] = 1_000,
+    unseen_conditions: Annotated[
+        float, typer.Option(help="Share of the relations that are held out.")
+    ] = 0.15,
+    unseen_entities: Annotated[
+        float, typer.Option(help="Share of the entities that are held out.")
+    ] = 0.1,
     format: Format = None,
     language: Language = "en",
     on_error: OnError = "warn",
@@ -42,20 +48,28 @@ def conditions(
             seed=seed,
         ),
     )
-    say(f"wrote {output}: {len(found.train):,} rows to train on under {len(found.seen)} conditions", quiet)
+    say(
+        f"wrote {output}: {len(found.train):,} rows to train on under {len(found.seen)} conditions",
+        quiet,
+    )
 
 
 @train_app.command("condition")
 def train_condition(
     output: Out,
     data: Annotated[
-        list[Path] | None, typer.Argument(help="A graph: files or folders as of ontodex build.", show_default=False)
+        list[Path] | None,
+        typer.Argument(help="A graph: files or folders as of ontodex build.", show_default=False),
     ] = None,
     csts: Annotated[
-        Path | None, typer.Option(help="Train on this CSV file of C-STS in place of a graph.", show_default=False)
+        Path | None,
+        typer.Option(
+            help="Train on this CSV file of C-STS in place of a graph.", show_default=False
+        ),
     ] = None,
     valid: Annotated[
-        Path | None, typer.Option(help="With --csts: the file to choose the best epoch by.", show_default=False)
+        Path | None,
+        typer.Option(help="With --csts: the file to choose the best epoch by.", show_default=False),
     ] = None,
     architecture: Annotated[
         str,
@@ -70,17 +84,22 @@ def train_condition(
     rank: Annotated[
         int | None,
         typer.Option(
-            help="Rank of the projections, or 0 for full rank; by default 64, or the dimension if less.", min=0
+            help="Rank of the projections, or 0 for full rank; by default 64, or the dimension if less.",
+            min=0,
         ),
     ] = None,
     loss: Annotated[str, typer.Option(help="both, mse or contrastive.")] = "both",
-    epochs: Annotated[int, typer.Option(help="Passes over the rows; 0 chooses by --tune.", min=0)] = 0,
+    epochs: Annotated[
+        int, typer.Option(help="Passes over the rows; 0 chooses by --tune.", min=0)
+    ] = 0,
     encoder: TextEncoderName = DEFAULT_ENCODER,
     format: Format = None,
     language: Language = "en",
     on_error: Annotated[
         str | None,
-        typer.Option(help="Faulty parts of a file: raise (the default for --csts), warn (for a graph), skip."),
+        typer.Option(
+            help="Faulty parts of a file: raise (the default for --csts), warn (for a graph), skip."
+        ),
     ] = None,
     device: Device = "auto",
     seed: Seed = 0,
@@ -88,7 +107,9 @@ def train_condition(
 ) -> None:
     """Train similarity under a condition, on a graph or on C-STS. The same command resumes an interrupted run."""
     if bool(data) == (csts is not None) or (csts is None) != (valid is None):
-        raise SettingsError("expected files of a graph, or --csts and --valid; found neither, both or one of the two")
+        raise SettingsError(
+            "expected files of a graph, or --csts and --valid; found neither, both or one of the two"
+        )
     settings = ontodex.ConditionTraining(
         architecture=architecture, tune=tune, rank=rank, loss=loss, epochs=epochs, seed=seed
     )
@@ -116,4 +137,6 @@ def eval_csts(
     seed: Seed = 0,
 ) -> None:
     """Compare cosines under conditions with labels: Spearman, Pearson, MSE; conditions seen in training and others apart."""
-    typer.echo(json.dumps(ontodex.evaluate_csts(model, data, on_error=on_error, device=device, seed=seed)))
+    typer.echo(
+        json.dumps(ontodex.evaluate_csts(model, data, on_error=on_error, device=device, seed=seed))
+    )

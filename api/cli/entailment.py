@@ -40,7 +40,13 @@ def entailed_by(
 ) -> None:  # fmt: skip
     """Rank what an entity or a text entails, with the sentence that matched; asserted ancestors are marked."""
     with open_engine(index, device) as engine:
-        answer((text,), queries, lambda asked: engine.entailed_by_batch(singles(asked), k, known), json, tsv)
+        answer(
+            (text,),
+            queries,
+            lambda asked: engine.entailed_by_batch(singles(asked), k, known),
+            json,
+            tsv,
+        )
 
 
 def entailing(
@@ -49,7 +55,13 @@ def entailing(
 ) -> None:  # fmt: skip
     """Rank what entails an entity or a text, with the sentence that matched; asserted descendants are marked."""
     with open_engine(index, device) as engine:
-        answer((text,), queries, lambda asked: engine.entailing_batch(singles(asked), k, known), json, tsv)
+        answer(
+            (text,),
+            queries,
+            lambda asked: engine.entailing_batch(singles(asked), k, known),
+            json,
+            tsv,
+        )
 
 
 def entails(
@@ -65,7 +77,8 @@ def entails(
 def train_gauss_cse(
     output: Out,
     data: Annotated[
-        list[Path] | None, typer.Argument(help="A graph: files or folders as of ontodex build.", show_default=False)
+        list[Path] | None,
+        typer.Argument(help="A graph: files or folders as of ontodex build.", show_default=False),
     ] = None,
     nli: Annotated[
         list[Path] | None,
@@ -75,7 +88,9 @@ def train_gauss_cse(
     ] = None,
     valid: Annotated[
         Path | None,
-        typer.Option(help="With --nli: the file to choose the best checkpoint by; else a tenth is held out."),
+        typer.Option(
+            help="With --nli: the file to choose the best checkpoint by; else a tenth is held out."
+        ),
     ] = None,
     losses: Annotated[
         str | None,
@@ -85,12 +100,20 @@ def train_gauss_cse(
         ),
     ] = None,
     similarity: Annotated[
-        str, typer.Option(help="scaled: 1 / (1 + KL/d); paper: 1 / (1 + KL); per-dimension: the authors' code.")
+        str,
+        typer.Option(
+            help="scaled: 1 / (1 + KL/d); paper: 1 / (1 + KL); per-dimension: the authors' code."
+        ),
     ] = "scaled",
     pairs: Annotated[
-        float, typer.Option(help="Weight of the logistic loss on all labelled pairs; 0 in the paper.", min=0)
+        float,
+        typer.Option(
+            help="Weight of the logistic loss on all labelled pairs; 0 in the paper.", min=0
+        ),
     ] = 2.0,
-    tune: Annotated[str, typer.Option(help="full: the text encoder. adapter: a few megabytes beside it.")] = "full",
+    tune: Annotated[
+        str, typer.Option(help="full: the text encoder. adapter: a few megabytes beside it.")
+    ] = "full",
     epochs: Annotated[float, typer.Option(help="Passes over the pairs.")] = 1.5,
     batch: Annotated[int, typer.Option(help="About how many pairs a batch has.", min=2)] = 64,
     encoder: TextEncoderName = DEFAULT_ENCODER,
@@ -112,7 +135,13 @@ def train_gauss_cse(
         else ontodex.read(*(data or ()), format=format, on_error=on_error, language=language)
     )
     settings = ontodex.GaussCSETraining(
-        losses=losses, similarity=similarity, pairs=pairs, tune=tune, epochs=epochs, batch=batch, seed=seed
+        losses=losses,
+        similarity=similarity,
+        pairs=pairs,
+        tune=tune,
+        epochs=epochs,
+        batch=batch,
+        seed=seed,
     )
     ontodex.train_gauss_cse(
         source,
@@ -129,17 +158,30 @@ def train_gauss_cse(
 @eval_app.command("nli")
 def eval_nli(
     model: Annotated[
-        str, typer.Argument(help="A GaussCSE encoder (folder or name; gauss-cse-nli is the one that ontodex brings).")
+        str,
+        typer.Argument(
+            help="A GaussCSE encoder (folder or name; gauss-cse-nli is the one that ontodex brings)."
+        ),
     ],
-    data: Annotated[Path, typer.Argument(help="A file of premises, hypotheses and labels: TSV, CSV or JSON lines.")],
+    data: Annotated[
+        Path,
+        typer.Argument(help="A file of premises, hypotheses and labels: TSV, CSV or JSON lines."),
+    ],
     valid: Annotated[
-        Path | None, typer.Option(help="A file to choose the threshold by; by default the encoder's own threshold.")
+        Path | None,
+        typer.Option(
+            help="A file to choose the threshold by; by default the encoder's own threshold."
+        ),
     ] = None,
-    against: Annotated[str | None, typer.Option(help="A second encoder, to be tested against (McNemar).")] = None,
+    against: Annotated[
+        str | None, typer.Option(help="A second encoder, to be tested against (McNemar).")
+    ] = None,
     on_error: OnError = "raise",
     device: Device = "auto",
     seed: Seed = 0,
 ) -> None:
     """Compare judgements of entailment with labels: accuracy, AUPRC, direction, by label and by length."""
-    found = ontodex.evaluate_nli(model, data, valid=valid, against=against, on_error=on_error, device=device, seed=seed)
+    found = ontodex.evaluate_nli(
+        model, data, valid=valid, against=against, on_error=on_error, device=device, seed=seed
+    )
     typer.echo(json.dumps(found))

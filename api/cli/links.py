@@ -7,11 +7,26 @@ from typing import Annotated
 import typer
 
 from ontodex.cli.answers import answer, expect_one_form, open_engine, show
-from ontodex.cli.options import Also, Batch, Device, IndexPath, Json, K, KnownChoice, Quiet, Rdf, Rerank, Text, Tsv
+from ontodex.cli.options import (
+    Also,
+    Batch,
+    Device,
+    IndexPath,
+    Json,
+    K,
+    KnownChoice,
+    Quiet,
+    Rdf,
+    Rerank,
+    Text,
+    Tsv,
+)
 
 __all__ = ["heads", "missing", "relations", "tails", "why"]
 
-Relation = Annotated[str | None, typer.Argument(help="A relation of the graph, or any text.", show_default=False)]
+Relation = Annotated[
+    str | None, typer.Argument(help="A relation of the graph, or any text.", show_default=False)
+]
 
 
 def tails(
@@ -21,7 +36,14 @@ def tails(
 ) -> None:  # fmt: skip
     """Rank what HEAD may be linked to by RELATION."""
     with open_engine(index, device, also_known, rerank) as engine:
-        answer((head, relation), queries, lambda asked: engine.tails_batch(asked, k, known), json, tsv, rdf)
+        answer(
+            (head, relation),
+            queries,
+            lambda asked: engine.tails_batch(asked, k, known),
+            json,
+            tsv,
+            rdf,
+        )
 
 
 def heads(
@@ -31,7 +53,14 @@ def heads(
 ) -> None:  # fmt: skip
     """Rank what may be linked to TAIL by RELATION."""
     with open_engine(index, device, also_known, rerank) as engine:
-        answer((relation, tail), queries, lambda asked: engine.heads_batch(asked, k, known), json, tsv, rdf)
+        answer(
+            (relation, tail),
+            queries,
+            lambda asked: engine.heads_batch(asked, k, known),
+            json,
+            tsv,
+            rdf,
+        )
 
 
 def relations(
@@ -41,7 +70,14 @@ def relations(
 ) -> None:  # fmt: skip
     """Rank the relations that may lead from HEAD to TAIL."""
     with open_engine(index, device, also_known) as engine:
-        answer((head, tail), queries, lambda asked: engine.relations_batch(asked, k, known), json, tsv, rdf)
+        answer(
+            (head, tail),
+            queries,
+            lambda asked: engine.relations_batch(asked, k, known),
+            json,
+            tsv,
+            rdf,
+        )
 
 
 def missing(

@@ -15,11 +15,18 @@ from ontodex.encoders.locate import DEFAULT_ENCODER
 __all__ = ["eval_app", "train_app"]
 
 train_app = typer.Typer(name="train", help="Train an encoder.", no_args_is_help=True)
-eval_app = typer.Typer(name="eval", help="Evaluate an encoder or an index; prints JSON.", no_args_is_help=True)
+eval_app = typer.Typer(
+    name="eval", help="Evaluate an encoder or an index; prints JSON.", no_args_is_help=True
+)
 
-TextEncoderName = Annotated[str, typer.Option(help="Folder or name of the text encoder to start from.")]
+TextEncoderName = Annotated[
+    str, typer.Option(help="Folder or name of the text encoder to start from.")
+]
 Parents = Annotated[
-    str | None, typer.Option(help="The relation from child to parent; by default every one named like it (is_a, …).")
+    str | None,
+    typer.Option(
+        help="The relation from child to parent; by default every one named like it (is_a, …)."
+    ),
 ]
 
 
@@ -31,7 +38,9 @@ def train_hyper_cl(
         str, typer.Option(help="frozen: projections alone, in minutes. full: the text encoder too.")
     ] = "frozen",
     encoder: TextEncoderName = DEFAULT_ENCODER,
-    steps: Annotated[int, typer.Option(help="Number of batches; 0 chooses by the size of the graph.", min=0)] = 0,
+    steps: Annotated[
+        int, typer.Option(help="Number of batches; 0 chooses by the size of the graph.", min=0)
+    ] = 0,
     architecture: Annotated[
         str,
         typer.Option(
@@ -43,11 +52,16 @@ def train_hyper_cl(
     rank: Annotated[
         int | None,
         typer.Option(
-            help="Rank of the projections, or 0 for full rank; by default 32, or the dimension if less.", min=0
+            help="Rank of the projections, or 0 for full rank; by default 32, or the dimension if less.",
+            min=0,
         ),
     ] = None,
-    projection: Annotated[str, typer.Option(help="residual, or public as in the authors' code.")] = "residual",
-    neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
+    projection: Annotated[
+        str, typer.Option(help="residual, or public as in the authors' code.")
+    ] = "residual",
+    neighbours: Annotated[
+        int, typer.Option(help="Names of linked entities in an entity's text.", min=0)
+    ] = 0,
     format: Format = None,
     language: Language = "en",
     on_error: OnError = "warn",
@@ -82,8 +96,12 @@ def train_cross_encoder(
     data: Sources,
     output: Out,
     encoder: TextEncoderName = DEFAULT_ENCODER,
-    steps: Annotated[int, typer.Option(help="Number of batches; 0 chooses by the size of the graph.", min=0)] = 0,
-    neighbours: Annotated[int, typer.Option(help="Names of linked entities in an entity's text.", min=0)] = 0,
+    steps: Annotated[
+        int, typer.Option(help="Number of batches; 0 chooses by the size of the graph.", min=0)
+    ] = 0,
+    neighbours: Annotated[
+        int, typer.Option(help="Names of linked entities in an entity's text.", min=0)
+    ] = 0,
     format: Format = None,
     language: Language = "en",
     on_error: OnError = "warn",
@@ -108,26 +126,39 @@ def train_cross_encoder(
 def train_hit(
     data: Sources,
     output: Out,
-    tune: Annotated[str, typer.Option(help="full: the text encoder. adapter: a few megabytes beside it.")] = "full",
+    tune: Annotated[
+        str, typer.Option(help="full: the text encoder. adapter: a few megabytes beside it.")
+    ] = "full",
     batches: Annotated[
         str,
-        typer.Option(help="families (every other text a negative); random-triplets or hard-triplets (the paper's)."),
+        typer.Option(
+            help="families (every other text a negative); random-triplets or hard-triplets (the paper's)."
+        ),
     ] = "families",
     epochs: Annotated[float, typer.Option(help="Passes over the links.")] = 8.0,
     cluster: Annotated[
-        float, typer.Option(help="Margin by which a child is nearer to its parent than to others.", min=0)
+        float,
+        typer.Option(help="Margin by which a child is nearer to its parent than to others.", min=0),
     ] = 5.0,
     centripetal: Annotated[
-        float, typer.Option(help="Margin by which it is farther out. The paper's is 0.1; 3 was better here.", min=0)
+        float,
+        typer.Option(
+            help="Margin by which it is farther out. The paper's is 0.1; 3 was better here.", min=0
+        ),
     ] = 0.1,
     contraction: Annotated[
-        float, typer.Option(help="Pull towards the origin. The paper has none; 0.2 was better here.", min=0)
+        float,
+        typer.Option(
+            help="Pull towards the origin. The paper has none; 0.2 was better here.", min=0
+        ),
     ] = 0.0,
     rate: Annotated[float, typer.Option(help="Learning rate; 0 chooses by --tune.", min=0)] = 0.0,
     rank: Annotated[int, typer.Option(help="Rank of the adapter.", min=1)] = 32,
     strength: Annotated[
         float,
-        typer.Option(help="Share of what was learnt that is kept; 0.6 is better for other hierarchies than its own."),
+        typer.Option(
+            help="Share of what was learnt that is kept; 0.6 is better for other hierarchies than its own."
+        ),
     ] = 1.0,
     task: Annotated[
         str | None,
@@ -173,22 +204,38 @@ def train_hit(
 
 @eval_app.command("kgc")
 def eval_kgc(
-    model: Annotated[Path, typer.Argument(help="An index, or an encoder of links (train hyper-cl).")],
+    model: Annotated[
+        Path, typer.Argument(help="An index, or an encoder of links (train hyper-cl).")
+    ],
     data: Sources,
     split: Annotated[str, typer.Option(help="test or valid")] = "test",
     score: Annotated[
-        str, typer.Option(help="What ranks: all, or text, structure or precedents alone, of an index that has them.")
+        str,
+        typer.Option(
+            help="What ranks: all, or text, structure or precedents alone, of an index that has them."
+        ),
     ] = "all",
     neighbours: Annotated[
-        int | None, typer.Option(help="Names of linked entities in an entity's text; by default as trained.", min=0)
+        int | None,
+        typer.Option(
+            help="Names of linked entities in an entity's text; by default as trained.", min=0
+        ),
     ] = None,
     rerank: Annotated[
-        Path | None, typer.Option(help="A cross-encoder (train cross-encoder) that reads the best candidates again.")
+        Path | None,
+        typer.Option(
+            help="A cross-encoder (train cross-encoder) that reads the best candidates again."
+        ),
     ] = None,
-    top: Annotated[int | None, typer.Option(help="So many of them; by default 50.", min=1, show_default=False)] = None,
+    top: Annotated[
+        int | None, typer.Option(help="So many of them; by default 50.", min=1, show_default=False)
+    ] = None,
     hops: Annotated[
         int,
-        typer.Option(help="Give entities within so many hops of the one asked about a bonus, as SimKGC does.", min=0),
+        typer.Option(
+            help="Give entities within so many hops of the one asked about a bonus, as SimKGC does.",
+            min=0,
+        ),
     ] = 0,
     format: Format = None,
     language: Language = "en",
@@ -215,7 +262,9 @@ def eval_kgc(
 def eval_hierarchy(
     model: Annotated[
         str,
-        typer.Argument(help="A HiT encoder (folder or name; hit-wordnet is the one that ontodex brings), or an index."),
+        typer.Argument(
+            help="A HiT encoder (folder or name; hit-wordnet is the one that ontodex brings), or an index."
+        ),
     ],
     data: Sources,
     task: Annotated[
@@ -226,13 +275,18 @@ def eval_hierarchy(
         ),
     ] = None,
     relation: Parents = None,
-    negatives: Annotated[int, typer.Option(help="Wrong parents of either kind for each true one.", min=1)] = 10,
+    negatives: Annotated[
+        int, typer.Option(help="Wrong parents of either kind for each true one.", min=1)
+    ] = 10,
     pairs: Annotated[
-        Path | None, typer.Option(help="A folder in which the pairs are kept; read if there are any.")
+        Path | None,
+        typer.Option(help="A folder in which the pairs are kept; read if there are any."),
     ] = None,
     baseline: Annotated[
         list[str] | None,
-        typer.Option(help="Measure one too: probe, classifier or static; may be given more than once."),
+        typer.Option(
+            help="Measure one too: probe, classifier or static; may be given more than once."
+        ),
     ] = None,
     format: Format = None,
     language: Language = "en",

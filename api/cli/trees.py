@@ -30,20 +30,27 @@ def train_self_strae(
         str, typer.Option(help="context; or one of the paper's: contrastive, ce, ceco, strcse.")
     ] = "context",
     dimension: Annotated[int, typer.Option(help="Numbers of a vector.", min=1)] = 256,
-    channels: Annotated[int, typer.Option(help="Parts of a vector; must divide the dimension.", min=1)] = 128,
+    channels: Annotated[
+        int, typer.Option(help="Parts of a vector; must divide the dimension.", min=1)
+    ] = 128,
     vocabulary: Annotated[
         int, typer.Option(help="Tokens; 0 for 25,000, or fewer if the text has not so many.", min=0)
     ] = 0,
     start: Annotated[
         str,
-        typer.Option(help="counts: from what stands near each token. public: random, as in the authors' code."),
+        typer.Option(
+            help="counts: from what stands near each token. public: random, as in the authors' code."
+        ),
     ] = "counts",
     epochs: Annotated[float, typer.Option(help="Passes over the text.")] = 15.0,
     batch: Annotated[int, typer.Option(help="Sentences of a batch.", min=2)] = 512,
     nodes: Annotated[
-        int, typer.Option(help="Nodes of a batch that are compared; 0 for all, as in the paper.", min=0)
+        int,
+        typer.Option(help="Nodes of a batch that are compared; 0 for all, as in the paper.", min=0),
     ] = 2048,
-    rate: Annotated[float, typer.Option(help="Learning rate; 0 chooses by the objective.", min=0)] = 0.0,
+    rate: Annotated[
+        float, typer.Option(help="Learning rate; 0 chooses by the objective.", min=0)
+    ] = 0.0,
     format: Format = None,
     language: Language = "en",
     on_error: OnError = "warn",
@@ -77,14 +84,17 @@ def eval_sts(
     device: Device = "auto",
 ) -> None:
     """Compare cosines with scores: Spearman, Pearson, alignment and uniformity; and trees with plain ones."""
-    typer.echo(json_module.dumps(ontodex.evaluate_sts(model, data, on_error=on_error, device=device)))
+    typer.echo(
+        json_module.dumps(ontodex.evaluate_sts(model, data, on_error=on_error, device=device))
+    )
 
 
 def tree(
     model: Annotated[Path, typer.Argument(help="Folder of a Self-StrAE encoder.")],
     text: Annotated[str, typer.Argument(help="Any text.")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Draw the tree: .svg or .png.", show_default=False)
+        Path | None,
+        typer.Option("-o", "--output", help="Draw the tree: .svg or .png.", show_default=False),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -95,7 +105,9 @@ def tree(
     if output is not None:
         ontodex.draw_tree(found, output)
     if json:
-        nodes = [{**vars(node), "text": found.span(number)} for number, node in enumerate(found.nodes)]
+        nodes = [
+            {**vars(node), "text": found.span(number)} for number, node in enumerate(found.nodes)
+        ]
         typer.echo(json_text({"text": found.text, "nodes": nodes}))
     elif output is None:
         typer.echo(printable(str(found)))

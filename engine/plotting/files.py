@@ -24,7 +24,14 @@ Titles = dict[str, list[str]]
 """Whole labels of the dots of each group."""
 HALO = "text{paint-order:stroke;stroke:#fff;stroke-width:2.2px;stroke-opacity:.8}"
 """What keeps the letters of an SVG legible over lines."""
-SCRIPTS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans", "WenQuanYi Zen Hei", "Arial Unicode MS", "Unifont")
+SCRIPTS = (
+    "Noto Sans CJK JP",
+    "Noto Sans CJK SC",
+    "Noto Sans",
+    "WenQuanYi Zen Hei",
+    "Arial Unicode MS",
+    "Unifont",
+)
 """Fonts for letters that DejaVu Sans, which comes with matplotlib, does not have; those that are installed."""
 
 
@@ -34,7 +41,11 @@ def on_one_line(text: str) -> str:
     >>> on_one_line("two\nlines\x07 ")
     'two lines'
     """
-    return " ".join("".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in text).split())
+    return " ".join(
+        "".join(
+            " " if unicodedata.category(letter)[0] in "CZ" else letter for letter in text
+        ).split()
+    )
 
 
 def shortened(text: str, longest: int) -> str:
@@ -55,9 +66,16 @@ def drawing(path: Path) -> Iterator[None]:
         import matplotlib.style
         from matplotlib.font_manager import fontManager
     except ImportError as error:
-        raise SettingsError("expected matplotlib for pictures, found none; run pip install 'ontodex[plot]'") from error
+        raise SettingsError(
+            "expected matplotlib for pictures, found none; run pip install 'ontodex[plot]'"
+        ) from error
     fonts = ["DejaVu Sans", *(name for name in SCRIPTS if name in fontManager.get_font_names())]
-    own = {"svg.fonttype": "none", "svg.hashsalt": "ontodex", "path.simplify": False, "font.family": fonts}
+    own = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "ontodex",
+        "path.simplify": False,
+        "font.family": fonts,
+    }
     with matplotlib.style.context(["default", own]), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         yield

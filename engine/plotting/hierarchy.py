@@ -43,7 +43,9 @@ def geodesics(start: Floats, end: Floats) -> Floats:
     straight = np.abs(cross) < 1e-6
     scale = np.where(straight, 1.0, cross)
     near, far = (1 + (start**2).sum(axis=1)) / 2, (1 + (end**2).sum(axis=1)) / 2
-    centre = np.stack([near * end[:, 1] - far * start[:, 1], far * start[:, 0] - near * end[:, 0]], axis=1)
+    centre = np.stack(
+        [near * end[:, 1] - far * start[:, 1], far * start[:, 0] - near * end[:, 0]], axis=1
+    )
     first, last = start - centre / scale[:, None], end - centre / scale[:, None]
     turn = np.arctan2(_cross(first, last), (first * last).sum(axis=1))
     handle = (4 / 3 * np.tan(turn / 4))[:, None]
@@ -109,17 +111,28 @@ def draw_hierarchy(
             installed.
     """
     if len(labels) != len(hierarchy.ids):
-        raise SettingsError(f"labels: expected one for each of {len(hierarchy.ids)} rows, found {len(labels)}")
+        raise SettingsError(
+            f"labels: expected one for each of {len(hierarchy.ids)} rows, found {len(labels)}"
+        )
     for _, kind, _ in answers:
         expect_choice("answers", kind, ("parent", "child"))
-    asked = {kind: [row for row, given, _ in answers if given == kind] for kind in ("parent", "child")}
+    asked = {
+        kind: [row for row, given, _ in answers if given == kind] for kind in ("parent", "child")
+    }
     with drawing(path):
-        layout = disk_layout(hierarchy, root, limit=limit, more_parents=asked["parent"], more_children=asked["child"])
-        names = [on_one_line(labels[row]) or on_one_line(hierarchy.ids[row]) for row in layout.rows.tolist()]
+        layout = disk_layout(
+            hierarchy, root, limit=limit, more_parents=asked["parent"], more_children=asked["child"]
+        )
+        names = [
+            on_one_line(labels[row]) or on_one_line(hierarchy.ids[row])
+            for row in layout.rows.tolist()
+        ]
         save(*_hierarchy_figure(layout, names, answers, halo=path.suffix.lower() == ".png"), path)
 
 
-def draw_norms(norms: NDArray[np.floating[Any]], depths: NDArray[np.integer[Any]], path: Path) -> None:
+def draw_norms(
+    norms: NDArray[np.floating[Any]], depths: NDArray[np.integer[Any]], path: Path
+) -> None:
     """Draw hyperbolic norms by depth as boxes: median, quartiles, 5th and 95th percentile, and how many there are.
 
     Args:
@@ -133,9 +146,13 @@ def draw_norms(norms: NDArray[np.floating[Any]], depths: NDArray[np.integer[Any]
     """
     norms, depths = np.asarray(norms), np.asarray(depths)
     if norms.ndim != 1 or norms.shape != depths.shape or not norms.size:
-        raise SettingsError(f"expected one norm and one depth per entity, found shapes {norms.shape}, {depths.shape}")
+        raise SettingsError(
+            f"expected one norm and one depth per entity, found shapes {norms.shape}, {depths.shape}"
+        )
     if not np.isfinite(norms).all():
-        raise SettingsError(f"norms: expected finite numbers, found {norms[~np.isfinite(norms)][0]}")
+        raise SettingsError(
+            f"norms: expected finite numbers, found {norms[~np.isfinite(norms)][0]}"
+        )
     with drawing(path):
         save(_norms_figure(norms.astype(np.float64), depths), {}, path)
 
@@ -175,13 +192,17 @@ def _hierarchy_figure(
             )
     at = {row: node for node, row in enumerate(layout.rows.tolist())}
     kinds = list(layout.kinds)
-    chances: dict[int, str] = {}
+    probabilities: dict[int, str] = {}
     for kind in ("parent", "child"):
-        ends = [(at[row], probability) for row, given, probability in answers if given == kind and at[row]]
+        ends = [
+            (at[row], probability)
+            for row, given, probability in answers
+            if given == kind and at[row]
+        ]
         for node, probability in ends:
             kinds[node] = kind
             if probability is not None:
-                chances[node] = f" {probability:.0%}"
+                probabilities[node] = f" {probability:.0%}"
         if ends:
             curve = _curves(layout.positions, [(0, node) for node, _ in ends])
             axes.add_patch(
@@ -198,7 +219,9 @@ def _hierarchy_figure(
     weights = _subtree_sizes(layout)
     sizes = _dot_sizes(kinds, weights, n)
     titles: dict[str, list[str]] = {}
-    for size in np.unique(sizes).tolist():  # one collection per size: an SVG then holds each shape once
+    for size in np.unique(
+        sizes
+    ).tolist():  # one collection per size: an SVG then holds each shape once
         nodes = np.flatnonzero(sizes == size).tolist()
         titles[f"dots-{len(titles)}"] = [names[node] for node in nodes]
         axes.scatter(
@@ -213,7 +236,9 @@ def _hierarchy_figure(
             gid=list(titles)[-1],
         )
     _title_and_legend(figure, axes, layout, names[0], kinds)
-    texts = [shortened(name, LONGEST) + chances.get(node, "") for node, name in enumerate(names)]
+    texts = [
+        shortened(name, LONGEST) + probabilities.get(node, "") for node, name in enumerate(names)
+    ]
     _labels(axes, layout, kinds, texts, weights, sizes, halo)
     return figure, titles
 
@@ -245,17 +270,31 @@ def _dot_sizes(kinds: Sequence[str], weights: NDArray[np.float64], n: int) -> ND
     return sizes
 
 
-def _title_and_legend(figure: Figure, axes: Any, layout: DiskLayout, name: str, kinds: Sequence[str]) -> None:
+def _title_and_legend(
+    figure: Figure, axes: Any, layout: DiskLayout, name: str, kinds: Sequence[str]
+) -> None:
     from matplotlib.lines import Line2D
 
     left_out = f"; {layout.left_out:,} more are left out" if layout.left_out else ""
     entities = "1 entity" if len(layout.rows) == 1 else f"{len(layout.rows):,} entities"
     links = "1 asserted link" if len(layout.edges) == 1 else f"{len(layout.edges):,} asserted links"
     title = figure.text(
-        0.02, 0.98, shortened(name, 60), size=17, weight="bold", va="top", color="#111827", parse_math=False
+        0.02,
+        0.98,
+        shortened(name, 60),
+        size=17,
+        weight="bold",
+        va="top",
+        color="#111827",
+        parse_math=False,
     )
     note = figure.text(
-        0.02, 0.98 - 0.32 / figure.get_figheight(), f"{entities}, {links}{left_out}", size=10, va="top", color="#475569"
+        0.02,
+        0.98 - 0.32 / figure.get_figheight(),
+        f"{entities}, {links}{left_out}",
+        size=10,
+        va="top",
+        color="#475569",
     )
     found = Counter(kinds)
     lines = [
@@ -298,16 +337,24 @@ def _labels(
     n = len(texts)
     few = n <= 60
     inner = weights > 1
-    lines = samples(geodesics(*(layout.positions[layout.edges[:, end]] for end in (0, 1)))) if few else np.zeros((0, 2))
+    lines = (
+        samples(geodesics(*(layout.positions[layout.edges[:, end]] for end in (0, 1))))
+        if few
+        else np.zeros((0, 2))
+    )
     placer = LabelPlacer(axes, layout.positions, np.sqrt(sizes) / 2, inner, lines, halo=halo)
     distance = np.hypot(*layout.positions.T)
-    rank = np.array([{"entity": 0, "parent": 1, "child": 1, "ancestor": 2}.get(kind, 3) for kind in kinds])
+    rank = np.array(
+        [{"entity": 0, "parent": 1, "child": 1, "ancestor": 2}.get(kind, 3) for kind in kinds]
+    )
     chosen = (rank < 3) | inner | (layout.hangs_from == 0) | (n <= 300)
     order = np.lexsort((distance - 0.35 * np.log(weights), rank))
     for node in order[chosen[order]][:400].tolist():
         bold = bool(rank[node] < 2)
         size = 11.0 if node == 0 else 9.5 if bold or few else 8.5
-        placer.place(node, texts[node], size=size, colour=STYLES[kinds[node]][0], bold=bold, must=few or bold)
+        placer.place(
+            node, texts[node], size=size, colour=STYLES[kinds[node]][0], bold=bold, must=few or bold
+        )
 
 
 def _norms_figure(norms: NDArray[np.float64], depths: NDArray[np.integer[Any]]) -> Figure:
@@ -325,7 +372,8 @@ def _norms_figure(norms: NDArray[np.float64], depths: NDArray[np.integer[Any]]) 
     for line in drawn["medians"]:
         line.set(color="#111827", linewidth=2)
     axes.set_xticks(
-        range(1, len(groups) + 1), [f"{level}\n{len(group):,}" for level, group in zip(levels, groups, strict=True)]
+        range(1, len(groups) + 1),
+        [f"{level}\n{len(group):,}" for level, group in zip(levels, groups, strict=True)],
     )
     axes.set_xlabel("depth, and number of entities")
     axes.set_ylabel("hyperbolic norm")

@@ -28,7 +28,14 @@ class LabelPlacer:
     """
 
     def __init__(
-        self, axes: Axes, positions: Floats, radii: Floats, inner: NDArray[np.bool_], lines: Floats, *, halo: bool
+        self,
+        axes: Axes,
+        positions: Floats,
+        radii: Floats,
+        inner: NDArray[np.bool_],
+        lines: Floats,
+        *,
+        halo: bool,
     ) -> None:
         self.axes = axes
         figure = axes.figure
@@ -48,9 +55,14 @@ class LabelPlacer:
             if artist is not None:
                 self._take(np.asarray(artist.get_window_extent().corners())[[0, 2, 3, 1]])
         bounds = figure.bbox
-        self.low, self.high = np.array([bounds.x0, bounds.y0]) + 4, np.array([bounds.x1, bounds.y1]) - 4
+        self.low, self.high = (
+            np.array([bounds.x0, bounds.y0]) + 4,
+            np.array([bounds.x1, bounds.y1]) - 4,
+        )
 
-    def place(self, node: int, text: str, *, size: float, colour: str, bold: bool, must: bool) -> bool:
+    def place(
+        self, node: int, text: str, *, size: float, colour: str, bold: bool, must: bool
+    ) -> bool:
         """Write the label of a node; return whether there was room.
 
         Args:
@@ -65,7 +77,11 @@ class LabelPlacer:
         tries = [(text, size, 1.0, True)] if len(self.lines) else []
         tries += [(text, size, 1.0, False)]
         if must:
-            tries += [(text, size, 4.0, False), (text, size - 1, 8.0, False), (short, size - 1, 1.0, False)]
+            tries += [
+                (text, size, 4.0, False),
+                (text, size - 1, 8.0, False),
+                (short, size - 1, 1.0, False),
+            ]
             tries += [(short, size - 2, steps, False) for steps in (4.0, 8.0, 14.0, 20.0)]
         for attempt, letters, steps, clear in tries:
             found = self._free(node, self._extent(attempt, letters, bold), steps, clear)
@@ -82,13 +98,17 @@ class LabelPlacer:
         tall = self.renderer.get_text_width_height_descent("lp", font, ismath=False)[1]
         return np.array([width, max(height, tall)]) + 2 * self.points
 
-    def _free(self, node: int, extent: Floats, steps: float, clear: bool) -> tuple[Floats, float] | None:
+    def _free(
+        self, node: int, extent: Floats, steps: float, clear: bool
+    ) -> tuple[Floats, float] | None:
         """Return corners and direction of the first free place, in pixels and degrees."""
         for way, turn in self._ways(node):
             corners = self._box(node, extent, way, turn, steps)
             if (corners < self.low).any() or (corners > self.high).any():
                 continue
-            if not self._hits(corners, node) and not (clear and _within(corners, self.lines, self.bare).any()):
+            if not self._hits(corners, node) and not (
+                clear and _within(corners, self.lines, self.bare).any()
+            ):
                 self._take(corners)
                 return corners, turn
         return None
@@ -105,7 +125,11 @@ class LabelPlacer:
         level.sort(key=lambda place: abs((place[0] - out + 180) % 360 - 180))
         if self.inner[node]:
             return [*level, *radial, inward]
-        return [*radial, *level, inward] if abs(along) > 60 else [*level[:3], *radial, *level[3:], inward]
+        return (
+            [*radial, *level, inward]
+            if abs(along) > 60
+            else [*level[:3], *radial, *level[3:], inward]
+        )
 
     def _box(self, node: int, extent: Floats, way: float, turn: float, steps: float) -> Floats:
         """Return the corners of the label's box, which begins ``steps`` gaps away from the dot."""
@@ -135,7 +159,16 @@ class LabelPlacer:
     def _take(self, corners: Floats) -> None:
         self.boxes = np.concatenate([self.boxes, corners[None]])
 
-    def _write(self, node: int, text: str, size: float, colour: str, bold: bool, corners: Floats, turn: float) -> None:
+    def _write(
+        self,
+        node: int,
+        text: str,
+        size: float,
+        colour: str,
+        bold: bool,
+        corners: Floats,
+        turn: float,
+    ) -> None:
         from matplotlib.lines import Line2D
         from matplotlib.patheffects import withStroke
 

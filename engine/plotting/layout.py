@@ -88,9 +88,13 @@ def disk_layout(
     answers.pop(root, None)
     for row in (root, *answers):
         if not 0 <= row < len(hierarchy.ids):
-            raise SettingsError(f"expected a row of the hierarchy, 0 to {len(hierarchy.ids) - 1}, found {row}")
+            raise SettingsError(
+                f"expected a row of the hierarchy, 0 to {len(hierarchy.ids) - 1}, found {row}"
+            )
     if limit < 1 + len(answers):
-        raise SettingsError(f"limit: expected at least {1 + len(answers)} (entity and answers), found {limit}")
+        raise SettingsError(
+            f"limit: expected at least {1 + len(answers)} (entity and answers), found {limit}"
+        )
     family = _family(hierarchy, root, limit)
     order = list(family)
     shown = dict.fromkeys(order[: limit - len(answers)])
@@ -99,14 +103,22 @@ def disk_layout(
             break
         shown.setdefault(row)
     at = {row: node for node, row in enumerate(shown)}
-    whole = {row: family[row] if row in family and family[row][1] in at else ("answer", root) for row in at}
+    whole = {
+        row: family[row] if row in family and family[row][1] in at else ("answer", root)
+        for row in at
+    }
     whole[root] = ("entity", root)
     kinds = tuple(whole[row][0] for row in at)
     hangs_from = np.array([at[whole[row][1]] for row in at], dtype=np.int64)
     hangs_from[0] = -1
     asked_above = {at[int(row)] for row in more_parents if int(row) in at}
     tree = _Tree(kinds, hangs_from, asked_above)
-    links = [(at[row], at[int(parent)]) for row in at for parent in hierarchy.parents(row) if int(parent) in at]
+    links = [
+        (at[row], at[int(parent)])
+        for row in at
+        for parent in hierarchy.parents(row)
+        if int(parent) in at
+    ]
     return DiskLayout(
         rows=np.array(list(at), dtype=np.int64),
         positions=tree.positions(),
@@ -128,9 +140,16 @@ def _family(hierarchy: Hierarchy, root: int, limit: int) -> dict[int, tuple[str,
                 beside.setdefault(row, (2, parent))
     placed = {row: ("ancestor", before) for row, (_, before) in list(above.items())[: limit // 2]}
     far = list(above.items())[limit // 2 :]
-    rest = [(distance, -len(hierarchy.children(row)), row, "descendant", by) for row, (distance, by) in below.items()]
+    rest = [
+        (distance, -len(hierarchy.children(row)), row, "descendant", by)
+        for row, (distance, by) in below.items()
+    ]
     rest += [(distance, 0, row, "sibling", by) for row, (distance, by) in beside.items()]
-    placed = {root: ("entity", root)} | placed | {row: (kind, by) for _, _, row, kind, by in sorted(rest)}
+    placed = (
+        {root: ("entity", root)}
+        | placed
+        | {row: (kind, by) for _, _, row, kind, by in sorted(rest)}
+    )
     return placed | {row: ("ancestor", by) for row, (_, by) in far}
 
 
@@ -171,19 +190,28 @@ class _Tree:
         """Spread branches evenly among leaves; what leads further up goes to the middle of the siblings."""
         leaves = [node for node in nodes if self.leaf[node] and kinds[node] != "ancestor"]
         branches = [node for node in nodes if not (self.leaf[node] and kinds[node] != "ancestor")]
-        spots = [((spot + 0.5) / len(group), node) for group in (branches, leaves) for spot, node in enumerate(group)]
+        spots = [
+            ((spot + 0.5) / len(group), node)
+            for group in (branches, leaves)
+            for spot, node in enumerate(group)
+        ]
         return [node for _, node in sorted(spots)]
 
     def positions(self) -> Floats:
         """Return where each node goes, ``float64`` of shape (n, 2)."""
         if self.n == 1:
             return np.zeros((1, 2))
-        sides = {up: [node for node in self.below[0] if self.up[node] == up] for up in (True, False)}
+        sides = {
+            up: [node for node in self.below[0] if self.up[node] == up] for up in (True, False)
+        }
         count = {up: int((self.up[1:] == up).sum()) for up in (True, False)}
         angle = np.zeros(self.n)
         radius = np.zeros(self.n)
         widths = self._widths(count)
-        for up, start in ((True, np.pi / 2 - widths[True] / 2), (False, 1.5 * np.pi - widths[False] / 2)):
+        for up, start in (
+            (True, np.pi / 2 - widths[True] / 2),
+            (False, 1.5 * np.pi - widths[False] / 2),
+        ):
             if sides[up]:
                 self._lay_out(sides[up], (start, widths[up]), angle, radius)
         return _apart(np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1))
@@ -198,7 +226,9 @@ class _Tree:
         upper = float(np.clip(share, *UPPER))
         return {True: upper, False: 2 * np.pi - upper - 2 * GAP}
 
-    def _lay_out(self, first: list[int], sector: tuple[float, float], angle: Floats, radius: Floats) -> None:
+    def _lay_out(
+        self, first: list[int], sector: tuple[float, float], angle: Floats, radius: Floats
+    ) -> None:
         """Fill in the angles and Euclidean radii of the trees that start at the nodes ``first``."""
         nodes = list(first)
         for node in nodes:
@@ -268,7 +298,11 @@ def _apart(positions: Floats) -> Floats:
             close = length < least
             if not close.any():
                 continue
-            way = np.where(length[close, None] > 1e-9, apart[close] / np.maximum(length[close, None], 1e-9), [1.0, 0.0])
+            way = np.where(
+                length[close, None] > 1e-9,
+                apart[close] / np.maximum(length[close, None], 1e-9),
+                [1.0, 0.0],
+            )
             move = 0.5 * (1.02 * least - length[close, None]) * way
             np.add.at(push, right[close], move)
             np.add.at(push, left[close], -move)
@@ -276,5 +310,7 @@ def _apart(positions: Floats) -> Floats:
             break
         push[0] = 0
         positions = positions + np.clip(push, -least, least)
-        positions *= np.minimum(1, RIM / np.maximum(np.hypot(positions[:, 0], positions[:, 1]), RIM))[:, None]
+        positions *= np.minimum(
+            1, RIM / np.maximum(np.hypot(positions[:, 0], positions[:, 1]), RIM)
+        )[:, None]
     return positions

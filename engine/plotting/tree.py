@@ -38,15 +38,29 @@ def draw_tree(tree: Tree, path: Path) -> None:
             assert node.right is not None
             across.append((across[node.left] + across[node.right]) / 2)
             up.append(max(up[node.left], up[node.right]) + 1)
-        figure = Figure(figsize=(max(2.0, right * WIDTH), max(1.0, (up[-1] + 1.4) * HEIGHT)), layout="constrained")
+        figure = Figure(
+            figsize=(max(2.0, right * WIDTH), max(1.0, (up[-1] + 1.4) * HEIGHT)),
+            layout="constrained",
+        )
         axes = figure.add_subplot()
         axes.set_axis_off()
         for number, node in enumerate(tree.nodes):
             if node.left is None or node.right is None:
-                axes.text(across[number], -0.15, names[number], ha="center", va="top", size=9, color="#111827")
+                axes.text(
+                    across[number],
+                    -0.15,
+                    names[number],
+                    ha="center",
+                    va="top",
+                    size=9,
+                    color="#111827",
+                )
                 continue
             for child in (node.left, node.right):
-                corner = [across[number], across[child], across[child]], [up[number], up[number], up[child]]
+                corner = (
+                    [across[number], across[child], across[child]],
+                    [up[number], up[number], up[child]],
+                )
                 axes.plot(*corner, color="#2b6cb0", linewidth=1.2, solid_capstyle="round")
             axes.text(
                 across[number],

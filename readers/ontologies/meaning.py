@@ -22,8 +22,14 @@ Links = NDArray[np.int32]
 """Subject, predicate and object of each, of shape (links, 3)."""
 
 NO_FACTS = (
-    *(rdf.OWL + name for name in ("imports", "versionIRI", "priorVersion", "backwardCompatibleWith")),
-    *(rdf.OWL + name for name in ("inverseOf", "equivalentProperty", "propertyDisjointWith", "disjointWith")),
+    *(
+        rdf.OWL + name
+        for name in ("imports", "versionIRI", "priorVersion", "backwardCompatibleWith")
+    ),
+    *(
+        rdf.OWL + name
+        for name in ("inverseOf", "equivalentProperty", "propertyDisjointWith", "disjointWith")
+    ),
     *(rdf.RDFS + name for name in ("domain", "range", "subPropertyOf")),
     rdf.OWL + "propertyChainAxiom",
     *rdf.SCHEME_LINKS,
@@ -60,22 +66,33 @@ def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Proble
             names[number] = name
     used = {end for head, _, tail in triples for end in (head, tail)}
     named = used.union(entities)
-    if len(links) and not named and all(statements.terms[head].startswith("_:") for head in links[:, 0].tolist()):
+    if (
+        len(links)
+        and not named
+        and all(statements.terms[head].startswith("_:") for head in links[:, 0].tolist())
+    ):
         raise ReadError(
             "expected entities with an IRI or a name, found only blank nodes; give each an IRI (in JSON-LD an @id)",
             builder.source,
         )
     for number in sorted(named):
         builder.entity(
-            names[number], statements.label(number), statements.synonyms(number), statements.definition(number)
+            names[number],
+            statements.label(number),
+            statements.synonyms(number),
+            statements.definition(number),
         )
-    alternatives = {contract(name, prefixes): names[number] for name, number in statements.alternatives.items()}
+    alternatives = {
+        contract(name, prefixes): names[number] for name, number in statements.alternatives.items()
+    }
     alternatives |= {names[old]: names[new] for old, new in present.items()}
     builder.replace(alternatives)
     naming = links[np.isin(links[:, 1], list(statements.numbers([rdf.NAMED_BY])))].tolist()
     named_by = {relation: one for one, _, relation in naming if not statements.label(relation)}
     for number in sorted({relation for _, relation, _ in triples}):
-        builder.relation(names[number], _relation_label(statements, named_by.get(number, number), is_ontology))
+        builder.relation(
+            names[number], _relation_label(statements, named_by.get(number, number), is_ontology)
+        )
     for head, relation, tail in triples:
         builder.triple(names[head], names[relation], names[tail])
 
@@ -93,7 +110,9 @@ def _called(statements: RdfStatements, links: Links) -> dict[int, str]:
 
     Namesakes of which the same is said are the same; others have numbers.
     """
-    blank = [number for number in sorted(statements.named) if statements.terms[number].startswith("_:")]
+    blank = [
+        number for number in sorted(statements.named) if statements.terms[number].startswith("_:")
+    ]
     said: dict[int, set[tuple[int, int]]] = {number: set() for number in blank}
     for head, relation, tail in links[np.isin(links[:, 0], blank)].tolist():
         said[head].add((relation, tail))
@@ -115,7 +134,9 @@ def _with_members(statements: RdfStatements, links: Links) -> Links:
     Raises:
         ReadError: If they are out of all proportion to the statements, as lists are shared.
     """
-    links = links[~np.isin(links[:, 2], list(statements.numbers([rdf.RDF + "nil"])))]  # the end, and what is empty
+    links = links[
+        ~np.isin(links[:, 2], list(statements.numbers([rdf.RDF + "nil"])))
+    ]  # the end, and what is empty
     first, rest = ({*statements.numbers([rdf.RDF + name])} for name in ("first", "rest"))
     parts = np.isin(links[:, 1], [*first, *rest])
     after = {head: tail for head, relation, tail in links[parts].tolist() if relation in rest}
@@ -130,18 +151,26 @@ def _with_members(statements: RdfStatements, links: Links) -> Links:
             found.append((head, relation, member[tail]))
             tail = after.get(tail, tail)
         expect_in_proportion(len(found), len(links), statements.source)
-    return np.concatenate([links[~parts & ~to_lists], np.array(found, dtype=np.int32).reshape(-1, 3)])
+    return np.concatenate(
+        [links[~parts & ~to_lists], np.array(found, dtype=np.int32).reshape(-1, 3)]
+    )
 
 
 def _of_documents(statements: RdfStatements) -> list[int]:
     """Return the properties whose values are notes, lists of what is said by other links, and declarations of prefixes."""
     return [
-        number for number, term in enumerate(statements.terms) if term.startswith(rdf.SHACL) or term in rdf.DOCUMENTS
+        number
+        for number, term in enumerate(statements.terms)
+        if term.startswith(rdf.SHACL) or term in rdf.DOCUMENTS
     ]
 
 
 def _data(
-    statements: RdfStatements, links: Links, called: Collection[int], present: set[int], problems: Problems
+    statements: RdfStatements,
+    links: Links,
+    called: Collection[int],
+    present: set[int],
+    problems: Problems,
 ) -> tuple[list[tuple[int, int, int]], set[int]]:
     """Return (triples, further entities) of plain data: every link between IRIs that is no declaration.
 
@@ -150,7 +179,9 @@ def _data(
     entities, and statements as nodes, are left out.
     """
     terms = statements.terms
-    blank = np.array([term.startswith("_:") and number not in called for number, term in enumerate(terms)])
+    blank = np.array(
+        [term.startswith("_:") and number not in called for number, term in enumerate(terms)]
+    )
     vocabulary = np.array([term.startswith(CHECKED) for term in terms])
     wikibase = np.array([term.startswith(rdf.WIKIBASE) for term in terms])
     kinds = list(statements.numbers([rdf.TYPE]))
@@ -163,7 +194,9 @@ def _data(
     about = np.isin(links[:, 1], list(statements.numbers(rdf.ABOUT))) & np.isin(links[:, 2], items)
     skip = [*statements.deprecated, *links[about, 0].tolist(), *typed(*rdf.NOTES)]
     kept = links[~np.isin(links[:, [0, 2]], skip).any(axis=1)]
-    kept = kept[~(np.isin(kept[:, 1], list(statements.numbers(NO_FACTS))) | wikibase[kept].any(axis=1))]
+    kept = kept[
+        ~(np.isin(kept[:, 1], list(statements.numbers(NO_FACTS))) | wikibase[kept].any(axis=1))
+    ]
     nameless = blank[kept[:, [0, 2]]].any(axis=1)
     lost = kept[nameless & ~blank[kept[:, 0]] & ~np.isin(kept[:, 1], _of_documents(statements))]
     if len(lost):
@@ -182,5 +215,7 @@ def _data(
         facts[narrower, 1] = statements.number(rdf.SKOS + "broader")
     predicates = set(links[:, 1].tolist())
     described = statements.named | typed(rdf.SKOS + "Concept") | present
-    alone = {number for number in described if not blank[number]} - predicates - declared - set(skip)
+    alone = (
+        {number for number in described if not blank[number]} - predicates - declared - set(skip)
+    )
     return [(h, r, t) for h, r, t in facts.tolist()], alone

@@ -109,7 +109,9 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
         identifier = _name(frame.id, builder)
         if isinstance(frame, fastobo.typedef.TypedefFrame):
             relations.setdefault(identifier, "")
-            relations[identifier] = relations[identifier] or next((c.name for c in frame if c.raw_tag() == "name"), "")
+            relations[identifier] = relations[identifier] or next(
+                (c.name for c in frame if c.raw_tag() == "name"), ""
+            )
             continue
         if identifier in terms:
             first = terms[identifier].number
@@ -120,11 +122,18 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
 
 
 def _declare(
-    terms: dict[str, Term], relations: dict[str, str], builder: GraphBuilder, problems: Problems, source: str
+    terms: dict[str, Term],
+    relations: dict[str, str],
+    builder: GraphBuilder,
+    problems: Problems,
+    source: str,
 ) -> None:
     gone = {identifier for identifier, term in terms.items() if term.obsolete}
     alternatives = borne_by_one(
-        (other, identifier) for identifier, term in terms.items() if identifier not in gone for other in term.same
+        (other, identifier)
+        for identifier, term in terms.items()
+        if identifier not in gone
+        for other in term.same
     )
     for identifier, term in terms.items():
         if identifier in gone:
@@ -138,7 +147,11 @@ def _declare(
     for identifier, term in terms.items():
         if identifier in gone:
             continue
-        notes = ((identifier, by, tail) for by, tail in term.notes if tail in terms and tail != identifier)
+        notes = (
+            (identifier, by, tail)
+            for by, tail in term.notes
+            if tail in terms and tail != identifier
+        )
         for head, relation, tail in chain(_links(identifier, term), notes):
             ends = [builder.aliases.get(name, name) for name in (head, tail)]
             if gone.intersection(ends):
@@ -207,7 +220,10 @@ def _note(said: Any, term: Term, builder: GraphBuilder) -> None:
 def _is_equivalent(clause: Any, equivalent: Set[str]) -> bool:
     """Tell whether a cross-reference leads to what the term is elsewhere."""
     sources = [one.value for one in clause.qualifiers or () if str(one.key) == "source"]
-    return any(map(EQUIVALENT.fullmatch, sources)) or str(clause.xref.id).partition(":")[0] in equivalent
+    return (
+        any(map(EQUIVALENT.fullmatch, sources))
+        or str(clause.xref.id).partition(":")[0] in equivalent
+    )
 
 
 def _says_none(clause: Any) -> bool:
@@ -231,11 +247,15 @@ def _stanzas(lines: Iterable[tuple[int, str]], source: str) -> Iterator[Stanza]:
         if line.startswith("["):
             yield stanza
             stanza = Stanza()
-        if line.strip() and not line.lstrip().startswith("!"):  # fastobo knows comments only after a clause
+        if line.strip() and not line.lstrip().startswith(
+            "!"
+        ):  # fastobo knows comments only after a clause
             stanza.lines.append((number, _as_term(line)))
             stanza.size += len(line)
             if stanza.size > LARGEST:
-                message = f"expected frames of at most {LARGEST:,} bytes, found a larger one; split it"
+                message = (
+                    f"expected frames of at most {LARGEST:,} bytes, found a larger one; split it"
+                )
                 raise ReadError(message, source, stanza.number)
     yield stanza
 
@@ -244,17 +264,27 @@ def _as_term(line: str) -> str:
     """Write a line of an instance as one of a term: fastobo knows instances, but not what is in them."""
     if line.startswith("[Instance]"):
         return line.replace("Instance", "Term", 1)
-    return line.replace("instance_of:", "relationship: instance_of", 1) if line.startswith("instance_of:") else line
+    return (
+        line.replace("instance_of:", "relationship: instance_of", 1)
+        if line.startswith("instance_of:")
+        else line
+    )
 
 
-def _read_header(header: Stanza, builder: GraphBuilder, problems: Problems, source: str) -> set[str]:
+def _read_header(
+    header: Stanza, builder: GraphBuilder, problems: Problems, source: str
+) -> set[str]:
     """Read prefixes; return those whose cross-references lead to equivalents."""
     equivalent: set[str] = set()
     for number, line in header.lines:
         try:
             clauses = list(_loads(line + "\n").header)
         except FAULTS as error:
-            problems.report(f"expected a header clause of OBO 1.4, found {line[:60]!r} ({_why(error)})", number, source)
+            problems.report(
+                f"expected a header clause of OBO 1.4, found {line[:60]!r} ({_why(error)})",
+                number,
+                source,
+            )
             continue
         for clause in clauses:
             if clause.raw_tag() == "idspace":
@@ -264,7 +294,9 @@ def _read_header(header: Stanza, builder: GraphBuilder, problems: Problems, sour
     return equivalent
 
 
-def _frames(stanzas: Iterator[Stanza], problems: Problems, source: str) -> Iterator[tuple[Stanza, Any]]:
+def _frames(
+    stanzas: Iterator[Stanza], problems: Problems, source: str
+) -> Iterator[tuple[Stanza, Any]]:
     piece: list[Stanza] = []
     size = 0
     for stanza in stanzas:
@@ -300,9 +332,7 @@ def _mend(stanza: Stanza, problems: Problems, source: str) -> Iterator[tuple[Sta
     try:
         _loads(kept)
     except FAULTS as error:
-        message = (
-            f"expected a frame with an id, found {start!r} with {identity!r} ({_why(error)}); the frame is left out"
-        )
+        message = f"expected a frame with an id, found {start!r} with {identity!r} ({_why(error)}); the frame is left out"
         problems.report(message, stanza.number, source)
         return
     head = kept
@@ -313,7 +343,9 @@ def _mend(stanza: Stanza, problems: Problems, source: str) -> Iterator[tuple[Sta
             _loads(f"{head}{line}\n")
             kept += f"{line}\n"
         except FAULTS as error:
-            problems.report(f"expected an OBO clause, found {line[:80]!r} ({_why(error)})", number, source)
+            problems.report(
+                f"expected an OBO clause, found {line[:80]!r} ({_why(error)})", number, source
+            )
             if quoted := QUOTED.match(line):
                 kept += f"{quoted[0]} []\n"
     yield stanza, next(iter(_loads(kept)))

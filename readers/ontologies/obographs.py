@@ -52,7 +52,9 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
                 out.add(identifier)
             elif meta.get("deprecated"):
                 out.add(identifier)
-                instead = [str(value["val"]) for value in _properties(meta) if value["pred"] in REPLACED_BY]
+                instead = [
+                    str(value["val"]) for value in _properties(meta) if value["pred"] in REPLACED_BY
+                ]
                 if len(instead) == 1:
                     replaced[identifier] = contract(instead[0], builder.prefixes)
             else:
@@ -74,7 +76,11 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
             problems.report(f"expected a node with an id, found {str(node)[:80]!r}")
     same.extend(_equivalents(graph, nodes, builder, problems))
     builder.replace(borne_by_one(same) | alternatives | replaced)
-    said = [(head, by, tail) for head, by, tail in said if tail in nodes and tail != head and not by.startswith(ASIDE)]
+    said = [
+        (head, by, tail)
+        for head, by, tail in said
+        if tail in nodes and tail != head and not by.startswith(ASIDE)
+    ]
     for head, relation, tail in chain(_edges(graph, problems), said):
         ends = [contract(name, builder.prefixes) for name in (head, tail)]
         ends[1] = builder.aliases.get(ends[1], ends[1])

@@ -45,7 +45,9 @@ class Ontology:
         self._type = statements.number(rdf.TYPE)
         self._broader = statements.number(rdf.SKOS + "broader")
         self._out = statements.deprecated | {
-            number for number, term in enumerate(statements.terms) if term.startswith((*rdf.VOCABULARY, "_:"))
+            number
+            for number, term in enumerate(statements.terms)
+            if term.startswith((*rdf.VOCABULARY, "_:"))
         }
 
     def _pairs(self, *predicates: str) -> list[tuple[int, int]]:
@@ -63,7 +65,9 @@ class Ontology:
     def has_axioms(self) -> bool:
         """Whether anything is a subclass of anything, or a class is said to be what an expression is."""
         expressions = (
-            self._parts["onProperty"].keys() | self._parts["intersectionOf"].keys() | self._parts["unionOf"].keys()
+            self._parts["onProperty"].keys()
+            | self._parts["intersectionOf"].keys()
+            | self._parts["unionOf"].keys()
         )
         return bool((self.links[:, 1] == self._subclass).any()) or any(
             node in expressions for _, node in self._pairs(rdf.EQUIVALENT)
@@ -76,10 +80,14 @@ class Ontology:
         if not declared:
             return set()
         used = {end for pair in self._pairs(rdf.SUBCLASS) for end in pair}
-        used |= {subject for subject, _ in self._pairs(rdf.EQUIVALENT)} | set(self._parts["someValuesFrom"].values())
+        used |= {subject for subject, _ in self._pairs(rdf.EQUIVALENT)} | set(
+            self._parts["someValuesFrom"].values()
+        )
         used |= set(self._parts["onClass"].values())
         used.update(*map(self._members, self._parts["intersectionOf"].values()))
-        return declared | set(filter(self._is_named, used)) - self._typed((rdf.DATATYPE, *rdf.PROPERTIES))
+        return declared | set(filter(self._is_named, used)) - self._typed(
+            (rdf.DATATYPE, *rdf.PROPERTIES)
+        )
 
     @cached_property
     def _properties(self) -> set[int]:
@@ -103,7 +111,9 @@ class Ontology:
     def _parts(self) -> dict[str, dict[int, int]]:
         """Object of each structural predicate, by the blank node that has it."""
         names = ("onProperty", "someValuesFrom", "hasValue", "onClass", "intersectionOf", "unionOf")
-        predicates = {name: rdf.OWL + name for name in names} | {name: rdf.RDF + name for name in ("first", "rest")}
+        predicates = {name: rdf.OWL + name for name in names} | {
+            name: rdf.RDF + name for name in ("first", "rest")
+        }
         return {name: dict(self._pairs(predicate)) for name, predicate in predicates.items()}
 
     def _members(self, start: int) -> Iterator[int]:
@@ -137,7 +147,9 @@ class Ontology:
         if restriction in self._statements.at_least_one:
             filler = parts["onClass"].get(restriction, filler)
         if filler in parts["intersectionOf"]:
-            return [one for one in self._members(parts["intersectionOf"][filler]) if one in self.classes]
+            return [
+                one for one in self._members(parts["intersectionOf"][filler]) if one in self.classes
+            ]
         if filler in self.classes:
             return [filler]
         value = parts["hasValue"].get(restriction, -1)
@@ -149,8 +161,16 @@ class Ontology:
         Raises:
             ReadError: If they are out of all proportion to the statements.
         """
-        kinds = (self._subsumptions, self._equivalences, self._expressions, self._schema, self._others)
-        found = list(islice(chain.from_iterable(kind() for kind in kinds), most_facts(len(self.links)) + 1))
+        kinds = (
+            self._subsumptions,
+            self._equivalences,
+            self._expressions,
+            self._schema,
+            self._others,
+        )
+        found = list(
+            islice(chain.from_iterable(kind() for kind in kinds), most_facts(len(self.links)) + 1)
+        )
         expect_in_proportion(len(found), len(self.links), self._statements.source)
         return found
 
@@ -174,16 +194,26 @@ class Ontology:
                     yield child, relation, target
         for whole, node in self._pairs(rdf.EQUIVALENT):
             if whole in self.classes and node in self._parts["unionOf"]:
-                yield from ((part, self._subclass, whole) for part in self._named_ends(node) if part != whole)
+                yield from (
+                    (part, self._subclass, whole)
+                    for part in self._named_ends(node)
+                    if part != whole
+                )
         for child, start in self._pairs(rdf.OWL + "intersectionOf"):
             if child in self.classes:
                 for member in self._members(start):
                     for relation, target in self._conjuncts(member):
-                        if target != child and not (relation == self._subclass and child in with_parent):
+                        if target != child and not (
+                            relation == self._subclass and child in with_parent
+                        ):
                             yield child, relation, target
 
     def _named_ends(self, node: int) -> list[int]:
-        members = self._members(self._parts["unionOf"][node]) if node in self._parts["unionOf"] else [node]
+        members = (
+            self._members(self._parts["unionOf"][node])
+            if node in self._parts["unionOf"]
+            else [node]
+        )
         return [member for member in members if member in self.classes]
 
     def _schema(self) -> Iterator[tuple[int, int, int]]:
@@ -191,7 +221,9 @@ class Ontology:
         for relation, node in self._pairs(*rdf.RANGES):
             ranges[relation].extend(self._named_ends(node))
         for relation, node in self._pairs(*rdf.DOMAINS):
-            if self._is_named(relation) and not self._statements.terms[relation].startswith(rdf.NO_LINKS):
+            if self._is_named(relation) and not self._statements.terms[relation].startswith(
+                rdf.NO_LINKS
+            ):
                 for domain in self._named_ends(node):
                     yield from ((domain, relation, target) for target in ranges[relation])
 
@@ -210,7 +242,8 @@ class Ontology:
         ignored = {
             number
             for number in set(self.links[:, 1].tolist())
-            if number != self._type and self._statements.terms[number].startswith((*rdf.NO_LINKS, *rdf.SCHEME_LINKS))
+            if number != self._type
+            and self._statements.terms[number].startswith((*rdf.NO_LINKS, *rdf.SCHEME_LINKS))
         }
         ends = list(self.entities)
         within = np.isin(self.links[:, 0], ends) & np.isin(self.links[:, 2], ends)

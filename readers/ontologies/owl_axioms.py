@@ -77,7 +77,9 @@ class Axioms:
         elif kind in ("AnnotationAssertion", "DataPropertyAssertion") and len(parts) == 3:
             about, subject = map(self._term, parts[:2])
             if _name(parts[2]) == "Literal":
-                self.statements.literal(subject, about, parts[2].text or "", parts[2].get(LANGUAGE, ""))
+                self.statements.literal(
+                    subject, about, parts[2].text or "", parts[2].get(LANGUAGE, "")
+                )
             else:
                 link(subject, about, self._term(parts[2]))
 
@@ -97,7 +99,9 @@ class Axioms:
         node, kind = f"_:expression {self._blanks}", _name(element)
         if depth < DEEPEST and kind in RESTRICTIONS and len(element) == 2:
             self.statements.link(node, rdf.OWL + "onProperty", self._term(element[0], depth + 1))
-            self.statements.link(node, rdf.OWL + RESTRICTIONS[kind], self._term(element[1], depth + 1))
+            self.statements.link(
+                node, rdf.OWL + RESTRICTIONS[kind], self._term(element[1], depth + 1)
+            )
             self.statements.literal(node, rdf.CARDINALITIES[0], element.get("cardinality", ""), "")
         elif depth < DEEPEST and kind in LISTS:
             predicate, at = rdf.OWL + LISTS[kind], node

@@ -25,7 +25,9 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 WANTED = "OWL functional syntax"
-NAMED = frozenset(("Class", "ObjectProperty", "DataProperty", "AnnotationProperty", "NamedIndividual", "Datatype"))
+NAMED = frozenset(
+    ("Class", "ObjectProperty", "DataProperty", "AnnotationProperty", "NamedIndividual", "Datatype")
+)
 """What stands around the name of an entity to say of what kind it is."""
 
 

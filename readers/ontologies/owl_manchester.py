@@ -35,16 +35,43 @@ OUTSIDE = (
 )
 """What stands outside of frames; but for the first, nothing of it is read."""
 
-SECTIONS = ("SubClassOf", "SuperClassOf", "EquivalentTo", "DisjointWith", "DisjointUnionOf", "Types", "Domain", "Range")
+SECTIONS = (
+    "SubClassOf",
+    "SuperClassOf",
+    "EquivalentTo",
+    "DisjointWith",
+    "DisjointUnionOf",
+    "Types",
+    "Domain",
+    "Range",
+)
 """Lists of expressions in frames."""
 
 PASSED = (
-    *("SubPropertyOf", "SuperPropertyOf", "SubPropertyChain", "InverseOf", "Characteristics", "HasKey", "SameAs"),
+    *(
+        "SubPropertyOf",
+        "SuperPropertyOf",
+        "SubPropertyChain",
+        "InverseOf",
+        "Characteristics",
+        "HasKey",
+        "SameAs",
+    ),
     "DifferentFrom",
 )
 """Sections of frames of which nothing is read."""
 
-KEYWORDS = ("Prefix", "Ontology", "Import", "Annotations", "Facts", *FRAMES, *OUTSIDE, *SECTIONS, *PASSED)
+KEYWORDS = (
+    "Prefix",
+    "Ontology",
+    "Import",
+    "Annotations",
+    "Facts",
+    *FRAMES,
+    *OUTSIDE,
+    *SECTIONS,
+    *PASSED,
+)
 RESTRICTIONS = {
     "some": "SomeValuesFrom",
     "only": "AllValuesFrom",
@@ -65,7 +92,9 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 PLAIN_LITERAL = re.compile(r"[+-]?\.?\d.*|true|false")
-DATATYPE = re.compile(r"(?:xsd:|http://www\.w3\.org/2001/XMLSchema#).*|rdfs:Literal|:?(?:integer|decimal|float|string)")
+DATATYPE = re.compile(
+    r"(?:xsd:|http://www\.w3\.org/2001/XMLSchema#).*|rdfs:Literal|:?(?:integer|decimal|float|string)"
+)
 DEEPEST = 100
 """Expressions, or annotations, in one another."""
 
@@ -74,7 +103,9 @@ T = TypeVar("T")
 
 def read_owl_manchester(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     """Read a file in Manchester syntax; see :func:`ontodex.readers.ontologies.owl_text.read_axioms`."""
-    read_axioms(path, builder, problems, lambda text, axioms, source: _Document(text, axioms, source).read())
+    read_axioms(
+        path, builder, problems, lambda text, axioms, source: _Document(text, axioms, source).read()
+    )
 
 
 class _Document:
@@ -124,7 +155,12 @@ class _Document:
             elif keyword == "Facts":
                 for about, value in filter(None, self._listed(self._fact)):
                     literal = value.tag == "Literal"
-                    self._add("DataPropertyAssertion" if literal else "ObjectPropertyAssertion", about, subject, value)
+                    self._add(
+                        "DataPropertyAssertion" if literal else "ObjectPropertyAssertion",
+                        about,
+                        subject,
+                        value,
+                    )
             elif keyword in SECTIONS:
                 for said in self._listed(self._expression):
                     self._section(keyword, kind, subject, said)
@@ -189,7 +225,9 @@ class _Document:
     def _expression(self) -> Element:
         self._deeper()
         made = self._joined(
-            "ObjectUnionOf", ("or",), lambda: self._joined("ObjectIntersectionOf", ("and", "that"), self._one)
+            "ObjectUnionOf",
+            ("or",),
+            lambda: self._joined("ObjectIntersectionOf", ("and", "that"), self._one),
         )
         self._depth -= 1
         return made

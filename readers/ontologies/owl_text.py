@@ -19,7 +19,9 @@ __all__ = ["fault", "literal", "read_axioms"]
 ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
-def read_axioms(path: Path, builder: GraphBuilder, problems: Problems, add: Callable[[str, Axioms, str], None]) -> None:
+def read_axioms(
+    path: Path, builder: GraphBuilder, problems: Problems, add: Callable[[str, Axioms, str], None]
+) -> None:
     """Read a document of axioms. Nothing that it imports is fetched; a fault is an error whatever the policy.
 
     Args:
@@ -46,4 +48,6 @@ def literal(quoted: str, language: str | None) -> Element:
 def fault(text: str, at: int, source: str, wanted: str) -> ReadError:
     """Return an error that names what was wanted at a place of a text, and its line."""
     found = f"{text[at : at + 24]!r}" if at < len(text) else "the end of the file"
-    return ReadError(f"expected {wanted}, found a fault ({found}); mend it", source, text.count("\n", 0, at) + 1)
+    return ReadError(
+        f"expected {wanted}, found a fault ({found}); mend it", source, text.count("\n", 0, at) + 1
+    )

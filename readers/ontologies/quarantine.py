@@ -67,7 +67,14 @@ class Quarantine:
     """
 
     def __init__(
-        self, stream: Any, size: int, format: ox.RdfFormat, base: str, source: str, *, lenient: bool = False
+        self,
+        stream: Any,
+        size: int,
+        format: ox.RdfFormat,
+        base: str,
+        source: str,
+        *,
+        lenient: bool = False,
     ) -> None:
         self.prefixes: dict[str, str] = {}
         self.source = source
@@ -75,7 +82,14 @@ class Quarantine:
         self._seconds = SECONDS + size // BYTES_A_SECOND
         self._memory = MEMORY + BYTES_A_BYTE * size
         self._command = [
-            *(sys.executable, "-I", str(PROGRAM), _NAMES[format], base, "lenient" if lenient else ""),
+            *(
+                sys.executable,
+                "-I",
+                str(PROGRAM),
+                _NAMES[format],
+                base,
+                "lenient" if lenient else "",
+            ),
             *(str(self._seconds), str(self._memory)),
             *filter(None, sys.path),
         ]
@@ -90,7 +104,9 @@ class Quarantine:
         """
         pipe = subprocess.PIPE
         quiet = {**os.environ, "RUST_BACKTRACE": "0"}  # to tell where it failed would take seconds
-        with subprocess.Popen(self._command, stdin=pipe, stdout=pipe, stderr=pipe, env=quiet) as process:  # noqa: S603
+        with subprocess.Popen(  # noqa: S603
+            self._command, stdin=pipe, stdout=pipe, stderr=pipe, env=quiet
+        ) as process:
             said: list[bytes] = []
             pumps = [
                 threading.Thread(target=self._feed, args=(process,)),
@@ -117,7 +133,9 @@ class Quarantine:
                     process.stdin.write(chunk)
             except BrokenPipeError:
                 raise
-            except BaseException as error:  # of any kind: what came so far must not pass for a whole document
+            except (
+                BaseException
+            ) as error:  # of any kind: what came so far must not pass for a whole document
                 self._failure = error
                 process.kill()
             finally:
@@ -127,7 +145,9 @@ class Quarantine:
         if self._failure is not None:
             raise self._failure
         if code:
-            raise ReadError(f"{self._cause(code)}; refused: mend the file, or leave it", self.source)
+            raise ReadError(
+                f"{self._cause(code)}; refused: mend the file, or leave it", self.source
+            )
         found = json.loads(said)
         if "fault" in found:
             raise Fault(found["fault"], found["line"])

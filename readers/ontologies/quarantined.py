@@ -34,12 +34,18 @@ def main(format: str, base: str, lenient: str, seconds: str, memory: str, *place
         resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
     stream: Any = sys.stdin.buffer
     if lenient and format == "RDF_XML":
-        stream = io.BytesIO(ID.sub(lambda found: found[1].replace(b"ID", b"about") + b"#", stream.read()))
-    parser = ox.parse(stream, format=getattr(ox.RdfFormat, format), base_iri=base, lenient=bool(lenient))
+        stream = io.BytesIO(
+            ID.sub(lambda found: found[1].replace(b"ID", b"about") + b"#", stream.read())
+        )
+    parser = ox.parse(
+        stream, format=getattr(ox.RdfFormat, format), base_iri=base, lenient=bool(lenient)
+    )
     try:
         plain = (quad for quad in parser if not isinstance(quad.object, ox.Triple))
         ox.serialize(
-            _writable(plain, ox.NamedNode) if lenient else plain, sys.stdout.buffer, format=ox.RdfFormat.N_QUADS
+            _writable(plain, ox.NamedNode) if lenient else plain,
+            sys.stdout.buffer,
+            format=ox.RdfFormat.N_QUADS,
         )
         said: dict[str, object] = {"prefixes": dict(parser.prefixes)}
     except (SyntaxError, ValueError, MemoryError) as error:

@@ -77,7 +77,9 @@ def read_rdflib(graph: Any, builder: GraphBuilder, problems: Problems) -> None:
     statements.prefixes = {str(prefix): str(space) for prefix, space in graph.namespaces()}
     for subject, predicate, target, *context in graph:
         if hasattr(target, "language"):
-            statements.literal(_rdflib_name(subject), str(predicate), str(target), target.language or "")
+            statements.literal(
+                _rdflib_name(subject), str(predicate), str(target), target.language or ""
+            )
         else:
             name = str(context[0]) if context and context[0] is not None else ""
             statements.link(_rdflib_name(subject), str(predicate), _rdflib_name(target), name)
@@ -103,10 +105,17 @@ def _add(quads: Iterable[Any], statements: RdfStatements) -> None:
         elif isinstance(target, named | blank):
             end = target.value if isinstance(target, named) else f"_:{target.value}"
             graph = quad.graph_name
-            statements.link(name, quad.predicate.value, end, graph.value if isinstance(graph, named | blank) else "")
+            statements.link(
+                name,
+                quad.predicate.value,
+                end,
+                graph.value if isinstance(graph, named | blank) else "",
+            )
 
 
-def _read_document(path: Path, format: ox.RdfFormat, statements: RdfStatements, *, lenient: bool = False) -> None:
+def _read_document(
+    path: Path, format: ox.RdfFormat, statements: RdfStatements, *, lenient: bool = False
+) -> None:
     base = f"file:///{quote(path.name)}"
     with opened(path) as stream:
         source: Any = GuardedXml(stream, path) if format == ox.RdfFormat.RDF_XML else stream
@@ -136,14 +145,22 @@ def _read_leniently(
             return
     with opened(path) as whole:
         lines = sum(1 for _ in whole)
-    left = f"{lines - fault.line + 1} of {lines} lines were not read" if fault.line else "the rest was not read"
+    left = (
+        f"{lines - fault.line + 1} of {lines} lines were not read"
+        if fault.line
+        else "the rest was not read"
+    )
     mend = "Mend the line and read again"
     if "remote contexts" in str(fault):
         mend = "Nothing is fetched: write the context into the document"
-    raise ReadError(f"expected {format.name}, found a fault ({fault}); {left}. {mend}", str(path), fault.line) from None
+    raise ReadError(
+        f"expected {format.name}, found a fault ({fault}); {left}. {mend}", str(path), fault.line
+    ) from None
 
 
-def _read_lines(stream: BinaryIO, statements: RdfStatements, problems: Problems, path: Path) -> None:
+def _read_lines(
+    stream: BinaryIO, statements: RdfStatements, problems: Problems, path: Path
+) -> None:
     """Read N-Triples or N-Quads in blocks of lines; a block with a fault is read line by line."""
     start, size, block = 1, 0, list[bytes]()
     lenient: list[str] = []
@@ -177,14 +194,18 @@ def _read_block(
                 lenient.append(str(error.args[0]))
                 continue
             shown = line[:60].decode("utf-8", "replace").strip()
-            problems.report(f"expected a statement, found {shown!r} ({error.args[0]})", number, source)
+            problems.report(
+                f"expected a statement, found {shown!r} ({error.args[0]})", number, source
+            )
     return lenient
 
 
 def _parsed(lines: bytes, *, lenient: bool = False) -> list[Any]:
     if b"\0" in lines:
         raise ValueError("a NUL byte")
-    if lines.count(b"<<") > NESTED and any(line.count(b"<<") > NESTED for line in lines.splitlines()):
+    if lines.count(b"<<") > NESTED and any(
+        line.count(b"<<") > NESTED for line in lines.splitlines()
+    ):
         raise ValueError(f"more than {NESTED} triples in one another")
     return list(ox.parse(lines, format=ox.RdfFormat.N_QUADS, lenient=lenient))
 

@@ -49,11 +49,15 @@ def read_semantic_sql(path: Path, builder: GraphBuilder, problems: Problems) -> 
 
     with opened_database(path) as database:
         if {"prefix", "base"} <= {*columns_of(database).get("prefix", [])}:
-            spaces_in = rows_in(database, "SELECT prefix, base FROM prefix WHERE prefix <> '' AND base <> ''", path)
+            spaces_in = rows_in(
+                database, "SELECT prefix, base FROM prefix WHERE prefix <> '' AND base <> ''", path
+            )
             statements.prefixes.update((str(prefix), str(base)) for prefix, base in spaces_in)
         query = "SELECT subject, predicate, object, value, language FROM statements"
         for row in rows_in(database, query, path):
-            subject, predicate, target, value, language = (cell if isinstance(cell, str) else "" for cell in row)
+            subject, predicate, target, value, language = (
+                cell if isinstance(cell, str) else "" for cell in row
+            )
             if subject and predicate and target:
                 statements.link(name(subject), name(predicate), name(target))
             elif subject and predicate:

@@ -189,10 +189,15 @@ class RdfStatements:
         return links
 
     def _links(self) -> NDArray[np.int32]:
-        arrays = {name: np.array(links, dtype=np.int32).reshape(-1, 3) for name, links in self._graphs.items()}
+        arrays = {
+            name: np.array(links, dtype=np.int32).reshape(-1, 3)
+            for name, links in self._graphs.items()
+        }
         everything = np.concatenate(list(arrays.values()))
         kinds, marked = self.numbers([rdf.TYPE]), self.numbers([rdf.PREDICTIONS])
-        marks = everything[np.isin(everything[:, 1], list(kinds)) & np.isin(everything[:, 2], list(marked))]
+        marks = everything[
+            np.isin(everything[:, 1], list(kinds)) & np.isin(everything[:, 2], list(marked))
+        ]
         predicted = {self.terms[number] for number in marks[:, 0].tolist()}
         kept = np.concatenate([links for name, links in arrays.items() if name not in predicted])
         kept = kept[~np.isin(kept[:, [0, 2]], list(self._resources)).any(axis=1)]
@@ -204,7 +209,9 @@ class RdfStatements:
         There must be no further one. What is deprecated stands for nothing, and nothing stands for what is not, but for ids
         that only links name, and for what is the same elsewhere, of which nothing else is said.
         """
-        replaced_by, same = (list(self.numbers(predicates)) for predicates in (rdf.REPLACED_BY, rdf.SAME))
+        replaced_by, same = (
+            list(self.numbers(predicates)) for predicates in (rdf.REPLACED_BY, rdf.SAME)
+        )
         if not (self.alternatives or replaced_by or same):
             return {}
         found: dict[int, set[int]] = {}
@@ -219,15 +226,24 @@ class RdfStatements:
                 found.setdefault(old, set()).add(new)
         for one, elsewhere in self._elsewhere(links, same):
             found.setdefault(elsewhere, set()).add(one)
-        return {old: min(new) for old, new in found.items() if len(new) == 1 and not new & {old, *self.deprecated}}
+        return {
+            old: min(new)
+            for old, new in found.items()
+            if len(new) == 1 and not new & {old, *self.deprecated}
+        }
 
     def _elsewhere(self, links: NDArray[np.int32], same: list[int]) -> Iterator[tuple[int, int]]:
         """Yield pairs of one resource by the predicates ``same`` the second of which is nothing here but that."""
         is_same = np.isin(links[:, 1], same)
         pairs = links[is_same][:, [0, 2]]
-        said = np.concatenate([links[:, 0], links[:, 1], links[~is_same, 2], np.array([*self.named], dtype=np.int32)])
+        said = np.concatenate(
+            [links[:, 0], links[:, 1], links[~is_same, 2], np.array([*self.named], dtype=np.int32)]
+        )
         for one, elsewhere in pairs[~np.isin(pairs[:, 1], said)].tolist():
-            if not (self.terms[one].startswith("_:") or self.terms[elsewhere].startswith(("_:", *rdf.VOCABULARY))):
+            if not (
+                self.terms[one].startswith("_:")
+                or self.terms[elsewhere].startswith(("_:", *rdf.VOCABULARY))
+            ):
                 yield one, elsewhere
 
     @property
@@ -239,7 +255,9 @@ class RdfStatements:
     @property
     def named(self) -> set[int]:
         """Resources with a label, a synonym or a definition."""
-        return (self._labels.keys() | self._synonyms.keys() | self._definitions.keys()) - self._resources
+        return (
+            self._labels.keys() | self._synonyms.keys() | self._definitions.keys()
+        ) - self._resources
 
     def label(self, number: int) -> str:
         """Return the label of a resource: in the wanted language, without one, in English, or the first by its tag.
@@ -262,7 +280,10 @@ class RdfStatements:
         """
         known = self._synonyms.get(number, {})
         best = max(1, min(known.values(), default=1))
-        return [*self._other_labels.get(number, ()), *(name for name, worth in known.items() if worth <= best)]
+        return [
+            *self._other_labels.get(number, ()),
+            *(name for name, worth in known.items() if worth <= best),
+        ]
 
     def all_prefixes(self) -> dict[str, str]:
         """Return the prefixes of the source, those declared in SHACL, and the well-known ones."""

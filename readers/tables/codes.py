@@ -46,9 +46,13 @@ def parents_by_code(codes: Collection[str]) -> dict[str, str]:
         return {}
     parted = {code: parts for code in sorted(known) if all(parts := _last_part(code))}
     by_part = {code: above for code, (above, _) in parted.items() if above in known}
-    if len(by_part) >= max(FEWEST, TOLD * len(parted), TOLD / 2 * len(known)) and _are_numbered(parted.values()):
+    if len(by_part) >= max(FEWEST, TOLD * len(parted), TOLD / 2 * len(known)) and _are_numbered(
+        parted.values()
+    ):
         return by_part
-    by_letter = {code: above for code in sorted(known) if (above := _longest_beginning(code, known))}
+    by_letter = {
+        code: above for code in sorted(known) if (above := _longest_beginning(code, known))
+    }
     top = sorted({len(code) for code in known})[:TOP]
     told = any(len(by_letter) >= TOLD * sum(len(code) > length for code in known) for length in top)
     told = told and _are_levels({code for code in known if code.isdigit()})
@@ -71,7 +75,11 @@ def _are_numbered(parted: Iterable[tuple[str, str]]) -> bool:
     for above, part in parted:
         below.setdefault(above, set()).add(part)
     deep = [parts for parts in below.values() if any(len(part) > 1 for part in parts)]
-    numbered = [parts for parts in deep if parts <= {*map(str, range(len(parts) + 1))} or "".join(parts).isalpha()]
+    numbered = [
+        parts
+        for parts in deep
+        if parts <= {*map(str, range(len(parts) + 1))} or "".join(parts).isalpha()
+    ]
     return 2 * len(numbered) >= len(deep)
 
 
@@ -82,16 +90,16 @@ def _are_levels(numbers: Collection[str]) -> bool:
     (True, False)
     """
     lengths = sorted({*map(len, numbers)})
-    begins, chances = 0, 0.0
+    begins, probabilities = 0, 0.0
     for shorter, length in pairwise(lengths):
         beginnings = [code[:shorter] for code in numbers if len(code) == length]
         first, last = min(beginnings), max(beginnings)
         there = sum(len(code) == shorter and first <= code <= last for code in numbers)
         begins += sum(code in numbers for code in beginnings)
-        chances += len(beginnings) * share_there(there, int(first), int(last))
+        probabilities += len(beginnings) * share_there(there, int(first), int(last))
     longer = sum(len(code) > lengths[0] for code in numbers)
     is_padded = any(code.startswith("0") for code in numbers)
-    return begins >= TOLD * longer and (is_padded or 2 * chances <= longer)
+    return begins >= TOLD * longer and (is_padded or 2 * probabilities <= longer)
 
 
 def _longest_beginning(code: str, known: Collection[str]) -> str:
@@ -101,7 +109,16 @@ def _longest_beginning(code: str, known: Collection[str]) -> str:
 def _are_counted(codes: Collection[str]) -> bool:
     """Tell whether codes are numbers in a row, perhaps behind letters that all begin with."""
     first, last = min(codes, default=""), max(codes, default="")
-    same = next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
+    same = next(
+        (at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other),
+        len(first),
+    )
     letters = len(first[:same].rstrip("0123456789"))
-    numbers = [int(code[letters:]) for code in codes if code[letters:].isascii() and code[letters:].isdigit()]
-    return DENSE * len(numbers) > max(numbers, default=0) - min(numbers, default=0) and 2 * len(numbers) > len(codes)
+    numbers = [
+        int(code[letters:])
+        for code in codes
+        if code[letters:].isascii() and code[letters:].isdigit()
+    ]
+    return DENSE * len(numbers) > max(numbers, default=0) - min(numbers, default=0) and 2 * len(
+        numbers
+    ) > len(codes)

@@ -61,7 +61,10 @@ def are_comma_lists(cells: Collection[str]) -> bool:
     recurring = {part for part in listed if cells_with[part] > 1}
     moving = sum(len(places[part]) > 1 for part in recurring)
     often = sum(part in recurring for part in listed) > RECURRING * len(listed)
-    whole = sum(all(part.count(one) == part.count(other) for one, other in ("()", "[]", "{}")) for part in listed)
+    whole = sum(
+        all(part.count(one) == part.count(other) for one, other in ("()", "[]", "{}"))
+        for part in listed
+    )
     if whole < TOLD * len(listed):
         return False  # "2-(4-methyl-1,3-thiazol)"
     return are_short(listed, LONGEST) and often and moving >= MOVING * len(recurring) > 0

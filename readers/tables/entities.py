@@ -22,7 +22,9 @@ Report = Callable[[str, int], None]
 """Takes what is wrong with a row, and its number."""
 
 
-def add_entity(columns: EntityColumns, cells: Sequence[str], builder: GraphBuilder, *, exact: bool = False) -> str:
+def add_entity(
+    columns: EntityColumns, cells: Sequence[str], builder: GraphBuilder, *, exact: bool = False
+) -> str:
     """Add what a row says of its entity, links apart; return its id, or nothing where the row has neither id nor label.
 
     Args:
@@ -95,9 +97,13 @@ def add_entities(
         named.append((identifier, cells))
     named, columns = _stated(named, columns, remark, negated)
     alternatives = borne_by_one(
-        (name, identifier) for identifier, cells in named for name in columns.names(columns.alternatives, cells)
+        (name, identifier)
+        for identifier, cells in named
+        for name in columns.names(columns.alternatives, cells)
     )
-    alternatives.update((path, identifier) for identifier, cells in named for path in chosen.own_paths(cells))
+    alternatives.update(
+        (path, identifier) for identifier, cells in named for path in chosen.own_paths(cells)
+    )
     builder.replace(alternatives)
     found.stand_for(alternatives)
     add_links(columns, chosen, named, found, builder, table, remark)
@@ -116,7 +122,10 @@ def _no_entity(cells: Sequence[str], width: int) -> str:
 
 
 def _stated(
-    named: list[tuple[str, Sequence[str]]], columns: EntityColumns, remark: Callable[[str], None], negated: bool
+    named: list[tuple[str, Sequence[str]]],
+    columns: EntityColumns,
+    remark: Callable[[str], None],
+    negated: bool,
 ) -> tuple[list[tuple[str, Sequence[str]]], EntityColumns]:
     """Return the rows that do not say of themselves that they do not hold, or do, and the columns without that for it."""
     others = dict(columns.others)

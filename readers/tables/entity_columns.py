@@ -24,10 +24,30 @@ __all__ = [
 ]
 
 ID = (
-    *("id", "identifier", "mid", "entity", "entity id", "curie", "iri", "uri", "code", "notation", "class id"),
+    *(
+        "id",
+        "identifier",
+        "mid",
+        "entity",
+        "entity id",
+        "curie",
+        "iri",
+        "uri",
+        "code",
+        "notation",
+        "class id",
+    ),
     *("concept id", "concept uri", "child id", "sku"),
 )
-LABEL = ("label", "name", "preferred label", "preflabel", "wikidata label", "primary name", "primary title")
+LABEL = (
+    "label",
+    "name",
+    "preferred label",
+    "preflabel",
+    "wikidata label",
+    "primary name",
+    "primary title",
+)
 LABEL_ALONE = ("title", "term", "concept", "child")
 """Names of a column of labels where there is no better one."""
 
@@ -35,8 +55,25 @@ KINDS = ("class", "category")
 """Names of a column of labels where no other column stands before it; after one, what they hold is said of that."""
 
 SYNONYMS = (
-    *("synonyms", "synonym", "lemmas", "aliases", "alias", "alternative labels", "alternative label", "altlabel"),
-    *("altlabels", "alt label", "alt labels", "also known as", "aka", "exact synonyms", "exact synonym"),
+    *(
+        "synonyms",
+        "synonym",
+        "lemmas",
+        "aliases",
+        "alias",
+        "alternative labels",
+        "alternative label",
+        "altlabel",
+    ),
+    *(
+        "altlabels",
+        "alt label",
+        "alt labels",
+        "also known as",
+        "aka",
+        "exact synonyms",
+        "exact synonym",
+    ),
     *(
         f"{one} {name}"
         for one in ("alternate", "alternative", "other")
@@ -46,16 +83,52 @@ SYNONYMS = (
     *("vernacular name", "vernacular names"),
 )
 DEFINITION = (
-    *("definition", "definitions", "gloss", "description", "term description", "first sentence", "comment"),
+    *(
+        "definition",
+        "definitions",
+        "gloss",
+        "description",
+        "term description",
+        "first sentence",
+        "comment",
+    ),
     "wikidata description",
 )
 ALTERNATIVE = (
-    *("former ids", "former id", "alt ids", "alt id", "alternative ids", "alternative id", "replaces"),
-    *("same as", "exact match", "exact matches", "exact mappings", "equivalent ids", "equivalent identifiers"),
+    *(
+        "former ids",
+        "former id",
+        "alt ids",
+        "alt id",
+        "alternative ids",
+        "alternative id",
+        "replaces",
+    ),
+    *(
+        "same as",
+        "exact match",
+        "exact matches",
+        "exact mappings",
+        "equivalent ids",
+        "equivalent identifiers",
+    ),
 )
 PARENT = (
-    *("parent", "parents", "parent ids", *(f"parent {name}" for name in (*ID, *LABEL, *LABEL_ALONE, *KINDS))),
-    *("immediate parent", "direct parent", "superclass", "super class", "broader uri", "type of", *sorted(UPWARD)),
+    *(
+        "parent",
+        "parents",
+        "parent ids",
+        *(f"parent {name}" for name in (*ID, *LABEL, *LABEL_ALONE, *KINDS)),
+    ),
+    *(
+        "immediate parent",
+        "direct parent",
+        "superclass",
+        "super class",
+        "broader uri",
+        "type of",
+        *sorted(UPWARD),
+    ),
 )
 
 OF_A_PARENT = re.compile(r"parent (.+) (?:id|code|name|label)")
@@ -70,7 +143,18 @@ MARKS = "|;\n"
 NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "\\n", "-", "--", "–", "—", "?"))
 """Cells of names and links that say that there is none."""
 
-HEADS = ("id", "identifier", "curie", "iri", "uri", "sku", "label", "name", "preferred label", "preflabel")
+HEADS = (
+    "id",
+    "identifier",
+    "curie",
+    "iri",
+    "uri",
+    "sku",
+    "label",
+    "name",
+    "preferred label",
+    "preflabel",
+)
 """Names that in the first column tell a header by themselves."""
 
 OF_ITS_KIND = re.compile(r"(.+) (?:id|code|number|name|label|title)")
@@ -82,11 +166,24 @@ ID_OF = re.compile(r"(.+) (?:id|code|key|no|number)")
 OF_A_PLACE = re.compile("(?:postal|post|zip|area|phone|telephone|fax|house|room) (?:code|number)")
 """A name of a column of what several rows may have, and so of ids only if it tells them apart."""
 
-WHOLE = ("full", "short", "long", "display", "official", "approved", "common", "scientific", "canonical", "legal")
+WHOLE = (
+    "full",
+    "short",
+    "long",
+    "display",
+    "official",
+    "approved",
+    "common",
+    "scientific",
+    "canonical",
+    "legal",
+)
 OWN = (*WHOLE, "first", "last", "family", "given")
 """"full name" is a name of what stands in the row."""
 
-KINDS_OF_NAMES = "|".join((*WHOLE, "native", "original", "latin", "inverted", "alias", "former", "prev", "previous"))
+KINDS_OF_NAMES = "|".join(
+    (*WHOLE, "native", "original", "latin", "inverted", "alias", "former", "prev", "previous")
+)
 FURTHER_NAME = re.compile(
     f"(?:{KINDS_OF_NAMES}) (?:name|symbol)s?|(?:name|symbol)s? (?:{KINDS_OF_NAMES})|symbols?|abbreviations?|acronyms?"
 )
@@ -153,7 +250,15 @@ class EntityColumns:
         plain, value_labels = _with_labels(spelt(names))
         ids, labels, synonyms, definitions, alternatives, parents, obsolete = (
             tuple(place for name in known for place, other in enumerate(plain) if name in other)
-            for known in (ID, (*LABEL, *LABEL_ALONE), SYNONYMS, DEFINITION, ALTERNATIVE, PARENT, OBSOLETE)
+            for known in (
+                ID,
+                (*LABEL, *LABEL_ALONE),
+                SYNONYMS,
+                DEFINITION,
+                ALTERNATIVE,
+                PARENT,
+                OBSOLETE,
+            )
         )
         full_name = () if any({*plain[at]} & {*LABEL} for at in labels) else _full_name(plain)
         labels = () if full_name else labels
@@ -163,21 +268,56 @@ class EntityColumns:
         ids = ids or pair[:1] or (() if of_place else of_kind)
         are_named = bool(labels or full_name) and ID_OF.fullmatch(plain[0][-1])
         keys = () if ids else of_place or (_keys(plain) if are_named else ())
-        said = {*ids, *labels, *synonyms, *definitions, *alternatives, *parents, *obsolete, *full_name}
-        labels = tuple(at for at in labels if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE})
+        said = {
+            *ids,
+            *labels,
+            *synonyms,
+            *definitions,
+            *alternatives,
+            *parents,
+            *obsolete,
+            *full_name,
+        }
+        labels = tuple(
+            at
+            for at in labels
+            if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE}
+        )
         others = [() if at in said - {*ids} else form for at, form in enumerate(plain)]
-        guessed = () if labels or full_name else pair[1:] or _of_its_kind(others, ("name", "label", "title"))
-        kinds = [at for at in range(len(plain)) if at not in said and {*plain[at]} & {*KINDS} and {*range(at)} <= said]
+        guessed = (
+            ()
+            if labels or full_name
+            else pair[1:] or _of_its_kind(others, ("name", "label", "title"))
+        )
+        kinds = [
+            at
+            for at in range(len(plain))
+            if at not in said and {*plain[at]} & {*KINDS} and {*range(at)} <= said
+        ]
         labels = labels or guessed or (() if full_name else tuple(kinds[:1]))
         ids = ids or keys[:1]
         levels, level_of = level_columns(names)
         if labels:
             synonyms += tuple(at for at in _further_names(plain) if at not in {*said, *labels})
-        taken = {*ids, *labels, *synonyms, *definitions, *alternatives, *parents, *obsolete, *levels, *full_name}
+        taken = {
+            *ids,
+            *labels,
+            *synonyms,
+            *definitions,
+            *alternatives,
+            *parents,
+            *obsolete,
+            *levels,
+            *full_name,
+        }
         taken.update(value_labels.values())
-        rest = tuple((place, str(name).strip()) for place, name in enumerate(names) if place not in taken)
+        rest = tuple(
+            (place, str(name).strip()) for place, name in enumerate(names) if place not in taken
+        )
         if guessed:
-            is_sure = bool(pair) or guessed[0] in (at + 1 for at in ids) or _is_own(plain[guessed[0]])
+            is_sure = (
+                bool(pair) or guessed[0] in (at + 1 for at in ids) or _is_own(plain[guessed[0]])
+            )
         else:
             is_sure = not {*labels} & {*kinds} or bool(parents)
         guess = str(names[labels[0]]).strip() if ids and not is_sure else ""
@@ -203,7 +343,10 @@ class EntityColumns:
     def of_others(cls, names: Sequence[str]) -> EntityColumns:
         """Find the columns of rows that say something of what their ids name, and neither label nor define it."""
         columns = cls.of(names)
-        said = [(at, str(names[at]).strip()) for at in (*columns.label, *columns.full_name, *columns.definition)]
+        said = [
+            (at, str(names[at]).strip())
+            for at in (*columns.label, *columns.full_name, *columns.definition)
+        ]
         others = tuple(sorted((*columns.others, *said)))
         return replace(columns, label=(), full_name=(), definition=(), guess="", others=others)
 
@@ -217,7 +360,9 @@ class EntityColumns:
     @property
     def told(self) -> int:
         """How many columns have a name that is one of an entity's."""
-        return self.width - sum(normalise(name) not in (*LABEL_ALONE, *KINDS) for _, name in self.others)
+        return self.width - sum(
+            normalise(name) not in (*LABEL_ALONE, *KINDS) for _, name in self.others
+        )
 
     @property
     def are_labelled(self) -> bool:
@@ -228,10 +373,16 @@ class EntityColumns:
         """Return the labels in a row."""
         return [cells[at] for at in self.label if cells[at].strip()]
 
-    def names(self, places: Sequence[int], cells: Sequence[str], *, exact: bool = False) -> list[str]:
+    def names(
+        self, places: Sequence[int], cells: Sequence[str], *, exact: bool = False
+    ) -> list[str]:
         """Return the names in some columns of a row; ``exact``: parted by ``|`` alone, and no word stands for none."""
         marks = "|" if exact else MARKS
-        parts = [part for at in places for part in cell_parts(cells[at], f"{marks}," if at in self.commas else marks)]
+        parts = [
+            part
+            for at in places
+            for part in cell_parts(cells[at], f"{marks}," if at in self.commas else marks)
+        ]
         return [part for part in parts if exact or part.casefold() not in NOTHING]
 
 
@@ -256,11 +407,16 @@ def spelt(names: Sequence[str]) -> list[tuple[str, ...]]:
     of = next((found[1] for form in forms if (found := OF_A_PARENT.fullmatch(form[-1]))), " ")
     there = {form[-1] for form in forms}
     parents = {f"{before}{name}{after}": name for name in there for before, after in PARENT_OF_KIND}
-    kinds = {of, *(parents[name] for name in there.intersection(parents))}.difference(ID, LABEL, LABEL_ALONE, KINDS)
+    kinds = {of, *(parents[name] for name in there.intersection(parents))}.difference(
+        ID, LABEL, LABEL_ALONE, KINDS
+    )
     said = {name: "label" for name in kinds if not ID_OF.fullmatch(name)}
     said.update({name: "parent" for name, kind in parents.items() if kind in said})
     return [
-        (said[form[-1]],) if form[-1] in said else tuple(name.replace(f"{of} ", "") for name in form) for form in forms
+        (said[form[-1]],)
+        if form[-1] in said
+        else tuple(name.replace(f"{of} ", "") for name in form)
+        for form in forms
     ]
 
 
@@ -283,7 +439,11 @@ def entity_columns(names: Sequence[str]) -> EntityColumns | None:
     columns = EntityColumns.of(names)
     if columns.levels:
         return columns
-    return columns if (columns.id or columns.label) and (columns.told > 1 or {*spelt(names)[0]} & {*HEADS}) else None
+    return (
+        columns
+        if (columns.id or columns.label) and (columns.told > 1 or {*spelt(names)[0]} & {*HEADS})
+        else None
+    )
 
 
 def _with_labels(names: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]], dict[int, int]]:
@@ -295,13 +455,22 @@ def _with_labels(names: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]
     ([('id',), ('label',), ('definition',), ('country',), ()], {3: 4})
     """
     places = {form: at for at, forms in enumerate(names) for form in forms}
-    pairs = {at: places[f"{forms[-1]} label"] for at, forms in enumerate(names) if f"{forms[-1]} label" in places}
+    pairs = {
+        at: places[f"{forms[-1]} label"]
+        for at, forms in enumerate(names)
+        if f"{forms[-1]} label" in places
+    }
     found, own = list(names), next(iter(pairs), None)
     others = {form for at, forms in enumerate(names) for form in forms if at != own}
     if own is not None and not others.intersection((*ID, *LABEL, *LABEL_ALONE)):
         stem = names[own][-1]
         del pairs[own]
-        for kind, name in (("", "id"), (" label", "label"), (" description", "definition"), (" alt label", "synonyms")):
+        for kind, name in (
+            ("", "id"),
+            (" label", "label"),
+            (" description", "definition"),
+            (" alt label", "synonyms"),
+        ):
             if (at := places.get(f"{stem}{kind}")) is not None:
                 found[at] = (name,)
     for at in pairs.values():
@@ -311,7 +480,12 @@ def _with_labels(names: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]
 
 def _of_its_kind(names: Sequence[tuple[str, ...]], kinds: Sequence[str]) -> tuple[int, ...]:
     """Return the one column whose name ends as one of the kinds, if the entities of all such columns are the same."""
-    found = [(at, form) for at, name in enumerate(names) for form in name[-1:] if OF_ITS_KIND.fullmatch(form)]
+    found = [
+        (at, form)
+        for at, name in enumerate(names)
+        for form in name[-1:]
+        if OF_ITS_KIND.fullmatch(form)
+    ]
     if len({form.rpartition(" ")[0] for _, form in found}) != 1:
         return ()
     return tuple(at for at, form in found if form.rpartition(" ")[2] in kinds)[:1]
@@ -333,7 +507,9 @@ def _full_name(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
     >>> _full_name(spelt(["CustomerId", "FirstName", "LastName"])), _full_name(spelt(["id", "last_name"]))
     ((1, 2), ())
     """
-    places = [[at for at, forms in enumerate(names) if {*forms} & {*known}] for known in (GIVEN, FAMILY)]
+    places = [
+        [at for at, forms in enumerate(names) if {*forms} & {*known}] for known in (GIVEN, FAMILY)
+    ]
     return (places[0][0], places[1][0]) if all(places) else ()
 
 

@@ -59,13 +59,19 @@ class Named:
     def __init__(self, counts: Counter[str]) -> None:
         self.counts = counts
         first = [*islice(counts, SAMPLE)]
-        self._some = {part.strip().removesuffix(".0") for cell in first for part in (cell, *MARKS.split(cell))}
+        self._some = {
+            part.strip().removesuffix(".0") for cell in first for part in (cell, *MARKS.split(cell))
+        }
 
     def are_in(self, keys: frozenset[str]) -> bool:
         """Tell whether nearly all cells hold keys, and nothing else."""
         if keys.isdisjoint(self._some):
             return False
-        held = sum(count for cell, count in self.counts.items() if all(part in keys for part in parts_of(cell, keys)))
+        held = sum(
+            count
+            for cell, count in self.counts.items()
+            if all(part in keys for part in parts_of(cell, keys))
+        )
         return held >= TOLD * sum(self.counts.values()) > 0
 
 
@@ -122,12 +128,16 @@ class KeyedTable:
 
     def is_repeated(self, column: str, other: str) -> bool:
         """Tell whether nearly all cells of another column are those of this one."""
-        pairs = [pair for pair in zip(self.cells[column], self.cells[other], strict=True) if pair[1]]
+        pairs = [
+            pair for pair in zip(self.cells[column], self.cells[other], strict=True) if pair[1]
+        ]
         return sum(one == same for one, same in pairs) >= TOLD * len(pairs) > 0
 
     def counts(self, column: str) -> Counter[str]:
         """Return the cells of a column that name something, and how many there are of each."""
-        return Counter(cell for cell in self.cells[column] if cell and cell.casefold() not in NOTHING)
+        return Counter(
+            cell for cell in self.cells[column] if cell and cell.casefold() not in NOTHING
+        )
 
     def named(self, column: str) -> Named:
         """Return what the cells of a column name."""
@@ -173,13 +183,17 @@ class ForeignKeys:
         self._names: dict[tuple[int, str], frozenset[str]] = {}
         self._words: dict[int, list[str]] = {}
         self._by_name = {table.name: number for number, table in enumerate(tables) if table.name}
-        self._bearers = Counter(form for table in tables for form in {spellings(name)[-1] for name in table.cells})
+        self._bearers = Counter(
+            form for table in tables for form in {spellings(name)[-1] for name in table.cells}
+        )
         self.own = [self._own(table) for table in tables]
         self._by_own: dict[str, list[int]] = {}
         for number, own in enumerate(self.own):
             if self._is_shared(own):
                 self._by_own.setdefault(spellings(own)[-1], []).append(number)
-        self.found = [self._declared(table) or self._told(number) for number, table in enumerate(tables)]
+        self.found = [
+            self._declared(table) or self._told(number) for number, table in enumerate(tables)
+        ]
         for other, key in [key for found in self.found for key in found.values()]:
             self.own[other] = self.own[other] or key
         if any(self.found) and not any(table.foreign for table in tables):
@@ -191,7 +205,11 @@ class ForeignKeys:
             return ""
         names = [*table.cells]
         ids = [names[at] for at in (*table.columns.id, *(at for at, _ in table.columns.keys))]
-        shared = [name for name in table.others if self._is_shared(name) and _may_be_key(name, table.counts(name))]
+        shared = [
+            name
+            for name in table.others
+            if self._is_shared(name) and _may_be_key(name, table.counts(name))
+        ]
         return next(iter(table.key), "") or next(filter(table.is_unique, (*ids, *shared)), "")
 
     def _is_shared(self, name: str) -> bool:
@@ -200,8 +218,14 @@ class ForeignKeys:
 
     def _declared(self, table: KeyedTable) -> dict[str, tuple[int, str]]:
         titles = {other.title: number for number, other in enumerate(self._tables)}
-        named = {column: (titles[other], key) for column, (other, key) in table.foreign.items() if other in titles}
-        keys = {column: key for column, key in named.items() if key[1] in self._tables[key[0]].cells}
+        named = {
+            column: (titles[other], key)
+            for column, (other, key) in table.foreign.items()
+            if other in titles
+        }
+        keys = {
+            column: key for column, key in named.items() if key[1] in self._tables[key[0]].cells
+        }
         return {column: key for column, key in keys.items() if column in table.cells}
 
     def _told(self, number: int) -> dict[str, tuple[int, str]]:
@@ -209,15 +233,25 @@ class ForeignKeys:
         table = self._tables[number]
         if table.ends:
             ends = {name: self._of_most(table.named(name)) for name in table.ends}
-            return {name: (other, self.own[other]) for name, other in ends.items() if other is not None}
-        columns = [name for name in table.others if name != self.own[number] or not table.are_labelled]
+            return {
+                name: (other, self.own[other]) for name, other in ends.items() if other is not None
+            }
+        columns = [
+            name for name in table.others if name != self.own[number] or not table.are_labelled
+        ]
         found = {name: self._named_by(number, name, table.named(name)) for name in columns}
         return {name: key for name, key in found.items() if key is not None}
 
     def _of_most(self, named: Named) -> int | None:
         """Return the table that has nearly all of some keys, the largest."""
-        having = [other for other, own in enumerate(self.own) if own and named.are_in(self._keys_in(other, own))]
-        return max(having, key=lambda other: len(self._tables[other].cells[self.own[other]]), default=None)
+        having = [
+            other
+            for other, own in enumerate(self.own)
+            if own and named.are_in(self._keys_in(other, own))
+        ]
+        return max(
+            having, key=lambda other: len(self._tables[other].cells[self.own[other]]), default=None
+        )
 
     def _named_by(self, number: int, name: str, named: Named) -> tuple[int, str] | None:
         """Return the table whose rows a column names, and by which column, the most telling one."""
@@ -231,9 +265,17 @@ class ForeignKeys:
             if self._is_first(other, number) and (may_be_key or self._tables[other].key)
         ]
         after = self._by_name.get(table_of(name, self._by_name), number)
-        keys = [(other, self.own[other]) for other in (*sorted(same, key=self._rank), after) if self.own[other]]
+        keys = [
+            (other, self.own[other])
+            for other in (*sorted(same, key=self._rank), after)
+            if self.own[other]
+        ]
         if len(counts) > 1 and max(map(len, counts)) > 1 and _are_words(counts):
-            keys += [(other, key) for other in range(len(self._tables)) for key in self._keys_of_words(other)]
+            keys += [
+                (other, key)
+                for other in range(len(self._tables))
+                for key in self._keys_of_words(other)
+            ]
         others = (key for key in keys if key[0] != number)
         return next((key for key in others if named.are_in(self._keys_in(*key))), None)
 
@@ -250,12 +292,21 @@ class ForeignKeys:
         """Return the key of a table if it holds words, or, if it has none, the columns that may be it."""
         if number not in self._words:
             table, own = self._tables[number], self.own[number]
-            may_be = [own] if own else [] if table.ends else [name for name in table.others if table.is_unique(name)]
+            may_be = (
+                [own]
+                if own
+                else []
+                if table.ends
+                else [name for name in table.others if table.is_unique(name)]
+            )
             self._words[number] = [
                 name
                 for name in may_be
                 if _are_words(table.cells[name])
-                and (own or (len(table.cells[name]) >= FEWEST and are_short(table.cells[name], LONGEST)))
+                and (
+                    own
+                    or (len(table.cells[name]) >= FEWEST and are_short(table.cells[name], LONGEST))
+                )
             ]
         return self._words[number]
 
@@ -270,7 +321,11 @@ class ForeignKeys:
         own, table = self.own[number], self._tables[number]
         if not own or table.are_labelled or self.found[number] or not are_numbers(table.cells[own]):
             return {}
-        labelled = [other for other, one in enumerate(self._tables) if one.are_labelled and self.own[other] == own]
+        labelled = [
+            other
+            for other, one in enumerate(self._tables)
+            if one.are_labelled and self.own[other] == own
+        ]
         named = table.named(own)
         of = [other for other in labelled if named.are_in(self._keys_in(other, own))]
         return {own: (of[0], own)} if len(of) == 1 else {}
@@ -283,13 +338,19 @@ class ForeignKeys:
         by_number, found = are_numbers(table.cells[own]), {}
         for name, forms in zip(table.cells, spelt([*table.cells]), strict=True):
             is_alike = not {*forms}.isdisjoint(PARENT) or any(map(ALIKE.fullmatch, forms))
-            if name not in table.others or name in self.found[number] or (by_number and not (is_alike or is_key(name))):
+            if (
+                name not in table.others
+                or name in self.found[number]
+                or (by_number and not (is_alike or is_key(name)))
+            ):
                 continue
             counts = table.counts(name)
             del counts["0"]
             named = Named(counts)
             others = (
-                [] if is_alike or not by_number else [key for key in enumerate(self.own) if key[1] and key[0] != number]
+                []
+                if is_alike or not by_number
+                else [key for key in enumerate(self.own) if key[1] and key[0] != number]
             )
             if (
                 named.are_in(self._keys_in(number, own))

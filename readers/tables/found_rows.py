@@ -60,7 +60,11 @@ class FoundRows:
         """Take a column, as (id, cell) of every row, whose cells other columns may name rows by, if it tells rows apart."""
         filled = [(cell.strip(), identifier) for identifier, cell in cells if LETTER.search(cell)]
         key = dict(filled)
-        if not are_yes_and_no(key) and are_short(key) and len(key) == len(filled) >= APART * len(cells) > 0:
+        if (
+            not are_yes_and_no(key)
+            and are_short(key)
+            and len(key) == len(filled) >= APART * len(cells) > 0
+        ):
             self._keys.append(key)
 
     def leave_out(self, ids: Iterable[str], labels: Iterable[str]) -> None:
@@ -107,7 +111,11 @@ class FoundRows:
             return [cell.strip()]
         parts = parts_of(cell)
         finer = [part.strip() for part in cell.split(",")]
-        return finer if len(parts) == 1 and not self.row(parts[0]) and all(map(self.row, finer)) else parts
+        return (
+            finer
+            if len(parts) == 1 and not self.row(parts[0]) and all(map(self.row, finer))
+            else parts
+        )
 
     def rows_by(self, relation: str, links: Sequence[Link]) -> Row:
         """Return what finds the row that a value of a relation names, by what its values can be meant for."""
@@ -145,7 +153,9 @@ class FoundRows:
     def finish(self, remark: Callable[[str], None]) -> None:
         """Say what links could not be read as they stand."""
         for name in islice(self._unclear, 1):
-            more = f", and {len(self._unclear) - 1} more such names" if len(self._unclear) > 1 else ""
+            more = (
+                f", and {len(self._unclear) - 1} more such names" if len(self._unclear) > 1 else ""
+            )
             bearers = " and ".join(self._by_spelling[normalise(name)])
             remark(
                 f"{name!r} is the label of {bearers}{more}; links of it are not theirs but of "

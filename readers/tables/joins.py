@@ -46,7 +46,9 @@ class Join:
     def cell(self, column: str, cell: str) -> str:
         """Return a cell, with ids in place of keys."""
         ids = self.ids.get(column)
-        return "|".join(ids.get(part, part) for part in parts_of(cell.strip(), ids)) if ids else cell
+        return (
+            "|".join(ids.get(part, part) for part in parts_of(cell.strip(), ids)) if ids else cell
+        )
 
 
 def joins_of(tables: Sequence[KeyedTable], *, are_one: bool = False) -> list[Join]:
@@ -66,12 +68,20 @@ def joins_of(tables: Sequence[KeyedTable], *, are_one: bool = False) -> list[Joi
 
 def remarks_on(joins: Sequence[Join]) -> list[str]:
     """Return what is to be said of how tables are read."""
-    about = [f"{join.table or 'one'} of {join.of or 'another'} by {join.subject}" for join in joins if join.subject]
+    about = [
+        f"{join.table or 'one'} of {join.of or 'another'} by {join.subject}"
+        for join in joins
+        if join.subject
+    ]
     apart = dict.fromkeys(f"{join.before}…" for join in joins if join.before)
     told = "rows that have neither a label nor a code of their own say something of those of another table"
     return [
         *([f"{told}: {', '.join(about)}"] if about else []),
-        *([f"ids are told apart by their tables, and are read as {', '.join(apart)}"] if apart else []),
+        *(
+            [f"ids are told apart by their tables, and are read as {', '.join(apart)}"]
+            if apart
+            else []
+        ),
     ]
 
 
@@ -87,7 +97,11 @@ class _Joins:
 
     def are_needed(self, *, are_one: bool) -> bool:
         """Tell whether rows name others by keys, or else would be taken for others."""
-        found = [found for table, found in zip(self._tables, self._keys.found, strict=True) if not table.ends]
+        found = [
+            found
+            for table, found in zip(self._tables, self._keys.found, strict=True)
+            if not table.ends
+        ]
         pairs = combinations(range(len(self._tables)), 2)
         return any(found) or (are_one and any(self._share_labels(*pair) is False for pair in pairs))
 
@@ -96,7 +110,13 @@ class _Joins:
         table, own, found = self._tables[number], self._keys.own[number], self._keys.found[number]
         foreign = [name for name in table.cells if found.get(name, (number,))[0] != number]
         is_code = own and own not in foreign and not _are_counted(table.cells[own])
-        if table.ends or table.are_labelled or is_code or not foreign or (own and self._are_named_by_others(number)):
+        if (
+            table.ends
+            or table.are_labelled
+            or is_code
+            or not foreign
+            or (own and self._are_named_by_others(number))
+        ):
             return ""
         return foreign[0]
 
@@ -117,7 +137,11 @@ class _Joins:
         table, own = self._tables[number], self._keys.own[number]
         if not own or self._subjects[number]:
             return ""
-        same = [self._share_labels(other, number) for other in range(len(self._tables)) if other != number]
+        same = [
+            self._share_labels(other, number)
+            for other in range(len(self._tables))
+            if other != number
+        ]
         if not are_numbers(table.cells[own]) and False not in same:
             return ""
         if True in same[:number]:
@@ -131,12 +155,18 @@ class _Joins:
         shared = labels[0].keys() & labels[1].keys()
         if not shared:
             return None
-        return 2 * sum(normalise(labels[0][key]) == normalise(labels[1][key]) for key in shared) > len(shared)
+        return 2 * sum(
+            normalise(labels[0][key]) == normalise(labels[1][key]) for key in shared
+        ) > len(shared)
 
     def _labels_by_id(self, number: int) -> dict[str, str]:
         """Return the labels of the rows of a table; nothing if they are none of entities."""
         table, own = self._tables[number], self._keys.own[number]
-        return {} if self._subjects[number] or not own else dict(zip(table.cells[own], table.labels, strict=False))
+        return (
+            {}
+            if self._subjects[number] or not own
+            else dict(zip(table.cells[own], table.labels, strict=False))
+        )
 
     def _row_ids(self, number: int, above: tuple[int, ...]) -> list[str]:
         """Return the id of what each row of a table is, or is about."""
@@ -144,7 +174,9 @@ class _Joins:
             subject = "" if number in above else self._subjects[number]
             ids = self._named(number, subject, (*above, number)) if subject else {}
             cells = self._tables[number].cells[subject or self._keys.own[number]]
-            self._ids[number] = [ids.get(cell, "") if subject else self._before[number] + cell for cell in cells]
+            self._ids[number] = [
+                ids.get(cell, "") if subject else self._before[number] + cell for cell in cells
+            ]
         return self._ids[number]
 
     def _named(self, number: int, column: str, above: tuple[int, ...] = ()) -> dict[str, str]:
@@ -160,10 +192,16 @@ class _Joins:
     def _join(self, number: int) -> Join:
         table, subject, own = self._tables[number], self._subjects[number], self._keys.own[number]
         found = self._keys.found[number]
-        join = Join(table.name, {column: self._named(number, column) for column in found}, before=self._before[number])
+        join = Join(
+            table.name,
+            {column: self._named(number, column) for column in found},
+            before=self._before[number],
+        )
         if join.before:
             join.ids.setdefault(own, {cell: f"{join.before}{cell}" for cell in table.cells[own]})
-            join.dropped = frozenset(name for name in table.cells if name != own and table.is_repeated(own, name))
+            join.dropped = frozenset(
+                name for name in table.cells if name != own and table.is_repeated(own, name)
+            )
         join.changes = any(cell != one for ids in join.ids.values() for cell, one in ids.items())
         if subject or own:
             join.header[subject or own] = "id"
@@ -178,7 +216,11 @@ class _Joins:
         """Return the names of the columns of a table that holds two keys, and a relation between what they name."""
         subject, names = self._subjects[number], [*self._tables[number].cells]
         others = [name for name in self._keys.found[number] if name != subject]
-        relations = [name for name, forms in zip(names, spelt(names), strict=True) if not {*forms}.isdisjoint(RELATION)]
+        relations = [
+            name
+            for name, forms in zip(names, spelt(names), strict=True)
+            if not {*forms}.isdisjoint(RELATION)
+        ]
         if len(others) != 1 or not relations:
             return {}
         return {subject: "head", relations[0]: "relation", others[0]: "tail"}

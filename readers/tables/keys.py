@@ -58,7 +58,11 @@ def table_of(column: str, tables: Collection[str]) -> str:
     ('companies', '')
     """
     of = [f" {found[1]}" for form in spellings(column) if (found := OF_ANOTHER.fullmatch(form))]
-    named = [table for table in tables if any(one.endswith(f" {form}") for form in _singulars(table) for one in of)]
+    named = [
+        table
+        for table in tables
+        if any(one.endswith(f" {form}") for form in _singulars(table) for one in of)
+    ]
     return max(named, key=lambda table: (len(table), table), default="")
 
 
@@ -70,12 +74,18 @@ def relation_label(column: str, others: Collection[str] = ()) -> str:
     """
     label = readable(column)
     named = label.rpartition(" ")[0] if OF_ANOTHER.fullmatch(normalise(label)) else ""
-    return label if not named or normalise(named) in {spellings(other)[-1] for other in others} else named
+    return (
+        label
+        if not named or normalise(named) in {spellings(other)[-1] for other in others}
+        else named
+    )
 
 
 def _singulars(name: str) -> list[str]:
     forms = [name, IRREGULAR.get(name, name)]
-    return forms + [name.removesuffix(plural) + single for plural, single in PLURALS if name.endswith(plural)]
+    return forms + [
+        name.removesuffix(plural) + single for plural, single in PLURALS if name.endswith(plural)
+    ]
 
 
 def are_counted(names: Collection[str]) -> bool:
@@ -84,7 +94,9 @@ def are_counted(names: Collection[str]) -> bool:
     >>> are_counted({"1", "2", "4"}), are_counted({"01", "02"}), are_counted({"100", "200"})
     (True, False, False)
     """
-    numbers = [int(name) for name in names if name.isascii() and name.isdigit() and str(int(name)) == name]
+    numbers = [
+        int(name) for name in names if name.isascii() and name.isdigit() and str(int(name)) == name
+    ]
     return 2 * len(numbers) > max(len(names), max(numbers, default=0) - min(numbers, default=0))
 
 

@@ -39,7 +39,9 @@ def level_columns(names: Sequence[str]) -> tuple[tuple[int, ...], str]:
     return (), ""
 
 
-def names_by_level(rows: Iterable[Sequence[str]], levels: Sequence[int]) -> Iterator[tuple[str, ...]]:
+def names_by_level(
+    rows: Iterable[Sequence[str]], levels: Sequence[int]
+) -> Iterator[tuple[str, ...]]:
     """Yield the names of each row's levels, the broadest first.
 
     What is empty before the first name of a row is as in the row above; a name that is repeated at the next level, to fill

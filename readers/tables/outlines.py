@@ -43,7 +43,9 @@ def is_outline(text: str) -> bool:
         and not found[0][0]
         and indented >= INDENTED * len(found)
         and are_short(names, LONGEST)
-        and all("\t" not in name and LETTER.search(name) and not CODE.search(name) for name in names)
+        and all(
+            "\t" not in name and LETTER.search(name) and not CODE.search(name) for name in names
+        )
     )
 
 
@@ -60,7 +62,9 @@ def read_outline(path: Path, builder: GraphBuilder, problems: Problems) -> None:
         below = add_category(category, builder)
         if len(category) > 1 and not example:
             example = below
-    problems.remark(f"read as an outline: what is indented is below what stands above it ({example})")
+    problems.remark(
+        f"read as an outline: what is indented is below what stands above it ({example})"
+    )
 
 
 def _categories(lines: Iterable[str]) -> Iterator[Category]:
@@ -81,4 +85,7 @@ def _indented(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Yield how far each line is indented, and what it names."""
     for line in lines:
         if text := line.strip():
-            yield len(line[: len(line) - len(line.lstrip())].expandtabs(8)), BULLET.sub("", text, count=1)
+            yield (
+                len(line[: len(line) - len(line.lstrip())].expandtabs(8)),
+                BULLET.sub("", text, count=1),
+            )

@@ -50,7 +50,11 @@ def _clash(one: Part, other: Part) -> str:
     """Return an example of different labels, if most ids that two tables share have different ones."""
     shared = one.table.ids & other.table.ids
     labels = [
-        {name: label for name, label in zip(part.graph.ids, part.graph.labels, strict=True) if name in shared}
+        {
+            name: label
+            for name, label in zip(part.graph.ids, part.graph.labels, strict=True)
+            if name in shared
+        }
         for part in (one, other)
     ]
     told = [name for name in sorted(shared) if all(of[name] != own_name(name) for of in labels)]
@@ -64,7 +68,10 @@ def warn_of_columns(parts: Sequence[Part]) -> None:
     """Say which columns of tables are left out."""
     told = [part for part in parts if part.table.left_out]
     count = Counter(part.table.name for part in told)
-    names = [part.table.name if count[part.table.name] == 1 else Path(part.graph.source).name for part in told]
+    names = [
+        part.table.name if count[part.table.name] == 1 else Path(part.graph.source).name
+        for part in told
+    ]
     named = [
         f"{_columns(part)} of {name}" if len(told) > 1 else _columns(part)
         for part, name in zip(told, names, strict=True)

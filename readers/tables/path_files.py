@@ -37,7 +37,9 @@ def are_paths(rows: Sequence[Sequence[str]]) -> bool:
     ) is not None
 
 
-def read_paths(source: Path | Sheet, builder: GraphBuilder, problems: Problems, table: Table) -> None:
+def read_paths(
+    source: Path | Sheet, builder: GraphBuilder, problems: Problems, table: Table
+) -> None:
     """Read a category a line, by its path; ids may stand before the paths (``3 - Animals > Birds``).
 
     Lines above the paths that begin with # are comments. What has no id has its path for one, and what has one is known by
@@ -52,10 +54,17 @@ def read_paths(source: Path | Sheet, builder: GraphBuilder, problems: Problems, 
     found = source.lines if isinstance(source, Sheet) else lines_of(source, problems)
     lines = [(number, line.strip()) for number, line in found if line.strip()]
     start = next((at for at, (_, line) in enumerate(lines) if not line.startswith("#")), len(lines))
-    if any(is_path_name(line) or {*spellings(line)} & {*HEADERS} for _, line in lines[start : start + 1]):
+    if any(
+        is_path_name(line) or {*spellings(line)} & {*HEADERS}
+        for _, line in lines[start : start + 1]
+    ):
         start += 1
     rows = [(number, [line]) for number, line in lines[start:]]
-    numbered = [(number, [*parts.groups()]) for number, [line] in rows if (parts := NUMBERED.fullmatch(line))]
+    numbered = [
+        (number, [*parts.groups()])
+        for number, [line] in rows
+        if (parts := NUMBERED.fullmatch(line))
+    ]
     has_ids = len({cells[0] for _, cells in numbered}) == len(rows)
     add_entities(
         EntityColumns.of(["id", "path"] if has_ids else ["path"]),

@@ -116,7 +116,9 @@ class PathColumn:
         """
         known = self._known.get(cell)
         if known is None:
-            known = self._known[cell] = [] if cell.strip().casefold() in NOTHING else self._read(cell)
+            known = self._known[cell] = (
+                [] if cell.strip().casefold() in NOTHING else self._read(cell)
+            )
         return known
 
     def _read(self, cell: str) -> list[Category]:
@@ -151,7 +153,9 @@ def _are_parted(cells: Sequence[str], mark: re.Pattern[str], *, is_named: bool) 
     if mark is BAR and not is_named:
         return share_roots and _are_nested({*paths})
     share_parents = len({names[:-1] for names in paths}) <= SHARED * len(paths)
-    if is_named or (share_roots and share_parents and 2 * sum(len(names) > 2 for names in paths) > len(paths)):
+    if is_named or (
+        share_roots and share_parents and 2 * sum(len(names) > 2 for names in paths) > len(paths)
+    ):
         return True
     parts = {*paths, *(_names(part, mark) for cell in cells for part in re.split(r"[|;,\n]", cell))}
     deep, roots = [names for names in parts if len(names) > 1], {names[:1] for names in paths}

@@ -46,7 +46,9 @@ CONCEPTNET = "/r/"
 """How relations of ConceptNet begin, whose last part says it all; other paths are Freebase's."""
 
 HEADER = "name head, relation and tail in a header, or id, label and parent"
-UNNAMED = f"{HEADER}, or read lines that are sentences by --format sentences, or paths by --format paths"
+UNNAMED = (
+    f"{HEADER}, or read lines that are sentences by --format sentences, or paths by --format paths"
+)
 IF_OTHERWISE = f"if the first line is a header or the columns are something else, {HEADER}"
 
 FEW = 3
@@ -90,10 +92,14 @@ def header_of(rows: Rows, *, is_first: bool = False) -> tuple[list[str], Rows, R
             if not any(cell == other and cell.strip() for cell, other in pairs):
                 return cells, iter(above), rows
         above.append((number, cells))
-        is_triple = len(cells) == 3 and not cells[0].startswith("#") and any(map(str.strip, cells[1:]))
+        is_triple = (
+            len(cells) == 3 and not cells[0].startswith("#") and any(map(str.strip, cells[1:]))
+        )
         if len(above) > ABOVE or is_triple:
             break
-    first = next((at for at, (_, cells) in enumerate(above) if not cells[0].startswith("#")), len(above))
+    first = next(
+        (at for at, (_, cells) in enumerate(above) if not cells[0].startswith("#")), len(above)
+    )
     above += islice(rows, LOOKED_AT)
     lines = [cells for _, cells in above[first : first + LOOKED_AT]]
     if _is_header(lines):
@@ -124,14 +130,29 @@ def _is_header(rows: Sequence[Sequence[str]]) -> bool:
         and max(map(len, map(_without_remark, names)), default=0) <= LONGEST_NAME
     )
     columns = [{cell.strip() for cell in column} for column in zip(*below, strict=True)]
-    recur = any(name in column and column != {name, ""} for name, column in zip(names, columns, strict=False))
+    recur = any(
+        name in column and column != {name, ""}
+        for name, column in zip(names, columns, strict=False)
+    )
     is_told = len(names) > 3 or (len(names) > 1 and _tells_entities(names, below))
-    return are_names and is_told and len({*names}) == len(names) and not recur and 2 * len(below) > len(rows[1:])
+    return (
+        are_names
+        and is_told
+        and len({*names}) == len(names)
+        and not recur
+        and 2 * len(below) > len(rows[1:])
+    )
 
 
 def _without_remark(name: str) -> str:
     """Return the name of a column without what stands in brackets after it: "ID (supplied by NCBI)"."""
-    return name.partition("(")[0] if name.endswith(")") else name.partition("[")[0] if name.endswith("]") else name
+    return (
+        name.partition("(")[0]
+        if name.endswith(")")
+        else name.partition("[")[0]
+        if name.endswith("]")
+        else name
+    )
 
 
 def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
@@ -184,10 +205,14 @@ class _Unnamed:
 
     def warn(self, problems: Problems) -> None:
         if self._count > FEW and len(self._relations) >= 3 / 4 * self._count:
-            problems.remark(f"found {len(self._relations)} relations in {self._count} triples; {IF_OTHERWISE}")
+            problems.remark(
+                f"found {len(self._relations)} relations in {self._count} triples; {IF_OTHERWISE}"
+            )
         elif self._count >= FEW and self._is_alone:
             found = " | ".join(self._first)[:80]
-            problems.remark(f"the first line, {found!r}, has nothing in common with the others; {IF_OTHERWISE}")
+            problems.remark(
+                f"the first line, {found!r}, has nothing in common with the others; {IF_OTHERWISE}"
+            )
 
 
 class _Misfits:
@@ -202,7 +227,9 @@ class _Misfits:
         if self.begun or not cells[0].startswith("#"):
             found = f"expected {self.width} columns, found {len(cells)}: {' | '.join(cells)[:80]!r}"
             self.problems.report(
-                f"{found}; {'' if self.begun else self._hint}mend or delete the line", number, self.source
+                f"{found}; {'' if self.begun else self._hint}mend or delete the line",
+                number,
+                self.source,
             )
             self._hint = ""
 
@@ -236,7 +263,9 @@ def read_table(
     Raises:
         ReadError: If the header names heads and tails and no relation.
     """
-    names, above, rows = header_of(rows_of(source, problems), is_first=isinstance(source, Sheet) and source.has_header)
+    names, above, rows = header_of(
+        rows_of(source, problems), is_first=isinstance(source, Sheet) and source.has_header
+    )
     columns, entities = triple_columns(names), own_columns(names, of_others=table.is_of_others)
     first = [] if names else [*islice(rows, LOOKED_AT)]
     if are_paths([cells for _, cells in first if not cells[0].startswith("#")]):
@@ -246,7 +275,9 @@ def read_table(
     misfits = _Misfits(str(source), problems, len(names) or 3)
     comments = list(above)
     for number, cells in comments:
-        if not names or sum(bool(cell.strip()) for cell in cells) > 1:  # else it is the title of the table
+        if (
+            not names or sum(bool(cell.strip()) for cell in cells) > 1
+        ):  # else it is the title of the table
             misfits.report(number, cells)
     misfits.begun = bool(names)
     if not names or columns:
@@ -278,7 +309,11 @@ def _read_triples(
     split: str,
     negated: bool,
 ) -> None:
-    unnamed, reviewed, problems = _Unnamed(), Reviewed(columns, header, negated=negated), misfits.problems
+    unnamed, reviewed, problems = (
+        _Unnamed(),
+        Reviewed(columns, header, negated=negated),
+        misfits.problems,
+    )
     is_named = misfits.begun
     for number, cells in rows:
         if len(cells) != misfits.width:
@@ -286,7 +321,9 @@ def _read_triples(
             continue
         misfits.begun = True
         if reviewed.keeps(cells, builder) and not columns.add(cells, builder, split):
-            problems.report("expected head, relation and tail, found an empty cell", number, misfits.source)
+            problems.report(
+                "expected head, relation and tail, found an empty cell", number, misfits.source
+            )
         elif not is_named and split == "train":
             unnamed.take(cells)
     unnamed.warn(problems)

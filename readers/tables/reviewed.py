@@ -22,19 +22,27 @@ class Reviewed:
         negated: Whether what does not hold is wanted, in place of what does.
     """
 
-    def __init__(self, columns: TripleColumns, header: SssomHeader | None, *, negated: bool) -> None:
+    def __init__(
+        self, columns: TripleColumns, header: SssomHeader | None, *, negated: bool
+    ) -> None:
         self._columns, self._header, self._negated = columns, header, negated
         self._proposed = self._denied = self._headless = 0
 
     def keeps(self, cells: list[str], builder: GraphBuilder) -> bool:
         """Tell whether a line is a fact; ids that ontodex wrote are read as they were, in place."""
         columns, header = self._columns, self._header or SssomHeader()
-        is_ours = header.is_ours or (columns.tool is not None and cells[columns.tool].strip() == TOOL)
+        is_ours = header.is_ours or (
+            columns.tool is not None and cells[columns.tool].strip() == TOOL
+        )
         if is_ours:
             self._headless += self._header is not None and not header.is_ours
             for at in (columns.head, columns.relation, columns.tail):
                 cells[at] = header.own_id(one_line(cells[at]))
-        if is_ours and columns.justification is not None and cells[columns.justification].strip() == PROPOSED:
+        if (
+            is_ours
+            and columns.justification is not None
+            and cells[columns.justification].strip() == PROPOSED
+        ):
             self._proposed += 1
             for at in (columns.head, columns.tail):
                 builder.entity(cells[at])

@@ -78,7 +78,11 @@ class ChosenColumns(NamedTuple):
 
 
 def chosen_columns(
-    rows: Sequence[Row], columns: EntityColumns, remark: Callable[[str], None], *, may_be_labelled: bool = True
+    rows: Sequence[Row],
+    columns: EntityColumns,
+    remark: Callable[[str], None],
+    *,
+    may_be_labelled: bool = True,
 ) -> ChosenColumns:
     """Return what the columns hold, by the rows too: which are ids and labels, and which are paths.
 
@@ -98,12 +102,23 @@ def chosen_columns(
             paths[at] = column
     if may_be_labelled and (columns.guess or not columns.label):
         columns = _labelled(lines, columns, paths, remark)
-    commas = frozenset(at for at in columns.synonyms if are_listed_codes([cells[at] for cells in lines]))
+    commas = frozenset(
+        at for at in columns.synonyms if are_listed_codes([cells[at] for cells in lines])
+    )
     columns = replace(columns, commas=commas)
-    own = next((at for at in paths if at not in columns.parents and _is_own(lines, columns, at, paths[at])), None)
+    own = next(
+        (
+            at
+            for at in paths
+            if at not in columns.parents and _is_own(lines, columns, at, paths[at])
+        ),
+        None,
+    )
     paths = {at: column for at, column in paths.items() if at == own or at not in columns.label}
     if own is not None:
-        rows = [(number, [*cells, *_path_and_name(paths[own], cells[own])]) for number, cells in rows]
+        rows = [
+            (number, [*cells, *_path_and_name(paths[own], cells[own])]) for number, cells in rows
+        ]
         columns = replace(
             columns,
             width=columns.width + 2,
@@ -115,11 +130,16 @@ def chosen_columns(
     return ChosenColumns(rows, columns, paths, own, relations)
 
 
-def _with_full_names(rows: Sequence[Row], columns: EntityColumns) -> tuple[Sequence[Row], EntityColumns]:
+def _with_full_names(
+    rows: Sequence[Row], columns: EntityColumns
+) -> tuple[Sequence[Row], EntityColumns]:
     """Return the rows with a column of labels that first and last names make, if these are all the labels that there are."""
     if not columns.full_name:
         return rows, columns
-    named = [(number, [*cells, whole_name(cells[at] for at in columns.full_name)]) for number, cells in rows]
+    named = [
+        (number, [*cells, whole_name(cells[at] for at in columns.full_name)])
+        for number, cells in rows
+    ]
     return named, replace(columns, width=columns.width + 1, label=(columns.width,), full_name=())
 
 
@@ -134,7 +154,9 @@ def _with_levels(
         return rows, columns, {}
     if 2 * sum(any(map(str.strip, columns.labels(cells))) for _, cells in rows) <= len(rows):
         columns = replace(columns, label=())
-    paths = [path_of(names) for names in names_by_level([cells for _, cells in rows], columns.levels)]
+    paths = [
+        path_of(names) for names in names_by_level([cells for _, cells in rows], columns.levels)
+    ]
     rows = [(number, [*cells, path]) for (number, cells), path in zip(rows, paths, strict=True)]
     at, others = columns.width, (*columns.others, (columns.width, columns.level_of))
     return rows, replace(columns, width=at + 1, others=others), {at: PathColumn(ARROW, paths)}
@@ -151,7 +173,9 @@ def _is_own(rows: Cells, columns: EntityColumns, at: int, column: PathColumn) ->
     if not columns.label or at == columns.label[0]:
         return not columns.id or len({cells[at] for cells in filled}) >= APART * len(filled)
     named = [(column.categories(cells[at]), normalise(cells[columns.label[0]])) for cells in filled]
-    return 2 * sum(any(normalise(one[-1]) == name for one in categories) for categories, name in named) > len(named)
+    return 2 * sum(
+        any(normalise(one[-1]) == name for one in categories) for categories, name in named
+    ) > len(named)
 
 
 def _identified(rows: Cells, columns: EntityColumns) -> EntityColumns:
@@ -160,18 +184,26 @@ def _identified(rows: Cells, columns: EntityColumns) -> EntityColumns:
     So does a column of codes that stands first, whatever its name. Without one labels identify.
     """
     if not columns.keys:
-        may_be_first = columns.label and not columns.id and columns.others[:1] and columns.others[0][0] == 0
+        may_be_first = (
+            columns.label and not columns.id and columns.others[:1] and columns.others[0][0] == 0
+        )
         if may_be_first and _are_codes(rows, columns):
             return replace(columns, id=(0,), others=columns.others[1:])
         return columns
-    apart = [at for at, _ in columns.keys if len({cells[at].strip() for cells in rows}) >= APART * len(rows)]
+    apart = [
+        at
+        for at, _ in columns.keys
+        if len({cells[at].strip() for cells in rows}) >= APART * len(rows)
+    ]
     if not apart and columns.label:
         labels = [cells[columns.label[0]].strip() for cells in rows]
         for at, _ in columns.keys:
             keys = [cells[at].strip() for cells in rows]
             if len(set(keys)) == len(set(labels)) == len(set(zip(keys, labels, strict=True))):
                 apart.append(at)
-    others = sorted({*columns.others, *columns.keys} - {key for key in columns.keys if key[0] in apart[:1]})
+    others = sorted(
+        {*columns.others, *columns.keys} - {key for key in columns.keys if key[0] in apart[:1]}
+    )
     return replace(columns, id=tuple(apart[:1]), others=tuple(others), keys=())
 
 
@@ -221,15 +253,23 @@ def are_labels(cells: Sequence[str], ids: Collection[str]) -> bool:
 
 
 def _is_name(cell: str) -> bool:
-    return bool(LETTER.search(cell)) and not ADDRESS.search(cell) and not looks_like_identifier(cell)
+    return (
+        bool(LETTER.search(cell)) and not ADDRESS.search(cell) and not looks_like_identifier(cell)
+    )
 
 
-def _with_subject(rows: Cells, columns: EntityColumns, remark: Callable[[str], None]) -> EntityColumns:
+def _with_subject(
+    rows: Cells, columns: EntityColumns, remark: Callable[[str], None]
+) -> EntityColumns:
     """Return the columns with one of short words as id, whose rows are one where they share it: the first of many values.
 
     Another one that is named as a name is the label, if it goes with it.
     """
-    values = {at: {cells[at].strip() for cells in rows} for at, _ in columns.others if _are_words(rows, at)}
+    values = {
+        at: {cells[at].strip() for cells in rows}
+        for at, _ in columns.others
+        if _are_words(rows, at)
+    }
     most = max(map(len, values.values()), default=0)
     at = next((at for at, found in values.items() if len(found) >= SUBJECT * most), None)
     if at is None:
@@ -240,7 +280,8 @@ def _with_subject(rows: Cells, columns: EntityColumns, remark: Callable[[str], N
         for place, found in values.items()
         if spellings(names[place])[-1].endswith((" name", " label", " title"))
         and len(found) >= APART * len(values[at])
-        and len({(cells[at].strip(), cells[place].strip()) for cells in rows}) <= len(values[at]) / APART
+        and len({(cells[at].strip(), cells[place].strip()) for cells in rows})
+        <= len(values[at]) / APART
         and found.isdisjoint(values[at])
     ]
     remark(

@@ -79,23 +79,39 @@ def add_links(
 
 
 def _add_parents(
-    columns: EntityColumns, chosen: ChosenColumns, named: Named, found: FoundRows, builder: GraphBuilder
+    columns: EntityColumns,
+    chosen: ChosenColumns,
+    named: Named,
+    found: FoundRows,
+    builder: GraphBuilder,
 ) -> None:
     for at in [at for at in columns.parents if at not in chosen.paths]:
-        links = [(identifier, part) for identifier, cells in named for part in found.parts(cells[at])]
-        for identifier, part in found.still_there(found.told(links, found.row, NOTHING | NO_PARENT)):
+        links = [
+            (identifier, part) for identifier, cells in named for part in found.parts(cells[at])
+        ]
+        for identifier, part in found.still_there(
+            found.told(links, found.row, NOTHING | NO_PARENT)
+        ):
             builder.triple(identifier, "is_a", found.row(part) or found.word(part))
 
 
-def _add_value_labels(columns: EntityColumns, named: Named, found: FoundRows, builder: GraphBuilder) -> None:
+def _add_value_labels(
+    columns: EntityColumns, named: Named, found: FoundRows, builder: GraphBuilder
+) -> None:
     """Add the labels of what a column links to, where another one holds them."""
     for at, label in columns.value_labels:
         for _, cells in named:
-            if len(parts := found.parts(cells[at])) == 1 and not found.row(parts[0]) and parts[0] in builder:
+            if (
+                len(parts := found.parts(cells[at])) == 1
+                and not found.row(parts[0])
+                and parts[0] in builder
+            ):
                 builder.entity(parts[0], label=cells[label])
 
 
-def _add_relation(name: str, links: list[Link], builder: GraphBuilder, table: Table, found: FoundRows) -> None:
+def _add_relation(
+    name: str, links: list[Link], builder: GraphBuilder, table: Table, found: FoundRows
+) -> None:
     """Add the links of a column, if it is a relation, or the names that it holds, if most are those of their own rows."""
     row = found.rows_by(name, links)
     links = found.told(links, row, NOTHING)
@@ -133,7 +149,9 @@ def _add_by_code(
             builder.triple(rows[code], "is_a", rows[above])
     for code, above in islice(parents.items(), 1):
         found = f"{code} is a {above}"
-        remark(f"took what {what} begin with for what they are below, as no column is named parent ({found})")
+        remark(
+            f"took what {what} begin with for what they are below, as no column is named parent ({found})"
+        )
     return used
 
 
@@ -156,4 +174,6 @@ def _is_relation(cells: Sequence[str], row: Row) -> bool:
     if not are_short(cells):
         return False
     words = sum(count for part, count in values.items() if is_word(part))
-    return not are_yes_and_no(values) and 2 * words > len(cells) and len(values) <= SHARED * len(cells)
+    return (
+        not are_yes_and_no(values) and 2 * words > len(cells) and len(values) <= SHARED * len(cells)
+    )

@@ -44,7 +44,9 @@ def rows_of(source: Path | Sheet, problems: Problems) -> Rows:
             problems.report(*fault)
         yield from source.rows
         return
-    filled = ((number, line) for number, line in lines_of(source, problems) if line and not line.isspace())
+    filled = (
+        (number, line) for number, line in lines_of(source, problems) if line and not line.isspace()
+    )
     first, told = list[tuple[int, str]](), list[str]()
     for found in filled:
         first.append(found)
@@ -59,7 +61,9 @@ def rows_of(source: Path | Sheet, problems: Problems) -> Rows:
             cells, again = _quoted(line, mark, again, lines)
             if isinstance(cells, csv.Error):
                 problems.report(
-                    f"expected cells parted by {mark!r}, found {line[:60]!r} ({cells})", number, str(source)
+                    f"expected cells parted by {mark!r}, found {line[:60]!r} ({cells})",
+                    number,
+                    str(source),
                 )
             else:
                 yield number, cells
@@ -92,7 +96,11 @@ def _mark(lines: list[str]) -> str:
 def _unquoted(cell: str) -> str:
     """Return what is in a quoted cell of a table with tabs; where quotes are part of a text, it stays."""
     inner = cell.strip()[1:-1]
-    return inner.replace('""', '"') if cell.strip() == f'"{inner}"' and '"' not in inner.replace('""', "") else cell
+    return (
+        inner.replace('""', '"')
+        if cell.strip() == f'"{inner}"' and '"' not in inner.replace('""', "")
+        else cell
+    )
 
 
 def _quoted(
@@ -111,6 +119,8 @@ def _quoted(
             yield f"{found[1]}\n"
 
     try:
-        return next(csv.reader(text(), delimiter=mark, skipinitialspace=True, strict=True)), again[len(taken) :]
+        return next(csv.reader(text(), delimiter=mark, skipinitialspace=True, strict=True)), again[
+            len(taken) :
+        ]
     except csv.Error as error:
         return error, taken + again[len(taken) :]

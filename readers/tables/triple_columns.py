@@ -11,10 +11,25 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.tables.entity_columns import EntityColumns, entity_columns, one_line, spelt
 from ontodex.readers.tables.negation import Negation, negation_in
 
-__all__ = ["TripleColumns", "ends_of", "link_columns", "names_ends", "no_relation", "own_columns", "triple_columns"]
+__all__ = [
+    "TripleColumns",
+    "ends_of",
+    "link_columns",
+    "names_ends",
+    "no_relation",
+    "own_columns",
+    "triple_columns",
+]
 
 STEMS = (
-    *(("head", "tail"), ("h", "t"), ("subject", "object"), ("subj", "obj"), ("s", "o"), ("source", "target")),
+    *(
+        ("head", "tail"),
+        ("h", "t"),
+        ("subject", "object"),
+        ("subj", "obj"),
+        ("s", "o"),
+        ("source", "target"),
+    ),
     *(
         ("start", "end"),
         ("from", "to"),
@@ -34,17 +49,45 @@ ENDS = (
 """Names of the columns of heads and of tails."""
 
 RELATION = (
-    *("relation", "r", "predicate", "pred", "p", "rel", "edge", "relationship", "property", "relation type"),
-    *("relationship type", "edge type", "rel type", "type", "relation id", "predicate id", "metaedge", "interaction"),
+    *(
+        "relation",
+        "r",
+        "predicate",
+        "pred",
+        "p",
+        "rel",
+        "edge",
+        "relationship",
+        "property",
+        "relation type",
+    ),
+    *(
+        "relationship type",
+        "edge type",
+        "rel type",
+        "type",
+        "relation id",
+        "predicate id",
+        "metaedge",
+        "interaction",
+    ),
     ":type",
 )
-RELATION_OF = {"node1": ("label",), "subject": ("predicate",), "subject id": ("predicate id", "predicate")}
+RELATION_OF = {
+    "node1": ("label",),
+    "subject": ("predicate",),
+    "subject id": ("predicate id", "predicate"),
+}
 """Names that a relation has beside some names of a head, before all others: KGTK has labels, RDF and KGX predicates."""
 
 VALUES = ("value", "value id", "value label")
 """Names of a column of tails beside one of ids and one of relations."""
 
-TAILS = tuple(f"{tail}{kind}" for tail in ("target", "object", "tail", "to") for kind in ("", " id", " ref", " label"))
+TAILS = tuple(
+    f"{tail}{kind}"
+    for tail in ("target", "object", "tail", "to")
+    for kind in ("", " id", " ref", " label")
+)
 """Names of a tail in what is said of a head that stands around it."""
 
 CLEAR_RELATION = ("relation", "predicate", "pred", "rel", "edge", "relationship", "property")
@@ -95,19 +138,32 @@ def triple_columns(names: Sequence[str]) -> TripleColumns | None:
     entities = entity_columns(names)
     if entities is not None and entities.id and (of_an_id := _of_an_id(places, entities)):
         return of_an_id
-    is_entity = entities is not None and bool(entities.id and (entities.label or entities.definition))
-    pairs = [pair for pair in ENDS if {*pair} <= {*places} and not (is_entity and pair == ("start", "end"))]
+    is_entity = entities is not None and bool(
+        entities.id and (entities.label or entities.definition)
+    )
+    pairs = [
+        pair
+        for pair in ENDS
+        if {*pair} <= {*places} and not (is_entity and pair == ("start", "end"))
+    ]
     if not pairs and not is_entity:
-        heads, tails = ([name for name in known if name in places] for known in zip(*ENDS, strict=True))
+        heads, tails = (
+            [name for name in known if name in places] for known in zip(*ENDS, strict=True)
+        )
         pairs = list(zip(heads[:1], tails[:1], strict=False))
     if not pairs:
         return None
-    relation = next((name for name in (*RELATION_OF.get(pairs[0][0], ()), *RELATION) if name in places), None)
+    relation = next(
+        (name for name in (*RELATION_OF.get(pairs[0][0], ()), *RELATION) if name in places), None
+    )
     if relation is None:
         return None
     found = (pairs[0][0], relation, pairs[0][1])
     head, middle, tail = (places[name] for name in found)
-    labels = [next((places[label] for label in _labels_of(name) if label in places), None) for name in found]
+    labels = [
+        next((places[label] for label in _labels_of(name) if label in places), None)
+        for name in found
+    ]
     return TripleColumns(
         head,
         middle,
@@ -123,7 +179,9 @@ def _of_an_id(places: Mapping[str, int], entities: EntityColumns) -> TripleColum
     """Return where the triples of a table are whose heads are in a column of ids, if nothing else is said of these."""
     told = {*entities.id, *(entities.label if entities.guess else ())}
     relation = next((name for name in CLEAR_RELATION if name in places), None)
-    tails = [name for _, tail in STEMS for name in (tail, f"{tail} id", f"{tail} label", f"{tail} name")]
+    tails = [
+        name for _, tail in STEMS for name in (tail, f"{tail} id", f"{tail} label", f"{tail} name")
+    ]
     tail = next((name for name in (*tails, *VALUES) if name in places), None)
     heads = {head for head, _ in ENDS}.intersection(places)
     if (
@@ -177,7 +235,9 @@ def ends_of(names: Sequence[str]) -> tuple[int, ...]:
     ((0, 1), ())
     """
     places = _places(names)
-    return next((tuple(places[end] for end in pair) for pair in ENDS if {*pair} <= places.keys()), ())
+    return next(
+        (tuple(places[end] for end in pair) for pair in ENDS if {*pair} <= places.keys()), ()
+    )
 
 
 def no_relation(names: Sequence[str]) -> str:

@@ -6,7 +6,16 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
-__all__ = ["LETTER", "NUMBER", "are_short", "are_yes_and_no", "is_word", "plain", "share_there", "unwrapped"]
+__all__ = [
+    "LETTER",
+    "NUMBER",
+    "are_short",
+    "are_yes_and_no",
+    "is_word",
+    "plain",
+    "share_there",
+    "unwrapped",
+]
 
 LETTER = re.compile(r"[^\W\d_]")
 

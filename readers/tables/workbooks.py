@@ -88,9 +88,13 @@ def sheets_of(path: Path) -> list[Sheet]:
     except ReadError:
         raise
     except Exception as error:  # of any kind: a damaged workbook trips openpyxl in many places
-        raise ReadError(f"expected a workbook, found a fault ({error}); save it anew", str(path)) from None
+        raise ReadError(
+            f"expected a workbook, found a fault ({error}); save it anew", str(path)
+        ) from None
     if not sheets:
-        raise ReadError("expected a workbook with a table, found none on a sheet that is shown", str(path))
+        raise ReadError(
+            "expected a workbook with a table, found none on a sheet that is shown", str(path)
+        )
     return sheets
 
 
@@ -109,9 +113,13 @@ def _expect_harmless(path: Path) -> None:
             for part in parts:
                 with archive.open(part) as stream:
                     if b"<!DOCTYPE" in stream.read(LOOKED_AT):
-                        raise ReadError("expected a workbook without a DOCTYPE, found one; refused", str(path))
+                        raise ReadError(
+                            "expected a workbook without a DOCTYPE, found one; refused", str(path)
+                        )
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError) as error:
-        raise ReadError(f"expected a workbook, found a damaged or locked one ({error})", str(path)) from None
+        raise ReadError(
+            f"expected a workbook, found a damaged or locked one ({error})", str(path)
+        ) from None
 
 
 def _filled(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[int, list[str]]]:
@@ -131,7 +139,10 @@ def _padded(rows: list[tuple[int, list[str]]], path: Path) -> list[tuple[int, li
     """
     width = max(len(cells) for _, cells in rows)
     if width * len(rows) > FREE + MOST_EMPTY * sum(len(cells) for _, cells in rows):
-        raise ReadError(f"expected a table, found {len(rows):,} rows that are up to {width:,} cells wide", str(path))
+        raise ReadError(
+            f"expected a table, found {len(rows):,} rows that are up to {width:,} cells wide",
+            str(path),
+        )
     return [(number, cells + [""] * (width - len(cells))) for number, cells in rows]
 
 

@@ -27,8 +27,12 @@ COMMANDS = {
 @pytest.mark.parametrize("name", COMMANDS)
 def test_defaults_are_those_of_the_settings(name: str) -> None:
     command, settings = COMMANDS[name]
-    of_python: dict[str, Any] = {one.name: one.default for one in fields(settings) if one.default is not MISSING}
+    of_python: dict[str, Any] = {
+        one.name: one.default for one in fields(settings) if one.default is not MISSING
+    }
     of_python.pop("valid", None)  # a number of pairs; that of the command is a file
-    of_shell = {key: one.default for key, one in signature(command).parameters.items() if key in of_python}
+    of_shell = {
+        key: one.default for key, one in signature(command).parameters.items() if key in of_python
+    }
     assert "seed" in of_shell
     assert of_shell == {key: of_python[key] for key in of_shell}

@@ -34,13 +34,20 @@ def test_links_that_were_left_out_come_first(family, missing):
     assert np.mean(first) > 5 * np.mean([link.probability for link in missing[-50:]])
 
 
-def test_the_other_half_of_what_goes_both_ways_is_found_where_nothing_is_known(tmp_path, tiny_encoder):
+def test_the_other_half_of_what_goes_both_ways_is_found_where_nothing_is_known(
+    tmp_path, tiny_encoder
+):
     builder, couples = GraphBuilder("couples"), 150
     for one in range(couples):
         builder.triple(f"ex:{one}", "ex:marriedTo", f"ex:{one + couples}")
         if one % 6:
             builder.triple(f"ex:{one + couples}", "ex:marriedTo", f"ex:{one}")
-    settings = {"training": ontodex.HyperCLTraining(steps=5), "hierarchy": False, "entailment": False, "quiet": True}
+    settings = {
+        "training": ontodex.HyperCLTraining(steps=5),
+        "hierarchy": False,
+        "entailment": False,
+        "quiet": True,
+    }
     with ontodex.build(
         builder.build(), tmp_path / "couples.odx", encoders=[tiny_encoder], device="cpu", **settings
     ) as engine:
@@ -59,10 +66,10 @@ def test_every_link_is_new_named_once_and_its_probability_falls(family, missing)
     assert len(found) == len(set(found)) == 300
     assert not known & set(found)
     assert all(head != tail for head, _, tail in found)
-    chances = [link.probability for link in missing]
-    assert chances == sorted(chances, reverse=True)
-    assert 0 < chances[-1] < chances[0] < 1
-    np.testing.assert_allclose([link.score for link in missing], np.log(chances))
+    probabilities = [link.probability for link in missing]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert 0 < probabilities[-1] < probabilities[0] < 1
+    np.testing.assert_allclose([link.score for link in missing], np.log(probabilities))
     assert [link.head_label for link in missing] == [f"person {head[3:]}" for head, _, _ in found]
 
 
@@ -75,12 +82,12 @@ def test_a_link_is_an_answer_about_its_head_or_its_tail(family, missing):
 
 def test_answers_of_both_directions_are_surer_than_either():
     found = [(np.array([5, 9]), np.array([0.5, 0.9])), (np.array([5, 3]), np.array([0.4, 1.0]))]
-    links, chances = _joined(found)
+    links, probabilities = _joined(found)
     assert links.tolist() == [3, 5, 9]
-    np.testing.assert_allclose(chances, [0.9999, 0.7, 0.9])
+    np.testing.assert_allclose(probabilities, [0.9999, 0.7, 0.9])
     assert _joined([])[0].tolist() == []
     more = np.array([11, 12]), np.array([0.9, 0.1])
-    best, likely = _likeliest([(links, chances), more], 3)
+    best, likely = _likeliest([(links, probabilities), more], 3)
     assert best.tolist() == [3, 9, 11]
     np.testing.assert_allclose(likely, [0.9999, 0.9, 0.9])
 
@@ -89,7 +96,9 @@ def test_answers_of_both_directions_are_surer_than_either():
 def test_of_one_relation(family, missing, name):
     engine, _ = family
     found = engine.missing(name, k=20, quiet=True)
-    assert triples(found) == [triple for triple in triples(missing) if triple[1] == "ex:childOf"][:20]
+    assert (
+        triples(found) == [triple for triple in triples(missing) if triple[1] == "ex:childOf"][:20]
+    )
     assert found.relation.id == "ex:childOf"
     assert "child of" in str(found).splitlines()[0]
     with pytest.raises(UnknownRelation, match=r"'childOff'; did you mean 'child of'"):
@@ -106,7 +115,9 @@ def test_pairs_that_are_linked_already_may_be_left_out(family):
     assert len(apart) == 50
     assert not [link for link in apart if frozenset((rows[link.head], rows[link.tail])) in linked]
     assert [
-        link for link in engine.missing(k=50, quiet=True) if frozenset((rows[link.head], rows[link.tail])) in linked
+        link
+        for link in engine.missing(k=50, quiet=True)
+        if frozenset((rows[link.head], rows[link.tail])) in linked
     ]
 
 
@@ -122,8 +133,15 @@ def test_further_known_triples_are_not_missing(family, missing):
 
 
 def test_what_follows_from_the_hierarchy_is_not_missing(small_graph, tmp_path, tiny_encoder):
-    settings = {"training": ontodex.HyperCLTraining(steps=5), "hierarchy": False, "entailment": False, "quiet": True}
-    with ontodex.build(small_graph, tmp_path / "farm.odx", encoders=[tiny_encoder], device="cpu", **settings) as engine:
+    settings = {
+        "training": ontodex.HyperCLTraining(steps=5),
+        "hierarchy": False,
+        "entailment": False,
+        "quiet": True,
+    }
+    with ontodex.build(
+        small_graph, tmp_path / "farm.odx", encoders=[tiny_encoder], device="cpu", **settings
+    ) as engine:
         found = engine.missing("is a", k=10_000, quiet=True)
         above = engine.hierarchy.is_ancestor
         rows = {name: row for row, name in enumerate(engine.graph.ids)}
@@ -137,9 +155,18 @@ def test_what_follows_from_the_hierarchy_is_not_missing(small_graph, tmp_path, t
             assert not above(tail, head)[0]
 
 
-def test_what_follows_from_further_known_links_of_the_hierarchy_is_not_missing(small_graph, tmp_path, tiny_encoder):
-    settings = {"training": ontodex.HyperCLTraining(steps=5), "hierarchy": False, "entailment": False, "quiet": True}
-    ontodex.build(small_graph, tmp_path / "farm.odx", encoders=[tiny_encoder], device="cpu", **settings).close()
+def test_what_follows_from_further_known_links_of_the_hierarchy_is_not_missing(
+    small_graph, tmp_path, tiny_encoder
+):
+    settings = {
+        "training": ontodex.HyperCLTraining(steps=5),
+        "hierarchy": False,
+        "entailment": False,
+        "quiet": True,
+    }
+    ontodex.build(
+        small_graph, tmp_path / "farm.odx", encoders=[tiny_encoder], device="cpu", **settings
+    ).close()
     with ontodex.open(tmp_path / "farm.odx", device="cpu") as engine:
         found = set(triples(engine.missing("is a", k=10_000, quiet=True)))
         row = {name: row for row, name in enumerate(engine.graph.ids)}
@@ -171,9 +198,9 @@ def test_the_ways_out(family, missing, tmp_path):
     (tmp_path / "more.nq").write_text(few.to_rdf())
     again = ontodex.read(tmp_path / "more.tsv")
     assert list(again.relation_ids) == ["ex:childOf"]
-    assert {tuple(again.ids[row] for row in pair) for pair in again.triples[:, [0, 2]].tolist()} == {
-        (link.head, link.tail) for link in few
-    }
+    assert {
+        tuple(again.ids[row] for row in pair) for pair in again.triples[:, [0, 2]].tolist()
+    } == {(link.head, link.tail) for link in few}
     assert "ontodex:predictions" in few.to_rdf()
     assert pickle.loads(pickle.dumps(few)).to_rdf() == few.to_rdf()
     assert len(pickle.dumps(few)) < 10_000

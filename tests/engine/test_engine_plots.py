@@ -26,9 +26,14 @@ def test_the_hierarchy_around_an_entity(engine, tmp_path):
 
 def test_answers_are_drawn_with_their_probabilities(small_graph, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with build_plain(small_graph, tmp_path / "x.odx", DEFAULT_ENCODER, hierarchy=DEFAULT_HIT) as engine:
+    with build_plain(
+        small_graph, tmp_path / "x.odx", DEFAULT_ENCODER, hierarchy=DEFAULT_HIT
+    ) as engine:
         engine.plot("ex:tame", tmp_path / "answers.svg", answers=4)
-        parents, children = engine.parents("ex:tame", 4, "exclude"), engine.children("ex:tame", 4, "exclude")
+        parents, children = (
+            engine.parents("ex:tame", 4, "exclude"),
+            engine.children("ex:tame", 4, "exclude"),
+        )
     answers = (tmp_path / "answers.svg").read_text(encoding="utf-8")
     assert "predicted parents" in answers
     assert "predicted children" in answers
@@ -53,9 +58,13 @@ def test_what_cannot_be_drawn(engine, tmp_path, small_graph, tiny_encoder):
         engine.plot("anmal", tmp_path / "x.svg")
     with pytest.raises(SettingsError, match=r"\.svg or \.png"):
         engine.plot("animal", tmp_path / "x.pdf")
-    with pytest.raises(SettingsError, match="answers: expected a whole number of at least 0, found '3'"):
+    with pytest.raises(
+        SettingsError, match="answers: expected a whole number of at least 0, found '3'"
+    ):
         engine.plot("dog", tmp_path / "a.svg", answers="3")
-    with pytest.raises(SettingsError, match="answers: expected a whole number of at least 0, found -1"):
+    with pytest.raises(
+        SettingsError, match="answers: expected a whole number of at least 0, found -1"
+    ):
         engine.plot("animal", tmp_path / "x.svg", answers=-1)
     with build_plain(small_graph, tmp_path / "x.odx", tiny_encoder) as plain:
         plain.plot("animal", tmp_path / "x.svg")

@@ -11,7 +11,7 @@ import ontodex
 from ontodex.encoders.gauss_cse import GaussCSE
 from ontodex.errors import IndexMismatch, SettingsError, UnknownEntity
 from ontodex.geometry.gaussian import similarity
-from ontodex.graph import GraphBuilder, statements
+from ontodex.graph import GraphBuilder, entity_sentences
 from tests.plain import build_plain
 
 
@@ -25,7 +25,7 @@ def engine(small_index):
 def by_hand(engine, tiny_gauss):
     """Score every sentence of the index in float64, and keep the best of each entity."""
     encoder = GaussCSE.load(tiny_gauss, "cpu")
-    said = statements(engine.graph)
+    said = entity_sentences(engine.graph)
     stored = np.concatenate(engine.index.vectors("gauss").shards).astype(np.float64)
 
     def rank(question, queries, refused=()):
@@ -59,11 +59,15 @@ def test_answers_are_those_of_a_float64_pass_over_every_sentence(engine, by_hand
         found = getattr(engine, question)(text, k)
         wanted = by_hand(question, queries)[:k]
         assert [hit[0] for hit in answers(found)] == [one[0] for one in wanted]
-        np.testing.assert_allclose([hit.score for hit in found], [one[1] for one in wanted], rtol=1e-6)
+        np.testing.assert_allclose(
+            [hit.score for hit in found], [one[1] for one in wanted], rtol=1e-6
+        )
         assert [hit.text for hit in found] == [one[2] for one in wanted]
 
 
-def test_an_entity_says_all_its_sentences_as_a_premise_and_its_label_as_a_hypothesis(engine, by_hand):
+def test_an_entity_says_all_its_sentences_as_a_premise_and_its_label_as_a_hypothesis(
+    engine, by_hand
+):
     row, _ = engine.graph.find("ex:dog")
     own = np.flatnonzero(by_hand.said.owners == row)
     assert [by_hand.said.texts[one] for one in own] == ["dog", "a tame animal that lives in a farm"]
@@ -91,7 +95,9 @@ def test_batches_answer_as_single_questions_do(engine):
         for one, other in zip(together, alone, strict=True):
             assert [(hit.id, hit.text) for hit in one] == [(hit.id, hit.text) for hit in other]
             # free texts are encoded in other company, which moves the last digits
-            np.testing.assert_allclose([hit.score for hit in one], [hit.score for hit in other], rtol=1e-4)
+            np.testing.assert_allclose(
+                [hit.score for hit in one], [hit.score for hit in other], rtol=1e-4
+            )
     assert engine.entailed_by_batch([], 5) == []
 
 
@@ -109,7 +115,8 @@ def test_pairs_are_judged_in_both_directions(engine, tiny_gauss):
     assert both.direction == ("forward" if larger else "backward")
     assert engine.direction("a dog", "a dog").direction == "equal"
     assert engine.entails("a dog", "a dog").probability == max(
-        verdict.probability for verdict in engine.entails_batch([("a dog", "a dog"), ("a dog", "a cat")])
+        verdict.probability
+        for verdict in engine.entails_batch([("a dog", "a dog"), ("a dog", "a cat")])
     )
     assert json.loads(both.to_json())["direction"] == both.direction
     assert "entail" in str(verdict)
@@ -131,9 +138,12 @@ def test_a_verdict_says_what_the_graph_asserts(engine):
 def test_every_sentence_of_a_hypothesis_must_follow_from_some_of_the_premise(engine):
     premise = "A wild dog eats. A cat lives in the house."
     each = [engine.entails(premise, part).similarity for part in ("A dog eats.", "A cat lives.")]
-    assert engine.entails(premise, "A dog eats. A cat lives.").similarity == pytest.approx(min(each))
+    assert engine.entails(premise, "A dog eats. A cat lives.").similarity == pytest.approx(
+        min(each)
+    )
     alone = [
-        engine.entails(part, "A dog eats.").similarity for part in ("A wild dog eats.", "A cat lives in the house.")
+        engine.entails(part, "A dog eats.").similarity
+        for part in ("A wild dog eats.", "A cat lives in the house.")
     ]
     assert each[0] == pytest.approx(max(alone))
 
@@ -144,23 +154,36 @@ def test_answers_print_the_sentence_that_matched(engine):
     assert f"{found[0].label}: a tame animal that lives in a farm" in str(found)
     assert found.to_tsv().splitlines()[0] == "id\tlabel\tscore\tknown\tprobability\ttext"
     assert found.to_dict()["hits"][0]["text"] == found[0].text
-    assert list(found.to_pandas().columns) == ["id", "label", "score", "known", "probability", "text"]
+    assert list(found.to_pandas().columns) == [
+        "id",
+        "label",
+        "score",
+        "known",
+        "probability",
+        "text",
+    ]
     assert "text" not in engine.search("dog", 1).to_dict()["hits"][0]
 
 
 @pytest.mark.parametrize("form", ["paper", "per-dimension"])
-def test_other_similarities_rank_by_themselves(tmp_path, tiny_encoder, tiny_gauss, small_graph, form):
+def test_other_similarities_rank_by_themselves(
+    tmp_path, tiny_encoder, tiny_gauss, small_graph, form
+):
     model = GaussCSE.load(tiny_gauss, "cpu")
     model.similarity = form
     model.save(tmp_path / "model")
-    with build_plain(small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tmp_path / "model") as engine:
-        said = statements(small_graph)
+    with build_plain(
+        small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tmp_path / "model"
+    ) as engine:
+        said = entity_sentences(small_graph)
         stored = np.concatenate(engine.index.vectors("gauss").shards).astype(np.float64)
         query = model.encode(["a wild dog"]).astype(np.float64)[0]
         scores = similarity(stored, query, form)
         owners = [int(said.owners[row]) for row in np.lexsort((np.arange(len(said)), -scores))]
         found = engine.entailed_by("a wild dog", 5)
-        assert [hit.id for hit in found] == [small_graph.ids[owner] for owner in dict.fromkeys(owners)][:5]
+        assert [hit.id for hit in found] == [
+            small_graph.ids[owner] for owner in dict.fromkeys(owners)
+        ][:5]
         assert found[0].score == pytest.approx(float(scores.max()))
 
 
@@ -193,7 +216,12 @@ def test_a_file_of_statements_is_searched_without_a_graph(tmp_path, tiny_encoder
     assert list(graph.labels) == ["A dog lives in the barn.", "A cat eats. A hen eats, too."]
     assert all(name.startswith("notes:") for name in graph.ids)
     with ontodex.build(
-        graph, tmp_path / "x.odx", encoders=tiny_encoder, entailment=tiny_gauss, device="cpu", quiet=True
+        graph,
+        tmp_path / "x.odx",
+        encoders=tiny_encoder,
+        entailment=tiny_gauss,
+        device="cpu",
+        quiet=True,
     ) as engine:
         assert [(hit.id, hit.text) for hit in engine.entailed_by("A hen eats, too.", 1)] == [
             (graph.ids[1], "A hen eats, too.")
@@ -206,19 +234,28 @@ def test_additions_and_removals_keep_what_is_encoded(own_index, tiny_encoder):
     with ontodex.add(builder.build(), own_index, device="cpu", quiet=True) as engine:
         assert engine.entailed_by("An animal of the river.", 1)[0].text == "An animal of the river."
     with ontodex.remove(["ex:otter"], own_index, device="cpu", quiet=True) as engine:
-        assert "ex:otter" not in {hit.id for hit in engine.entailed_by("an animal of the river", 100)}
+        assert "ex:otter" not in {
+            hit.id for hit in engine.entailed_by("an animal of the river", 100)
+        }
     assert engine.index.verify() == []
 
 
-def test_a_hypothesis_of_several_sentences_needs_all_of_them_indexed_or_not(tmp_path, tiny_encoder, tiny_gauss) -> None:
+def test_a_hypothesis_of_several_sentences_needs_all_of_them_indexed_or_not(
+    tmp_path, tiny_encoder, tiny_gauss
+) -> None:
     paragraph = "A dog eats meat. The sea is wild."
     path = tmp_path / "notes.txt"
     path.write_text(f"{paragraph}\nA cat lives in a house.\n")
     graph = ontodex.read(path, format="sentences")
-    with build_plain(graph, tmp_path / "notes.odx", tiny_encoder, entailment=str(tiny_gauss)) as engine:
+    with build_plain(
+        graph, tmp_path / "notes.odx", tiny_encoder, entailment=str(tiny_gauss)
+    ) as engine:
         indexed = engine.entails("A dog eats meat.", paragraph)
         assert indexed.hypothesis.kind == "label"
-        parts = [engine.entails("A dog eats meat.", one) for one in ("A dog eats meat.", "The sea is wild.")]
+        parts = [
+            engine.entails("A dog eats meat.", one)
+            for one in ("A dog eats meat.", "The sea is wild.")
+        ]
         assert indexed.similarity == pytest.approx(min(part.similarity for part in parts), rel=1e-2)
         assert indexed.similarity < max(part.similarity for part in parts)
         assert engine.direction(paragraph, "A dog eats meat.").backward == indexed

@@ -15,7 +15,9 @@ from tests.plain import build_plain
 
 def stated(engine):
     graph = engine.graph
-    return {(graph.ids[h], graph.relation_ids[r], graph.ids[t]) for h, r, t in graph.triples.tolist()}
+    return {
+        (graph.ids[h], graph.relation_ids[r], graph.ids[t]) for h, r, t in graph.triples.tolist()
+    }
 
 
 @pytest.mark.parametrize("relation", ["ex:knows", "ex:childOf", "inverse child of", "parent of"])
@@ -28,8 +30,10 @@ def test_the_parts_add_up_to_the_score_of_the_answer(family, head, relation):
         assert not why.known
         assert why.score == pytest.approx(hit.score, abs=1e-4)
         assert why.mean + sum(reason.adds for reason in why) == pytest.approx(why.score, abs=1e-4)
-        assert [reason.adds for reason in why] == sorted((reason.adds for reason in why), reverse=True)
-        assert why.readings["tail"].id == hit.id
+        assert [reason.adds for reason in why] == sorted(
+            (reason.adds for reason in why), reverse=True
+        )
+        assert why.resolutions["tail"].id == hit.id
 
 
 def test_the_rule_and_its_link_are_named(family):
@@ -37,9 +41,13 @@ def test_the_rule_and_its_link_are_named(family):
     child, parent = untold[3]
     why = engine.why(child, "ex:childOf", parent)
     assert why[0].by == "rules"
-    link = why[0].precedents[0].links[0]
-    assert (link.head, link.relation, link.tail) == (parent, "ex:parentOf", child)  # as it is stated, not inverted
-    assert why[0].precedents[0].strength > 0.5
+    link = why[0].case_based[0].links[0]
+    assert (link.head, link.relation, link.tail) == (
+        parent,
+        "ex:parentOf",
+        child,
+    )  # as it is stated, not inverted
+    assert why[0].case_based[0].strength > 0.5
     lines = str(why).splitlines()
     assert f"person {parent[3:]} ({parent})  parent of  person {child[3:]} ({child})" in lines[4]
     assert lines[3].endswith("rules")
@@ -49,13 +57,16 @@ def test_precedents_are_stated_and_speak_for_the_answer(family):
     engine, _ = family
     known, seen = stated(engine), set()
     for head, relation in [("ex:3", "ex:childOf"), ("ex:20", "ex:parentOf"), ("ex:8", "ex:knows")]:
-        for hit in (*engine.tails(head, relation, k=5), *engine.tails(head, relation, known="only")):
+        for hit in (
+            *engine.tails(head, relation, k=5),
+            *engine.tails(head, relation, known="only"),
+        ):
             why = engine.why(head, relation, hit.id, k=4)
             for reason in why:
-                strengths = [precedent.strength for precedent in reason.precedents]
+                strengths = [precedent.strength for precedent in reason.case_based]
                 assert len(strengths) <= 4
                 assert strengths == sorted(strengths, reverse=True)
-                for precedent in reason.precedents:
+                for precedent in reason.case_based:
                     seen.add(reason.by)
                     links = [(link.head, link.relation, link.tail) for link in precedent.links]
                     assert known >= set(links)
@@ -70,16 +81,24 @@ def test_precedents_are_stated_and_speak_for_the_answer(family):
                         assert {head, hit.id} <= ends
                         assert precedent.like is None
             assert why.known == hit.known
-    assert seen >= {"heads of like text", "heads of like links", "tails of like text", "tails of like links"}
+    assert seen >= {
+        "heads of like text",
+        "heads of like links",
+        "tails of like text",
+        "tails of like links",
+    }
 
 
 def test_new_heads_and_relations_have_fewer_reasons(family):
     engine, _ = family
     new = engine.why("person 7 of the family", "ex:knows", "ex:14")
     assert "structure" not in {reason.by for reason in new}
-    assert new.readings["head"].id is None
+    assert new.resolutions["head"].id is None
     assert {reason.by for reason in engine.why("ex:7", "admires", "ex:14")} == {"text"}
-    with pytest.raises(UnknownEntity, match=r"entity of the graph as an answer to explain, found free text 'nobody'"):
+    with pytest.raises(
+        UnknownEntity,
+        match=r"entity of the graph as an answer to explain, found free text 'nobody'",
+    ):
         engine.why("ex:7", "ex:knows", "nobody")
     with pytest.raises(SettingsError, match="k: expected"):
         engine.why("ex:7", "ex:knows", "ex:14", k=0)
@@ -88,7 +107,11 @@ def test_new_heads_and_relations_have_fewer_reasons(family):
 @pytest.mark.parametrize("training", [True, False])
 def test_indexes_without_structure_go_by_text_alone(small_graph, tmp_path, tiny_encoder, training):
     if training:
-        settings = {"training": ontodex.HyperCLTraining(steps=5), "structure": False, "hierarchy": False}
+        settings = {
+            "training": ontodex.HyperCLTraining(steps=5),
+            "structure": False,
+            "hierarchy": False,
+        }
         engine = ontodex.build(
             small_graph,
             tmp_path / "x.odx",
@@ -117,7 +140,7 @@ def test_the_ways_out(family):
     assert read["reasons"][0]["precedents"][0]["links"][0]["relation"] == "ex:parentOf"
     table = why.to_pandas()
     assert list(table.columns) == ["by", "adds", "strength", "links"]
-    assert len(table) == sum(max(1, len(reason.precedents)) for reason in why)
+    assert len(table) == sum(max(1, len(reason.case_based)) for reason in why)
     assert len(why.to_tsv().splitlines()) == len(table) + 1
 
 
@@ -130,19 +153,25 @@ def test_the_rank_counts_the_asked_entity_where_a_relation_may_link_it_to_itself
         assert "ex:3" in ranked
         for rank, tail in enumerate(ranked, 1):
             assert told.why("ex:3", "ex:knows", tail).rank == rank
-        assert "rules" not in {by.by for by in told.why("ex:3", "ex:knows", "ex:3") if by.precedents}
+        assert "rules" not in {
+            by.by for by in told.why("ex:3", "ex:knows", "ex:3") if by.case_based
+        }
 
 
 def test_precedents_that_count_for_nothing_are_not_named(family):
     engine, _ = family
     for tail in range(0, 120, 7):
         why = engine.why("ex:3", "ex:knows", f"ex:{tail}", k=100)
-        assert all(precedent.strength >= 0.0005 for reason in why for precedent in reason.precedents)
+        assert all(
+            precedent.strength >= 0.0005 for reason in why for precedent in reason.case_based
+        )
 
 
 def test_of_namesakes_the_linked_ones_are_meant(family):
     engine, _ = family
     row = int(np.flatnonzero(engine.graph.relations == 0)[0])
     head, relation, tail = engine.graph.triples[row].tolist()
-    why = engine.why(engine.graph.labels[head], engine.graph.relation_labels[relation], engine.graph.labels[tail])
+    why = engine.why(
+        engine.graph.labels[head], engine.graph.relation_labels[relation], engine.graph.labels[tail]
+    )
     assert why.known

@@ -18,14 +18,21 @@ from ontodex.graph import GraphBuilder
 @pytest.mark.parametrize("known", ["include", "exclude", "only"])
 @pytest.mark.parametrize("question", ["parents", "children"])
 @pytest.mark.parametrize("name", ["dog", "tame animal", "thing", "young cow", "thing 3"])
-def test_answers_are_the_best_by_the_rule(planted: Subsumptions, question: str, name: str, known: str) -> None:
+def test_answers_are_the_best_by_the_rule(
+    planted: Subsumptions, question: str, name: str, known: str
+) -> None:
     graph, hierarchy = planted.graph, planted.hierarchy
     row = graph.find(name)[0]
     upward = question == "parents"
     above, below = set(hierarchy.ancestors(row).tolist()), set(hierarchy.descendants(row).tolist())
     asserted, circular = (above, below) if upward else (below, above)
     scores = brute(planted, row, upward)
-    allowed = set(range(graph.n_entities)) - circular - {row} - (asserted if known == "exclude" else set())
+    allowed = (
+        set(range(graph.n_entities))
+        - circular
+        - {row}
+        - (asserted if known == "exclude" else set())
+    )
     allowed &= asserted if known == "only" else allowed
     wanted = sorted(allowed, key=lambda at: (-scores[at], at))[:12]
     (hits,) = planted.ranked(question, [name], 12, known)
@@ -36,9 +43,21 @@ def test_answers_are_the_best_by_the_rule(planted: Subsumptions, question: str, 
 
 
 def test_ancestors_rank_above_everything_else(planted: Subsumptions) -> None:
-    assert set(names(planted.ranked("parents", ["dog"], 3, "include")[0])) == {"tame animal", "animal", "thing"}
-    assert set(names(planted.ranked("parents", ["a yak"], 3, "include")[0])) == {"tame animal", "animal", "thing"}
-    assert set(names(planted.ranked("children", ["ruminant"], 3, "include")[0])) == {"cow", "sheep", "goat"}
+    assert set(names(planted.ranked("parents", ["dog"], 3, "include")[0])) == {
+        "tame animal",
+        "animal",
+        "thing",
+    }
+    assert set(names(planted.ranked("parents", ["a yak"], 3, "include")[0])) == {
+        "tame animal",
+        "animal",
+        "thing",
+    }
+    assert set(names(planted.ranked("children", ["ruminant"], 3, "include")[0])) == {
+        "cow",
+        "sheep",
+        "goat",
+    }
 
 
 def test_batches_equal_single_questions(planted: Subsumptions) -> None:
@@ -66,7 +85,11 @@ def test_what_like_entities_say_is_added_to_the_scores(
     above, below = set(hierarchy.ancestors(row).tolist()), set(hierarchy.descendants(row).tolist())
     asserted, circular = (above, below) if question == "parents" else (below, above)
     allowed = set(range(graph.n_entities)) - circular - {row}
-    allowed = allowed & asserted if known == "only" else allowed - (asserted if known == "exclude" else set())
+    allowed = (
+        allowed & asserted
+        if known == "only"
+        else allowed - (asserted if known == "exclude" else set())
+    )
     wanted = sorted(allowed, key=lambda at: (-scores[at], at))[:12]
     (hits,) = raised.ranked(question, [name], 12, known)
     assert [hit.id for hit in hits] == [graph.ids[at] for at in wanted]
@@ -81,15 +104,22 @@ def test_positions_are_under_the_parents_that_like_entities_have_too(planted: Su
     (parents,) = raised.ranked("parents", ["a yak"], 50, "include")
     (places,) = place(raised, ["a yak"], 5)
     likely = [raised.graph.find(hit.id)[0] for hit in parents if hit.probability > 0.9]
-    above = {raised.graph.ids[row] for one in likely for row in raised.hierarchy.ancestors(one).tolist()}
-    wanted = [hit for hit in parents if hit.id not in above] + [hit for hit in parents if hit.id in above]
+    above = {
+        raised.graph.ids[row] for one in likely for row in raised.hierarchy.ancestors(one).tolist()
+    }
+    wanted = [hit for hit in parents if hit.id not in above] + [
+        hit for hit in parents if hit.id in above
+    ]
     assert [one.parent for one in places] == wanted[:5]
     assert above
     assert places.method == parents.method
 
 
 def test_one_text_is_no_list_of_questions(planted: Subsumptions) -> None:
-    for ask in (lambda: planted.ranked("parents", "dog", 7, "include"), lambda: place(planted, "dog", 3)):
+    for ask in (
+        lambda: planted.ranked("parents", "dog", 7, "include"),
+        lambda: place(planted, "dog", 3),
+    ):
         with pytest.raises(SettingsError, match="expected a list of texts, found one text, 'dog'"):
             ask()
 
@@ -103,7 +133,11 @@ def test_a_new_concept_goes_under_its_most_specific_parent(planted: Subsumptions
     (best, *_), (also, *_) = place(planted, ["a yak", "ruminant"], 3)
     assert (best.parent.label, best.children) == ("tame animal", ())
     assert also.parent.label == "tame animal"
-    assert set(names(also.children)) == {"cow", "sheep", "goat"}  # not the young: they move with their parents
+    assert set(names(also.children)) == {
+        "cow",
+        "sheep",
+        "goat",
+    }  # not the young: they move with their parents
     assert also.parent.probability > 0.5
     assert all(hit.score > planted.rule.threshold for hit in also.children)
     assert not any(hit.known for hit in (also.parent, *also.children))
@@ -127,7 +161,11 @@ def test_positions_print_and_turn_into_json_and_a_table(planted: Subsumptions) -
     said = json.loads(places.to_json())
     assert list(said) == ["query", "method", "placements", "took_ms"]
     assert said["placements"][0]["parent"]["id"] == "ex:tame"
-    assert {child["id"] for child in said["placements"][0]["children"]} == {"ex:cow", "ex:sheep", "ex:goat"}
+    assert {child["id"] for child in said["placements"][0]["children"]} == {
+        "ex:cow",
+        "ex:sheep",
+        "ex:goat",
+    }
     header, first, *_ = (line.split("\t") for line in places.to_tsv().splitlines())
     assert header == ["parent_id", "parent_label", "child_ids", "child_labels", "probability"]
     assert set(first[2].split("|")) == {"ex:cow", "ex:sheep", "ex:goat"}
@@ -141,7 +179,9 @@ def test_an_asserted_ancestor_of_the_same_label_stays_an_answer() -> None:
         builder.triple(f"ex:{child}", "is_a", f"ex:{parent}")
     twins = plant(builder.build(), {}, {})
     for known in ("include", "only"):
-        assert ("Mouse", True) in {(hit.label, hit.known) for hit in twins.ranked("parents", ["ex:a"], 9, known)[0]}
+        assert ("Mouse", True) in {
+            (hit.label, hit.known) for hit in twins.ranked("parents", ["ex:a"], 9, known)[0]
+        }
 
 
 @pytest.mark.parametrize("name", ["tame animal", "animal", "dog", "whale"])
@@ -181,7 +221,9 @@ def test_place_decides_by_the_threshold_of_the_rule(planted: Subsumptions) -> No
         ("dog", 5, "onyl", SettingsError, "only"),
     ],
 )
-def test_bad_questions_are_refused_by_name(planted: Subsumptions, text, k, known, error, says) -> None:
+def test_bad_questions_are_refused_by_name(
+    planted: Subsumptions, text, k, known, error, says
+) -> None:
     with pytest.raises(error, match=says):
         planted.ranked("parents", [text], k, known)
     if known == "include":

@@ -30,11 +30,15 @@ def made(links: list[tuple[int, int]], n: int) -> Hierarchy:
 
 def random_tree(n: int, seed: int = 0, spread: int = 12) -> Hierarchy:
     rng = np.random.default_rng(seed)
-    return made([(row, int(rng.integers(max(0, row // 2 - spread), row))) for row in range(1, n)], n)
+    return made(
+        [(row, int(rng.integers(max(0, row // 2 - spread), row))) for row in range(1, n)], n
+    )
 
 
 def texts(path: Path) -> list[str]:
-    return ["".join(text.itertext()) for text in ElementTree.parse(path).getroot().iter(f"{SVG}text")]
+    return [
+        "".join(text.itertext()) for text in ElementTree.parse(path).getroot().iter(f"{SVG}text")
+    ]
 
 
 def titles(path: Path) -> list[str]:
@@ -52,7 +56,9 @@ def boxes(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     written: list[np.ndarray] = []
     write = LabelPlacer._write
 
-    def kept(self: LabelPlacer, node: int, text: str, size: float, colour: str, bold: bool, *place: Any) -> None:
+    def kept(
+        self: LabelPlacer, node: int, text: str, size: float, colour: str, bold: bool, *place: Any
+    ) -> None:
         written.append(place[0])
         write(self, node, text, size, colour, bold, *place)
 
@@ -61,15 +67,21 @@ def boxes(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_thirty_labels_all_there_and_apart(tmp_path: Path, boxes: list[np.ndarray], seed: int) -> None:
-    labels = [f"{row} kinds of disease of the nervous system"[: 10 + row].strip() for row in range(30)]
+def test_thirty_labels_all_there_and_apart(
+    tmp_path: Path, boxes: list[np.ndarray], seed: int
+) -> None:
+    labels = [
+        f"{row} kinds of disease of the nervous system"[: 10 + row].strip() for row in range(30)
+    ]
     hierarchy = random_tree(30, seed)
     draw_hierarchy(hierarchy, labels, 0, tmp_path / "tree.svg")
     found = texts(tmp_path / "tree.svg")
     assert len(boxes) == 30
     assert not any(_overlap(box, np.stack(boxes[:at])) for at, box in enumerate(boxes) if at)
     for label in labels:
-        assert any(text == label or (text.endswith("…") and label.startswith(text[:-1])) for text in found), label
+        assert any(
+            text == label or (text.endswith("…") and label.startswith(text[:-1])) for text in found
+        ), label
     assert sorted(titles(tmp_path / "tree.svg")) == sorted(labels)
     assert "30 entities, 29 asserted links" in found
     assert moves(tmp_path / "tree.svg", "links") == 29
@@ -77,7 +89,17 @@ def test_thirty_labels_all_there_and_apart(tmp_path: Path, boxes: list[np.ndarra
 
 def test_every_link_of_a_dag_and_the_answers(tmp_path: Path) -> None:
     links = [(3, 1), (3, 2), (1, 0), (2, 0), (4, 1), (4, 2), (5, 3), (6, 3), (6, 5)]
-    labels = ["thing", "left", "right", "here", "beside", "below", "under", "guess up", "guess down"]
+    labels = [
+        "thing",
+        "left",
+        "right",
+        "here",
+        "beside",
+        "below",
+        "under",
+        "guess up",
+        "guess down",
+    ]
     path = tmp_path / "dag.svg"
     answers = [(7, "parent", 0.915), (8, "child", None), (5, "child", 0.5)]
     draw_hierarchy(made(links, 9), labels, 3, path, answers=answers)
@@ -87,7 +109,14 @@ def test_every_link_of_a_dag_and_the_answers(tmp_path: Path) -> None:
     assert dashed is not None
     assert "stroke-dasharray" in dashed.attrib["style"]
     found = texts(path)
-    for text in (*labels[:5], "below 50%", "guess up 92%", "guess down", "predicted parents", "predicted children"):
+    for text in (
+        *labels[:5],
+        "below 50%",
+        "guess up 92%",
+        "guess down",
+        "predicted parents",
+        "predicted children",
+    ):
         assert text in found
 
 
@@ -95,7 +124,13 @@ def test_the_same_picture_is_the_same_file(tmp_path: Path) -> None:
     for suffix in (".svg", ".png"):
         files = [tmp_path / f"{name}{suffix}" for name in "ab"]
         for file in files:
-            draw_hierarchy(random_tree(12), [f"n{row}" for row in range(12)], 0, file, answers=[(5, "child", 0.3)])
+            draw_hierarchy(
+                random_tree(12),
+                [f"n{row}" for row in range(12)],
+                0,
+                file,
+                answers=[(5, "child", 0.3)],
+            )
         assert files[0].read_bytes() == files[1].read_bytes()
 
 
@@ -131,7 +166,15 @@ def test_labels_as_files_hold_them(tmp_path: Path) -> None:
             draw_hierarchy(hierarchy, labels, 0, tmp_path / f"odd{suffix}")
     assert not caught
     found = texts(tmp_path / "odd.svg")
-    for text in ("costs $5 and $x_1$", "a b c d e", "<b>&amp;</b> \\frac{1}", "日本語 العربية 🦊", "e5", "half", "$"):
+    for text in (
+        "costs $5 and $x_1$",
+        "a b c d e",
+        "<b>&amp;</b> \\frac{1}",
+        "日本語 العربية 🦊",
+        "e5",
+        "half",
+        "$",
+    ):
         assert text in found
     assert max(map(len, found)) < 80
     assert ("very long " * 500).strip() in titles(tmp_path / "odd.svg")
@@ -144,7 +187,9 @@ def test_three_thousand_nodes(tmp_path: Path, boxes: list[np.ndarray]) -> None:
     draw_hierarchy(hierarchy, labels, 0, tmp_path / "many.svg")
     assert time.perf_counter() - start < 30
     assert (tmp_path / "many.svg").stat().st_size < 2_000_000
-    assert "3,000 entities, 2,999 asserted links; 1,000 more are left out" in texts(tmp_path / "many.svg")
+    assert "3,000 entities, 2,999 asserted links; 1,000 more are left out" in texts(
+        tmp_path / "many.svg"
+    )
     assert len(titles(tmp_path / "many.svg")) == 3000
     assert 20 < len(boxes) <= 400
     assert not any(_overlap(box, np.stack(boxes[:at])) for at, box in enumerate(boxes) if at)

@@ -22,7 +22,9 @@ def test_an_inverse_that_is_not_told_is_concluded(family):
 @pytest.mark.parametrize(
     ("head", "tail"), [("ex:3", "ex:7"), ("a person", "ex:7"), ("ex:3", "a child"), ("one", "two")]
 )
-def test_chances_follow_bayes_rule(family, small_graph, tmp_path, tiny_encoder, structure, head, tail):
+def test_chances_follow_bayes_rule(
+    family, small_graph, tmp_path, tiny_encoder, structure, head, tail
+):
     if not structure:
         head, tail = head.replace("ex:3", "ex:dog"), tail.replace("ex:7", "ex:farm")
         with build_plain(small_graph, tmp_path / "plain.odx", [tiny_encoder]) as engine:
@@ -48,33 +50,44 @@ def _expect_bayes(engine, head, tail):
         joint = []
         for number, relation in enumerate(graph.relation_ids):
             ask = engine.heads if backward else engine.tails
-            words = asked.reading.text
+            words = asked.resolution.text
             question = (relation, words) if backward else (words, relation)
             scores = {hit.id: hit.score / unit for hit in ask(*question, k=10_000)}
             if answer.row is not None:  # it may be known, and is then left out of those
-                own = answer.reading.id
+                own = answer.resolution.id
                 every = ask(*question, k=10_000, known="include")
                 (scores[own],) = (hit.score / unit for hit in every if hit.id == own)
             else:  # told apart by text alone
-                queries, _ = likely._projector.of_each(*asked_with(asked), np.array([number]), backward=bool(backward))
+                queries, _ = likely._projector.of_each(
+                    *asked_with(asked), np.array([number]), backward=bool(backward)
+                )
                 vector = likely._projector.vectors([answer])[0]
-                texts = likely._projector.entities[np.arange(graph.n_entities)] @ queries[0, : len(vector)]
+                texts = (
+                    likely._projector.entities[np.arange(graph.n_entities)]
+                    @ queries[0, : len(vector)]
+                )
                 own, scores = "", dict(zip(graph.ids, texts / unit, strict=True))
                 scores[own] = float(queries[0, : len(vector)] @ vector) / unit
-            chance = softmax(list(scores.values()))[list(scores).index(own)]
-            joint.append(chance * likely._shares(asked_with(asked), bool(backward))[number])
+            probability = softmax(list(scores.values()))[list(scores).index(own)]
+            joint.append(probability * likely._shares(asked_with(asked), bool(backward))[number])
         sides.append(np.array(joint) / np.sum(joint))
     wanted = np.mean(sides, axis=0)
     found = engine.relations(head, tail)
-    assert [hit.id for hit in found] == [graph.relation_ids[row] for row in np.argsort(-wanted, kind="stable")]
+    assert [hit.id for hit in found] == [
+        graph.relation_ids[row] for row in np.argsort(-wanted, kind="stable")
+    ]
     np.testing.assert_allclose([hit.probability for hit in found], np.sort(wanted)[::-1], rtol=2e-3)
-    np.testing.assert_allclose(np.log([hit.probability for hit in found]), [hit.score for hit in found], atol=1e-9)
+    np.testing.assert_allclose(
+        np.log([hit.probability for hit in found]), [hit.score for hit in found], atol=1e-9
+    )
 
 
 def test_the_share_of_a_relation_is_that_of_the_entity_and_of_those_like_it(family):
     engine, _ = family
     graph, likely = engine.graph, engine._links._likely
-    vectors = np.asarray(engine.index.vectors("link")[np.arange(graph.n_entities)], dtype=np.float64)
+    vectors = np.asarray(
+        engine.index.vectors("link")[np.arange(graph.n_entities)], dtype=np.float64
+    )
     counts = np.zeros((graph.n_entities, graph.n_relations))
     np.add.at(counts, tuple(graph.triples[:, :2].T), 1)
     row = 3
@@ -95,7 +108,9 @@ def test_the_share_of_a_relation_is_that_of_the_entity_and_of_those_like_it(fami
 def test_what_is_left_out_does_not_share_in_the_chances(family):
     engine, _ = family
     pair = "ex:3", "ex:7"
-    every, new, known = (engine.relations(*pair, known=known) for known in ("include", "exclude", "only"))
+    every, new, known = (
+        engine.relations(*pair, known=known) for known in ("include", "exclude", "only")
+    )
     assert sum(hit.probability for hit in every) == pytest.approx(1)
     assert sum(hit.probability for hit in new) == pytest.approx(1)
     assert [hit.id for hit in known] == ["ex:parentOf"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontodex.engine.conditions import LinkedTails
+from ontodex.engine.conditions import TailCentroids
 from ontodex.geometry.cosine import unit
 from ontodex.geometry.vectors import Vectors
 
@@ -18,8 +18,10 @@ def test_equals_sums_that_are_made(seed: int, entities: int, links: int) -> None
     vectors = unit(rng.normal(size=(entities, 5))).astype(np.float32)
     pairs = np.unique(rng.integers(0, entities, (links, 2)), axis=0)
     half = entities // 2
-    tails = LinkedTails(
-        pairs[:, 0], pairs[:, 1], Vectors([part for part in (vectors[:half], vectors[half:]) if len(part)])
+    tails = TailCentroids(
+        pairs[:, 0],
+        pairs[:, 1],
+        Vectors([part for part in (vectors[:half], vectors[half:]) if len(part)]),
     )
     sums = np.zeros((entities, 5))
     np.add.at(sums, pairs[:, 0], vectors[pairs[:, 1]].astype(np.float64))
@@ -39,10 +41,10 @@ def test_equals_sums_that_are_made(seed: int, entities: int, links: int) -> None
 
 def test_a_relation_without_links_and_tails_that_cancel() -> None:
     vectors = Vectors([np.array([[1, 0], [-1, 0], [0, 1]], dtype=np.float32)])
-    none = LinkedTails(np.zeros(0, dtype=int), np.zeros(0, dtype=int), vectors)
+    none = TailCentroids(np.zeros(0, dtype=int), np.zeros(0, dtype=int), vectors)
     assert none.of(0) is None
     assert none.count == 0
     assert [rows.tolist() for rows, _ in none.alike(np.ones((1, 2), dtype=np.float32))] == [[]]
-    cancelled = LinkedTails(np.array([2, 2]), np.array([0, 1]), vectors)
+    cancelled = TailCentroids(np.array([2, 2]), np.array([0, 1]), vectors)
     [(_, cosines)] = cancelled.alike(np.ones((1, 2), dtype=np.float32))
     assert np.abs(cosines).max() <= 1

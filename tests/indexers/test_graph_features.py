@@ -23,7 +23,14 @@ from ontodex.indexers.graph_features import for_fitting, why_not_fitted
 from ontodex.scoring.graph_features import Structure
 from ontodex.trainers.links import complex as trained
 
-SMALL: dict[str, Any] = {"steps": 5, "queries": 32, "negatives": 8, "rank": 4, "condition": 8, "width": 16}
+SMALL: dict[str, Any] = {
+    "steps": 5,
+    "queries": 32,
+    "negatives": 8,
+    "rank": 4,
+    "condition": 8,
+    "width": 16,
+}
 
 
 def numbers() -> KnowledgeGraph:
@@ -81,24 +88,36 @@ def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
         ):
             relation = graph.find_relation("week")[0] + backward * graph.n_relations  # type: ignore[index]
             row = graph.find("n3")[0]  # type: ignore[index]
-            text = index.projections.queries(index.vectors("link")[np.array([row])], np.array([relation]))
-            query = compose(structure.entities[np.array([row])][:, :24], structure.relations[[relation]])
+            text = index.projections.queries(
+                index.vectors("link")[np.array([row])], np.array([relation])
+            )
+            query = compose(
+                structure.entities[np.array([row])][:, :24], structure.relations[[relation]]
+            )
             a, b, c, *by_precedent = structure.weights[0, relation]
             assert relation in structure.rules.bodies[:, 0]
             said = by_hand(graph, index.vectors("link"), structure, row, relation)
             for hit in answers:
                 other = graph.find(hit.id)[0]  # type: ignore[index]
                 cosine = score_pairs(text, index.vectors("link")[np.array([other])][None])[0, 0]
-                product = score_pairs(query, structure.entities[np.array([other])][None, :, :24])[0, 0]
-                in_range = 1 - hit.known  # all are a tail of every relation once, the known ones by this very triple
+                product = score_pairs(query, structure.entities[np.array([other])][None, :, :24])[
+                    0, 0
+                ]
+                in_range = (
+                    1 - hit.known
+                )  # all are a tail of every relation once, the known ones by this very triple
                 wanted = a * cosine + b * product + c * in_range + said[:, other] @ by_precedent
                 assert hit.score == pytest.approx(wanted, abs=1e-3)
             assert len(answers) == 89
-            assert [hit.score for hit in answers] == sorted((hit.score for hit in answers), reverse=True)
+            assert [hit.score for hit in answers] == sorted(
+                (hit.score for hit in answers), reverse=True
+            )
             assert "links of the graph" in answers.method
 
 
-def by_hand(graph: KnowledgeGraph, vectors: Vectors, structure: Structure, row: int, relation: int) -> np.ndarray:
+def by_hand(
+    graph: KnowledgeGraph, vectors: Vectors, structure: Structure, row: int, relation: int
+) -> np.ndarray:
     """Score all tails of a question by precedents, straight from the definition."""
     known = both_directions(graph.triples, graph.n_relations)
     found = []
@@ -113,11 +132,15 @@ def by_hand(graph: KnowledgeGraph, vectors: Vectors, structure: Structure, row: 
                 tails += likeness[tail] * (head == row)
         found += [np.log1p(heads / 0.005), np.log1p(tails / 0.005)]
     wrong = np.ones(len(vectors))
-    for (kind, first, second), confidence in zip(structure.rules.bodies, structure.rules.confidences, strict=True):
+    for (kind, first, second), confidence in zip(
+        structure.rules.bodies, structure.rules.confidences, strict=True
+    ):
         if kind == relation:
             ends = {tail for head, step, tail in known.tolist() if (head, step) == (row, first)}
             if second >= 0:
-                ends = {tail for head, step, tail in known.tolist() if head in ends and step == second}
+                ends = {
+                    tail for head, step, tail in known.tolist() if head in ends and step == second
+                }
             wrong[list(ends)] *= 1 - confidence
     return np.stack([*found, 1 - wrong])
 
@@ -126,7 +149,9 @@ def test_few_answers_are_the_first_of_many(hybrid_index: Path) -> None:
     with ontodex.open(hybrid_index, device="cpu") as engine:
         for known in ("include", "exclude", "only"):
             every = [engine.tails(f"n{number}", "week", 90, known) for number in range(0, 90, 9)]
-            some = engine.tails_batch([(f"n{number}", "week") for number in range(0, 90, 9)], 4, known)
+            some = engine.tails_batch(
+                [(f"n{number}", "week") for number in range(0, 90, 9)], 4, known
+            )
             assert [list(hits)[:4] for hits in every] == [list(hits) for hits in some]
 
 
@@ -136,7 +161,9 @@ def test_structure_finds_what_texts_do_not_say(hybrid_index: Path) -> None:
     assert held_out is not None
     with ontodex.open(hybrid_index, device="cpu"):
         found = {
-            score: ontodex.evaluate_kgc(hybrid_index, held_out, split="valid", score=score, device="cpu")["mrr"]
+            score: ontodex.evaluate_kgc(
+                hybrid_index, held_out, split="valid", score=score, device="cpu"
+            )["mrr"]
             for score in ("all", "text", "structure", "precedents")
         }
     assert found["structure"] > found["text"] + 0.1
@@ -144,15 +171,22 @@ def test_structure_finds_what_texts_do_not_say(hybrid_index: Path) -> None:
     assert 0 < found["precedents"] < found["all"]
 
 
-def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(hybrid_index: Path) -> None:
+def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
+    hybrid_index: Path,
+) -> None:
     with ontodex.open(hybrid_index, device="cpu") as engine:
         projector = engine._links._projector
         structure = engine.index.structure
         assert structure is not None
-        for head, relation in (("never seen", "next"), ("n3", "never seen"), ("never seen", "nor this")):
+        for head, relation in (
+            ("never seen", "next"),
+            ("n3", "never seen"),
+            ("never seen", "nor this"),
+        ):
             hits = engine.tails(head, relation, 90)
             entity, kind = (
-                one(engine.graph, name) for one, name in ((resolve_entity, head), (resolve_relation, relation))
+                one(engine.graph, name)
+                for one, name in ((resolve_entity, head), (resolve_relation, relation))
             )
             new = int(entity.row is None)
             weight = structure.weights[new, -1 if kind.row is None else kind.row, 0]
@@ -167,7 +201,10 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(hybri
                 )
             for hit in hits:
                 row = engine.graph.find(hit.id)[0]  # type: ignore[index]
-                wanted = weight * float(engine.index.vectors("link")[np.array([row])][0] @ text) + more[row]
+                wanted = (
+                    weight * float(engine.index.vectors("link")[np.array([row])][0] @ text)
+                    + more[row]
+                )
                 assert hit.score == pytest.approx(wanted, abs=1e-3)
 
 
@@ -187,19 +224,30 @@ def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: 
         assert structure is not None
         row = engine.graph.find("a0")[0]  # type: ignore[index]
         assert not structure.entities[np.array([row])][:, :24].any()
-        assert not structure.entities[np.array([row])][:, 24:].any()  # new relations have no place among the ranges
+        assert not structure.entities[np.array([row])][
+            :, 24:
+        ].any()  # new relations have no place among the ranges
         new = engine.graph.find_relation("before")[0]  # type: ignore[index]
         assert np.array_equal(structure.weights[:, new], structure.weights[:, -1])
-        for head, relation, tail in (("a0", new, "n5"), ("n5", new + engine.graph.n_relations, "a0")):
+        for head, relation, tail in (
+            ("a0", new, "n5"),
+            ("n5", new + engine.graph.n_relations, "a0"),
+        ):
             row, other = (np.array([engine.graph.find(name)[0]]) for name in (head, tail))  # type: ignore[index]
             text = engine.index.vectors("link")[row]
-            [(reached, bonus)] = structure.bonuses(
-                engine.index.precedents.scores(text, row, np.array([relation])), row, np.array([relation])
+            [(reached, bonus)] = structure.offsets(
+                engine.index.case_based.scores(text, row, np.array([relation])),
+                row,
+                np.array([relation]),
             )
             assert not bonus[reached == other].any()  # and so none to be taken back from
         assert named_rules(engine) == rules != {}
     assert set(before) ^ set(after) == {"n7", "a0"}
-    changed = {name for name in set(before) & set(after) if after[name] != pytest.approx(before[name], abs=1e-4)}
+    changed = {
+        name
+        for name in set(before) & set(after)
+        if after[name] != pytest.approx(before[name], abs=1e-4)
+    }
     assert changed == {"n14"}  # which n7 was linked to
 
 
@@ -210,11 +258,17 @@ def test_an_entity_that_gets_an_id_keeps_its_structure(hybrid_index: Path, tmp_p
         more.entity(f"ex:{number}", f"n{number}")
     with ontodex.open(path, device="cpu") as engine:
         assert engine.index.structure is not None
-        before = dict(zip(engine.graph.ids, engine.index.structure.entities[np.arange(90)], strict=True))
+        before = dict(
+            zip(engine.graph.ids, engine.index.structure.entities[np.arange(90)], strict=True)
+        )
     with ontodex.add(more.build(), path, device="cpu", quiet=True) as engine:
         assert engine.index.structure is not None
-        after = dict(zip(engine.graph.labels, engine.index.structure.entities[np.arange(90)], strict=True))
-        assert set(engine.graph.ids) == {f"ex:{n}" for n in range(60)} | {f"n{n}" for n in range(60, 90)}
+        after = dict(
+            zip(engine.graph.labels, engine.index.structure.entities[np.arange(90)], strict=True)
+        )
+        assert set(engine.graph.ids) == {f"ex:{n}" for n in range(60)} | {
+            f"n{n}" for n in range(60, 90)
+        }
     assert all(np.array_equal(after[name], before[name]) for name in before)
 
 
@@ -234,10 +288,14 @@ def test_an_interrupted_build_does_not_train_again(
 ) -> None:
     runs: list[int] = []
     train = trained.train_complex
-    monkeypatch.setattr(trained, "train_complex", lambda *given, **named: runs.append(1) or train(*given, **named))
+    monkeypatch.setattr(
+        trained, "train_complex", lambda *given, **named: runs.append(1) or train(*given, **named)
+    )
     settings = ontodex.ComplExTraining(rank=4, steps=3)
     with monkeypatch.context() as patch:
-        patch.setattr("ontodex.indexers.generation.join", lambda *_: (_ for _ in ()).throw(OSError("no room")))
+        patch.setattr(
+            "ontodex.indexers.generation.join", lambda *_: (_ for _ in ()).throw(OSError("no room"))
+        )
         with pytest.raises(ontodex.OntodexError, match="no room"):
             build(numbers(), tmp_path / "a.odx", tiny_encoder, settings)
     build(numbers(), tmp_path / "a.odx", tiny_encoder, settings).close()
@@ -251,7 +309,9 @@ def test_weights_are_fitted_on_what_is_held_out(small_graph: KnowledgeGraph) -> 
     learnt = for_fitting(graph)
     assert learnt is not None
     assert (len(learnt.valid), learnt.n_triples) == (50, 360 - 50)
-    few = dataclasses.replace(graph, heads=graph.heads[:240], relations=graph.relations[:240], tails=graph.tails[:240])
+    few = dataclasses.replace(
+        graph, heads=graph.heads[:240], relations=graph.relations[:240], tails=graph.tails[:240]
+    )
     assert for_fitting(few) is None
     assert not why_not_fitted(few)
     star = GraphBuilder("star")
@@ -267,7 +327,9 @@ def test_weights_are_fitted_on_what_is_held_out(small_graph: KnowledgeGraph) -> 
     assert np.array_equal(again.test, no_triples())
 
 
-def test_of_a_large_graph_less_is_held_out_and_of_too_many_entities_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_large_graph_less_is_held_out_and_of_too_many_entities_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     graph = numbers()
     monkeypatch.setattr(structure_build, "LEAST", 5)
     for many, expected in ((18, 18), (10, 10), (5, 7)):
@@ -278,11 +340,16 @@ def test_of_a_large_graph_less_is_held_out_and_of_too_many_entities_nothing(monk
         assert len(learnt.valid) == expected, many
     monkeypatch.setattr(structure_build, "MOST_ENTITIES", graph.n_entities - 1)
     assert for_fitting(graph) is None
-    assert f"of its {graph.n_entities} entities, more than {graph.n_entities - 1}" in why_not_fitted(graph)
+    assert (
+        f"of its {graph.n_entities} entities, more than {graph.n_entities - 1}"
+        in why_not_fitted(graph)
+    )
 
 
 @pytest.mark.parametrize(("weights", "ranges"), [(2, 0), (5, 8)], ids=["format 4", "format 5"])
-def test_an_older_format_answers_by_what_it_has(hybrid_index: Path, weights: int, ranges: int) -> None:
+def test_an_older_format_answers_by_what_it_has(
+    hybrid_index: Path, weights: int, ranges: int
+) -> None:
     with ontodex.open(hybrid_index, device="cpu") as engine:
         structure = engine.index.structure
         assert structure is not None
@@ -301,7 +368,10 @@ def test_an_older_format_answers_by_what_it_has(hybrid_index: Path, weights: int
         a, b, c = structure.weights[0, 0, :3]
         parts = [a * link[asked[0]], b * structure.links(*asked), c * structure.ranges[:1, :ranges]]
         np.testing.assert_allclose(queries, np.concatenate(parts, axis=1), rtol=1e-5)
-        assert all(np.array_equal(part[:, :weights], structure.weights[0, :, :weights]) for part in read.weights)
+        assert all(
+            np.array_equal(part[:, :weights], structure.weights[0, :, :weights])
+            for part in read.weights
+        )
         assert not read.weights[..., weights:].any()
         assert not len(read.rules.bodies)
 
@@ -316,5 +386,7 @@ def test_no_structure_where_it_is_not_wanted_or_cannot_be(
     held_out = dataclasses.replace(numbers(), test=numbers().triples[:5])
     with pytest.raises(IndexMismatch, match="no structure to rank by"):
         ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="structure", device="cpu")
-    with pytest.raises(SettingsError, match="score: expected one of all, text, structure, precedents"):
+    with pytest.raises(
+        SettingsError, match="score: expected one of all, text, structure, precedents"
+    ):
         ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="best", device="cpu")

@@ -37,7 +37,9 @@ def new_graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def workplace(tmp_path_factory: pytest.TempPathFactory, new_graph: Path, tiny_encoder: Path) -> Path:
+def workplace(
+    tmp_path_factory: pytest.TempPathFactory, new_graph: Path, tiny_encoder: Path
+) -> Path:
     """Folder with an index whose build was killed after four chunks of eight texts."""
     folder = tmp_path_factory.mktemp("interrupted")
     script = Path(__file__).with_name("killed_build.py")
@@ -89,9 +91,15 @@ def test_an_interrupted_build_of_something_else_is_begun_anew(
         encoded.clear()
 
 
-@pytest.mark.parametrize("journal", ["", "{", "[]", '{"chunks": 1}', '{"chunks": 1, "job": "another"}'])
+@pytest.mark.parametrize(
+    "journal", ["", "{", "[]", '{"chunks": 1}', '{"chunks": 1, "job": "another"}']
+)
 def test_a_journal_that_says_nothing_or_of_other_texts_is_not_believed(
-    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, encoded: list[str], journal: str
+    tmp_path: Path,
+    small_graph: KnowledgeGraph,
+    tiny_encoder: Path,
+    encoded: list[str],
+    journal: str,
 ) -> None:
     index = tmp_path / "a.odx"
     interrupted(build_plain, small_graph, index, tiny_encoder)
@@ -120,17 +128,23 @@ def test_a_trained_encoder_with_a_text_encoder_of_its_own_is_taken_up_whole(
         trained.append(folder)
         TextEncoder(other_encoder, "cpu").save(folder)
         torch.manual_seed(0)
-        made = HyperCL(TextEncoder(folder, "cpu"), HyperNetwork(LinkNetworkSettings(dim=16, rank=4)))
+        made = HyperCL(
+            TextEncoder(folder, "cpu"), HyperNetwork(LinkNetworkSettings(dim=16, rank=4))
+        )
         made.save(folder)
         return made
 
     def make(path: Path) -> np.ndarray:
-        build_index(small_graph, path, Encoders(TextEncoder(tiny_encoder, "cpu")), train=train, quiet=True)
+        build_index(
+            small_graph, path, Encoders(TextEncoder(tiny_encoder, "cpu")), train=train, quiet=True
+        )
         index = Index.open(path, "cpu")
         assert index.verify() == []
         vectors = index.vectors("link")[np.arange(60)]
         assert index.link_encoder.text.fingerprint == TextEncoder(other_encoder, "cpu").fingerprint
-        assert np.allclose(index.link_encoder.projections(["is a"]).left[0], index.projections.left[0], atol=1e-4)
+        assert np.allclose(
+            index.link_encoder.projections(["is a"]).left[0], index.projections.left[0], atol=1e-4
+        )
         index.close()
         return vectors
 

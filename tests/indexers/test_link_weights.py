@@ -13,7 +13,7 @@ from ontodex.graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
 from ontodex.indexers import link_weights as structure_weights
 from ontodex.indexers.link_weights import Evidence, Heads, fit, fit_weights, gather
-from ontodex.scoring.case_based import Precedents
+from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.rules import mine_rules
 
 
@@ -31,7 +31,11 @@ def test_of_very_many_entities_fewer_questions_are_asked(
 ) -> None:
     held_out = small_graph.triples
     monkeypatch.setattr(structure_weights, "LEAST_QUESTIONS", 5)
-    for scored, expected in ((2**30, 2 * len(held_out)), (7 * small_graph.n_entities, 7), (small_graph.n_entities, 5)):
+    for scored, expected in (
+        (2**30, 2 * len(held_out)),
+        (7 * small_graph.n_entities, 7),
+        (small_graph.n_entities, 5),
+    ):
         monkeypatch.setattr(structure_weights, "SCORED", scored)
         asked = structure_weights.questions(held_out, small_graph, np.random.default_rng(0))
         assert len(asked) == expected
@@ -47,7 +51,10 @@ def test_finds_the_weights_that_scipy_finds(power: float) -> None:
         chosen = evidence.groups == group
 
         def cost(weights: np.ndarray, chosen: np.ndarray = chosen) -> float:
-            logits = np.tensordot(weights, evidence.others[:, chosen].astype(np.float64), 1) + evidence.offsets[chosen]
+            logits = (
+                np.tensordot(weights, evidence.others[:, chosen].astype(np.float64), 1)
+                + evidence.offsets[chosen]
+            )
             mine = evidence.own[chosen] @ weights
             total = logsumexp(np.concatenate([logits, mine[:, None]], axis=1), axis=1)
             away = weights - prior[0]
@@ -122,7 +129,9 @@ def test_evidence_is_what_the_vectors_say(
     count = small_graph.n_relations
     text = random.normal(size=(small_graph.n_entities, 4)).astype(np.float32)
     moves = random.normal(size=(2 * count, 4)).astype(np.float32)
-    structure = ComplEx(*(random.normal(size=(n, 6)).astype(np.float32) for n in (len(text), 2 * count)))
+    structure = ComplEx(
+        *(random.normal(size=(n, 6)).astype(np.float32) for n in (len(text), 2 * count))
+    )
     held_out = small_graph.test
     vectors = Vectors([text])
     ranges = (
@@ -130,25 +139,32 @@ def test_evidence_is_what_the_vectors_say(
         random.normal(size=(2 * count, 3)).astype(np.float32),
     )
     links = KnownLinks(small_graph.triples, len(text), count)
-    precedents = Precedents(links, vectors, Vectors([structure.entities]), mine_rules(links))
+    case_based = CaseBasedEvidence(links, vectors, Vectors([structure.entities]), mine_rules(links))
     asked = structure_weights.questions(held_out, small_graph, random)
     heads = Heads(np.arange(len(text)), vectors, lambda rows, kinds: text[rows] * moves[kinds])
-    evidence = gather(small_graph, vectors, asked, heads, structure, ranges, precedents, held_out, random)
+    evidence = gather(
+        small_graph, vectors, asked, heads, structure, ranges, case_based, held_out, random
+    )
     true = {tuple(triple) for triple in np.concatenate([small_graph.triples, held_out]).tolist()}
     expected, asked = [], []
     for head, relation, tail in held_out.tolist():
         for entity, kind, answer in ((head, relation, tail), (tail, relation + count, head)):
             expected.append((text[entity] * moves[kind]) @ text[answer])
             triples = [
-                (entity, relation, other) if kind < count else (other, relation, entity) for other in range(len(text))
+                (entity, relation, other) if kind < count else (other, relation, entity)
+                for other in range(len(text))
             ]
-            itself = relation not in small_graph.reflexive and triples[entity] not in true  # it is no answer
+            itself = (
+                relation not in small_graph.reflexive and triples[entity] not in true
+            )  # it is no answer
             asked.append(len(text) - sum(triple in true for triple in triples) - itself)
     np.testing.assert_allclose(np.sort(evidence.own[:, 0]), np.sort(expected), atol=1e-5)
     by_precedent = np.zeros(5)
     for head, relation, tail in held_out.tolist():
         for entity, kind, answer in ((head, relation, tail), (tail, relation + count, head)):
-            [(reached, scores)] = precedents.scores(text[[entity]], np.array([entity]), np.array([kind]))
+            [(reached, scores)] = case_based.scores(
+                text[[entity]], np.array([entity]), np.array([kind])
+            )
             by_precedent += scores[:5, reached == answer].sum(axis=1)
     np.testing.assert_allclose(evidence.own[:, 3:].sum(axis=0), by_precedent, rtol=1e-6)
     assert by_precedent.any()
@@ -171,19 +187,23 @@ def test_evidence_is_what_the_vectors_say(
     assert np.isfinite(drawn).any() == (candidates < len(text))
 
 
-def test_no_relation_asks_more_than_its_share(small_graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_relation_asks_more_than_its_share(
+    small_graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(structure_weights, "OF_ONE", 3)
     held_out = small_graph.triples
     vectors = Vectors([np.ones((small_graph.n_entities, 2), dtype=np.float32)])
     relations = np.ones((2 * small_graph.n_relations, 2), dtype=np.float32)
     structure = ComplEx(vectors.shards[0], relations)
     links = KnownLinks(held_out, small_graph.n_entities, small_graph.n_relations)
-    precedents = Precedents(links, vectors, vectors, mine_rules(links))
+    case_based = CaseBasedEvidence(links, vectors, vectors, mine_rules(links))
     random = np.random.default_rng(0)
     asked = structure_weights.questions(held_out, small_graph, random)
     heads = Heads(np.arange(small_graph.n_entities), vectors, structure.queries)
     ranges = vectors.shards[0], relations
-    evidence = gather(small_graph, vectors, asked, heads, structure, ranges, precedents, held_out, random)
+    evidence = gather(
+        small_graph, vectors, asked, heads, structure, ranges, case_based, held_out, random
+    )
     used = np.bincount(held_out[:, 1], minlength=small_graph.n_relations)
     assert np.bincount(evidence.groups).tolist() == np.minimum(np.tile(used, 2), 3).tolist()
 
@@ -197,21 +217,34 @@ def test_new_heads_have_nothing_but_their_text(small_graph: KnowledgeGraph) -> N
     ranges = tuple(random.normal(size=(n, 3)).astype(np.float32) for n in (size, 2 * count))
     links = KnownLinks(small_graph.triples, size, count)
     vectors = Vectors([text])
-    precedents = Precedents(links, vectors, Vectors([structure.entities]), mine_rules(links))
+    case_based = CaseBasedEvidence(links, vectors, Vectors([structure.entities]), mine_rules(links))
     asked = structure_weights.questions(small_graph.test, small_graph, random)
     rows = np.unique(asked[:, 0])
     named = Vectors([renamed[rows]])
     heads = Heads(rows, named, lambda places, kinds: renamed[rows[places]] * moves[kinds], new=True)
-    evidence = gather(small_graph, vectors, asked, heads, structure, ranges, precedents, small_graph.test, random)
+    evidence = gather(
+        small_graph, vectors, asked, heads, structure, ranges, case_based, small_graph.test, random
+    )
     head, kind, tail = asked.T
-    np.testing.assert_allclose(evidence.own[:, 0], ((renamed[head] * moves[kind]) * text[tail]).sum(axis=1), rtol=1e-5)
-    np.testing.assert_allclose(evidence.own[:, 2], (ranges[0][tail] * ranges[1][kind]).sum(axis=1), rtol=1e-5)
+    np.testing.assert_allclose(
+        evidence.own[:, 0], ((renamed[head] * moves[kind]) * text[tail]).sum(axis=1), rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        evidence.own[:, 2], (ranges[0][tail] * ranges[1][kind]).sum(axis=1), rtol=1e-5
+    )
     for silent in (1, 4, 5, 6, 7):  # ComplEx, its known tails, entities of like links, rules
         assert not evidence.own[:, silent].any()
         assert not evidence.others[silent].any()
     for place, (entity, relation, answer) in enumerate(asked.tolist()):
         apart = small_graph.triples[(small_graph.triples[:, [0, 2]] != entity).all(axis=1)]
-        without = Precedents(KnownLinks(apart, size, count), vectors, Vectors([structure.entities]), mine_rules(links))
-        [(reached, scores)] = without.scores(renamed[[entity]], np.array([-1]), np.array([relation]))
+        without = CaseBasedEvidence(
+            KnownLinks(apart, size, count),
+            vectors,
+            Vectors([structure.entities]),
+            mine_rules(links),
+        )
+        [(reached, scores)] = without.scores(
+            renamed[[entity]], np.array([-1]), np.array([relation])
+        )
         assert evidence.own[place, 3] == pytest.approx(scores[0, reached == answer].sum(), abs=1e-6)
     assert evidence.own[:, 3].any()

@@ -44,7 +44,9 @@ def test_alternative_ids_stand_for_their_classes(write, name: str, content: str)
     for sources in ([write(name, content), notes], [notes, write(name, content)]):
         graph = read(*sources, on_error="raise")
         assert set(graph.ids) == {"X:1", "X:2", "X:3", "G:1"}
-        above = [(head, tail) for head, relation, tail in says(graph)["known"] if relation != "causes"]
+        above = [
+            (head, tail) for head, relation, tail in says(graph)["known"] if relation != "causes"
+        ]
         assert set(above) == {("X:2", "X:1"), ("X:3", "X:2")}
         assert {("G:1", "causes", "X:1"), ("G:1", "causes", "X:2")} < says(graph)["known"]
         assert says(graph)["alternatives"] == {"X:1": {"X:11"}, "X:2": {"X:12"}}
@@ -127,8 +129,12 @@ def test_what_a_term_is_elsewhere_is_an_id_of_it(write, name: str) -> None:
     graph = read(ontology, on_error="raise")
     assert set(graph.labels) >= {"one", "two", "three"}
     assert says(graph)["alternatives"] == {"X:1": {"OMIM:1", "OMIM:2"}, "X:2": {"OMIM:4"}}
-    assert {("X:1", "X:2"), ("X:3", "X:2")} <= {(head, tail) for head, _, tail in says(graph)["known"]}
-    genes = write("genes.tsv", "head\thead_label\trelation\ttail\nOMIM:1\tThe First\tcaused by\tG:1\n")
+    assert {("X:1", "X:2"), ("X:3", "X:2")} <= {
+        (head, tail) for head, _, tail in says(graph)["known"]
+    }
+    genes = write(
+        "genes.tsv", "head\thead_label\trelation\ttail\nOMIM:1\tThe First\tcaused by\tG:1\n"
+    )
     for sources in ([ontology, genes], [genes, ontology]):
         both = read(*sources)
         assert ("X:1", "caused by", "G:1") in says(both)["known"]
@@ -149,17 +155,26 @@ def test_concepts_that_are_described_here_stay_two(write) -> None:
 
 
 def test_a_file_of_ids_elsewhere_alone_serves_others(write) -> None:
-    same = write("same.nt", "<http://x.org/a> <http://www.w3.org/2002/07/owl#sameAs> <http://y.org/1> .\n")
+    same = write(
+        "same.nt", "<http://x.org/a> <http://www.w3.org/2002/07/owl#sameAs> <http://y.org/1> .\n"
+    )
     assert says(read(same))["alternatives"] == {"http://x.org/a": {"http://y.org/1"}}
-    links = write("links.tsv", "http://x.org/a\tlikes\thttp://x.org/b\nhttp://y.org/1\tknows\thttp://x.org/b\n")
+    links = write(
+        "links.tsv",
+        "http://x.org/a\tlikes\thttp://x.org/b\nhttp://y.org/1\tknows\thttp://x.org/b\n",
+    )
     for sources in ([same, links], [links, same]):
         assert {head for head, _, _ in says(read(*sources))["known"]} == {"http://x.org/a"}
 
 
-@pytest.mark.parametrize("column", ["same_as", "exact_match", "exactMappings", "equivalent identifiers"])
+@pytest.mark.parametrize(
+    "column", ["same_as", "exact_match", "exactMappings", "equivalent identifiers"]
+)
 def test_a_column_of_what_rows_are_elsewhere(write, column: str) -> None:
     table = f"id,label,{column}\nX:1,one,OMIM:1|OMIM:2\nX:2,two,OMIM:3\nX:3,three,OMIM:3\n"
-    assert says(read(write("a.csv", table), on_error="raise"))["alternatives"] == {"X:1": {"OMIM:1", "OMIM:2"}}
+    assert says(read(write("a.csv", table), on_error="raise"))["alternatives"] == {
+        "X:1": {"OMIM:1", "OMIM:2"}
+    }
 
 
 def test_iris_meet_curies_of_their_vocabulary(write) -> None:
@@ -176,7 +191,10 @@ def test_iris_meet_curies_of_their_vocabulary(write) -> None:
 def test_terms_that_name_each_other_are_one(write, order: tuple[int, ...]) -> None:
     sources = [
         write("a.obo", "[Term]\nid: A:1\nname: one\nequivalent_to: B:1\nis_a: A:2\n"),
-        write("b.obo", "[Term]\nid: B:1\nname: uno\nequivalent_to: A:1\nequivalent_to: C:1\nis_a: B:2\n"),
+        write(
+            "b.obo",
+            "[Term]\nid: B:1\nname: uno\nequivalent_to: A:1\nequivalent_to: C:1\nis_a: B:2\n",
+        ),
         write("c.tsv", "C:1\tlikes\tA:1\nC:1\tlikes\tB:9\nB:1\tlikes\tC:1\n"),
     ]
     graph = read(*(sources[number] for number in order), on_error="skip")
@@ -193,7 +211,9 @@ def test_declared_prefixes_meet_others_of_their_vocabulary(write) -> None:
     names = write("names.obo", "[Term]\nid: MSH:D1\nname: one\nis_a: MSH:D2\n")
     for sources in ([write("a.sssom.tsv", mapped), names], [names, write("a.sssom.tsv", mapped)]):
         graph = read(*sources, on_error="skip")
-        assert [graph.labels[row] for row in graph.heads[graph.tails == graph.ids.index("X:1")]] == ["one"]
+        assert [
+            graph.labels[row] for row in graph.heads[graph.tails == graph.ids.index("X:1")]
+        ] == ["one"]
 
 
 MONDO = """[Term]
@@ -206,15 +226,24 @@ is_a: MONDO:2
 
 def test_prefixes_of_one_vocabulary_meet(write) -> None:
     mondo = write("mondo.obo", MONDO)
-    notes = write("notes.tsv", "head\trelation\ttail\nORPHA:558\thas phenotype\tHP:1\nMIM:7\thas phenotype\tHP:1\n")
+    notes = write(
+        "notes.tsv",
+        "head\trelation\ttail\nORPHA:558\thas phenotype\tHP:1\nMIM:7\thas phenotype\tHP:1\n",
+    )
     names = write("names.csv", "id,label\nOMIM:7,seven\nUMLS_CUI:C1,one\n")
     for sources in ([mondo, notes, names], [names, notes, mondo], [notes, mondo, names]):
         graph = read(*sources, on_error="skip")
-        assert {head for head, relation, _ in says(graph)["known"] if relation == "has phenotype"} < set(graph.ids)
-        assert {graph.labels[row] for row in graph.heads[graph.tails == graph.ids.index("HP:1")]} == {
+        assert {
+            head for head, relation, _ in says(graph)["known"] if relation == "has phenotype"
+        } < set(graph.ids)
+        assert {
+            graph.labels[row] for row in graph.heads[graph.tails == graph.ids.index("HP:1")]
+        } == {
             "Marfan syndrome",
             "seven",
         }
-        assert graph.find("ORPHA:558") == graph.find("Orphanet:558") == (graph.find("MONDO:1")[0], 3)
+        assert (
+            graph.find("ORPHA:558") == graph.find("Orphanet:558") == (graph.find("MONDO:1")[0], 3)
+        )
         assert graph.labels[graph.find("UMLS:C1")[0]] == "one"
         assert graph.find("http://www.orpha.net/ORDO/Orphanet_558") == graph.find("ORPHA:558")

@@ -38,15 +38,20 @@ def test_gene_products_and_terms(write) -> None:
     rows = GAF.replace("!gaf-version: 2.2\n", "").replace("!generated-by: GOC\n", "")
     for content in (rows, "!of one gene\n" + rows):
         assert says(read(write("rows.tsv", content), on_error="skip")) == said
-    assert says(read(write("goa.gaf", GAF), negated=True))["known"] == {("MGI:7", "involved_in", "GO:0002250")}
+    assert says(read(write("goa.gaf", GAF), negated=True))["known"] == {
+        ("MGI:7", "involved_in", "GO:0002250")
+    }
 
 
 @pytest.mark.parametrize(
-    "header", ["database_id\tdisease_name\tqualifier\thpo_id", "#DatabaseID\tDiseaseName\tQualifier\tHPO_ID"]
+    "header",
+    ["database_id\tdisease_name\tqualifier\thpo_id", "#DatabaseID\tDiseaseName\tQualifier\tHPO_ID"],
 )
 def test_diseases_and_phenotypes(write, header: str) -> None:
     content = HPOA.replace("database_id\tdisease_name\tqualifier\thpo_id", header)
-    ontology = write("hp.obo", "format-version: 1.4\n\n[Term]\nid: HP:0001166\nname: Arachnodactyly\n")
+    ontology = write(
+        "hp.obo", "format-version: 1.4\n\n[Term]\nid: HP:0001166\nname: Arachnodactyly\n"
+    )
     graph = read(ontology, write("phenotype.hpoa", content), on_error="skip")
     said = says(graph)
     assert said["known"] == {
@@ -59,7 +64,9 @@ def test_diseases_and_phenotypes(write, header: str) -> None:
 
 
 def test_lines_that_are_none_are_named(write) -> None:
-    with pytest.raises(ReadError, match=r"a\.gaf:7: expected an annotation of 15 columns or more, found 'UniProtKB"):
+    with pytest.raises(
+        ReadError, match=r"a\.gaf:7: expected an annotation of 15 columns or more, found 'UniProtKB"
+    ):
         read(write("a.gaf", f"{GAF}UniProtKB\tA2\n"), on_error="raise")
     assert read(write("a.gaf", f"{GAF}UniProtKB\tA2\n"), on_error="skip").skipped == 1
 
@@ -90,7 +97,9 @@ MGI:MGI:7\tIgk\tGlobulin\t\tSO:0001217\tNCBITaxon:10090\t\t\t\t\t
 
 
 @pytest.mark.parametrize(("annotations", "products"), [(GPAD, GPI), (GPAD_2, GPI_2)])
-def test_annotations_and_what_they_annotate_may_stand_apart(write, annotations: str, products: str) -> None:
+def test_annotations_and_what_they_annotate_may_stand_apart(
+    write, annotations: str, products: str
+) -> None:
     sources = write("goa.gpad", annotations), write("goa.gpi", products)
     with pytest.warns(ReadWarning, match=r"left out 1 line\(s\) that say what does not hold"):
         graph = read(*sources)
@@ -108,9 +117,14 @@ def test_genes_are_members_of_their_sets(write) -> None:
         ("none", "na"),
     ]
     path = write("sets.gmt", "\n".join(map("\t".join, sets)))
-    with pytest.warns(ReadWarning, match=r"sets\.gmt:6: expected a set, what it is, and its genes, found 'none"):
+    with pytest.warns(
+        ReadWarning, match=r"sets\.gmt:6: expected a set, what it is, and its genes, found 'none"
+    ):
         said = says(read(path))
-    assert {head: {tail for one, _, tail in said["known"] if one == head} for head, _, _ in said["known"]} == {
+    assert {
+        head: {tail for one, _, tail in said["known"] if one == head}
+        for head, _, _ in said["known"]
+    } == {
         "CASP3": {"HALLMARK_APOPTOSIS", "GO:0006915"},
         "BAX": {"HALLMARK_APOPTOSIS", "Hemostasis"},
         "F2": {"Hemostasis", "MODULE 1", "Term A"},

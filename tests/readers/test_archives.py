@@ -76,7 +76,15 @@ def test_an_archive_of_one_file_is_that_file(packed: Packed) -> None:
 
 
 def test_benchmarks_and_releases_may_be_packed(packed: Packed) -> None:
-    graph = read(packed({"toy/train.txt": TRIPLES, "toy/test.txt": "cow\tis_a\tanimal\n", "toy/README.txt": "of toys"}))
+    graph = read(
+        packed(
+            {
+                "toy/train.txt": TRIPLES,
+                "toy/test.txt": "cow\tis_a\tanimal\n",
+                "toy/README.txt": "of toys",
+            }
+        )
+    )
     assert (graph.n_triples, len(graph.test)) == (2, 1)
 
 
@@ -84,7 +92,9 @@ def test_faults_name_the_archive(packed: Packed) -> None:
     path = packed({"pets/pets.tsv": TRIPLES + "cow\tis_a\n", "pets/more.tsv": "hen\tis_a\tbird\n"})
     with pytest.warns(ReadWarning) as warned:
         read(path)
-    assert str(warned[0].message).startswith(f"{path}/pets/pets.tsv: 1 faulty part(s):\n  {path}/pets/pets.tsv:3: ")
+    assert str(warned[0].message).startswith(
+        f"{path}/pets/pets.tsv: 1 faulty part(s):\n  {path}/pets/pets.tsv:3: "
+    )
     with pytest.raises(ReadError) as error:
         read(path, on_error="raise")
     assert str(error.value).startswith(f"{path}/pets/pets.tsv:3: expected")
@@ -92,11 +102,19 @@ def test_faults_name_the_archive(packed: Packed) -> None:
 
 
 def test_what_is_hidden_or_no_source_is_left_out(packed: Packed) -> None:
-    notes = {"__MACOSX/pets/._pets.tsv": b"\0\5\26\7", "pets/.DS_Store": b"\0\0\0\1", ".hidden/a.tsv": "a\tb\tc\n"}
+    notes = {
+        "__MACOSX/pets/._pets.tsv": b"\0\5\26\7",
+        "pets/.DS_Store": b"\0\0\0\1",
+        ".hidden/a.tsv": "a\tb\tc\n",
+    }
     graph = read(packed({**notes, "pets/pets.tsv": TRIPLES}))
     assert graph.n_entities == 3
     with pytest.warns(ReadWarning, match=r"left out 2 .*\(more, picture.png\)"):
-        read(packed({"pets.tsv": TRIPLES, "more/a.tsv": TRIPLES, "picture.png": b"\x89PNG" + bytes(40)}))
+        read(
+            packed(
+                {"pets.tsv": TRIPLES, "more/a.tsv": TRIPLES, "picture.png": b"\x89PNG" + bytes(40)}
+            )
+        )
 
 
 def test_a_workbook_in_an_archive_is_read(packed: Packed) -> None:
@@ -115,14 +133,22 @@ def test_archives_lie_in_folders_and_not_in_archives(packed: Packed, tmp_path: P
     (path.parent / "more.tsv").write_text("hen\tis_a\tbird\n")
     assert read(path.parent).n_triples == 3
     outer = zipped(tmp_path / "outer.zip", {"inner.zip": path.read_bytes()})
-    with pytest.raises(ReadError, match=r"outer.zip/inner.zip: .*an archive in an archive; unpack it"):
+    with pytest.raises(
+        ReadError, match=r"outer.zip/inner.zip: .*an archive in an archive; unpack it"
+    ):
         read(outer)
-    two = zipped(tmp_path / "two.zip", {"inner.zip": path.read_bytes(), "more.tsv": "hen\tis_a\tbird\n"})
-    with pytest.warns(ReadWarning, match=r"left out a file that cannot be read: .*two.zip/inner.zip"):
+    two = zipped(
+        tmp_path / "two.zip", {"inner.zip": path.read_bytes(), "more.tsv": "hen\tis_a\tbird\n"}
+    )
+    with pytest.warns(
+        ReadWarning, match=r"left out a file that cannot be read: .*two.zip/inner.zip"
+    ):
         assert read(two).n_triples == 1
 
 
-@pytest.mark.parametrize("name", ["../../owned.tsv", "/tmp/owned.tsv", "C:\\owned.tsv", "a\\..\\..\\owned.tsv"])
+@pytest.mark.parametrize(
+    "name", ["../../owned.tsv", "/tmp/owned.tsv", "C:\\owned.tsv", "a\\..\\..\\owned.tsv"]
+)
 def test_names_that_lead_out_are_refused(packed: Packed, name: str) -> None:
     with pytest.raises(ReadError, match="names inside the archive"):
         read(packed({"a.tsv": TRIPLES, name: TRIPLES}))
@@ -130,7 +156,11 @@ def test_names_that_lead_out_are_refused(packed: Packed, name: str) -> None:
 
 def test_links_of_tar_files_are_no_files(tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "a.tar", "w") as archive:
-        for name, kind in (("a.tsv", tarfile.SYMTYPE), ("b.tsv", tarfile.LNKTYPE), ("c.tsv", tarfile.FIFOTYPE)):
+        for name, kind in (
+            ("a.tsv", tarfile.SYMTYPE),
+            ("b.tsv", tarfile.LNKTYPE),
+            ("c.tsv", tarfile.FIFOTYPE),
+        ):
             member = tarfile.TarInfo(name)
             member.type, member.linkname = kind, "/etc/passwd"
             archive.addfile(member)
@@ -140,7 +170,10 @@ def test_links_of_tar_files_are_no_files(tmp_path: Path) -> None:
 
 def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     zeros = bytes(300 << 20)
-    for path in (zipped(tmp_path / "a.zip", {"a.tsv": zeros}), tarred(tmp_path / "a.tgz", {"a.tsv": zeros}, "w:gz")):
+    for path in (
+        zipped(tmp_path / "a.zip", {"a.tsv": zeros}),
+        tarred(tmp_path / "a.tgz", {"a.tsv": zeros}, "w:gz"),
+    ):
         with pytest.raises(ReadError, match="grows beyond"):
             read(path)
     hidden = tarred(tmp_path / "b.tgz", {".a": zeros, "b.tsv": TRIPLES}, "w:gz")
@@ -152,7 +185,9 @@ def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_damaged_and_locked_archives(packed: Packed, tmp_path: Path) -> None:
-    path = packed({"a.tsv": "".join(f"e{at}\tr\te{at * 7}\n" for at in range(20_000)), "b.tsv": TRIPLES})
+    path = packed(
+        {"a.tsv": "".join(f"e{at}\tr\te{at * 7}\n" for at in range(20_000)), "b.tsv": TRIPLES}
+    )
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ReadError, match=r"damaged|found something else"):
@@ -175,7 +210,10 @@ def test_damaged_and_locked_archives(packed: Packed, tmp_path: Path) -> None:
 
 def test_documents_of_an_office_are_no_archives(tmp_path: Path) -> None:
     path = zipped(
-        tmp_path / "a.ods", {"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": "<a/>"}
+        tmp_path / "a.ods",
+        {"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": "<a/>"},
     )
-    with pytest.raises(ReadError, match=r"a document of an office; save its tables as \.xlsx or CSV"):
+    with pytest.raises(
+        ReadError, match=r"a document of an office; save its tables as \.xlsx or CSV"
+    ):
         read(path)

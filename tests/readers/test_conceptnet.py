@@ -13,7 +13,8 @@ ABOUT = '{"dataset": "/d/wiktionary/en", "license": "cc:by-sa/4.0", "weight": 1.
 
 def assertions(*links: tuple[str, str, str]) -> str:
     return "".join(
-        f"/a/[{relation}/,{start}/,{end}/]\t{relation}\t{start}\t{end}\t{ABOUT}\n" for relation, start, end in links
+        f"/a/[{relation}/,{start}/,{end}/]\t{relation}\t{start}\t{end}\t{ABOUT}\n"
+        for relation, start, end in links
     )
 
 
@@ -43,7 +44,9 @@ def test_a_language_that_it_does_not_have_is_an_error(write) -> None:
 
 
 def test_lines_that_are_no_assertions_are_faults(write) -> None:
-    with pytest.warns(ReadWarning, match=r"a\.csv:2: expected an assertion of five columns, found '/r/IsA'"):
+    with pytest.warns(
+        ReadWarning, match=r"a\.csv:2: expected an assertion of five columns, found '/r/IsA'"
+    ):
         graph = read(write("a.csv", assertions(("/r/IsA", "/c/en/cat", "/c/en/pet")) + "/r/IsA\n"))
     assert graph.skipped == 1
     assert len(graph.triples) == 1

@@ -16,9 +16,19 @@ CX: list[Any] = [
     {"numberVerification": [{"longNumber": 281474976710655}]},
     {"metaData": [{"name": "nodes", "elementCount": 2}]},
     {"@context": [{"uniprot": "http://identifiers.org/uniprot/"}]},
-    {"nodes": [{"@id": 1, "n": "LRP6", "r": "uniprot:O75581"}, {"@id": 2, "n": "Axin complex", "r": "a complex"}]},
+    {
+        "nodes": [
+            {"@id": 1, "n": "LRP6", "r": "uniprot:O75581"},
+            {"@id": 2, "n": "Axin complex", "r": "a complex"},
+        ]
+    },
     {"nodes": [{"@id": 3, "n": "twin"}, {"@id": 4, "n": "twin"}]},
-    {"edges": [{"@id": 5, "s": 1, "t": 2, "i": "inhibits"}, {"@id": 6, "s": 3, "t": 4, "i": "binds"}]},
+    {
+        "edges": [
+            {"@id": 5, "s": 1, "t": 2, "i": "inhibits"},
+            {"@id": 6, "s": 3, "t": 4, "i": "binds"},
+        ]
+    },
     {
         "nodeAttributes": [
             *(
@@ -53,7 +63,12 @@ CX2: list[Any] = [
                 "id": 1,
                 "x": 1.5,
                 "y": 2.5,
-                "v": {"n": "LRP6", "r": "uniprot:O75581", "t": "protein", "alias": ["ADCAD2", "STHAG7"]},
+                "v": {
+                    "n": "LRP6",
+                    "r": "uniprot:O75581",
+                    "t": "protein",
+                    "alias": ["ADCAD2", "STHAG7"],
+                },
             },
             {"id": 2, "v": {"n": "Axin complex", "r": "a complex", "t": "complex"}},
             {"id": 3, "v": {"n": "twin", "t": "protein"}},
@@ -91,7 +106,9 @@ def test_what_is_no_node_or_edge_is_named(write) -> None:
         {"nodes": [7, {"v": {"n": "nobody"}}]},
         {"edges": [{"id": 8, "s": 1, "t": 77, "v": {"i": "inhibits"}}]},
     ]
-    with pytest.warns(ReadWarning, match=r"(?s)3 faulty part\(s\).*of nodes with an id.*between two nodes"):
+    with pytest.warns(
+        ReadWarning, match=r"(?s)3 faulty part\(s\).*of nodes with an id.*between two nodes"
+    ):
         assert read(write("net.cx2", json.dumps(broken))).skipped == 3
 
 

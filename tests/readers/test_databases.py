@@ -46,7 +46,9 @@ def semantic_sql(tmp_path: Path) -> Path:
     graph = rdflib.Graph().parse(data=TURTLE, format="turtle")
 
     def short(node: rdflib.term.Node) -> str:
-        return f"_:{node}" if isinstance(node, rdflib.BNode) else graph.namespace_manager.curie(node)
+        return (
+            f"_:{node}" if isinstance(node, rdflib.BNode) else graph.namespace_manager.curie(node)
+        )
 
     rows = [
         (short(one), short(by), None, str(other), other.language)
@@ -66,10 +68,15 @@ def semantic_sql(tmp_path: Path) -> Path:
 
 
 def said(graph) -> set[tuple[str, str, str]]:
-    return {(graph.labels[h], graph.relation_labels[r], graph.labels[t]) for h, r, t in graph.triples.tolist()}
+    return {
+        (graph.labels[h], graph.relation_labels[r], graph.labels[t])
+        for h, r, t in graph.triples.tolist()
+    }
 
 
-@pytest.mark.filterwarnings("ignore:.*left out rating", "ignore:.*are read as", "ignore:.*left out a table")
+@pytest.mark.filterwarnings(
+    "ignore:.*left out rating", "ignore:.*are read as", "ignore:.*left out a table"
+)
 def test_tables_are_linked_by_their_keys(films: Path) -> None:
     graph = read(films)
     assert format_of(films) == "database"
@@ -94,7 +101,9 @@ def test_statements_say_what_the_turtle_says(semantic_sql: Path, write, language
 def test_what_cannot_be_read(films: Path, tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.db"
     damaged.write_bytes(films.read_bytes()[:5000] + bytes(4000))
-    with pytest.raises(ReadError, match="expected a database of SQLite, found a damaged or locked one"):
+    with pytest.raises(
+        ReadError, match="expected a database of SQLite, found a damaged or locked one"
+    ):
         read(damaged)
     empty = tmp_path / "empty.db"
     with closing(sqlite3.connect(empty)) as database:

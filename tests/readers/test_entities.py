@@ -22,8 +22,18 @@ P6,"wolf dog, mixed",,,"P1,P3",forest,40,no,rare
 def test_a_table_of_entities(write) -> None:
     graph = read(write("pets.csv", PETS), on_error="raise")
     assert says(graph)["known"] == {
-        *(("P1", "is_a", "P2"), ("P2", "is_a", "animal"), ("P3", "is_a", "P2"), ("P4", "is_a", "P5")),
-        *(("P5", "is_a", "animal"), ("P6", "is_a", "P1"), ("P6", "is_a", "P3"), ("P1", "habitat", "house")),
+        *(
+            ("P1", "is_a", "P2"),
+            ("P2", "is_a", "animal"),
+            ("P3", "is_a", "P2"),
+            ("P4", "is_a", "P5"),
+        ),
+        *(
+            ("P5", "is_a", "animal"),
+            ("P6", "is_a", "P1"),
+            ("P6", "is_a", "P3"),
+            ("P1", "habitat", "house"),
+        ),
         *(("P1", "habitat", "yard"), ("P3", "habitat", "forest"), ("P4", "habitat", "house")),
         ("P6", "habitat", "forest"),
     }
@@ -63,29 +73,56 @@ def test_rows_that_end_before_their_last_empty_cells_are_whole(write) -> None:
         graph = read(write("a.csv", content))
     assert "2 row(s) have fewer cells than the 4 columns of the header" in str(warned[0].message)
     assert (list(graph.labels), graph.skipped) == (["dog", "animal", "cat"], 1)
-    assert says(read(write("b.csv", "x,head,relation,tail,note\n1,a,is_a,b\n2,c,is_a\n"), on_error="skip"))[
-        "known"
-    ] == {("a", "is_a", "b")}
+    assert says(
+        read(write("b.csv", "x,head,relation,tail,note\n1,a,is_a,b\n2,c,is_a\n"), on_error="skip")
+    )["known"] == {("a", "is_a", "b")}
     with pytest.raises(ReadError, match=r"a\.csv:3: expected 4 columns"):
         read(write("a.csv", content), on_error="raise")
 
 
 def test_words_for_nothing_are_no_entities(write) -> None:
-    graph = read(write("a.csv", "label,parent,habitat\ndog,pet,n/a\npet,-,NA\ncat,pet,home\nmouse,pet,home\n"))
+    graph = read(
+        write(
+            "a.csv", "label,parent,habitat\ndog,pet,n/a\npet,-,NA\ncat,pet,home\nmouse,pet,home\n"
+        )
+    )
     assert set(graph.ids) == {"dog", "pet", "cat", "mouse", "home"}
-    known = says(read(write("b.csv", "id,label,parent\nNA,Namibia,-\nX,Windhoek,NA\nY,none,\nZ,one,None\n")))["known"]
+    known = says(
+        read(write("b.csv", "id,label,parent\nNA,Namibia,-\nX,Windhoek,NA\nY,none,\nZ,one,None\n"))
+    )["known"]
     assert known == {("X", "is_a", "NA"), ("Z", "is_a", "Y")}  # unless a row is one
 
 
 def test_names_that_are_no_iris_stay_as_they_are(write) -> None:
-    names = ["AC/DC", "TCP/IP", "C#", "YouTube", "mRNA", "Blade Runner: 2049", "New_York", "ex:dogHouse"]
+    names = [
+        "AC/DC",
+        "TCP/IP",
+        "C#",
+        "YouTube",
+        "mRNA",
+        "Blade Runner: 2049",
+        "New_York",
+        "ex:dogHouse",
+    ]
     graph = read(write("a.tsv", "".join(f"{name}\tis in\tthe list\n" for name in names)))
-    labels = ["AC/DC", "TCP/IP", "C#", "YouTube", "mRNA", "Blade Runner: 2049", "New York", "dog house"]
+    labels = [
+        "AC/DC",
+        "TCP/IP",
+        "C#",
+        "YouTube",
+        "mRNA",
+        "Blade Runner: 2049",
+        "New York",
+        "dog house",
+    ]
     assert [graph.labels[graph.find(name)[0]] for name in names] == labels
 
 
 def test_alternative_ids_in_a_table(write) -> None:
-    graph = read(write("a.csv", "id,label,parent,alt_ids\nX:1,dog,X:9,X:7|X:8\nX:2,pet,,X:9\n"), on_error="raise")
+    graph = read(
+        write("a.csv", "id,label,parent,alt_ids\nX:1,dog,X:9,X:7|X:8\nX:2,pet,,X:9\n"),
+        on_error="raise",
+    )
     assert says(graph)["alternatives"] == {"X:1": {"X:7", "X:8"}, "X:2": {"X:9"}}
     assert says(graph)["known"] == {("X:1", "is_a", "X:2")}
     table = "id,label,synonyms,alternative_ids\nA,new,n/a,B|NA\nB,other,,\n"  # a row is an entity
@@ -105,8 +142,15 @@ def test_whole_numbers_of_columns_with_gaps(write, gaps: str | None) -> None:
 
 def test_lists_and_columns_of_one_name_in_a_frame() -> None:
     pandas = pytest.importorskip("pandas")
-    cells = {"id": ["P1", "P2"], "label": ["dog", "pet"], "synonyms": [["hound", "pooch"], []], "parent": [["P2"], []]}
-    frame = pandas.concat([pandas.DataFrame(cells), pandas.DataFrame({"label": ["Hund", "Tier"]})], axis=1)
+    cells = {
+        "id": ["P1", "P2"],
+        "label": ["dog", "pet"],
+        "synonyms": [["hound", "pooch"], []],
+        "parent": [["P2"], []],
+    }
+    frame = pandas.concat(
+        [pandas.DataFrame(cells), pandas.DataFrame({"label": ["Hund", "Tier"]})], axis=1
+    )
     graph = read(frame, on_error="raise")
     assert says(graph)["known"] == {("P1", "is_a", "P2")}
     assert [sorted(names) for names in graph.synonyms] == [["Hund", "hound", "pooch"], ["Tier"]]
@@ -114,20 +158,31 @@ def test_lists_and_columns_of_one_name_in_a_frame() -> None:
 
 
 def test_the_other_label_of_a_repeated_id_is_a_synonym(write) -> None:
-    graph = read(write("a.csv", "id,label,synonym\n1,car,auto\n1,car,wagon\n1,motor car,\n"), on_error="raise")
+    graph = read(
+        write("a.csv", "id,label,synonym\n1,car,auto\n1,car,wagon\n1,motor car,\n"),
+        on_error="raise",
+    )
     assert says(graph)["entities"] == {"1": ("car", {"auto", "wagon", "motor car"}, "")}
 
 
 def test_obsolete_rows_of_a_table_are_left_out(write) -> None:
-    graph = read(write("a.csv", "Class ID,Preferred Label,Obsolete\n1,dog,FALSE\n2,hound,TRUE\n"), on_error="raise")
+    graph = read(
+        write("a.csv", "Class ID,Preferred Label,Obsolete\n1,dog,FALSE\n2,hound,TRUE\n"),
+        on_error="raise",
+    )
     assert (list(graph.ids), graph.skipped) == (["1"], 0)
 
 
 def test_a_quoted_cell_of_many_lines_parts_synonyms(write) -> None:
     names = [f"name {n}" for n in range(60)]
-    content = 'id,label,synonyms,definition\n1,dog,"' + "\n".join(names) + '","it\nbarks"\n2,"a\ncat",,\n'
+    content = (
+        'id,label,synonyms,definition\n1,dog,"' + "\n".join(names) + '","it\nbarks"\n2,"a\ncat",,\n'
+    )
     graph = read(write("a.csv", content), on_error="raise")
-    assert says(graph)["entities"] == {"1": ("dog", set(names), "it barks"), "2": ("a cat", set(), "")}
+    assert says(graph)["entities"] == {
+        "1": ("dog", set(names), "it barks"),
+        "2": ("a cat", set(), ""),
+    }
 
 
 def test_what_is_left_out_of_a_table_is_said(write) -> None:
@@ -136,7 +191,9 @@ def test_what_is_left_out_of_a_table_is_said(write) -> None:
 
 
 def test_a_row_without_an_id_has_its_label(write) -> None:
-    text = "name,runs on,serial number\nweb-01,rack-1,SN1\nrack-1,,SN2\nrack-2,,SN3\napp-01,web-01,\n"
+    text = (
+        "name,runs on,serial number\nweb-01,rack-1,SN1\nrack-1,,SN2\nrack-2,,SN3\napp-01,web-01,\n"
+    )
     said = says(read(write("a.csv", text), on_error="raise"))
     assert said["known"] == {("SN1", "runs on", "SN2"), ("app-01", "runs on", "SN1")}
 

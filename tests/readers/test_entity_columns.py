@@ -13,10 +13,19 @@ from tests.graph_strategies import says
 @pytest.mark.parametrize(
     ("content", "known"),
     [
-        ("child,parent\ndog,animal\ncat,animal\n", {("dog", "is_a", "animal"), ("cat", "is_a", "animal")}),
+        (
+            "child,parent\ndog,animal\ncat,animal\n",
+            {("dog", "is_a", "animal"), ("cat", "is_a", "animal")},
+        ),
         ("Concept\tBroader\nDog\tanimal\nAnimal\t\n", {("Dog", "is_a", "Animal")}),
-        ("Label\tDefinition\tLikes\ndog\tit barks\tcat\ncat\tit purrs\t\n", {("dog", "Likes", "cat")}),
-        ("category,is a,concept\ntopic,is a,concept\n", {(name, "is a", "concept") for name in ("category", "topic")}),
+        (
+            "Label\tDefinition\tLikes\ndog\tit barks\tcat\ncat\tit purrs\t\n",
+            {("dog", "Likes", "cat")},
+        ),
+        (
+            "category,is a,concept\ntopic,is a,concept\n",
+            {(name, "is a", "concept") for name in ("category", "topic")},
+        ),
         ("id,parent,parent\n1,2,3\n", {("1", "is_a", "2"), ("1", "is_a", "3")}),
         ("name;kind of\ndog;animal\nanimal;n/a\n", {("dog", "is_a", "animal")}),
         ("# pets\nid,label,parent\n1,dog,2\n2,animal,\n", {("1", "is_a", "2")}),
@@ -37,11 +46,15 @@ def test_headers_of_entities(write, content: str, known: set[tuple[str, str, str
 )
 def test_what_has_an_id_and_a_label_is_an_entity(write, content: str) -> None:
     graph = read(write("a.csv", content), on_error="raise")
-    assert {"P1": "dog", "P2": "canine"}.items() <= dict(zip(graph.ids, graph.labels, strict=True)).items()
+    assert {"P1": "dog", "P2": "canine"}.items() <= dict(
+        zip(graph.ids, graph.labels, strict=True)
+    ).items()
     assert ("P1", "is_a", "P2") in says(graph)["known"]
 
 
-@pytest.mark.parametrize("header", ["Class ID,Preferred Label,Synonyms,Definitions", "id,label,Alt_Label,definition"])
+@pytest.mark.parametrize(
+    "header", ["Class ID,Preferred Label,Synonyms,Definitions", "id,label,Alt_Label,definition"]
+)
 def test_headers_of_other_tools(write, header: str) -> None:
     graph = read(write("a.csv", f"{header}\nP1,dog,hound|pooch,It barks.\n"), on_error="raise")
     assert (list(graph.synonyms[0]), graph.definitions[0]) == (["hound", "pooch"], "It barks.")
@@ -50,12 +63,23 @@ def test_headers_of_other_tools(write, header: str) -> None:
 @pytest.mark.parametrize(
     ("content", "known"),
     [
-        ("id,name,category\n1,phone,goods\n2,case,goods\n", {("1", "category", "goods"), ("2", "category", "goods")}),
-        ("class,title,definition\npet,dog,barks\npet,cat,purrs\n", {("dog", "class", "pet"), ("cat", "class", "pet")}),
-        ("name,category\ndog,pet\ncat,pet\n", {("dog", "category", "pet"), ("cat", "category", "pet")}),
+        (
+            "id,name,category\n1,phone,goods\n2,case,goods\n",
+            {("1", "category", "goods"), ("2", "category", "goods")},
+        ),
+        (
+            "class,title,definition\npet,dog,barks\npet,cat,purrs\n",
+            {("dog", "class", "pet"), ("cat", "class", "pet")},
+        ),
+        (
+            "name,category\ndog,pet\ncat,pet\n",
+            {("dog", "category", "pet"), ("cat", "category", "pet")},
+        ),
     ],
 )
-def test_a_category_beside_a_label_is_no_synonym(write, content: str, known: set[tuple[str, str, str]]) -> None:
+def test_a_category_beside_a_label_is_no_synonym(
+    write, content: str, known: set[tuple[str, str, str]]
+) -> None:
     graph = read(write("a.csv", content), on_error="raise")
     assert says(graph)["known"] == known
     assert not any(graph.synonyms)
@@ -80,7 +104,8 @@ def test_spellings_of_headers(write, header: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "header", ["Skill,Parent skill", "JobTitle,ParentJobTitle", "Unit,Unit parent", "topic,broader topic"]
+    "header",
+    ["Skill,Parent skill", "JobTitle,ParentJobTitle", "Unit,Unit parent", "topic,broader topic"],
 )
 def test_a_column_named_after_what_it_lists_beside_one_of_their_parents(write, header: str) -> None:
     graph = read(write("a.csv", f"{header},Description\ndog,pet,barks\npet,,\n"), on_error="raise")
@@ -91,14 +116,22 @@ def test_a_column_named_after_what_it_lists_beside_one_of_their_parents(write, h
 @pytest.mark.parametrize(
     ("content", "known"),
     [
-        ("label,capital,continent\nGermany,Berlin,Europe\nFrance,Paris,Europe\nJapan,Tokyo,Asia\n", "continent"),
+        (
+            "label,capital,continent\nGermany,Berlin,Europe\nFrance,Paris,Europe\nJapan,Tokyo,Asia\n",
+            "continent",
+        ),
         ("name,currency\nGermany,Euro\nFrance,Euro\nJapan,Yen\n", "currency"),
         ("SKU,Product Name,Brand\n1,Drill,Bosch\n2,Hammer,Bosch\n3,Saw,Tefal\n", "Brand"),
         ("Product ID,Product Name,Brand\n1,Drill,Bosch\n2,Hammer,Bosch\n3,Saw,Tefal\n", "Brand"),
-        ("Product Name,Parent Category,Brand\nDrill,Tools,Bosch\nHammer,Tools,Bosch\nTools,,Tefal\n", "Brand"),
+        (
+            "Product Name,Parent Category,Brand\nDrill,Tools,Bosch\nHammer,Tools,Bosch\nTools,,Tefal\n",
+            "Brand",
+        ),
     ],
 )
-def test_one_name_in_the_first_place_tells_a_table_of_entities(write, content: str, known: str) -> None:
+def test_one_name_in_the_first_place_tells_a_table_of_entities(
+    write, content: str, known: str
+) -> None:
     graph = read(write("table.csv", content), on_error="skip")
     assert known in graph.relation_ids
     place = content.startswith(("SKU", "Product ID"))
@@ -106,23 +139,38 @@ def test_one_name_in_the_first_place_tells_a_table_of_entities(write, content: s
 
 
 def test_a_list_of_labels_is_a_table_too(write) -> None:
-    assert list(read(write("list.csv", "label\nPower tools\nDrills\n"), on_error="raise").labels) == [
+    assert list(
+        read(write("list.csv", "label\nPower tools\nDrills\n"), on_error="raise").labels
+    ) == [
         "Power tools",
         "Drills",
     ]
 
 
 def test_triples_of_a_name_are_triples(write) -> None:
-    graph = read(write("triples.tsv", "name\tdomain\tthing\nurl\tdomain\tthing\nage\tdomain\tperson\n"))
+    graph = read(
+        write("triples.tsv", "name\tdomain\tthing\nurl\tdomain\tthing\nage\tdomain\tperson\n")
+    )
     assert list(graph.relation_ids) == ["domain"]
-    assert len(read(write("pairs.csv", "drug_id,treats,disease_name\nd1,treats,flu\nd2,treats,cold\n")).ids) == 6
+    assert (
+        len(
+            read(
+                write("pairs.csv", "drug_id,treats,disease_name\nd1,treats,flu\nd2,treats,cold\n")
+            ).ids
+        )
+        == 6
+    )
 
 
 @pytest.mark.parametrize(
-    "header", ["SKU,Product Name,Category", "id,product,category", "SKU,Title,Class", "id,article,category"]
+    "header",
+    ["SKU,Product Name,Category", "id,product,category", "SKU,Title,Class", "id,article,category"],
 )
 def test_a_category_is_a_relation_of_what_stands_before_it(write, header: str) -> None:
-    graph = read(write("products.csv", f"{header}\nA1,Hammer,Tools\nA2,Saw,Tools\nA3,Apple,Food\n"), on_error="skip")
+    graph = read(
+        write("products.csv", f"{header}\nA1,Hammer,Tools\nA2,Saw,Tools\nA3,Apple,Food\n"),
+        on_error="skip",
+    )
     relation = header.rpartition(",")[2]
     assert list(graph.labels[:3]) == ["Hammer", "Saw", "Apple"]
     assert says(graph)["known"] == {
@@ -133,20 +181,33 @@ def test_a_category_is_a_relation_of_what_stands_before_it(write, header: str) -
 
 
 def test_a_column_that_is_taken_for_labels_is_said(write) -> None:
-    with pytest.warns(ReadWarning, match="took article for the labels, as no column is named label or name"):
+    with pytest.warns(
+        ReadWarning, match="took article for the labels, as no column is named label or name"
+    ):
         read(write("a.csv", "id,article,shelf\n1,Hammer,low\n2,Saw,low\n3,Apple,top\n"))
     with pytest.warns(ReadWarning, match="left out remark: "):  # too long for names
-        graph = read(write("b.csv", "".join(["id,remark\n", *(f"x{at},{'so and so ' * 9}{at}\n" for at in range(5))])))
+        graph = read(
+            write(
+                "b.csv",
+                "".join(["id,remark\n", *(f"x{at},{'so and so ' * 9}{at}\n" for at in range(5))]),
+            )
+        )
     assert list(graph.labels) == [f"x{at}" for at in range(5)]
 
 
 def test_labels_of_something_else_are_values(write) -> None:
-    rows = ["F1,A crew meets a monster,Ridley Scott", "F2,A ship sinks,James Cameron", "F3,A replicant,Ridley Scott"]
+    rows = [
+        "F1,A crew meets a monster,Ridley Scott",
+        "F2,A ship sinks,James Cameron",
+        "F3,A replicant,Ridley Scott",
+    ]
     with pytest.warns(ReadWarning, match="took summary for the labels"):
         graph = read(write("films.csv", "\n".join(["id,summary,director_name", *rows])))
     assert says(graph)["entities"]["F1"][0] == "A crew meets a monster"
     assert ("F3", "director_name", "Ridley Scott") in says(graph)["known"]
-    own = write("products.csv", "product_id,product_name,maker\nP1,Drill,Bolt\nP2,Drill,Bolt\nP3,Saw,Bolt\n")
+    own = write(
+        "products.csv", "product_id,product_name,maker\nP1,Drill,Bolt\nP2,Drill,Bolt\nP3,Saw,Bolt\n"
+    )
     assert says(read(own, on_error="raise"))["entities"]["P2"][0] == "Drill"
 
 
@@ -162,8 +223,18 @@ def test_the_first_key_is_the_id_where_others_stand_beside_it(write) -> None:
     [
         ("dept_id,emp_id,name", ["D1,E1,Ann", "D1,E2,Bob", "D2,E3,Cy"], "E2", "Bob"),
         ("ProductID,ProductName,SupplierID", ["1,Chai,7", "2,Chang,7", "3,Tofu,8"], "2", "Chang"),
-        ("category_id,product_id,product_name", ["C1,P1,Drill", "C1,P2,Saw", "C2,P3,Tea"], "P2", "Saw"),
-        ("SKU,Product Name,Colour", ["A1,Shirt,red", "A2,Shirt,red", "A3,Shirt,blue"], "A2", "Shirt"),
+        (
+            "category_id,product_id,product_name",
+            ["C1,P1,Drill", "C1,P2,Saw", "C2,P3,Tea"],
+            "P2",
+            "Saw",
+        ),
+        (
+            "SKU,Product Name,Colour",
+            ["A1,Shirt,red", "A2,Shirt,red", "A3,Shirt,blue"],
+            "A2",
+            "Shirt",
+        ),
         ("id,dept,full_name", ["1,IT,Ann Ray", "2,IT,Ann Ray", "3,HR,Cy Poe"], "2", "Ann Ray"),
     ],
 )
@@ -186,7 +257,11 @@ def test_a_key_that_goes_with_the_label_is_the_id_however_many_rows_have_it(writ
     text = "disease_id,name,hpo_id\nOMIM:1,Marfan,HP:1\nOMIM:1,Marfan,HP:2\nOMIM:2,Gaucher,HP:1\n"
     said = says(read(write("a.csv", text), on_error="raise"))
     assert said["entities"]["OMIM:1"][0] == "Marfan"
-    assert said["known"] == {("OMIM:1", "hpo_id", "HP:1"), ("OMIM:1", "hpo_id", "HP:2"), ("OMIM:2", "hpo_id", "HP:1")}
+    assert said["known"] == {
+        ("OMIM:1", "hpo_id", "HP:1"),
+        ("OMIM:1", "hpo_id", "HP:2"),
+        ("OMIM:2", "hpo_id", "HP:1"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -211,7 +286,9 @@ def test_a_key_that_goes_with_the_label_is_the_id_however_many_rows_have_it(writ
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*(took|left out)")
-def test_headers_of_few_columns_and_in_comments(write, content: str, links: set[tuple[str, str, str]]) -> None:
+def test_headers_of_few_columns_and_in_comments(
+    write, content: str, links: set[tuple[str, str, str]]
+) -> None:
     name = "a.tsv" if "\t" in content else "a.csv"
     assert links <= says(read(write(name, content)))["known"]
 
@@ -227,7 +304,9 @@ def test_headers_of_few_columns_and_in_comments(write, content: str, links: set[
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*left out")
-def test_codes_that_stand_first_tell_namesakes_apart(write, codes: list[str], ids: set[str]) -> None:
+def test_codes_that_stand_first_tell_namesakes_apart(
+    write, codes: list[str], ids: set[str]
+) -> None:
     rows = [f"{code},{name},AL" for code, name in zip(codes, ("Lee", "Lee", "Clay"), strict=True)]
     said = says(read(write("a.csv", "\n".join(["fips,name,state", *rows]))))
     assert {head for head, relation, _ in said["known"] if relation == "state"} == ids
@@ -239,21 +318,70 @@ def test_a_postal_code_is_an_id_where_it_tells_rows_apart(write) -> None:
     said = says(read(write("a.csv", "\n".join(["zip_code,city,state", *rows]))))
     assert ("102", "city", "Rome") in said["known"]
     rows = [f"{town % 2},Town {town % 4},{mode}" for town in range(8) for mode in ("air", "sea")]
-    assert ("Town 1", "mode", "sea") in says(read(write("b.csv", "\n".join(["zip_code,city,mode", *rows]))))["known"]
+    assert ("Town 1", "mode", "sea") in says(
+        read(write("b.csv", "\n".join(["zip_code,city,mode", *rows])))
+    )["known"]
 
 
 def test_spaces_before_quotes_are_no_part_of_a_cell(write) -> None:
-    rows = ['"Bolt", "JAM", "gold"', '"Blake, Y.", "JAM", "gold"', '"Lewis", "USA", "gold"', '"Hines", "USA", "gold"']
+    rows = [
+        '"Bolt", "JAM", "gold"',
+        '"Blake, Y.", "JAM", "gold"',
+        '"Lewis", "USA", "gold"',
+        '"Hines", "USA", "gold"',
+    ]
     content = "\n".join(["name, country, medal", *rows])
-    assert ("Blake, Y.", "country", "JAM") in says(read(write("a.csv", content), on_error="raise"))["known"]
+    assert ("Blake, Y.", "country", "JAM") in says(read(write("a.csv", content), on_error="raise"))[
+        "known"
+    ]
 
 
 GENES = [
-    ("HGNC:5", "A1BG", "alpha-1-B glycoprotein", "", "", "ENSG00000121410", "gene with protein product"),
-    ("HGNC:37133", "A1BG-AS1", "A1BG antisense RNA 1", "FLJ23569", "A1BGAS|A1BG-AS", "ENSG00000268895", "RNA"),
-    ("HGNC:24086", "A1CF", "APOBEC1 complementation factor", "ACF, ASP, ACF64", "", "ENSG00000148584", "RNA"),
-    ("HGNC:7", "A2M", "alpha-2-macroglobulin", "FWP007, S863-7", "", "ENSG00000175899", "gene with protein product"),
-    ("HGNC:23336", "A2ML1", "alpha-2-macroglobulin like 1", "FLJ25179, p170", "CPAMD9", "ENSG00000166535", "RNA"),
+    (
+        "HGNC:5",
+        "A1BG",
+        "alpha-1-B glycoprotein",
+        "",
+        "",
+        "ENSG00000121410",
+        "gene with protein product",
+    ),
+    (
+        "HGNC:37133",
+        "A1BG-AS1",
+        "A1BG antisense RNA 1",
+        "FLJ23569",
+        "A1BGAS|A1BG-AS",
+        "ENSG00000268895",
+        "RNA",
+    ),
+    (
+        "HGNC:24086",
+        "A1CF",
+        "APOBEC1 complementation factor",
+        "ACF, ASP, ACF64",
+        "",
+        "ENSG00000148584",
+        "RNA",
+    ),
+    (
+        "HGNC:7",
+        "A2M",
+        "alpha-2-macroglobulin",
+        "FWP007, S863-7",
+        "",
+        "ENSG00000175899",
+        "gene with protein product",
+    ),
+    (
+        "HGNC:23336",
+        "A2ML1",
+        "alpha-2-macroglobulin like 1",
+        "FLJ25179, p170",
+        "CPAMD9",
+        "ENSG00000166535",
+        "RNA",
+    ),
 ]
 
 
@@ -292,13 +420,22 @@ def test_further_names_are_synonyms(write) -> None:
     [
         (
             "Drug,Target,Disease,Dose",
-            ["Aspirin,COX1,Pain,5", "Aspirin,COX2,Pain,7", "Ibuprofen,COX1,Fever,5", "Ibuprofen,COX2,Pain,5"],
+            [
+                "Aspirin,COX1,Pain,5",
+                "Aspirin,COX2,Pain,7",
+                "Ibuprofen,COX1,Fever,5",
+                "Ibuprofen,COX2,Pain,5",
+            ],
             {("Aspirin", "Target", "COX2"), ("Ibuprofen", "Disease", "Fever")},
             "Aspirin",
         ),
         (
             "Mode,City,Postal Code,Kind",
-            [f"{mode},Town {town},{town},K{town % 2}" for mode in ("air", "sea") for town in range(8)],
+            [
+                f"{mode},Town {town},{town},K{town % 2}"
+                for mode in ("air", "sea")
+                for town in range(8)
+            ],
             {("Town 1", "Mode", "sea"), ("Town 2", "Kind", "K0")},
             "Town 7",
         ),
@@ -310,7 +447,12 @@ def test_further_names_are_synonyms(write) -> None:
         ),
         (
             "study_id,when,study_name,drug",
-            ["S1,2020-01-01,First,A", "S1,2020-01-01,First,B", "S2,2020-01-01,Other,A", "S2,2020-01-02,Other,B"],
+            [
+                "S1,2020-01-01,First,A",
+                "S1,2020-01-01,First,B",
+                "S2,2020-01-01,Other,A",
+                "S2,2020-01-02,Other,B",
+            ],
             {("S1", "drug", "B"), ("S2", "drug", "A")},
             "First",
         ),

@@ -13,7 +13,8 @@ from tests.graph_strategies import says
 
 def test_wn18rr_as_simkgc_has_it(write) -> None:
     root = write(
-        "wn/train.txt", "00260881\t_hypernym\t00260622\n00260881\t_derivationally_related_form\t00260622\n"
+        "wn/train.txt",
+        "00260881\t_hypernym\t00260622\n00260881\t_derivationally_related_form\t00260622\n",
     ).parent
     write("wn/valid.txt", "00260622\t_hypernym\t00260881\n")
     write("wn/test.txt", "00260622\t_also_see\t00260881\n")
@@ -56,7 +57,11 @@ WIKIDATA = {
             [
                 {"entity_id": "Q1", "entity": "dog", "entity_desc": "It barks."},
                 {"entity_id": "Q2", "entity": "animal", "entity_desc": ""},
-                {"entity_id": "00260622", "entity": "__land_reform_NN_1", "entity_desc": "a redistribution"},
+                {
+                    "entity_id": "00260622",
+                    "entity": "__land_reform_NN_1",
+                    "entity_desc": "a redistribution",
+                },
                 {"entity_id": "Q9", "entity": "not here"},
                 {"entity": "no id"},
                 "no object",
@@ -65,7 +70,11 @@ WIKIDATA = {
         ),
         (
             {
-                "Q1": {"label": "dog", "description": "It barks.", "wiki": "https://en.wikipedia.org/wiki/Dog"},
+                "Q1": {
+                    "label": "dog",
+                    "description": "It barks.",
+                    "wiki": "https://en.wikipedia.org/wiki/Dog",
+                },
                 "Q2": {"label": "animal", "description": None},
                 "00260622": {"label": "land reform", "description": "a redistribution"},
                 "Q9": {"label": "not here"},
@@ -78,7 +87,9 @@ WIKIDATA = {
 def test_names_in_json_beside_triples(write, entities: object, relations: object) -> None:
     root = write("kg/train.txt", "Q1\tP1\tQ2\nQ2\tP1\t00260622\n").parent
     write("kg/test.txt", "Q2\tP1\tQ1\n")
-    write("kg/test.txt.json", json.dumps([{"head_id": "Q2", "relation": "kind of", "tail_id": "Q1"}]))
+    write(
+        "kg/test.txt.json", json.dumps([{"head_id": "Q2", "relation": "kind of", "tail_id": "Q1"}])
+    )
     write("kg/entities.json", json.dumps(entities))
     write("kg/relations.json", json.dumps(relations))
     graph = read(root, on_error="raise")
@@ -96,7 +107,10 @@ def test_wikidata5m(write) -> None:
     write("kg/wikidata5m_relation.txt", "P1\tkind of\tis a\nP2\teats\nP9\tnot here\n")
     write("kg/wikidata5m_text.txt", "Q1\tThe dog barks.\nQ9\tNot here.\n")
     graph = read(root, on_error="raise")
-    assert says(graph)["entities"] == {"Q1": ("dog", {"hound", "dogs"}, "The dog barks."), "Q2": ("animal", set(), "")}
+    assert says(graph)["entities"] == {
+        "Q1": ("dog", {"hound", "dogs"}, "The dog barks."),
+        "Q2": ("animal", set(), ""),
+    }
     assert says(graph)["relations"] == {"P1": "kind of", "P2": "eats"}
 
 
@@ -107,7 +121,10 @@ def test_kg_bert_layout(write) -> None:
     write("kg/entity2textlong.txt", "a\ta longer text\n")
     write("kg/relation2text.txt", "r_x\trelated to\n")
     graph = read(root, on_error="raise")
-    assert says(graph)["entities"] == {"a": ("the first", set(), "a longer text"), "b": ("the second", set(), "")}
+    assert says(graph)["entities"] == {
+        "a": ("the first", set(), "a longer text"),
+        "b": ("the second", set(), ""),
+    }
     assert (graph.relation_labels[0], len(graph.valid)) == ("related to", 1)
 
 
@@ -190,10 +207,15 @@ def test_held_out_triples_that_are_known_are_counted(write) -> None:
 
 
 def test_each_file_of_another_folder_is_a_source(write) -> None:
-    root = write("annotations/genes.tsv", "head\trelation\ttail\nex:FBN1\tcauses\tMarfan syndrome\n").parent
+    root = write(
+        "annotations/genes.tsv", "head\trelation\ttail\nex:FBN1\tcauses\tMarfan syndrome\n"
+    ).parent
     write("annotations/diseases.csv", "id,label,parent\nex:1,Marfan syndrome,ex:2\nex:2,disease,\n")
     write("annotations/.hidden", "no graph\n")
-    assert says(read(root, on_error="raise"))["known"] == {("ex:1", "is_a", "ex:2"), ("ex:FBN1", "causes", "ex:1")}
+    assert says(read(root, on_error="raise"))["known"] == {
+        ("ex:1", "is_a", "ex:2"),
+        ("ex:FBN1", "causes", "ex:1"),
+    }
     write("annotations/README.md", "Genes, diseases, and what one has to do with the other.\n")
     write("annotations/older/genes.tsv", "ex:FBN2\tcauses\tex:1\n")
     write("annotations/zebra.png", "\x89PNG\n")
@@ -218,7 +240,9 @@ def test_a_folder_in_a_folder_alone_is_entered(write) -> None:
 
 def test_what_is_held_out_needs_training(write) -> None:
     write("pets/valid.txt", "cat\tis_a\tanimal\n")
-    with pytest.raises(ReadError, match=r"expected train\.txt .* beside test\.tsv and valid\.txt, found none"):
+    with pytest.raises(
+        ReadError, match=r"expected train\.txt .* beside test\.tsv and valid\.txt, found none"
+    ):
         read(write("pets/test.tsv", "dog\tis_a\tanimal\n").parent)
 
 
@@ -267,5 +291,7 @@ def test_triples_of_numbers(write, files: dict[str, str]) -> None:
     assert said["entities"]["/m/1"][0] == "Ann"
     train = next(name for name in files if name.startswith("train"))
     write(f"fb/{train}", f"{files[train]}0\t7\t0\nstray\n")
-    with pytest.warns(ReadWarning, match=rf"{train}:\d: expected the numbers of two entities and a relation"):
+    with pytest.warns(
+        ReadWarning, match=rf"{train}:\d: expected the numbers of two entities and a relation"
+    ):
         assert read(root).skipped == 2

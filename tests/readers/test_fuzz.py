@@ -36,7 +36,9 @@ SAMPLES = {
     b'<d id="2"/></c>',
     "a.ofn": b"Prefix(:=<http://x.org/>)\nOntology(<http://x.org>\nSubClassOf(:a ObjectSomeValuesFrom(:r :b))\n"
     b'AnnotationAssertion(rdfs:label :a "a"@en)\n)\n',
-    "a.db": (Path(__file__).parents[1] / "reliability" / "corpus" / "unknown-sqlite").read_bytes()[1:],
+    "a.db": (Path(__file__).parents[1] / "reliability" / "corpus" / "unknown-sqlite").read_bytes()[
+        1:
+    ],
     "a.jsonl": b'{"head": "a", "relation": "r", "tail": {"id": "b"}}\n{"head": "c", "relation": "r", "tail": "a"}\n',
 }
 
@@ -51,7 +53,8 @@ def test_whatever_a_file_holds_it_is_read_or_refused(name: str, data: st.DataObj
         end = start + data.draw(st.integers(0, 8))
         content[start:end] = data.draw(
             st.one_of(
-                st.binary(max_size=4), st.sampled_from([b"\n", b"\t", b'"', b"[", b"null", b"1", b"{}", b"&x;", b"\\"])
+                st.binary(max_size=4),
+                st.sampled_from([b"\n", b"\t", b'"', b"[", b"null", b"1", b"{}", b"&x;", b"\\"]),
             )
         )
     with tempfile.TemporaryDirectory() as folder:

@@ -27,7 +27,11 @@ NEO4J = """<?xml version="1.0" encoding="UTF-8"?>
 
 def pets(*, named_by_key: bool = False) -> networkx.MultiDiGraph:
     graph = networkx.MultiDiGraph()
-    for name, (label, kind) in {"d": ("dog", "tame"), "c": ("cat", "tame"), "a": ("animal", "any")}.items():
+    for name, (label, kind) in {
+        "d": ("dog", "tame"),
+        "c": ("cat", "tame"),
+        "a": ("animal", "any"),
+    }.items():
         graph.add_node(name, label=label, kind=kind)
     for head, relation, tail in (("d", "is_a", "a"), ("c", "is_a", "a"), ("d", "chases", "c")):
         graph.add_edge(head, tail, **{"key" if named_by_key else "relation": relation})
@@ -40,10 +44,21 @@ def written(graph: networkx.Graph, format: str) -> bytes:
     return stream.getvalue()
 
 
-@pytest.mark.parametrize(("format", "named_by_key"), [("graphml", False), ("graphml", True), ("gexf", False)])
+@pytest.mark.parametrize(
+    ("format", "named_by_key"), [("graphml", False), ("graphml", True), ("gexf", False)]
+)
 def test_nodes_and_edges(write, format: str, named_by_key: bool) -> None:
-    said = says(read(write(f"a.{format}", written(pets(named_by_key=named_by_key), format)), on_error="skip"))
-    assert {("d", "is_a", "a"), ("c", "is_a", "a"), ("d", "chases", "c"), ("d", "kind", "tame")} <= said["known"]
+    said = says(
+        read(
+            write(f"a.{format}", written(pets(named_by_key=named_by_key), format)), on_error="skip"
+        )
+    )
+    assert {
+        ("d", "is_a", "a"),
+        ("c", "is_a", "a"),
+        ("d", "chases", "c"),
+        ("d", "kind", "tame"),
+    } <= said["known"]
     assert said["entities"]["d"][0] == "dog"
 
 
@@ -51,7 +66,9 @@ def test_attributes_named_as_ends_and_ids_are_none(write) -> None:
     graph = networkx.DiGraph()
     graph.add_node("d", label="dog", id="7")
     graph.add_edge("d", "a", relation="is_a", source="a book")
-    assert says(read(write("a.graphml", written(graph, "graphml")), on_error="skip"))["known"] == {("d", "is_a", "a")}
+    assert says(read(write("a.graphml", written(graph, "graphml")), on_error="skip"))["known"] == {
+        ("d", "is_a", "a")
+    }
 
 
 def test_what_neo4j_exports(write) -> None:
@@ -69,7 +86,9 @@ def test_edges_without_a_direction_make_a_warning(write) -> None:
     graph = networkx.Graph()
     graph.add_edge("d", "c", relation="near")
     with pytest.warns(ReadWarning, match="no direction"):
-        assert says(read(write("a.graphml", written(graph, "graphml"))))["known"] == {("d", "near", "c")}
+        assert says(read(write("a.graphml", written(graph, "graphml"))))["known"] == {
+            ("d", "near", "c")
+        }
 
 
 @pytest.mark.parametrize(
@@ -90,7 +109,11 @@ def test_edges_without_a_direction_make_a_warning(write) -> None:
             f'<!DOCTYPE graphml [<!ENTITY a SYSTEM "file:///etc/passwd">]>{NEO4J.partition(">")[2]}',
             "external",
         ),
-        ("a.graphml", f'<!DOCTYPE graphml [<!ENTITY a "&b;&b;">]>{NEO4J.partition(">")[2]}', "holds others"),
+        (
+            "a.graphml",
+            f'<!DOCTYPE graphml [<!ENTITY a "&b;&b;">]>{NEO4J.partition(">")[2]}',
+            "holds others",
+        ),
     ],
 )
 def test_what_is_no_graph_is_refused(write, name: str, content: str, message: str) -> None:
@@ -100,4 +123,6 @@ def test_what_is_no_graph_is_refused(write, name: str, content: str, message: st
 
 def test_graphml_may_do_without_its_namespace(write) -> None:
     plain = NEO4J.replace(' xmlns="http://graphml.graphdrawing.org/xmlns"', "")
-    assert says(read(write("a.graphml", plain), on_error="raise")) == says(read(write("b.graphml", NEO4J)))
+    assert says(read(write("a.graphml", plain), on_error="raise")) == says(
+        read(write("b.graphml", NEO4J))
+    )

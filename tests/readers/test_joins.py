@@ -28,7 +28,11 @@ TABLES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
     ),
     "Customers": (
         "CustomerID TEXT PRIMARY KEY, CompanyName TEXT, Country TEXT",
-        [("ALFKI", "Alfreds", "Germany"), ("ANATR", "Trujillo", "Mexico"), ("BLAUS", "Blauer See", "Germany")],
+        [
+            ("ALFKI", "Alfreds", "Germany"),
+            ("ANATR", "Trujillo", "Mexico"),
+            ("BLAUS", "Blauer See", "Germany"),
+        ],
     ),
     "Employees": (
         "EmployeeID INTEGER PRIMARY KEY, LastName TEXT, FirstName TEXT, Title TEXT, ReportsTo INTEGER",
@@ -40,11 +44,20 @@ TABLES: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
     ),
     "Products": (
         "ProductID INTEGER PRIMARY KEY, ProductName TEXT, CategoryID INTEGER, Price REAL",
-        [(1, "Chai", 1, 18.5), (2, "Chang", 1, 19.0), (3, "Aniseed Syrup", 2, 10.0), (4, "Ikura", 3, 31.0)],
+        [
+            (1, "Chai", 1, 18.5),
+            (2, "Chang", 1, 19.0),
+            (3, "Aniseed Syrup", 2, 10.0),
+            (4, "Ikura", 3, 31.0),
+        ],
     ),
     "Orders": (
         "OrderID INTEGER PRIMARY KEY, CustomerID TEXT, EmployeeID INTEGER, Date TEXT",
-        [(11, "ALFKI", 1, "1996-07-04"), (12, "ANATR", 3, "1996-07-05"), (13, "ALFKI", 3, "1996-07-08")],
+        [
+            (11, "ALFKI", 1, "1996-07-04"),
+            (12, "ANATR", 3, "1996-07-05"),
+            (13, "ALFKI", 3, "1996-07-08"),
+        ],
     ),
     "Order Details": (
         "OrderID INTEGER, ProductID INTEGER, Quantity INT, PRIMARY KEY (OrderID, ProductID)",
@@ -70,9 +83,17 @@ FOREIGN = {
 }
 
 LINKS = {
-    *(("Alfreds", "Country", "Germany"), ("Blauer See", "Country", "Germany"), ("Trujillo", "Country", "Mexico")),
+    *(
+        ("Alfreds", "Country", "Germany"),
+        ("Blauer See", "Country", "Germany"),
+        ("Trujillo", "Country", "Mexico"),
+    ),
     *(("Nancy Davolio", "Title", "Representative"), ("Janet Leverling", "Title", "Representative")),
-    *(("Andrew Fuller", "Title", "Manager"), ("Chai", "CategoryID", "Beverages"), ("Chang", "CategoryID", "Beverages")),
+    *(
+        ("Andrew Fuller", "Title", "Manager"),
+        ("Chai", "CategoryID", "Beverages"),
+        ("Chang", "CategoryID", "Beverages"),
+    ),
     *(("Aniseed Syrup", "CategoryID", "Condiments"), ("Ikura", "CategoryID", "Seafood")),
     *(("Alfreds", "EmployeeID", "Nancy Davolio"), ("Alfreds", "EmployeeID", "Janet Leverling")),
     *(("Trujillo", "EmployeeID", "Janet Leverling"), ("Trujillo", "ProductID", "Ikura")),
@@ -80,25 +101,39 @@ LINKS = {
     *(("Nancy Davolio", "TerritoryID", "Westboro"), ("Nancy Davolio", "TerritoryID", "Roseville")),
     *(("Janet Leverling", "TerritoryID", "Bellevue"), ("Westboro", "CategoryID", "Beverages")),
     *(("Bellevue", "CategoryID", "Beverages"), ("Roseville", "CategoryID", "Condiments")),
-    *(("Nancy Davolio", "ReportsTo", "Andrew Fuller"), ("Janet Leverling", "ReportsTo", "Andrew Fuller")),
+    *(
+        ("Nancy Davolio", "ReportsTo", "Andrew Fuller"),
+        ("Janet Leverling", "ReportsTo", "Andrew Fuller"),
+    ),
 }
 
 
 def said(graph: KnowledgeGraph) -> set[tuple[str, str, str]]:
-    return {(graph.labels[h], graph.relation_ids[r], graph.labels[t]) for h, r, t in graph.triples.tolist()}
+    return {
+        (graph.labels[h], graph.relation_ids[r], graph.labels[t])
+        for h, r, t in graph.triples.tolist()
+    }
 
 
 def shop(folder: Path, form: str) -> Path:
     """Return a database of a shop, with or without its foreign keys declared, or its tables as files or lists."""
-    names = {table: [column.split()[0] for column in _columns(columns)] for table, (columns, _) in TABLES.items()}
+    names = {
+        table: [column.split()[0] for column in _columns(columns)]
+        for table, (columns, _) in TABLES.items()
+    }
     if form in ("declared", "undeclared"):
         path = folder / "shop.db"
         with closing(sqlite3.connect(path)) as connection, connection:
             for table, (columns, rows) in TABLES.items():
                 foreign = FOREIGN.get(table, {}) if form == "declared" else {}
-                keys = "".join(f", FOREIGN KEY ({column}) REFERENCES {other}" for column, other in foreign.items())
+                keys = "".join(
+                    f", FOREIGN KEY ({column}) REFERENCES {other}"
+                    for column, other in foreign.items()
+                )
                 connection.execute(f'CREATE TABLE "{table}" ({columns}{keys})')
-                connection.executemany(f'INSERT INTO "{table}" VALUES ({", ".join("?" * len(rows[0]))})', rows)
+                connection.executemany(
+                    f'INSERT INTO "{table}" VALUES ({", ".join("?" * len(rows[0]))})', rows
+                )
         return path
     path = folder / "shop"
     path.mkdir()
@@ -107,7 +142,10 @@ def shop(folder: Path, form: str) -> Path:
             with (path / f"{table}.csv").open("w", newline="") as file:
                 csv.writer(file).writerows([names[table], *rows])
         return path
-    lists = {table: [dict(zip(names[table], row, strict=True)) for row in rows] for table, (_, rows) in TABLES.items()}
+    lists = {
+        table: [dict(zip(names[table], row, strict=True)) for row in rows]
+        for table, (_, rows) in TABLES.items()
+    }
     if form == "lists":
         (path / "shop.json").write_text(json.dumps(lists))
         return path / "shop.json"
@@ -134,7 +172,10 @@ def test_a_database_is_a_graph_of_what_has_names(tmp_path: Path, form: str) -> N
 
 
 COMPONENTS = {
-    "components": [{"bom-ref": f"pkg:{name}@1", "type": "library", "name": name} for name in ("serde", "syn", "quote")],
+    "components": [
+        {"bom-ref": f"pkg:{name}@1", "type": "library", "name": name}
+        for name in ("serde", "syn", "quote")
+    ],
     "dependencies": [
         {"ref": "pkg:serde@1", "dependsOn": ["pkg:syn@1", "pkg:quote@1"]},
         {"ref": "pkg:syn@1", "dependsOn": ["pkg:quote@1"]},
@@ -147,19 +188,37 @@ def test_lists_of_a_document_may_meet_by_keys_of_other_names(write) -> None:
     """As in the bill of materials of CycloneDX."""
     with pytest.warns(ReadWarning, match="of another table: dependencies of components by ref"):
         graph = read(write("bom.json", json.dumps(COMPONENTS)))
-    depends = {("serde", "dependsOn", "syn"), ("serde", "dependsOn", "quote"), ("syn", "dependsOn", "quote")}
-    assert said(graph) == depends | {(name, "type", "library") for name in ("serde", "syn", "quote")}
+    depends = {
+        ("serde", "dependsOn", "syn"),
+        ("serde", "dependsOn", "quote"),
+        ("syn", "dependsOn", "quote"),
+    }
+    assert said(graph) == depends | {
+        (name, "type", "library") for name in ("serde", "syn", "quote")
+    }
     assert graph.skipped == 0
 
 
 def test_a_table_of_two_keys_and_a_relation_holds_triples(write) -> None:
     """As in SPDX."""
-    packages = [{"SPDXID": f"SPDXRef-{name}", "name": name} for name in ("glibc", "openssl", "curl")]
-    links = [
-        {"spdxElementId": f"SPDXRef-{head}", "relationshipType": relation, "relatedSpdxElement": f"SPDXRef-{tail}"}
-        for head, relation, tail in (("curl", "DEPENDS_ON", "openssl"), ("openssl", "DYNAMIC_LINK", "glibc"))
+    packages = [
+        {"SPDXID": f"SPDXRef-{name}", "name": name} for name in ("glibc", "openssl", "curl")
     ]
-    graph = read(write("spdx.json", json.dumps({"packages": packages, "relationships": links})), on_error="skip")
+    links = [
+        {
+            "spdxElementId": f"SPDXRef-{head}",
+            "relationshipType": relation,
+            "relatedSpdxElement": f"SPDXRef-{tail}",
+        }
+        for head, relation, tail in (
+            ("curl", "DEPENDS_ON", "openssl"),
+            ("openssl", "DYNAMIC_LINK", "glibc"),
+        )
+    ]
+    graph = read(
+        write("spdx.json", json.dumps({"packages": packages, "relationships": links})),
+        on_error="skip",
+    )
     assert said(graph) == {("curl", "DEPENDS_ON", "openssl"), ("openssl", "DYNAMIC_LINK", "glibc")}
 
 
@@ -173,10 +232,17 @@ def test_files_may_name_rows_by_columns_of_the_same_name(write) -> None:
         "imdb/name.basics.tsv",
         "nconst\tprimaryName\tborn\tknownForTitles\nnm1\tWeaver\t1949\ttt1,tt3\nnm2\tPacino\t1940\ttt2\n",
     )
-    write("imdb/title.principals.tsv", "tconst\tordering\tnconst\ntt1\t1\tnm1\ntt3\t1\tnm1\ntt2\t1\tnm2\n")
+    write(
+        "imdb/title.principals.tsv",
+        "tconst\tordering\tnconst\ntt1\t1\tnm1\ntt3\t1\tnm1\ntt2\t1\tnm2\n",
+    )
     assert said(read(folder, on_error="skip")) == {
         *((title, "kind", "movie") for title in ("Alien", "Heat", "Aliens")),
-        *(("Alien", "nconst", "Weaver"), ("Aliens", "nconst", "Weaver"), ("Heat", "nconst", "Pacino")),
+        *(
+            ("Alien", "nconst", "Weaver"),
+            ("Aliens", "nconst", "Weaver"),
+            ("Heat", "nconst", "Pacino"),
+        ),
         *(("Weaver", "knownForTitles", "Alien"), ("Weaver", "knownForTitles", "Aliens")),
         ("Pacino", "knownForTitles", "Heat"),
     }
@@ -193,7 +259,9 @@ def test_frames_may_name_rows_of_one_another() -> None:
 
 
 def test_kinds_of_elements_may_name_one_another(write) -> None:
-    authors = "".join(f'<author id="{at}"><name>{name}</name></author>' for at, name in ((1, "Ann"), (2, "Bob")))
+    authors = "".join(
+        f'<author id="{at}"><name>{name}</name></author>' for at, name in ((1, "Ann"), (2, "Bob"))
+    )
     books = "".join(
         f'<book id="{at}"><title>{title}</title><author_id>{at % 2 + 1}</author_id></book>'
         for at, title in ((1, "Cats"), (2, "Dogs"), (3, "Birds"))
@@ -201,12 +269,18 @@ def test_kinds_of_elements_may_name_one_another(write) -> None:
     path = write("db.xml", f"<db><authors>{authors}</authors><books>{books}</books></db>")
     with pytest.warns(ReadWarning, match="are read as author:…, book:…"):
         graph = read(path)
-    assert said(graph) == {("Cats", "author_id", "Bob"), ("Dogs", "author_id", "Ann"), ("Birds", "author_id", "Bob")}
+    assert said(graph) == {
+        ("Cats", "author_id", "Bob"),
+        ("Dogs", "author_id", "Ann"),
+        ("Birds", "author_id", "Bob"),
+    }
 
 
 def test_the_same_codes_of_different_things_are_told_apart(write) -> None:
     """Asia is no American Samoa, and what repeats the code of a row is no link."""
-    continents = {code: {"name": name} for code, name in (("AS", "Asia"), ("EU", "Europe"), ("OC", "Oceania"))}
+    continents = {
+        code: {"name": name} for code, name in (("AS", "Asia"), ("EU", "Europe"), ("OC", "Oceania"))
+    }
     countries = {
         "AS": {"iso": "AS", "name": "American Samoa", "continentcode": "OC", "neighbours": ""},
         "JP": {"iso": "JP", "name": "Japan", "continentcode": "AS", "neighbours": ""},
@@ -227,8 +301,14 @@ def test_the_same_codes_of_different_things_are_told_apart(write) -> None:
     assert {"continents:AS", "countries:AS"} <= {*graph.ids}
 
 
-NODES = [{"id": at, "label": label, "group_id": at % 2 + 1} for at, label in ((1, "Ann"), (2, "Bob"), (3, "Cy"))]
-EDGES = [{"source": 1, "relation": "knows", "target": 2}, {"source": 3, "relation": "knows", "target": 1}]
+NODES = [
+    {"id": at, "label": label, "group_id": at % 2 + 1}
+    for at, label in ((1, "Ann"), (2, "Bob"), (3, "Cy"))
+]
+EDGES = [
+    {"source": 1, "relation": "knows", "target": 2},
+    {"source": 3, "relation": "knows", "target": 1},
+]
 GROUPS = [{"id": 1, "name": "red"}, {"id": 2, "name": "blue"}]
 
 
@@ -249,14 +329,20 @@ def test_the_ends_of_links_are_nodes_even_where_numbers_are_told_apart(write, fo
 
 def test_nodes_and_edges_alone_keep_their_ids(write) -> None:
     nodes = [{"id": node["id"], "label": node["label"]} for node in NODES]
-    graph = read(write("graph.json", json.dumps({"nodes": nodes, "edges": EDGES})), on_error="raise")
+    graph = read(
+        write("graph.json", json.dumps({"nodes": nodes, "edges": EDGES})), on_error="raise"
+    )
     assert sorted(graph.ids) == ["1", "2", "3"]
 
 
 def test_lists_of_different_things_with_the_same_ids_are_told_apart_without_keys(write) -> None:
-    films = [{"id": at, "title": title, "genre": "crime"} for at, title in ((1, "Heat"), (2, "Ronin"))]
+    films = [
+        {"id": at, "title": title, "genre": "crime"} for at, title in ((1, "Heat"), (2, "Ronin"))
+    ]
     people = [{"id": at, "name": name, "country": "UK"} for at, name in ((1, "Ann"), (2, "Bob"))]
-    graph = read(write("both.json", json.dumps({"films": films, "people": people})), on_error="skip")
+    graph = read(
+        write("both.json", json.dumps({"films": films, "people": people})), on_error="skip"
+    )
     assert said(graph) == {
         *(("Heat", "genre", "crime"), ("Ronin", "genre", "crime")),
         *(("Ann", "country", "UK"), ("Bob", "country", "UK")),
@@ -265,15 +351,32 @@ def test_lists_of_different_things_with_the_same_ids_are_told_apart_without_keys
 
 def test_rows_without_names_may_say_something_of_rows_without_names(write) -> None:
     """Those that name no row say nothing, and no text of theirs is a label."""
-    folder = write("db/posts.csv", "id,title,topic\n1,Cats,animals\n2,Dogs,animals\n3,Rome,travel\n").parent
+    folder = write(
+        "db/posts.csv", "id,title,topic\n1,Cats,animals\n2,Dogs,animals\n3,Rome,travel\n"
+    ).parent
     body = "What is written here is so long that it can be no label of anything and this is remark {} of them."
-    comments = ((1, 1, "glad"), (2, 1, "glad"), (3, "", "sad"), (4, 3, "sad"), (5, 3, "sad"), (6, 3, "sad"))
+    comments = (
+        (1, 1, "glad"),
+        (2, 1, "glad"),
+        (3, "", "sad"),
+        (4, 3, "sad"),
+        (5, 3, "sad"),
+        (6, 3, "sad"),
+    )
     rows = [f"{at},{post},{body.format(at)},{mood}" for at, post, mood in comments]
     write("db/comments.csv", "\n".join(["id,post_id,body,mood", *rows]))
     write("db/replies.csv", "id,comment_id,answer\n1,1,thanks\n2,4,thanks\n3,2,sure\n4,5,sure\n")
     graph = read(folder, on_error="skip")
-    topics = {("Cats", "topic", "animals"), ("Dogs", "topic", "animals"), ("Rome", "topic", "travel")}
-    answers = {("Cats", "answer", "thanks"), ("Cats", "answer", "sure"), ("Rome", "answer", "thanks")}
+    topics = {
+        ("Cats", "topic", "animals"),
+        ("Dogs", "topic", "animals"),
+        ("Rome", "topic", "travel"),
+    }
+    answers = {
+        ("Cats", "answer", "thanks"),
+        ("Cats", "answer", "sure"),
+        ("Rome", "answer", "thanks"),
+    }
     assert said(graph) == topics | answers | {
         ("Cats", "mood", "glad"),
         ("Rome", "mood", "sad"),
@@ -283,7 +386,9 @@ def test_rows_without_names_may_say_something_of_rows_without_names(write) -> No
 
 
 def test_faults_of_joined_tables_are_counted(write) -> None:
-    folder = write("db/films.csv", 'id,title,studio_id\n1,Alien,2\n2,"He"at",1\n3,Up,2\n4,Ran\n').parent
+    folder = write(
+        "db/films.csv", 'id,title,studio_id\n1,Alien,2\n2,"He"at",1\n3,Up,2\n4,Ran\n'
+    ).parent
     write("db/studios.csv", "id,name\n1,Fox\n2,Toho\n")
     people = "\n".join(f"{at},{'x' * (at % 97)}{at * at % 8191}" for at in range(40_000))
     write("db/people.csv.gz", gzip.compress(f"id,name\n{people}".encode())[:-4000])
@@ -315,15 +420,31 @@ def test_keys_in_a_circle(tmp_path: Path) -> None:
 def test_what_is_no_key_joins_nothing(write) -> None:
     """Ranks are the same numbers in both tables, and years are those of no table."""
     folder = write(
-        "db/films.csv", "rank,name,year,genre\n1,Alien,1979,horror\n2,Heat,1995,crime\n3,Up,2009,crime\n"
+        "db/films.csv",
+        "rank,name,year,genre\n1,Alien,1979,horror\n2,Heat,1995,crime\n3,Up,2009,crime\n",
     ).parent
-    write("db/songs.csv", "rank,name,year,genre\n1,Help,1965,pop\n2,Jump,1983,rock\n3,Love,1965,pop\n")
+    write(
+        "db/songs.csv", "rank,name,year,genre\n1,Help,1965,pop\n2,Jump,1983,rock\n3,Love,1965,pop\n"
+    )
     graph = read(folder, on_error="skip")
     assert {*graph.ids} >= {"Alien", "Heat", "Up", "Help", "Jump", "Love"}
     assert {relation for _, relation, _ in said(graph)} <= {"genre"}
 
 
-NAMES = ("id", "name", "film_id", "films", "title", "parent_id", "type", "source", "target", "first_name", "ref", "")
+NAMES = (
+    "id",
+    "name",
+    "film_id",
+    "films",
+    "title",
+    "parent_id",
+    "type",
+    "source",
+    "target",
+    "first_name",
+    "ref",
+    "",
+)
 VALUES = st.one_of(
     st.none(),
     st.integers(0, 4),
@@ -334,8 +455,14 @@ VALUES = st.one_of(
 RECORDS = st.lists(st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=5), max_size=5)
 
 
-@given(st.dictionaries(st.sampled_from(["films", "people", "film_people", "links", ""]), RECORDS, max_size=4))
-def test_whatever_lists_hold_they_are_read_or_refused(lists: dict[str, list[dict[str, Any]]]) -> None:
+@given(
+    st.dictionaries(
+        st.sampled_from(["films", "people", "film_people", "links", ""]), RECORDS, max_size=4
+    )
+)
+def test_whatever_lists_hold_they_are_read_or_refused(
+    lists: dict[str, list[dict[str, Any]]],
+) -> None:
     with tempfile.TemporaryDirectory() as folder, contextlib.suppress(ReadError):
         path = Path(folder) / "lists.json"
         path.write_text(json.dumps(lists))

@@ -25,10 +25,30 @@ ex:cat skos:broader ex:animal ; skos:prefLabel "gatto"@it, "chat"@fr ; skos:altL
 @pytest.mark.parametrize(
     ("language", "labels", "synonyms", "definition"),
     [
-        ("en", ["dog", "animal", "chat"], ["hound", "Canis lupus familiaris"], "An animal that barks."),
-        ("de", ["Hund", "animal", "chat"], ["Köter", "Canis lupus familiaris"], "Ein Tier, das bellt."),
-        ("DE-AT", ["dog", "animal", "chat"], ["Köter", "Canis lupus familiaris"], "An animal that barks."),
-        ("es", ["perro", "animal", "chat"], ["chucho", "Canis lupus familiaris"], "An animal that barks."),
+        (
+            "en",
+            ["dog", "animal", "chat"],
+            ["hound", "Canis lupus familiaris"],
+            "An animal that barks.",
+        ),
+        (
+            "de",
+            ["Hund", "animal", "chat"],
+            ["Köter", "Canis lupus familiaris"],
+            "Ein Tier, das bellt.",
+        ),
+        (
+            "DE-AT",
+            ["dog", "animal", "chat"],
+            ["Köter", "Canis lupus familiaris"],
+            "An animal that barks.",
+        ),
+        (
+            "es",
+            ["perro", "animal", "chat"],
+            ["chucho", "Canis lupus familiaris"],
+            "An animal that barks.",
+        ),
         ("it", ["dog", "animale", "gatto"], ["Canis lupus familiaris"], "An animal that barks."),
     ],
 )
@@ -45,26 +65,33 @@ def test_names_are_in_the_language_asked_for(
     assert [graph.labels[row] for row in rows] == labels
     assert sorted(graph.synonyms[rows[0]]) == sorted(synonyms)
     assert graph.definitions[rows[0]] == definition
-    assert sorted(graph.synonyms[rows[2]]) == (["micio"] if language == "it" else ["micio", "minou"])
+    assert sorted(graph.synonyms[rows[2]]) == (
+        ["micio"] if language == "it" else ["micio", "minou"]
+    )
 
 
 def test_a_language_that_no_name_is_in_is_named(write) -> None:
     path = write("pets.ttl", THESAURUS)
     with pytest.warns(
-        ReadWarning, match="pets.ttl: no name is in the language 'nl'; labels are taken from en, en-gb, fr "
+        ReadWarning,
+        match="pets.ttl: no name is in the language 'nl'; labels are taken from en, en-gb, fr ",
     ):
         graph = read(path, language="nl")
     assert graph.labels[graph.ids.index("ex:dog")] == "dog"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read(path, language="nl", on_error="skip")
-        read(write("bare.nt", "<http://x.org/a> <http://x.org/b> <http://x.org/c> ."), language="nl")
+        read(
+            write("bare.nt", "<http://x.org/a> <http://x.org/b> <http://x.org/c> ."), language="nl"
+        )
         read(write("german.ttl", THESAURUS.replace("@en", "@de")))
 
 
 @pytest.mark.parametrize("language", ["german", "", "de_AT", "d", "*"])
 def test_what_is_no_tag_is_refused(write, language: str) -> None:
-    with pytest.raises(SettingsError, match=r"language: expected a tag such as 'en', 'de' or 'pt-BR', found"):
+    with pytest.raises(
+        SettingsError, match=r"language: expected a tag such as 'en', 'de' or 'pt-BR', found"
+    ):
         read(write("pets.ttl", THESAURUS), language=language)
 
 
@@ -90,18 +117,28 @@ def test_the_tag_asked_for_goes_before_narrower_ones_and_none_before_others(
 ) -> None:
     head = "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . <http://x.org/a> skos:prefLabel "
     graph = read(
-        write("a.ttl", f"{head}{said} ; skos:definition ''@de, 'a thing'@en ."), language=language, on_error="skip"
+        write("a.ttl", f"{head}{said} ; skos:definition ''@de, 'a thing'@en ."),
+        language=language,
+        on_error="skip",
     )
     assert (list(graph.labels), list(graph.definitions)) == ([label], ["a thing"])
 
 
 @pytest.mark.parametrize("german_first", [False, True])
-def test_further_labels_in_the_language_of_the_label_are_synonyms(write, german_first: bool) -> None:
-    german, english = 'skos:prefLabel "Hund"@de, "Köter"@de', 'skos:prefLabel "dog"@en, "hound"@en, "dog"'
+def test_further_labels_in_the_language_of_the_label_are_synonyms(
+    write, german_first: bool
+) -> None:
+    german, english = (
+        'skos:prefLabel "Hund"@de, "Köter"@de',
+        'skos:prefLabel "dog"@en, "hound"@en, "dog"',
+    )
     labels = f"{german} ; {english}" if german_first else f"{english} ; {german}"
     content = THESAURUS.replace('skos:prefLabel "dog"@en, "Hund"@de', labels)
     path = write(
-        "pets.ttl", content.replace('skos:altLabel "hound"@en', 'rdfs:label "doggy"@en ; skos:altLabel "whelp"@en')
+        "pets.ttl",
+        content.replace(
+            'skos:altLabel "hound"@en', 'rdfs:label "doggy"@en ; skos:altLabel "whelp"@en'
+        ),
     )
     path.write_text("@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ." + path.read_text())
     graph = read(path)
@@ -109,4 +146,7 @@ def test_further_labels_in_the_language_of_the_label_are_synonyms(write, german_
     assert graph.labels[row] == "doggy"
     assert set(graph.synonyms[row]) == {"dog", "hound", "whelp", "Canis lupus familiaris"}
     graph = read(path, language="de")
-    assert (graph.labels[row], set(graph.synonyms[row])) == ("Hund", {"Köter", "Canis lupus familiaris"})
+    assert (graph.labels[row], set(graph.synonyms[row])) == (
+        "Hund",
+        {"Köter", "Canis lupus familiaris"},
+    )

@@ -18,7 +18,9 @@ def test_edges_without_a_direction_make_a_warning() -> None:
         [("dog", "is_a", "animal"), ("poodle", "is_a", "dog")], columns=["head", "relation", "tail"]
     )
     edges = {"source": "head", "target": "tail", "edge_attr": "relation"}
-    with pytest.warns(ReadWarning, match="expected a directed graph, found one whose edges have no direction"):
+    with pytest.warns(
+        ReadWarning, match="expected a directed graph, found one whose edges have no direction"
+    ):
         read(networkx.from_pandas_edgelist(frame, **edges))
     directed = networkx.from_pandas_edgelist(frame, **edges, create_using=networkx.DiGraph)
     assert says(read(directed, on_error="raise"))["known"] == says(read(frame))["known"]
@@ -33,7 +35,12 @@ def test_an_index_with_a_name_is_a_column(write) -> None:
 def test_columns_of_other_names_make_a_warning() -> None:
     rows = [("Ann", "lives in", "Rome"), ("Bob", "lives in", "Rome"), ("Cy", "lives in", "Oslo")]
     with pytest.warns(
-        ReadWarning, match="took the first three columns, person, how, city, for head, relation and tail"
+        ReadWarning,
+        match="took the first three columns, person, how, city, for head, relation and tail",
     ):
         named = read(pandas.DataFrame(rows, columns=["person", "how", "city"]))
-    assert says(named)["known"] == set(rows) == says(read(pandas.DataFrame(rows), on_error="raise"))["known"]
+    assert (
+        says(named)["known"]
+        == set(rows)
+        == says(read(pandas.DataFrame(rows), on_error="raise"))["known"]
+    )

@@ -47,8 +47,14 @@ def test_a_dump_of_the_taxonomy(taxdump: Path, tmp_path: Path) -> None:
     assert said["entities"]["NCBITaxon:2"] == ("Bacteria", {"eubacteria"}, "")
     assert said["known"] == {
         *(("NCBITaxon:2", "is_a", "NCBITaxon:1"), ("NCBITaxon:9605", "is_a", "NCBITaxon:1")),
-        *(("NCBITaxon:9606", "is_a", "NCBITaxon:9605"), ("NCBITaxon:9606", "has rank", "NCBITaxon:species")),
-        *(("NCBITaxon:2", "has rank", "NCBITaxon:superkingdom"), ("NCBITaxon:9605", "has rank", "NCBITaxon:genus")),
+        *(
+            ("NCBITaxon:9606", "is_a", "NCBITaxon:9605"),
+            ("NCBITaxon:9606", "has rank", "NCBITaxon:species"),
+        ),
+        *(
+            ("NCBITaxon:2", "has rank", "NCBITaxon:superkingdom"),
+            ("NCBITaxon:9605", "has rank", "NCBITaxon:genus"),
+        ),
     }
     assert graph.alternative_ids[graph.ids.index("NCBITaxon:9606")] == ("NCBITaxon:63221",)
     with tarfile.open(tmp_path / "taxdump.tar.gz", "w:gz") as archive:
@@ -60,5 +66,7 @@ def test_a_dump_of_the_taxonomy(taxdump: Path, tmp_path: Path) -> None:
 def test_lines_that_are_no_records_are_named(taxdump: Path) -> None:
     with (taxdump / "nodes.dmp").open("a") as file:
         file.write("9999\t|\t1\n")
-    with pytest.warns(ReadWarning, match=r"nodes\.dmp:5: expected a record of 3 cells that begins with a number"):
+    with pytest.warns(
+        ReadWarning, match=r"nodes\.dmp:5: expected a record of 3 cells that begins with a number"
+    ):
         assert read(taxdump).skipped == 1

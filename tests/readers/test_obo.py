@@ -107,18 +107,29 @@ def test_a_bad_line_costs_one_line(write, bad: str) -> None:
 
 
 def test_faults_in_many_places(write) -> None:
-    bad = PETS.replace("ontology: pets", "date: 99:99").replace("[Typedef]\nid: part_of", "[Typedef]\nid:")
+    bad = PETS.replace("ontology: pets", "date: 99:99").replace(
+        "[Typedef]\nid: part_of", "[Typedef]\nid:"
+    )
     bad += '\n[Term]\nid: PET:2\nname: dog again\nsynonym: "bow-wow" EXACT []\n\n[Term]\nname: nameless\n'
-    graph = read(write("pets.obo", bad.encode() + b"\n[Term]\nid: PET:10\nname: caf\xe9\n"), on_error="skip")
+    graph = read(
+        write("pets.obo", bad.encode() + b"\n[Term]\nid: PET:10\nname: caf\xe9\n"), on_error="skip"
+    )
     assert graph.skipped == 5
     said = says(graph)
-    assert said["entities"]["PET:2"] == ("dog", {"hound", "Canis", "bow-wow"}, 'An animal that "barks".')
+    assert said["entities"]["PET:2"] == (
+        "dog",
+        {"hound", "Canis", "bow-wow"},
+        'An animal that "barks".',
+    )
     assert said["entities"]["PET:10"] == ("PET:10", set(), "")
     assert said["relations"]["part_of"] == "part of"
 
 
 def test_a_reference_without_a_frame_is_kept(write) -> None:
-    graph = read(write("a.obo", "[Term]\nid: X:1\nname: one\nis_a: Y:2\nrelationship: r Y:2\n"), on_error="skip")
+    graph = read(
+        write("a.obo", "[Term]\nid: X:1\nname: one\nis_a: Y:2\nrelationship: r Y:2\n"),
+        on_error="skip",
+    )
     assert says(graph)["known"] == {("X:1", "is_a", "Y:2"), ("X:1", "r", "Y:2")}
     assert (graph.labels[1], graph.skipped) == ("Y:2", 1)
 
@@ -136,9 +147,19 @@ def test_a_header_alone(write) -> None:
 
 
 def test_values_that_are_terms_are_links(write) -> None:
-    values = ("RO:0002161 PET:1", "seeAlso PET:3", 'RO:1 "PET:1" xsd:string', "RO:1 PET:4", "RO:1 PET:77", "RO:1 PET:2")
+    values = (
+        "RO:0002161 PET:1",
+        "seeAlso PET:3",
+        'RO:1 "PET:1" xsd:string',
+        "RO:1 PET:4",
+        "RO:1 PET:77",
+        "RO:1 PET:2",
+    )
     lines = "".join(f"property_value: {value}\n" for value in values)
-    graph = read(write("pets.obo", PETS.replace("xref: OTHER:9\n", f"xref: OTHER:9\n{lines}")), on_error="raise")
+    graph = read(
+        write("pets.obo", PETS.replace("xref: OTHER:9\n", f"xref: OTHER:9\n{lines}")),
+        on_error="raise",
+    )
     added = says(graph)["known"] - says(read(write("plain.obo", PETS)))["known"]
     assert added == {("PET:2", "RO:0002161", "PET:1")}
 
@@ -149,13 +170,17 @@ def test_one_term(write) -> None:
 
 
 def test_a_definition_outlives_its_references(write) -> None:
-    path = write("a.obo", '[Term]\nid: X:1\nname: one\ndef: "A \\"first\\" thing." [JA:Two Words, x\n')
+    path = write(
+        "a.obo", '[Term]\nid: X:1\nname: one\ndef: "A \\"first\\" thing." [JA:Two Words, x\n'
+    )
     graph = read(path, on_error="skip")
     assert (graph.definitions[0], graph.skipped) == ('A "first" thing.', 1)
 
 
 def test_lines_that_are_comments_alone_are_passed_over(write) -> None:
-    commented = "! first of all\n" + PETS.replace("name: dog\n", "  ! within a frame\nname: dog ! at the end\n\t! x\n")
+    commented = "! first of all\n" + PETS.replace(
+        "name: dog\n", "  ! within a frame\nname: dog ! at the end\n\t! x\n"
+    )
     commented = commented.replace("id: PET:3\n", "! before the id\nid: PET:3\n") + "! at last\n"
     read_plain, read_commented = (
         read(write(f"{n}.obo", text), on_error="raise") for n, text in enumerate([PETS, commented])
@@ -179,7 +204,8 @@ def test_a_panic_of_the_parser_costs_one_line(write, monkeypatch: pytest.MonkeyP
     graph = read(path, on_error="skip")
     assert (graph.n_entities, graph.skipped) == (5, 1)
     with pytest.raises(
-        ReadError, match=r"pets\.obo:15: expected an OBO clause, found 'xref: OTHER:9' \(the parser failed"
+        ReadError,
+        match=r"pets\.obo:15: expected an OBO clause, found 'xref: OTHER:9' \(the parser failed",
     ):
         read(path, on_error="raise")
     monkeypatch.setattr(fastobo, "loads", parse)
@@ -224,14 +250,16 @@ def test_alternative_ids_stand_for_their_terms(write) -> None:
 
 
 def test_what_leads_to_its_own_alternative_id_is_no_link(write) -> None:
-    links = (
-        "[Term]\nid: T:4\nname: pain\nalt_id: T:44\nis_a: T:44\nrelationship: causes T:4\nrelationship: after T:44\n"
-    )
-    assert says(read(write("a.obo", links), on_error="raise"))["known"] == {("T:4", "causes", "T:4")}
+    links = "[Term]\nid: T:4\nname: pain\nalt_id: T:44\nis_a: T:44\nrelationship: causes T:4\nrelationship: after T:44\n"
+    assert says(read(write("a.obo", links), on_error="raise"))["known"] == {
+        ("T:4", "causes", "T:4")
+    }
 
 
 def test_an_alternative_id_with_a_frame_of_its_own_is_a_term(write) -> None:
-    graph = read(write("a.obo", ALTERNATIVE + "\n[Term]\nid: T:22\nname: heart attack\n"), on_error="raise")
+    graph = read(
+        write("a.obo", ALTERNATIVE + "\n[Term]\nid: T:22\nname: heart attack\n"), on_error="raise"
+    )
     assert says(graph)["known"] == {("T:3", "is_a", "T:22")}
 
 

@@ -131,7 +131,10 @@ def test_individuals_and_concepts_beside_classes_stay(write) -> None:
         'ex:bob a ex:Someone ; rdfs:label "Bob" ; ex:knows ex:ann . ex:ann a ex:Someone ; rdfs:label "Ann" .\n'
         'ex:red a <http://www.w3.org/2004/02/skos/core#Concept> ; rdfs:label "red" .\n'
     )
-    graph = read(write("a.ttl", PREFIXES + data + "ex:Guide a owl:Class ; rdfs:subClassOf ex:Dog ."), on_error="raise")
+    graph = read(
+        write("a.ttl", PREFIXES + data + "ex:Guide a owl:Class ; rdfs:subClassOf ex:Dog ."),
+        on_error="raise",
+    )
     alone = says(read(write("b.ttl", PREFIXES + data), on_error="raise"))
     assert says(graph)["known"] == alone["known"] | {("ex:Guide", "rdfs:subClassOf", "ex:Dog")}
     assert alone["entities"].items() <= says(graph)["entities"].items()
@@ -148,7 +151,10 @@ def test_classes_that_only_axioms_name_count(write) -> None:
         "  [ owl:onProperty ex:hasPart ; owl:someValuesFrom ex:Old ]\n"
         "  [ owl:onProperty ex:hasPart ; owl:someValuesFrom ex:Tail ] ) ] .\n"
     )
-    pets, graph = read(write("pets.ttl", PETS)), read(write("more.ttl", PETS + more), on_error="raise")
+    pets, graph = (
+        read(write("pets.ttl", PETS)),
+        read(write("more.ttl", PETS + more), on_error="raise"),
+    )
     assert says(graph)["known"] - says(pets)["known"] == {
         ("ex:Child", "ex:hasPart", "X:1"),
         ("ex:Owner", "rdfs:subClassOf", "X:2"),

@@ -185,14 +185,25 @@ ex:Ann a owl:NamedIndividual ; ex:owns ex:Rex .
 
 
 def said(graph) -> tuple:
-    triples = {(graph.ids[h], graph.relation_ids[r], graph.ids[t]) for h, r, t in graph.triples.tolist()}
-    texts = {row: texts for row, *texts in zip(graph.ids, graph.labels, graph.synonyms, graph.definitions, strict=True)}
+    triples = {
+        (graph.ids[h], graph.relation_ids[r], graph.ids[t]) for h, r, t in graph.triples.tolist()
+    }
+    texts = {
+        row: texts
+        for row, *texts in zip(
+            graph.ids, graph.labels, graph.synonyms, graph.definitions, strict=True
+        )
+    }
     return triples, texts
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize(
-    "prolog", ["", '<?xml version="1.0"?>\n<!DOCTYPE Ontology [<!ENTITY x "http://x.org/">]>\n<!-- pets -->\n']
+    "prolog",
+    [
+        "",
+        '<?xml version="1.0"?>\n<!DOCTYPE Ontology [<!ENTITY x "http://x.org/">]>\n<!-- pets -->\n',
+    ],
 )
 def test_it_says_what_turtle_says(write, language: str, prolog: str) -> None:
     graph = read(write("pets.owl", prolog + HEAD + AXIOMS), language=language, on_error="raise")
@@ -212,7 +223,9 @@ def test_the_functional_syntax_says_the_same(write, language: str) -> None:
 def test_the_manchester_syntax_says_the_same(write, language: str) -> None:
     graph = read(write("pets.omn", MANCHESTER), language=language, on_error="raise")
     assert said(graph) == said(read(write("pets.ttl", TURTLE), language=language))
-    assert read(write("pets", "Class: Dog\n SubClassOf: Animal"), format="manchester").n_triples == 1
+    assert (
+        read(write("pets", "Class: Dog\n SubClassOf: Animal"), format="manchester").n_triples == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -299,7 +312,10 @@ def test_a_fault_names_its_line(write) -> None:
         "<Declaration/>",
         "<AnnotationAssertion><IRI/></AnnotationAssertion>",
         "<ObjectPropertyAssertion><ObjectInverseOf/><IRI>#a</IRI><IRI>#b</IRI></ObjectPropertyAssertion>",
-        "<SubClassOf><Class IRI='#a'/>" + "<ObjectUnionOf>" * 20_000 + "</ObjectUnionOf>" * 20_000 + "</SubClassOf>",
+        "<SubClassOf><Class IRI='#a'/>"
+        + "<ObjectUnionOf>" * 20_000
+        + "</ObjectUnionOf>" * 20_000
+        + "</SubClassOf>",
         "text",
     ],
 )

@@ -24,7 +24,9 @@ CHAIN = {
 }
 VIDEO = {("A > Video", "is_a", "A"), ("A > Video > TV", "is_a", "A > Video")}
 SHELVES = [
-    f"Goods > {kind} > {place}" for kind in ("Food", "Toys", "Tools") for place in (f"new {kind}", f"old {kind}")
+    f"Goods > {kind} > {place}"
+    for kind in ("Food", "Toys", "Tools")
+    for place in (f"new {kind}", f"old {kind}")
 ]
 SOFAS = {("Home > Sofas", "is_a", "Home"), ("Home > Beds", "is_a", "Home")}
 
@@ -32,14 +34,21 @@ SOFAS = {("Home > Sofas", "is_a", "Home"), ("Home > Beds", "is_a", "Home")}
 def upwards(path: str) -> set[tuple[str, str, str]]:
     """Return the links of a path to what it begins with."""
     names = path.split(" > ")
-    return {(" > ".join(names[: at + 1]), "is_a", " > ".join(names[:at])) for at in range(1, len(names))}
+    return {
+        (" > ".join(names[: at + 1]), "is_a", " > ".join(names[:at])) for at in range(1, len(names))
+    }
 
 
-@pytest.mark.parametrize("content", [GOODS, GOODS.replace(" > ", ">"), f"category\n{GOODS.partition(LINE)[2]}"])
+@pytest.mark.parametrize(
+    "content", [GOODS, GOODS.replace(" > ", ">"), f"category\n{GOODS.partition(LINE)[2]}"]
+)
 def test_a_path_a_line(write, content: str) -> None:
     graph = read(write("taxonomy.txt", content), on_error="raise")
     assert says(graph)["known"] == CHAIN
-    assert dict(zip(graph.ids, graph.labels, strict=True))["Food, Drinks & Tobacco > Supplies"] == "Supplies"
+    assert (
+        dict(zip(graph.ids, graph.labels, strict=True))["Food, Drinks & Tobacco > Supplies"]
+        == "Supplies"
+    )
     assert graph.n_entities == 5
 
 
@@ -56,7 +65,10 @@ def test_ids_before_paths(write, content: str) -> None:
     graph = read(write("taxonomy.txt", content), on_error="raise")
     named = dict(zip((name[-1] for name in graph.ids), graph.labels, strict=True))
     assert named == {"7": "A", "8": "Video", "9": "TV, sets"}
-    assert {(head[-1], tail[-1]) for head, _, tail in says(graph)["known"]} == {("8", "7"), ("9", "8")}  # type: ignore[attr-defined]
+    assert {(head[-1], tail[-1]) for head, _, tail in says(graph)["known"]} == {
+        ("8", "7"),
+        ("9", "8"),
+    }  # type: ignore[attr-defined]
     assert graph.ids[graph.find("A > Video")[0]][-1] == "8"  # type: ignore[index]
 
 
@@ -85,7 +97,9 @@ def test_ids_before_paths(write, content: str) -> None:
         ("id,category_path,obsolete\n9,A > Video > TV,\n8,A > Video,true\n", set()),
     ],
 )
-def test_a_column_of_the_rows_own_paths(write, content: str, known: set[tuple[str, str, str]]) -> None:
+def test_a_column_of_the_rows_own_paths(
+    write, content: str, known: set[tuple[str, str, str]]
+) -> None:
     assert says(read(write("a.csv", content), on_error="raise"))["known"] == known
 
 
@@ -118,12 +132,17 @@ def test_a_column_of_the_rows_own_paths(write, content: str, known: set[tuple[st
             SOFAS,
         ),
         (
-            "id,name,kind\n" + "".join(f"{row},x,{path.replace(' > ', '|')}\n" for row, path in enumerate(SHELVES)),
+            "id,name,kind\n"
+            + "".join(f"{row},x,{path.replace(' > ', '|')}\n" for row, path in enumerate(SHELVES)),
             {(str(row), path) for row, path in enumerate(SHELVES)},
             {pair for path in SHELVES for pair in upwards(path)},
         ),
         ("id,name,breadcrumb\n1,x,A::Video::TV\n", {("1", "A > Video > TV")}, VIDEO),
-        ("id,name,kind\n1,x,A/Video/TV\n2,y,A/Video/TV\n", {("1", "A > Video > TV"), ("2", "A > Video > TV")}, VIDEO),
+        (
+            "id,name,kind\n1,x,A/Video/TV\n2,y,A/Video/TV\n",
+            {("1", "A > Video > TV"), ("2", "A > Video > TV")},
+            VIDEO,
+        ),
     ],
 )
 def test_a_column_that_links_rows_to_categories(
@@ -181,7 +200,9 @@ def test_a_frame_with_paths() -> None:
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_a_taxonomy_with_ids_and_a_table_of_its_paths_meet_in_any_order(write, is_first: bool) -> None:
+def test_a_taxonomy_with_ids_and_a_table_of_its_paths_meet_in_any_order(
+    write, is_first: bool
+) -> None:
     taxonomy = write("taxonomy.txt", "701 - A\n802 - A > Video\n")
     goods = write("goods.csv", "sku,name,category\nx1,Radio,A > Audio\nx2,Set,A > Video\n")
     graph = read(*((taxonomy, goods) if is_first else (goods, taxonomy)), on_error="raise")
@@ -207,7 +228,10 @@ def test_a_list_of_few_paths_is_read_when_asked_for(write) -> None:
     path = write("files.txt", "readme\nlicence\nnotes\ndocs/guide\n")
     with pytest.raises(ReadError, match="or paths by --format paths"):
         read(path, on_error="raise")
-    assert says(read(path, format="paths", on_error="raise"))["entities"].keys() >= {"readme", "docs > guide"}  # type: ignore[attr-defined]
+    assert says(read(path, format="paths", on_error="raise"))["entities"].keys() >= {
+        "readme",
+        "docs > guide",
+    }  # type: ignore[attr-defined]
 
 
 def test_structures_of_molecules_are_neither_paths_nor_lists(write) -> None:

@@ -29,7 +29,7 @@ ex:mouse rdfs:label "mouse"@en .
 """
 
 
-SAID = {
+SENTENCE_SPACES = {
     "known": {("ex:dog", "ex:chases", "ex:cat"), ("ex:dog", "rdf:type", "ex:Animal")},
     "entities": {
         "ex:dog": ("dog", {"hound"}, "barks"),
@@ -45,7 +45,7 @@ SAID = {
 
 
 def test_plain_data_in_turtle(write) -> None:
-    assert says(read(write("a.ttl", DATA), on_error="raise")) == SAID
+    assert says(read(write("a.ttl", DATA), on_error="raise")) == SENTENCE_SPACES
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_every_syntax_says_the_same(write, name: str, format: pyoxigraph.RdfForm
     quads = (quad.triple for quad in pyoxigraph.parse(DATA, format=pyoxigraph.RdfFormat.TURTLE))
     content = pyoxigraph.serialize(quads, format=format, prefixes={"ex": "http://example.org/"})
     graph = read(write(name, content), on_error="raise")
-    long = {name.replace("ex:", "http://example.org/") for name in SAID["entities"]}
-    assert set(graph.ids) in (set(SAID["entities"]), long)
-    assert set(graph.labels) == {entry[0] for entry in SAID["entities"].values()}
+    long = {name.replace("ex:", "http://example.org/") for name in SENTENCE_SPACES["entities"]}
+    assert set(graph.ids) in (set(SENTENCE_SPACES["entities"]), long)
+    assert set(graph.labels) == {entry[0] for entry in SENTENCE_SPACES["entities"].values()}
     assert graph.n_triples == 2
 
 
@@ -90,7 +90,9 @@ def test_named_graphs_are_read(write) -> None:
     assert read(write("a.nq", content)).n_triples == 1
 
 
-@pytest.mark.parametrize("bad", [b"broken line", b'<http://x.org/a> <http://x.org/r> "\xff" .', b"<a> <b>\0 <c> ."])
+@pytest.mark.parametrize(
+    "bad", [b"broken line", b'<http://x.org/a> <http://x.org/r> "\xff" .', b"<a> <b>\0 <c> ."]
+)
 @pytest.mark.parametrize("name", ["a.nt", "a.nq"])
 def test_lines_go_on_after_a_fault(write, name: str, bad: bytes) -> None:
     good = b"<http://x.org/a> <http://x.org/r> <http://x.org/%d> .\n"
@@ -110,13 +112,30 @@ RDF_XML = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xm
 @pytest.mark.parametrize(
     ("name", "content", "head", "tail"),
     [
-        ("a.nt", "<http://x.org/a b> <http://x.org/r> <http://x.org/{c}> .", "http://x.org/a b", "http://x.org/{c}"),
-        ("a.ttl", "<http://x.org/a%zz> <http://x.org/r> <http://x.org/b> .", "http://x.org/a%zz", "http://x.org/b"),
-        ("a.rdf", RDF_XML.format(base="http://y.org/", id="GO%3A1+2"), "http://y.org/#GO%3A1+2", "http://y.org/#b c"),
+        (
+            "a.nt",
+            "<http://x.org/a b> <http://x.org/r> <http://x.org/{c}> .",
+            "http://x.org/a b",
+            "http://x.org/{c}",
+        ),
+        (
+            "a.ttl",
+            "<http://x.org/a%zz> <http://x.org/r> <http://x.org/b> .",
+            "http://x.org/a%zz",
+            "http://x.org/b",
+        ),
+        (
+            "a.rdf",
+            RDF_XML.format(base="http://y.org/", id="GO%3A1+2"),
+            "http://y.org/#GO%3A1+2",
+            "http://y.org/#b c",
+        ),
         ("a.rdf", RDF_XML.format(base="pets.owl", id="1a"), "pets.owl#1a", "pets.owl#b c"),
     ],
 )
-def test_names_that_are_no_iris_are_read_as_they_stand(write, tmp_path, name: str, content: str, head: str, tail: str):
+def test_names_that_are_no_iris_are_read_as_they_stand(
+    write, tmp_path, name: str, content: str, head: str, tail: str
+):
     path = write(name, content)
     with pytest.warns(ReadWarning, match="strictly no IRIs are read as they stand"):
         graph = read(path)
@@ -169,7 +188,9 @@ def test_relative_names_do_not_tell_where_the_file_lay(write) -> None:
 
 
 def test_a_context_elsewhere_is_not_fetched_and_that_is_said(write) -> None:
-    path = write("a.jsonld", '{"@context": "https://schema.org/", "@id": "http://x.org/a", "name": "a"}')
+    path = write(
+        "a.jsonld", '{"@context": "https://schema.org/", "@id": "http://x.org/a", "name": "a"}'
+    )
     with pytest.raises(ReadError, match="Nothing is fetched: write the context into the document"):
         read(path)
 
@@ -181,7 +202,9 @@ def test_a_document_without_a_type_is_known_by_its_first_element(write, begin: s
   <owl:Ontology/>
   <x:Pet rdf:about="http://x.org/rex"><x:owner rdf:resource="http://x.org/ann"/></x:Pet>
 </rdf:RDF>"""
-    assert ("x:rex", "x:owner", "x:ann") in says(read(write("a.rdf", text), on_error="raise"))["known"]
+    assert ("x:rex", "x:owner", "x:ann") in says(read(write("a.rdf", text), on_error="raise"))[
+        "known"
+    ]
     lines = "<http://x.org/a> <http://x.org/p> <http://x.org/b> .\n"
     assert read(write("a.rdf", lines), on_error="raise").n_triples == 1
 
@@ -189,19 +212,24 @@ def test_a_document_without_a_type_is_known_by_its_first_element(write, begin: s
 def test_a_document_that_only_holds_rdf_is_no_rdf(write) -> None:
     rdf = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x.org/"'
     inside = '<rdf:RDF><x:Pet rdf:about="http://x.org/rex"><x:owner rdf:resource="http://x.org/ann"/></x:Pet></rdf:RDF>'
-    model = (
-        f'<sbml {rdf}><note>{inside}</note><species id="a" name="water"/><species id="b" name="acid" of="a"/></sbml>'
-    )
+    model = f'<sbml {rdf}><note>{inside}</note><species id="a" name="water"/><species id="b" name="acid" of="a"/></sbml>'
     assert {"a", "b"} <= set(read(write("model.xml", model)).ids)
     for name, content in (
         ("a.xml", inside.replace("<rdf:RDF", f"<!-- pets --><rdf:RDF {rdf}")),
         (
             "b.xml",
-            f"<!DOCTYPE rdf:RDF [<!ENTITY x 'pets'>]>{inside.replace('<rdf:RDF', f'<rdf:RDF {rdf}')}".replace("'", '"'),
+            f"<!DOCTYPE rdf:RDF [<!ENTITY x 'pets'>]>{inside.replace('<rdf:RDF', f'<rdf:RDF {rdf}')}".replace(
+                "'", '"'
+            ),
         ),
-        ("c.xml", f'<x:Pet {rdf} rdf:about="http://x.org/rex"><x:owner rdf:resource="http://x.org/ann"/></x:Pet>'),
+        (
+            "c.xml",
+            f'<x:Pet {rdf} rdf:about="http://x.org/rex"><x:owner rdf:resource="http://x.org/ann"/></x:Pet>',
+        ),
     ):
-        assert ("x:rex", "x:owner", "x:ann") in says(read(write(name, content), on_error="raise"))["known"]
+        assert ("x:rex", "x:owner", "x:ann") in says(read(write(name, content), on_error="raise"))[
+            "known"
+        ]
 
 
 @pytest.mark.parametrize("name", ["a.ttl", "a.trig"])
@@ -210,7 +238,9 @@ def test_a_name_that_only_turtle_takes_is_a_name(write, name: str) -> None:
     assert list(graph.ids) == ["x:a", "x:b\U000e01ef"]
 
 
-@pytest.mark.parametrize("name", ["hp[1].ttl", "100%.ttl", "a{b}.ttl", "a^b.ttl", "a b.ttl", "q#1.ttl"])
+@pytest.mark.parametrize(
+    "name", ["hp[1].ttl", "100%.ttl", "a{b}.ttl", "a^b.ttl", "a b.ttl", "q#1.ttl"]
+)
 def test_any_file_name_will_do(write, name: str) -> None:
     ids = list(read(write(name, "<#a> <http://x.org/r> <#b> ."), on_error="raise").ids)
     assert all(identifier.startswith("file:///") for identifier in ids)
@@ -219,7 +249,10 @@ def test_any_file_name_will_do(write, name: str) -> None:
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
 def test_a_gzip_file_that_was_cut_off_is_no_smaller_graph(write, share: float) -> None:
-    triples = "".join(f"<http://x.org/e{at:05}> <http://x.org/r> <http://x.org/f{at:05}> .\n" for at in range(20_000))
+    triples = "".join(
+        f"<http://x.org/e{at:05}> <http://x.org/r> <http://x.org/f{at:05}> .\n"
+        for at in range(20_000)
+    )
     whole = gzip.compress(triples.encode())
     path = write("cut.ttl.gz", whole[: int(share * len(whole))])
     with pytest.raises(ReadError, match="a damaged one"):

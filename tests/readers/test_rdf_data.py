@@ -36,7 +36,9 @@ def test_nodes_without_a_name_are_the_cause_that_is_named(write) -> None:
 
 def test_nodes_without_an_iri_are_known_by_their_names(write) -> None:
     director = {"@type": "Person", "name": "Ridley  Scott", "description": "An English director."}
-    path = write("a.jsonld", nested(**{"@id": "http://x.org/1", "name": "Alien", "director": director}))
+    path = write(
+        "a.jsonld", nested(**{"@id": "http://x.org/1", "name": "Alien", "director": director})
+    )
     said = says(read(path, on_error="raise"))
     assert said["entities"]["Ridley Scott"] == ("Ridley Scott", set(), "An English director.")
     assert {("http://x.org/1", "http://schema.org/director", "Ridley Scott")} < said["known"]
@@ -57,7 +59,9 @@ x:f3 x:by [ foaf:name "John Smith" ; x:born x:rome ] . x:f4 x:by [ foaf:name "x:
 
 def test_links_to_nodes_without_any_name_are_counted(write) -> None:
     text = "@prefix x: <http://x.org/> . x:film x:cast ( x:ann x:bob ) ; x:by x:cy ; x:shot [ x:at x:sea ] ."
-    with pytest.warns(ReadWarning, match=r"left out 1 link\(s\) to nodes without an IRI or a name .*x.org/shot"):
+    with pytest.warns(
+        ReadWarning, match=r"left out 1 link\(s\) to nodes without an IRI or a name .*x.org/shot"
+    ):
         graph = read(write("a.ttl", text))
     assert says(graph)["known"] == {
         ("x:film", "x:by", "x:cy"),
@@ -72,8 +76,12 @@ def test_a_link_to_a_list_leads_to_its_members(write) -> None:
       {"@id": "http://x/2", "name": "B", "author": []}]}"""
     said = says(read(write("a.jsonld", text), on_error="raise"))
     assert said["known"] == {("http://x/1", "schema:author", f"http://x/{one}") for one in "pq"}
-    circle = "@prefix x: <http://x/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n"
-    circle += "x:a x:has _:l . _:l rdf:first x:b ; rdf:rest _:m . _:m rdf:first x:c ; rdf:rest _:l ."
+    circle = (
+        "@prefix x: <http://x/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n"
+    )
+    circle += (
+        "x:a x:has _:l . _:l rdf:first x:b ; rdf:rest _:m . _:m rdf:first x:c ; rdf:rest _:l ."
+    )
     wanted = {("x:a", "x:has", "x:b"), ("x:a", "x:has", "x:c")}
     assert says(read(write("b.ttl", circle), on_error="raise"))["known"] == wanted
 
@@ -114,7 +122,15 @@ def test_titles_and_names_of_other_vocabularies_are_labels_where_there_is_no_oth
     ex:g1 <http://www.geonames.org/ontology#name> "Paris" . ex: a owl:Ontology ; dct:title "Books" .
     ex:p2 dct:title "no" ; foaf:name "Leo" ; rdfs:label "Leo Perutz" . ex:S%C3%A3o_Paulo ex:in ex:Brazil ."""
     said = says(read(write("a.ttl", content), on_error="raise"))["entities"]
-    labels = ("War and Peace", "Anna Karenina", "Leo Tolstoy", "Paris", "Leo Perutz", "São Paulo", "Brazil")
+    labels = (
+        "War and Peace",
+        "Anna Karenina",
+        "Leo Tolstoy",
+        "Paris",
+        "Leo Perutz",
+        "São Paulo",
+        "Brazil",
+    )
     assert {entry[0] for entry in said.values()} == set(labels)
 
 
@@ -130,8 +146,14 @@ BIOPAX = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xml
 
 def test_what_biopax_counts_and_cites_by_is_no_entity(write) -> None:
     said = says(read(write("pathway.owl", BIOPAX), on_error="raise"))
-    assert said["entities"]["http://pc.org/#p1"][:2] == ("GRB2", {"Growth factor receptor-bound protein 2"})
+    assert said["entities"]["http://pc.org/#p1"][:2] == (
+        "GRB2",
+        {"Growth factor receptor-bound protein 2"},
+    )
     assert said["known"] == {
-        *(("http://pc.org/#p1", "rdf:type", "bp:Protein"), ("http://pc.org/#c1", "rdf:type", "bp:Complex")),
+        *(
+            ("http://pc.org/#p1", "rdf:type", "bp:Protein"),
+            ("http://pc.org/#c1", "rdf:type", "bp:Complex"),
+        ),
         ("http://pc.org/#c1", "bp:component", "http://pc.org/#p1"),
     }

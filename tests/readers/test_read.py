@@ -22,7 +22,9 @@ TRIPLES = "dog\tis_a\tanimal\ncat\tis_a\tanimal\n"
 KNOWN = {("dog", "is_a", "animal"), ("cat", "is_a", "animal")}
 
 
-@pytest.mark.parametrize("values", [{"on_error": "ignore"}, {"format": "tvs"}, {"format": "turtel"}])
+@pytest.mark.parametrize(
+    "values", [{"on_error": "ignore"}, {"format": "tvs"}, {"format": "turtel"}]
+)
 def test_unknown_settings_name_the_known(write, values) -> None:
     with pytest.raises(SettingsError, match=r"expected one of .*(warn|turtle)"):
         read(write("a.tsv", TRIPLES), **values)
@@ -49,7 +51,9 @@ def test_an_empty_file(write, content: bytes, policy: str) -> None:
     ],
 )
 def test_an_unknown_format(write, content: bytes) -> None:
-    with pytest.raises(ReadError, match=r"found something else.*format= in Python or --format on the command line"):
+    with pytest.raises(
+        ReadError, match=r"found something else.*format= in Python or --format on the command line"
+    ):
         read(write("a.bin", content))
 
 
@@ -103,8 +107,12 @@ def test_a_cell_may_hold_a_tag(write) -> None:
     assert "<html> tag" in read(write("a.csv", "id,label\n1,<html> tag\n")).labels
 
 
-@pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
-def test_zipped_files_are_known_by_content(write, suffix: str, pack: Callable[[bytes], bytes]) -> None:
+@pytest.mark.parametrize(
+    ("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)]
+)
+def test_zipped_files_are_known_by_content(
+    write, suffix: str, pack: Callable[[bytes], bytes]
+) -> None:
     packed = pack(TRIPLES.encode())
     assert says(read(write("a.tsv", packed)))["known"] == KNOWN
     assert says(read(write(f"b.tsv.{suffix}", packed)))["known"] == KNOWN
@@ -126,7 +134,10 @@ def test_utf16_is_named(write) -> None:
 
 
 def test_content_goes_before_suffix(write) -> None:
-    assert read(write("a.txt", "format-version: 1.4\n\n[Term]\nid: X:1\nname: one\n")).labels[0] == "one"
+    assert (
+        read(write("a.txt", "format-version: 1.4\n\n[Term]\nid: X:1\nname: one\n")).labels[0]
+        == "one"
+    )
     turtle = "@prefix : <http://x.org/> .\n:a :near :b .\n"
     assert read(write("a.owl", turtle)).n_triples == 1
     assert read(write("plain", TRIPLES)).n_triples == 2
@@ -167,23 +178,35 @@ def test_networkx(made: type[networkx.DiGraph]) -> None:
     assert graph.skipped == 1
 
 
-@pytest.mark.parametrize("names", [("head", "relation", "tail"), ("subject", "predicate", "object"), ("x", "y", "z")])
+@pytest.mark.parametrize(
+    "names", [("head", "relation", "tail"), ("subject", "predicate", "object"), ("x", "y", "z")]
+)
 def test_pandas(names: tuple[str, ...]) -> None:
-    rows = [("dog", "is_a", "animal"), ("cat", "is_a", "animal"), ("cat", None, "animal"), (float("nan"), "is_a", "x")]
+    rows = [
+        ("dog", "is_a", "animal"),
+        ("cat", "is_a", "animal"),
+        ("cat", None, "animal"),
+        (float("nan"), "is_a", "x"),
+    ]
     graph = read(pd.DataFrame(rows, columns=names), on_error="skip")
     assert says(graph)["known"] == KNOWN
     assert graph.skipped == 2
 
 
 def test_what_is_missing_in_memory_is_empty() -> None:
-    frame = pd.DataFrame({"head": ["dog", "cat"], "relation": ["is_a"] * 2, "tail": ["animal", None]}, dtype="string")
+    frame = pd.DataFrame(
+        {"head": ["dog", "cat"], "relation": ["is_a"] * 2, "tail": ["animal", None]}, dtype="string"
+    )
     graph = read(frame, on_error="skip")
     assert (says(graph)["known"], graph.skipped) == ({("dog", "is_a", "animal")}, 1)
     source = networkx.DiGraph()
     source.add_node("ex:dog", label=float("nan"), name="the dog", synonyms=pd.NA, definition=None)
     source.add_node("ex:cat", label=pd.NA, synonyms=["cat", float("nan")])
     source.add_edge("ex:dog", "ex:cat", relation="chases")
-    assert says(read(source))["entities"] == {"ex:dog": ("the dog", set(), ""), "ex:cat": ("cat", set(), "")}
+    assert says(read(source))["entities"] == {
+        "ex:dog": ("the dog", set(), ""),
+        "ex:cat": ("cat", set(), ""),
+    }
 
 
 def test_lines_of_files_of_one_name_stay_apart(write) -> None:
@@ -194,7 +217,9 @@ def test_lines_of_files_of_one_name_stay_apart(write) -> None:
 
 
 def test_frames_with_columns_in_any_order_or_too_few() -> None:
-    frame = pd.DataFrame({"tail": ["animal"], "weight": [1.0], "head": ["dog"], "relation": ["is_a"]})
+    frame = pd.DataFrame(
+        {"tail": ["animal"], "weight": [1.0], "head": ["dog"], "relation": ["is_a"]}
+    )
     assert says(read(frame))["known"] == {("dog", "is_a", "animal")}
     with pytest.raises(ReadError, match="expected columns head, relation and tail"):
         read(pd.DataFrame({"head": ["dog"]}))
@@ -220,9 +245,7 @@ def test_other_objects() -> None:
         read(SimpleNamespace())
 
 
-ONTOLOGY = (
-    'format-version: 1.4\n\n[Term]\nid: X:1\nname: one\ndef: "first" []\n\n[Term]\nid: X:2\nname: two\nis_a: X:1\n'
-)
+ONTOLOGY = 'format-version: 1.4\n\n[Term]\nid: X:1\nname: one\ndef: "first" []\n\n[Term]\nid: X:2\nname: two\nis_a: X:1\n'
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -249,9 +272,15 @@ def test_reading_two_is_merging_two(one: KnowledgeGraph, two: KnowledgeGraph) ->
 
 
 def test_entities_meet_by_iri_whatever_the_prefixes(write) -> None:
-    one = write("one.ttl", "@prefix : <http://a.org/> . @prefix ex: <http://b.org/> . :dog :near ex:cat .")
-    two = write("two.ttl", "@prefix : <http://b.org/> . @prefix ex: <http://c.org/> . :cat :near ex:dog .")
-    table = write("three.tsv", "http://c.org/dog\tlike\thttp://a.org/dog\nex:cat\tlike\thttp://d.org/e#f\n")
+    one = write(
+        "one.ttl", "@prefix : <http://a.org/> . @prefix ex: <http://b.org/> . :dog :near ex:cat ."
+    )
+    two = write(
+        "two.ttl", "@prefix : <http://b.org/> . @prefix ex: <http://c.org/> . :cat :near ex:dog ."
+    )
+    table = write(
+        "three.tsv", "http://c.org/dog\tlike\thttp://a.org/dog\nex:cat\tlike\thttp://d.org/e#f\n"
+    )
     graph = read(one, two, table)
     assert says(graph)["known"] == {
         (":dog", ":near", "ex:cat"),
@@ -261,9 +290,16 @@ def test_entities_meet_by_iri_whatever_the_prefixes(write) -> None:
     }
     assert (graph.prefixes[""], graph.prefixes["ex"]) == ("http://a.org/", "http://b.org/")
     by_iri = read(
-        write("iris.tsv", "http://a.org/dog\tlike\thttp://purl.obolibrary.org/obo/X_1\n"), one, write("x.obo", ONTOLOGY)
+        write("iris.tsv", "http://a.org/dog\tlike\thttp://purl.obolibrary.org/obo/X_1\n"),
+        one,
+        write("x.obo", ONTOLOGY),
     )
-    assert set(by_iri.ids) == {"http://a.org/dog", "http://purl.obolibrary.org/obo/X_1", "ex:cat", "X:2"}
+    assert set(by_iri.ids) == {
+        "http://a.org/dog",
+        "http://purl.obolibrary.org/obo/X_1",
+        "ex:cat",
+        "X:2",
+    }
     assert by_iri.labels[1] == "one"
 
 

@@ -14,7 +14,10 @@ def test_skos(write) -> None:
             'ex:dog skos:broader ex:pet ; skos:prefLabel "dog" . ex:pet skos:narrower ex:cat .',
         )
     )
-    assert says(graph)["known"] == {("ex:dog", "skos:broader", "ex:pet"), ("ex:cat", "skos:broader", "ex:pet")}
+    assert says(graph)["known"] == {
+        ("ex:dog", "skos:broader", "ex:pet"),
+        ("ex:cat", "skos:broader", "ex:pet"),
+    }
     assert len(graph.hierarchy().links) == 2
 
 
@@ -47,5 +50,7 @@ def test_a_table_of_labels_meets_the_thesaurus(write) -> None:
         graph = read(*sources, on_error="raise")
         assert "hAUSTIER" not in graph.ids
         relation = "skos:broader" if sources[0] != table else "is_a"
-        assert {("mouse", relation, "ex:pet"), ("goldfish", relation, "fish")} < says(graph)["known"]
+        assert {("mouse", relation, "ex:pet"), ("goldfish", relation, "fish")} < says(graph)[
+            "known"
+        ]
     assert len(read(write("a.ttl", THESAURUS), table).hierarchy_relations) == 1

@@ -29,22 +29,35 @@ ex:c3 skos:prefLabel "person" .
 
 @pytest.mark.parametrize(
     ("language", "label", "synonyms", "definition"),
-    [("en", "dog", ["hound"], "An animal that barks."), ("de", "Hund", ["hnd"], "Ein Tier, das bellt.")],
+    [
+        ("en", "dog", ["hound"], "An animal that barks."),
+        ("de", "Hund", ["hnd"], "Ein Tier, das bellt."),
+    ],
 )
 @pytest.mark.parametrize("from_memory", [False, True])
 def test_their_texts_are_those_of_the_concepts(
     write, language: str, label: str, synonyms: list[str], definition: str, from_memory: bool
 ) -> None:
-    source = rdflib.Graph().parse(data=THESAURUS, format="turtle") if from_memory else write("pets.ttl", THESAURUS)
+    source = (
+        rdflib.Graph().parse(data=THESAURUS, format="turtle")
+        if from_memory
+        else write("pets.ttl", THESAURUS)
+    )
     graph = read(source, language=language, on_error="raise")
     assert sorted(graph.ids) == ["ex:c1", "ex:c2", "ex:c3"]
     assert sorted(graph.relation_ids) == ["skos:broader", "skos:related"]
     dog = graph.ids.index("ex:c1")
-    assert (graph.labels[dog], list(graph.synonyms[dog]), graph.definitions[dog]) == (label, synonyms, definition)
+    assert (graph.labels[dog], list(graph.synonyms[dog]), graph.definitions[dog]) == (
+        label,
+        synonyms,
+        definition,
+    )
     assert graph.labels[graph.ids.index("ex:c2")] == "animal"
 
 
 def test_an_entity_that_passes_for_a_name_stays_one(write) -> None:
     said = "@prefix ex: <http://x.org/> . @prefix oio: <http://www.geneontology.org/formats/oboInOwl#> .\n"
-    graph = read(write("a.ttl", said + "ex:trunk oio:hasRelatedSynonym ex:body . ex:body ex:part ex:arm ."))
+    graph = read(
+        write("a.ttl", said + "ex:trunk oio:hasRelatedSynonym ex:body . ex:body ex:part ex:arm .")
+    )
     assert (sorted(graph.ids), list(graph.relation_ids)) == (["ex:arm", "ex:body"], ["ex:part"])

@@ -48,7 +48,10 @@ LANGUAGE = """
 
 
 def table(path: Path, header: str, rows: str, width: int) -> None:
-    lines = ["\t".join(header.split()), *("\t".join(row.split(" ", width - 1)) for row in rows.strip().splitlines())]
+    lines = [
+        "\t".join(header.split()),
+        *("\t".join(row.split(" ", width - 1)) for row in rows.strip().splitlines()),
+    ]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\r\n".join(lines) + "\r\n", encoding="utf-8")
 
@@ -64,10 +67,25 @@ def release(tmp_path: Path) -> Path:
     table(terminology / "sct2_TextDefinition_Snapshot-en_INT_20260101.txt", names, definition, 6)
     ends = "id active sourceId destinationId typeId"
     table(terminology / "sct2_Relationship_Snapshot_INT_20260101.txt", ends, RELATIONSHIPS, 5)
-    table(terminology / "sct2_StatedRelationship_Snapshot_INT_20260101.txt", ends, "9 1 64572001 22298006 116680003", 5)
+    table(
+        terminology / "sct2_StatedRelationship_Snapshot_INT_20260101.txt",
+        ends,
+        "9 1 64572001 22298006 116680003",
+        5,
+    )
     members = "id active refsetId referencedComponentId acceptabilityId"
-    table(snapshot / "Refset" / "Language" / "der2_cRefset_LanguageSnapshot-en_INT_20260101.txt", members, LANGUAGE, 5)
-    table(tmp_path / "release" / "Full" / "Terminology" / "sct2_Concept_Full_INT_20260101.txt", "id active", "7 1", 2)
+    table(
+        snapshot / "Refset" / "Language" / "der2_cRefset_LanguageSnapshot-en_INT_20260101.txt",
+        members,
+        LANGUAGE,
+        5,
+    )
+    table(
+        tmp_path / "release" / "Full" / "Terminology" / "sct2_Concept_Full_INT_20260101.txt",
+        "id active",
+        "7 1",
+        2,
+    )
     return tmp_path / "release"
 
 
@@ -80,7 +98,10 @@ def test_a_release_may_be_packed(release: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", [".", "Snapshot", "Snapshot/Terminology", ".."])
 def test_a_release_is_read_from_any_of_its_folders(release: Path, place: str) -> None:
     graph = read(release / place, on_error="raise")
-    links = {(graph.labels[h], graph.relation_labels[r], graph.labels[t]) for h, r, t in graph.triples.tolist()}
+    links = {
+        (graph.labels[h], graph.relation_labels[r], graph.labels[t])
+        for h, r, t in graph.triples.tolist()
+    }
     assert links == {
         ("Cardiac infarction", "is a", "Ischaemic heart disease"),
         ("Ischaemic heart disease", "is a", "Disease"),

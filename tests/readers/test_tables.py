@@ -76,7 +76,9 @@ def test_a_bad_line_is_left_out_and_named(write, bad: bytes, message: str) -> No
 
 def test_a_table_of_neither_is_told_what_a_header_has(write) -> None:
     path = write("a.csv", "piano,wood,black,house\nflute,silver,white,house\n")
-    with pytest.raises(ReadError, match="name head, relation and tail in a header, or id, label and parent"):
+    with pytest.raises(
+        ReadError, match="name head, relation and tail in a header, or id, label and parent"
+    ):
         read(path)
 
 
@@ -89,7 +91,8 @@ def test_freebase_relations_are_put_in_words(write) -> None:
 def test_many_triples_in_little_memory(write) -> None:
     draw = random.Random(0)
     rows = (
-        f"ex:{draw.randrange(60_000)}\tr{draw.randrange(20)}\tex:{draw.randrange(60_000)}\n" for _ in range(300_000)
+        f"ex:{draw.randrange(60_000)}\tr{draw.randrange(20)}\tex:{draw.randrange(60_000)}\n"
+        for _ in range(300_000)
     )
     path = write("a.tsv.gz", gzip.compress("".join(rows).encode(), 1))
     tracemalloc.start()
@@ -134,30 +137,47 @@ def test_edges_of_kgx(write) -> None:
 @pytest.mark.parametrize("title", ["My pets", "My pets\t\t"])
 def test_a_title_above_a_header_is_no_fault(write, title: str) -> None:
     rows = "ex:dog\tis_a\tex:animal\n"
-    assert says(read(write("a.tsv", f"{title}\nhead\trelation\ttail\n{rows}"), on_error="raise"))["known"] == KNOWN
-    graph = read(write("b.tsv", f"{title}\n{rows}"), on_error="skip")  # without one it may be a damaged line
+    assert (
+        says(read(write("a.tsv", f"{title}\nhead\trelation\ttail\n{rows}"), on_error="raise"))[
+            "known"
+        ]
+        == KNOWN
+    )
+    graph = read(
+        write("b.tsv", f"{title}\n{rows}"), on_error="skip"
+    )  # without one it may be a damaged line
     assert (says(graph)["known"], graph.skipped) == (KNOWN, 1)
 
 
 def test_kinds_are_a_hierarchy_in_triples_too(write) -> None:
-    graph = read(write("a.tsv", "dog\tkind of\tpet\ncat\tis_a_kind_of\tpet\nmouse\tis_a_kind_of\tpet\n"))
+    graph = read(
+        write("a.tsv", "dog\tkind of\tpet\ncat\tis_a_kind_of\tpet\nmouse\tis_a_kind_of\tpet\n")
+    )
     assert len(graph.hierarchy().links) == 3
 
 
 def test_concepts_and_relations_of_conceptnet_are_put_in_words(write) -> None:
     graph = read(
-        write("a.tsv", "/c/en/cat/n\t/r/UsedFor\t/c/en/animal/n/wn/animal\n/c/en/a_cat\t/r/IsA\t/c/en/cat/n\n")
+        write(
+            "a.tsv",
+            "/c/en/cat/n\t/r/UsedFor\t/c/en/animal/n/wn/animal\n/c/en/a_cat\t/r/IsA\t/c/en/cat/n\n",
+        )
     )
     assert list(graph.labels) == ["cat", "animal", "a cat"]
     assert list(graph.relation_labels) == ["Used for", "Is a"]
     assert len(graph.hierarchy().links) == 1
 
 
-@pytest.mark.parametrize("header", ["source,target", "source,target,weight", "start,x,end", "head_id,tail_id,x,y"])
+@pytest.mark.parametrize(
+    "header", ["source,target", "source,target,weight", "start,x,end", "head_id,tail_id,x,y"]
+)
 def test_ends_without_a_relation_are_refused(write, header: str) -> None:
     names = header.split(",")
     row = ",".join(f"c{at}" for at in range(len(names)))
-    with pytest.raises(ReadError, match=r"expected a relation beside both ends, found .*; add a column named relation"):
+    with pytest.raises(
+        ReadError,
+        match=r"expected a relation beside both ends, found .*; add a column named relation",
+    ):
         read(write("a.csv", f"{header}\n{row}\n"), on_error="skip")
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ReadError, match="expected a relation beside both ends"):
@@ -188,17 +208,27 @@ def test_labels_beside_the_ends(write, header: str) -> None:
 
 
 def test_mappings_that_do_not_hold_are_left_out(write) -> None:
-    header = "#curie_map:\n#  A: http://a/\nsubject_id\tpredicate_id\tpredicate_modifier\tobject_id\n"
-    graph = read(write("a.sssom.tsv", header + "A:1\tr\t\tA:2\nA:1\tr\tNot\tA:3\n"), on_error="raise")
+    header = (
+        "#curie_map:\n#  A: http://a/\nsubject_id\tpredicate_id\tpredicate_modifier\tobject_id\n"
+    )
+    graph = read(
+        write("a.sssom.tsv", header + "A:1\tr\t\tA:2\nA:1\tr\tNot\tA:3\n"), on_error="raise"
+    )
     assert (says(graph)["known"], list(graph.ids)) == ({("A:1", "r", "A:2")}, ["A:1", "A:2"])
 
 
 @pytest.mark.parametrize(
-    ("column", "no", "yes"), [("negated", "True", "False"), ("qualifier", "NOT|contributes_to", "contributes_to")]
+    ("column", "no", "yes"),
+    [("negated", "True", "False"), ("qualifier", "NOT|contributes_to", "contributes_to")],
 )
 def test_what_is_denied_is_no_fact(write, column: str, no: str, yes: str) -> None:
     pandas = pytest.importorskip("pandas")
-    lines = [f"subject,predicate,object,{column}", f"D:1,has,H:1,{yes}", f"D:1,has,H:2,{no}", "D:2,has,H:1,"]
+    lines = [
+        f"subject,predicate,object,{column}",
+        f"D:1,has,H:1,{yes}",
+        f"D:1,has,H:2,{no}",
+        "D:2,has,H:1,",
+    ]
     frame = pandas.DataFrame([line.split(",") for line in lines[1:]], columns=lines[0].split(","))
     for source in (write("a.csv", "\n".join(lines)), frame):
         with pytest.warns(ReadWarning, match=r"left out 1 line\(s\) that say what does not hold"):
@@ -210,12 +240,19 @@ def test_what_is_denied_is_no_fact(write, column: str, no: str, yes: str) -> Non
     links = {(head, tail) for head, relation, tail in said["known"] if relation == "go_id"}
     assert links == {("P:1", "G:1"), ("P:2", "G:1"), ("P:3", "G:2")}
     assert said["entities"]["P:1"][0] == "Ann"
-    denied = says(read(write("c.csv", rows.replace("P:3,Eve,", f"P:3,Eve,{no}")), negated=True))["known"]
-    assert {(head, tail) for head, relation, tail in denied if relation == "go_id"} == {("P:1", "G:2"), ("P:3", "G:2")}
+    denied = says(read(write("c.csv", rows.replace("P:3,Eve,", f"P:3,Eve,{no}")), negated=True))[
+        "known"
+    ]
+    assert {(head, tail) for head, relation, tail in denied if relation == "go_id"} == {
+        ("P:1", "G:2"),
+        ("P:3", "G:2"),
+    }
 
 
 def test_a_line_of_ours_is_known_without_the_lines_above_the_header(write) -> None:
-    header = "subject_id\tsubject_label\tpredicate_id\tobject_id\tmapping_justification\tmapping_tool\n"
+    header = (
+        "subject_id\tsubject_label\tpredicate_id\tobject_id\tmapping_justification\tmapping_tool\n"
+    )
     rows = ["a b\tX", "c\tY"]
     made = "semapv:SemanticSimilarityThresholdMatching", "semapv:ManualMappingCuration"
     lines = [
@@ -236,18 +273,25 @@ def test_a_line_of_ours_is_known_without_the_lines_above_the_header(write) -> No
 
 
 def test_labels_alone_are_ends_and_an_audit_is_no_table_of_entities(write) -> None:
-    path = write("a.csv", "head_label,relation,tail_label\nBench,broader,Furniture\nSofa,broader,Furniture\n")
+    path = write(
+        "a.csv", "head_label,relation,tail_label\nBench,broader,Furniture\nSofa,broader,Furniture\n"
+    )
     wanted = {("Bench", "broader", "Furniture"), ("Sofa", "broader", "Furniture")}
     assert says(read(path, on_error="raise"))["known"] == wanted
     audited = "subject_id\tsubject_label\tobject_id\tobject_label\tverdict\nA:1\tdog\tA:2\tplant\tdoubtful\n"
-    with pytest.raises(ReadError, match=r"expected a relation beside both ends.*of an audit, give the table in SSSOM"):
+    with pytest.raises(
+        ReadError,
+        match=r"expected a relation beside both ends.*of an audit, give the table in SSSOM",
+    ):
         read(write("b.tsv", audited))
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ReadError, match="expected a relation beside both ends"):
         read(pandas.read_csv(write("b.tsv", audited), sep="\t"))
 
 
-def test_mappings_are_read_with_the_prefixes_above_them_and_negated_if_those_are_wanted(write) -> None:
+def test_mappings_are_read_with_the_prefixes_above_them_and_negated_if_those_are_wanted(
+    write,
+) -> None:
     header = "#curie_map:\n#  A: http://a/\n#  b.c: 'http://b/'\n#license: x\n#  no: http://no/\n"
     rows = "subject_id\tpredicate_id\tpredicate_modifier\tobject_id\nA:1\tr\t\tb.c:2\nA:1\tr\tNot\tA:3\n"
     path = write("a.sssom.tsv", header + rows)
@@ -257,8 +301,12 @@ def test_mappings_are_read_with_the_prefixes_above_them_and_negated_if_those_are
         iris = read(write("b.tsv", "http://a/1\tr\thttp://b/2\n"), path)
     assert says(iris)["known"] == {("http://a/1", "r", "http://b/2")}
     assert says(read(path, on_error="raise", negated=True))["known"] == {("A:1", "r", "A:3")}
-    assert says(read(write("c.tsv", "A:1\tr\tA:2\n"), negated=True))["known"] == {("A:1", "r", "A:2")}
-    with pytest.raises(ReadError, match="expected links that do not hold, found none; SSSOM marks them by Not"):
+    assert says(read(write("c.tsv", "A:1\tr\tA:2\n"), negated=True))["known"] == {
+        ("A:1", "r", "A:2")
+    }
+    with pytest.raises(
+        ReadError, match="expected links that do not hold, found none; SSSOM marks them by Not"
+    ):
         read(write("d.sssom.tsv", rows.replace("Not", "")), negated=True)
 
 
@@ -269,7 +317,10 @@ def test_mappings_are_read_with_the_prefixes_above_them_and_negated_if_those_are
             "drug,effect,gene\nA,inhibits,B\nA,inhibits,C\n",
             r"the first line, 'drug \| effect \| gene', has nothing in common",
         ),
-        ("country,city,in\nA,B,C\nD,E,C\nF,G,C\n", "found 4 relations in 4 triples; if the first line is a header"),
+        (
+            "country,city,in\nA,B,C\nD,E,C\nF,G,C\n",
+            "found 4 relations in 4 triples; if the first line is a header",
+        ),
     ],
 )
 def test_a_header_that_is_not_known_is_told_of(write, content: str, warning: str) -> None:

@@ -34,15 +34,22 @@ def write_lines(path: Path, *lines: str) -> None:
 
 
 def said(graph) -> set[tuple[str, str, str]]:
-    return {(graph.labels[h], graph.relation_ids[r], graph.labels[t]) for h, r, t in graph.triples.tolist()}
+    return {
+        (graph.labels[h], graph.relation_ids[r], graph.labels[t])
+        for h, r, t in graph.triples.tolist()
+    }
 
 
 @pytest.fixture
 def umls(tmp_path: Path) -> Path:
     write_lines(tmp_path / "META" / "MRCONSO.RRF", *NAMES)
     write_lines(tmp_path / "META" / "MRREL.RRF", *LINKS)
-    write_lines(tmp_path / "META" / "MRDEF.RRF", "C0011849|A2|AT1||MSH|Too much sugar in the blood.|N||")
-    write_lines(tmp_path / "META" / "MRSTY.RRF", "C0011849|T047|B2.2.1.2.1|Disease or Syndrome|AT2|256|")
+    write_lines(
+        tmp_path / "META" / "MRDEF.RRF", "C0011849|A2|AT1||MSH|Too much sugar in the blood.|N||"
+    )
+    write_lines(
+        tmp_path / "META" / "MRSTY.RRF", "C0011849|T047|B2.2.1.2.1|Disease or Syndrome|AT2|256|"
+    )
     return tmp_path
 
 
@@ -55,7 +62,10 @@ def test_umls_is_read_by_its_names_and_up_its_hierarchies(umls: Path, place: str
         ("Diabetes Mellitus", "semantic type", "Disease or Syndrome"),
     }
     row = graph.ids.index("UMLS:C0011849")
-    assert (graph.synonyms[row], graph.definitions[row]) == (("Diabetes",), "Too much sugar in the blood.")
+    assert (graph.synonyms[row], graph.definitions[row]) == (
+        ("Diabetes",),
+        "Too much sugar in the blood.",
+    )
     german = read(umls, language="de")
     assert german.labels[german.ids.index("UMLS:C0011849")] == "Zuckerkrankheit"
 
@@ -67,7 +77,10 @@ def test_rxnorm_prefers_its_own_names(tmp_path: Path) -> None:
         "313782|ENG||||||3|3|313782||RXNORM|SCD|313782|acetaminophen 325 MG Oral Tablet||N||",
     )
     write_lines(tmp_path / "rrf" / "RXNCONSO.RRF", *rows)
-    links = ("161||CUI|RO|313782||CUI|has_ingredient|4||RXNORM||||N||", "|1|AUI|SY||2|AUI|included_in|5||RXNORM||||N||")
+    links = (
+        "161||CUI|RO|313782||CUI|has_ingredient|4||RXNORM||||N||",
+        "|1|AUI|SY||2|AUI|included_in|5||RXNORM||||N||",
+    )
     write_lines(tmp_path / "rrf" / "RXNREL.RRF", *links)
     graph = read(tmp_path, on_error="raise")
     assert said(graph) == {("acetaminophen 325 MG Oral Tablet", "has_ingredient", "acetaminophen")}

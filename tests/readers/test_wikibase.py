@@ -12,8 +12,13 @@ from ontodex.readers import read
 from tests.graph_strategies import says
 
 
-def statement(relation: str, value: Any, rank: str = "normal", kind: str = "wikibase-entityid") -> dict[str, Any]:
-    data = {"type": kind, "value": {"entity-type": "item", "id": value} if kind == "wikibase-entityid" else value}
+def statement(
+    relation: str, value: Any, rank: str = "normal", kind: str = "wikibase-entityid"
+) -> dict[str, Any]:
+    data = {
+        "type": kind,
+        "value": {"entity-type": "item", "id": value} if kind == "wikibase-entityid" else value,
+    }
     snak = {"snaktype": "value", "property": relation, "datavalue": data}
     return {"mainsnak": snak, "type": "statement", "rank": rank, "qualifiers": {"P580": [snak]}}
 
@@ -23,7 +28,9 @@ def entity(identifier: str, claims: Any, **labels: str) -> dict[str, Any]:
         "type": "property" if identifier.startswith("P") else "item",
         "id": identifier,
         "labels": {tag: {"language": tag, "value": text} for tag, text in labels.items()},
-        "descriptions": {"en": {"language": "en", "value": f"what {identifier} is"}} if labels else [],
+        "descriptions": {"en": {"language": "en", "value": f"what {identifier} is"}}
+        if labels
+        else [],
         "aliases": {"en": [{"language": "en", "value": f"{identifier} too"}]} if labels else [],
         "claims": claims,
         "sitelinks": {"enwiki": {"site": "enwiki", "title": identifier, "badges": []}},
@@ -60,7 +67,9 @@ def test_statements_that_count_are_links(write, form: str) -> None:
         "P1659": "see also",
     }
     assert says(graph)["entities"]["Q144"] == ("dog", {"Q144 too"}, "what Q144 is")
-    assert {graph.ids[one] for one in graph.hierarchy().ancestors([*graph.ids].index("Q144"))} == {"Q39201"}
+    assert {graph.ids[one] for one in graph.hierarchy().ancestors([*graph.ids].index("Q144"))} == {
+        "Q39201"
+    }
 
 
 def test_labels_may_be_in_another_language(write) -> None:
@@ -72,5 +81,7 @@ def test_properties_without_a_label_are_named(write) -> None:
     broken = {"id": 3, "claims": {}}
     with pytest.warns(ReadWarning) as found:
         graph = read(write("wikidata.json", json.dumps([DOG, broken])))
-    assert "found no label of P1659: read the entities of these properties too" in str(found[0].message)
+    assert "found no label of P1659: read the entities of these properties too" in str(
+        found[0].message
+    )
     assert graph.skipped == 1

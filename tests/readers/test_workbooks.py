@@ -25,7 +25,12 @@ GOODS = [
     [2, "Saw", "Tools > Saws", 2, datetime.datetime(2026, 1, 3)],
     [3, "Awl", "Tools > Saws", 1, datetime.datetime(2026, 1, 4)],
 ]
-BRANDS = [["id", "name", "country"], [1, "Bolt", "Malta"], [2, "Axe & Co", "Malta"], [3, "Zip", "Samoa"]]
+BRANDS = [
+    ["id", "name", "country"],
+    [1, "Bolt", "Malta"],
+    [2, "Axe & Co", "Malta"],
+    [3, "Zip", "Samoa"],
+]
 
 
 @pytest.fixture
@@ -50,9 +55,18 @@ def workbook(tmp_path: Path) -> Callable[..., Path]:
 @pytest.mark.filterwarnings("ignore:.*left out since")
 def test_sheets_are_the_tables_of_a_database(workbook) -> None:
     with pytest.warns(ReadWarning, match=r"read as products:…, brands:…"):
-        graph = read(workbook(products=GOODS, brands=BRANDS, lists=[["id", "name"], [1, "hidden"]], hidden=["lists"]))
+        graph = read(
+            workbook(
+                products=GOODS,
+                brands=BRANDS,
+                lists=[["id", "name"], [1, "hidden"]],
+                hidden=["lists"],
+            )
+        )
     said = says(graph)
-    assert {("products:2", "brand_id", "brands:2"), ("products:2", "kind", "Tools > Saws")} <= said["known"]
+    assert {("products:2", "brand_id", "brands:2"), ("products:2", "kind", "Tools > Saws")} <= said[
+        "known"
+    ]
     assert {("Tools > Saws", "is_a", "Tools"), ("brands:1", "country", "Malta")} <= said["known"]
     assert said["entities"]["brands:2"][0] == "Axe & Co"
     assert "hidden" not in {label for label, *_ in said["entities"].values()}
@@ -69,7 +83,10 @@ def test_sheets_are_the_tables_of_a_database(workbook) -> None:
 )
 def test_rows_are_read_as_those_of_a_text(workbook, rows: list[list[str]]) -> None:
     found = read(workbook(pets=rows), on_error="raise")
-    assert says(found)["known"] == {("Pets > Dogs", "is_a", "Pets"), ("Pets > Cats", "is_a", "Pets")}
+    assert says(found)["known"] == {
+        ("Pets > Dogs", "is_a", "Pets"),
+        ("Pets > Cats", "is_a", "Pets"),
+    }
 
 
 def test_workbooks_in_a_folder_stand_for_their_sheets(workbook, write) -> None:
@@ -89,7 +106,10 @@ def test_a_sheet_that_is_no_table_is_left_out(workbook) -> None:
     [
         (b"PK\x03\x04" + bytes(100), "a damaged archive, or a document of an office"),
         (b"\xd0\xcf\x11\xe0" + bytes(100), "a workbook of an old Excel"),
-        ({"content.xml": b"<a/>", "mimetype": b""}, "a damaged archive, or a document of an office"),
+        (
+            {"content.xml": b"<a/>", "mimetype": b""},
+            "a damaged archive, or a document of an office",
+        ),
         ({"xl/workbook.xml": b"<workbook/>"}, "expected a workbook, found a fault"),
         ({"xl/workbook.xml": b"<!DOCTYPE workbook []><workbook/>"}, "without a DOCTYPE"),
         ({"xl/workbook.xml": b"<workbook/>", "xl/large.xml": bytes(1 << 24)}, "grows beyond"),

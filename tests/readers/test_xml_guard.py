@@ -15,7 +15,11 @@ ROOT = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns
 FINE = '<!ENTITY ex "http://example.org/">'
 
 
-def document(entities: str, label: str = "dog", before: str = '<?xml version="1.0"?>\n<!-- made by hand -->\n') -> str:
+def document(
+    entities: str,
+    label: str = "dog",
+    before: str = '<?xml version="1.0"?>\n<!-- made by hand -->\n',
+) -> str:
     return f"{before}<!DOCTYPE rdf:RDF [ {entities} ]>\n{ROOT % label}"
 
 
@@ -28,7 +32,10 @@ def test_the_entities_that_protege_writes(write) -> None:
 BOMB = (
     FINE
     + '<!ENTITY a "lol lol lol lol ">'
-    + "".join(f'<!ENTITY {name} "{f"&{inner};" * 10}">' for inner, name in zip("abcdefgh", "bcdefghi", strict=True))
+    + "".join(
+        f'<!ENTITY {name} "{f"&{inner};" * 10}">'
+        for inner, name in zip("abcdefgh", "bcdefghi", strict=True)
+    )
 )
 
 
@@ -37,18 +44,32 @@ BOMB = (
     [
         (document(BOMB, "&i;"), "holds others"),
         (document(FINE + f'<!ENTITY big "{"x" * 5000}">', "&big;" * 100), "at most"),
-        (document(FINE + '<!ENTITY leak SYSTEM "file:///etc/passwd">', "&leak;"), "external entity"),
-        (document(FINE + '<!ENTITY % leak SYSTEM "http://127.0.0.1:9/x.dtd"> %leak;'), "external entity"),
-        (document(FINE).replace("rdf:RDF [", 'rdf:RDF SYSTEM "http://127.0.0.1:9/x.dtd" ['), "external DOCTYPE"),
+        (
+            document(FINE + '<!ENTITY leak SYSTEM "file:///etc/passwd">', "&leak;"),
+            "external entity",
+        ),
+        (
+            document(FINE + '<!ENTITY % leak SYSTEM "http://127.0.0.1:9/x.dtd"> %leak;'),
+            "external entity",
+        ),
+        (
+            document(FINE).replace("rdf:RDF [", 'rdf:RDF SYSTEM "http://127.0.0.1:9/x.dtd" ['),
+            "external DOCTYPE",
+        ),
         (document(FINE, before="<!-- " + "x" * (2 << 20) + " -->"), "inside the document"),
-        (document(FINE).replace("</rdf:RDF>", '<!DOCTYPE x [<!ENTITY y "z">]></rdf:RDF>'), "inside the document"),
+        (
+            document(FINE).replace("</rdf:RDF>", '<!DOCTYPE x [<!ENTITY y "z">]></rdf:RDF>'),
+            "inside the document",
+        ),
         (document(FINE + "<!ENTITY broken>"), "well-formed"),
         (document("".join(f'<!ENTITY e{n} "x">' for n in range(2000)) + FINE), "at most 1000"),
         (f'<?xml version="1.0"?>\n<!DOCTYPE rdf:RDF [ {FINE}', "near the start"),
     ],
 )
 @pytest.mark.parametrize("policy", ["warn", "raise"])
-def test_hostile_declarations_are_refused_at_once(write, content: str, message: str, policy: str) -> None:
+def test_hostile_declarations_are_refused_at_once(
+    write, content: str, message: str, policy: str
+) -> None:
     path = write("a.rdf", content)
     start = time.perf_counter()
     with pytest.raises(ReadError, match=message):

@@ -110,7 +110,10 @@ SPARQL = """<?xml version="1.0"?><sparql xmlns="http://www.w3.org/2005/sparql-re
 
 
 def said(graph) -> set[tuple[str, str, str]]:
-    return {(graph.labels[h], graph.relation_ids[r], graph.labels[t]) for h, r, t in graph.triples.tolist()}
+    return {
+        (graph.labels[h], graph.relation_ids[r], graph.labels[t])
+        for h, r, t in graph.triples.tolist()
+    }
 
 
 @pytest.mark.parametrize(
@@ -126,7 +129,14 @@ def said(graph) -> set[tuple[str, str, str]]:
                 ("Typhoid fever", "is_a", "Intestinal infectious diseases"),
             },
         ),
-        (OPML, {("Birds", "is_a", "Animals"), ("Owls", "is_a", "Birds"), ("Mammals", "is_a", "Animals")}),
+        (
+            OPML,
+            {
+                ("Birds", "is_a", "Animals"),
+                ("Owls", "is_a", "Birds"),
+                ("Mammals", "is_a", "Animals"),
+            },
+        ),
         (
             CLAML,
             {
@@ -180,7 +190,14 @@ def said(graph) -> set[tuple[str, str, str]]:
         ),
         (WORDNET, {("n1", "is_a", "n2"), ("n1", "mero_part", "n3")}),
         (XGMML, {("TP53", "inhibits", "MDM2")}),
-        (KGML, {("hsa:226", "ECrel", "hsa:7167"), ("hsa:226", "type", "gene"), ("hsa:7167", "type", "gene")}),
+        (
+            KGML,
+            {
+                ("hsa:226", "ECrel", "hsa:7167"),
+                ("hsa:226", "type", "gene"),
+                ("hsa:7167", "type", "gene"),
+            },
+        ),
         (TEI, {("Novel", "is_a", "Prose")}),
         (
             CURRENCIES,
@@ -212,7 +229,8 @@ def test_ids_synonyms_and_definitions(write) -> None:
     graph = read(write("orphanet.xml", ORPHANET.encode("latin-1")), language="fr")
     assert graph.labels[graph.ids.index("2")] == "Dysplasie \xe9tendue"
     books = "".join(
-        f"<book id='{at}' lang='{lang}'><title>Book {at}</title></book>" for at, lang in enumerate(("en", "de", "de"))
+        f"<book id='{at}' lang='{lang}'><title>Book {at}</title></book>"
+        for at, lang in enumerate(("en", "de", "de"))
     )
     assert said(read(write("books.xml", f"<books>{books}</books>"))) >= {
         ("Book 1", "lang", "de"),
@@ -231,7 +249,10 @@ def test_ids_synonyms_and_definitions(write) -> None:
     ("document", "message"),
     [
         ("<a><b id='1'></a>", "expected XML, found a fault"),
-        ('<?xml version="1.0" encoding="utf-9"?><a/>', "expected XML in UTF-8, found another encoding .*utf-9"),
+        (
+            '<?xml version="1.0" encoding="utf-9"?><a/>',
+            "expected XML in UTF-8, found another encoding .*utf-9",
+        ),
         ("<a>text</a>", "expected elements that have an id or a name, found none"),
         ("<a><b>1</b><c>2</c></a>", "expected elements that have an id or a name, found none"),
         ("<a/>", "expected elements that have an id or a name, found none"),

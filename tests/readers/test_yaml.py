@@ -39,7 +39,12 @@ def test_a_schema_of_linkml(write) -> None:
     assert format_of(path) == "yaml"
     graph = says(read(path, on_error="skip"))
     assert graph["known"] == {
-        *(("dog", "is_a", "pet"), ("cat", "is_a", "pet"), ("dog", "slots", "age"), ("dog", "slots", "owner")),
+        *(
+            ("dog", "is_a", "pet"),
+            ("cat", "is_a", "pet"),
+            ("dog", "slots", "age"),
+            ("dog", "slots", "owner"),
+        ),
         *(("owner", "domain", "pet"), ("age", "range", "integer"), ("size", "range", "integer")),
     }
     assert graph["entities"]["dog"][1] == {"hound"}
@@ -59,7 +64,9 @@ def test_records_of_yaml_and_norway(write) -> None:
 
 
 def test_documents_in_one_file_are_records(write) -> None:
-    path = write("pets.yaml", "name: dog\nkind: pet\n---\nname: cat\nkind: pet\n---\nname: cow\nkind: farm\n")
+    path = write(
+        "pets.yaml", "name: dog\nkind: pet\n---\nname: cat\nkind: pet\n---\nname: cow\nkind: farm\n"
+    )
     assert says(read(path, on_error="raise"))["known"] == {
         ("dog", "kind", "pet"),
         ("cat", "kind", "pet"),
@@ -68,7 +75,8 @@ def test_documents_in_one_file_are_records(write) -> None:
 
 
 BOMB = "".join(
-    f"{one}: &{one} [{', '.join([f'*{below}'] * 10)}]\n" for below, one in zip("abcdefg", "bcdefgh", strict=True)
+    f"{one}: &{one} [{', '.join([f'*{below}'] * 10)}]\n"
+    for below, one in zip("abcdefg", "bcdefgh", strict=True)
 )
 
 
@@ -76,7 +84,10 @@ BOMB = "".join(
     ("content", "message"),
     [
         ("[" * 100_000, "at most 200 objects and lists in one another, found more"),
-        (f"a: &a [{', '.join('x' * 10)}]\n{BOMB}", "6: expected aliases that make no more than 1,000,000 values"),
+        (
+            f"a: &a [{', '.join('x' * 10)}]\n{BOMB}",
+            "6: expected aliases that make no more than 1,000,000 values",
+        ),
         ("a: &a [*a]\n", "1: expected an alias of what stands before it, found another"),
         ("a: b\nc: d: e\n", "2: expected YAML, found a fault"),
         ("a: *b\n", "expected an alias of what stands before it"),

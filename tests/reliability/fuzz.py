@@ -40,7 +40,7 @@ def in_file(name: str, use: Callable[[Path], Any]) -> Callable[[bytes], None]:
 
 def as_graph(path: Path) -> None:
     """Read a graph, and do with it what a build does."""
-    from ontodex.graph import entity_texts, relation_texts, statements
+    from ontodex.graph import entity_sentences, entity_texts, relation_texts
     from ontodex.readers import read
 
     graph = read(path, on_error="skip")
@@ -48,7 +48,7 @@ def as_graph(path: Path) -> None:
     assert not len(graph.heads) or 0 <= graph.heads.min() <= graph.heads.max() < graph.n_entities
     assert len(entity_texts(graph)) == graph.n_entities
     assert len(relation_texts(graph)) == 2 * graph.n_relations
-    said = statements(graph)
+    said = entity_sentences(graph)
     assert len(said.texts) == len(said)
     if graph.hierarchy_relations:
         assert len(graph.hierarchy(on_cycle="warn").depth) == graph.n_entities
@@ -58,7 +58,13 @@ def as_graph(path: Path) -> None:
 
 def as_splits(content: bytes) -> None:
     """Read a folder of files, which the input parts by lines of their names."""
-    names = ("train.tsv", "entity_text.tsv", "relation2text.txt", "fb15k_mid2name.txt", "entity2text.txt")
+    names = (
+        "train.tsv",
+        "entity_text.tsv",
+        "relation2text.txt",
+        "fb15k_mid2name.txt",
+        "entity2text.txt",
+    )
     with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
         for name, part in zip(names, content.split(b"\n--\n"), strict=False):
             (Path(folder) / name).write_bytes(part)
@@ -73,7 +79,11 @@ def as_manifest(content: bytes) -> None:
         found = json.loads(content)
     except (ValueError, RecursionError):
         found = None
-    whole = json.dumps({"blake2b": _digest(found), **found}).encode() if isinstance(found, dict) else content
+    whole = (
+        json.dumps({"blake2b": _digest(found), **found}).encode()
+        if isinstance(found, dict)
+        else content
+    )
     in_file("manifest.json", lambda path: Manifest.read(path.parent))(whole)
 
 
@@ -85,7 +95,7 @@ def as_name(content: bytes) -> None:
     for text in (content.decode("utf-8", "replace"), content.decode("utf-16", "replace")):
         for resolve in (resolve_entity, resolve_relation):
             with contextlib.suppress(LookupFailed, SettingsError):
-                assert resolve(farm(), text).reading.text == text
+                assert resolve(farm(), text).resolution.text == text
 
 
 @functools.cache
@@ -139,11 +149,13 @@ def main(seconds: int, corpus: Path) -> None:
     import atheris
 
     warnings.simplefilter("ignore")
-    with atheris.instrument_imports(include=["ontodex.graph", "ontodex.storage.manifest", "ontodex.engine.resolve"]):
+    with atheris.instrument_imports(
+        include=["ontodex.graph", "ontodex.storage.manifest", "ontodex.engine.resolve"]
+    ):
         known = targets()
         import ontodex.engine.resolve
         import ontodex.graph
-        import ontodex.storage.manifest  # noqa: F401
+        import ontodex.storage.manifest
 
     def test(data: bytes) -> None:
         try:
@@ -155,7 +167,13 @@ def main(seconds: int, corpus: Path) -> None:
 
     with tarfile.open(KEPT) as archive:
         archive.extractall(corpus, filter="data")
-    limits = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=20", "-rss_limit_mb=2000", "-seed=1"]
+    limits = [
+        f"-max_total_time={seconds}",
+        f"-max_len={LONGEST}",
+        "-timeout=20",
+        "-rss_limit_mb=2000",
+        "-seed=1",
+    ]
     atheris.Setup([sys.argv[0], str(corpus), str(CORPUS), *limits], test)
     atheris.Fuzz()
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import sys
 
-CALLS = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.bind")
+CALLS = (
+    "socket.connect",
+    "socket.getaddrinfo",
+    "socket.gethostbyname",
+    "socket.sendto",
+    "socket.bind",
+)
 
 
 def forbid(event: str, arguments: object) -> None:

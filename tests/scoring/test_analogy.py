@@ -12,14 +12,16 @@ from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring import analogy as module
 from ontodex.scoring import similarity as alike
 from ontodex.scoring.analogy import Analogy
-from ontodex.scoring.case_based import Precedents
+from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.rules import mine_rules
 from ontodex.scoring.type_constraints import range_basis, range_vectors
 
 RELATIONS = 3
 
 
-def drawn(entities: int = 60, triples: int = 150, relations: int = RELATIONS) -> tuple[np.ndarray, Vectors]:
+def drawn(
+    entities: int = 60, triples: int = 150, relations: int = RELATIONS
+) -> tuple[np.ndarray, Vectors]:
     """Triples, and vectors in two pieces, of which the last is zero."""
     random = np.random.default_rng(0)
     columns = [random.integers(0, size, triples) for size in (entities, relations, entities)]
@@ -28,7 +30,9 @@ def drawn(entities: int = 60, triples: int = 150, relations: int = RELATIONS) ->
     return np.unique(np.stack(columns, axis=1), axis=0), Vectors([vectors[:23], vectors[23:]])
 
 
-def by_definition(triples: np.ndarray, vectors: Vectors, asked: np.ndarray, row: int, relation: int) -> np.ndarray:
+def by_definition(
+    triples: np.ndarray, vectors: Vectors, asked: np.ndarray, row: int, relation: int
+) -> np.ndarray:
     """Score all tails of one question, of shape (2, entities)."""
     every = unit(vectors[np.arange(len(vectors))].astype(np.float64))
     known = {tuple(triple) for triple in both_directions(triples, RELATIONS).tolist()}
@@ -37,7 +41,9 @@ def by_definition(triples: np.ndarray, vectors: Vectors, asked: np.ndarray, row:
         cosines = every @ vector
         order = [other for other in np.argsort(-cosines).tolist() if other != own][: alike.NEAR]
         values = {other: float(np.exp((cosines[other] - 1) / 0.1)) for other in order}
-        return {other: value for other, value in values.items() if every[other].any() and vector.any()}
+        return {
+            other: value for other, value in values.items() if every[other].any() and vector.any()
+        }
 
     scores = np.zeros((2, len(every)))
     for head, likeness in near(unit(asked.astype(np.float64)), row).items():
@@ -57,10 +63,14 @@ def test_scores_are_those_of_the_definition(monkeypatch: pytest.MonkeyPatch, nea
     analogy = Analogy(KnownLinks(triples, 60, RELATIONS), vectors)
     random = np.random.default_rng(1)
     rows, relations = random.integers(-1, 60, 80), random.integers(0, 2 * RELATIONS, 80)
-    asked = np.where(rows[:, None] >= 0, vectors[rows], random.normal(size=(80, 5)).astype(np.float32))
+    asked = np.where(
+        rows[:, None] >= 0, vectors[rows], random.normal(size=(80, 5)).astype(np.float32)
+    )
     reached_any = 0
     for question, (reached, scores) in enumerate(analogy.scores(asked, rows, relations)):
-        wanted = by_definition(triples, vectors, asked[question], int(rows[question]), int(relations[question]))
+        wanted = by_definition(
+            triples, vectors, asked[question], int(rows[question]), int(relations[question])
+        )
         made = np.zeros_like(wanted)
         made[:, reached] = scores
         np.testing.assert_allclose(made, wanted, atol=1e-5)
@@ -69,10 +79,12 @@ def test_scores_are_those_of_the_definition(monkeypatch: pytest.MonkeyPatch, nea
     assert reached_any > 80
 
 
-def precedents_of(triples: np.ndarray, vectors: Vectors, relations: int = RELATIONS) -> Precedents:
-    """Precedents, links being alike where texts are in other places."""
+def precedents_of(
+    triples: np.ndarray, vectors: Vectors, relations: int = RELATIONS
+) -> CaseBasedEvidence:
+    """CaseBasedEvidence, links being alike where texts are in other places."""
     links = KnownLinks(triples, len(vectors), relations)
-    return Precedents(links, vectors, turned(vectors), mine_rules(links))
+    return CaseBasedEvidence(links, vectors, turned(vectors), mine_rules(links))
 
 
 def turned(vectors: Vectors) -> Vectors:
@@ -90,13 +102,18 @@ def test_precedents_are_analogies_rules_and_what_only_the_triple_itself_tells() 
     for question in range(50):
         one = slice(question, question + 1)
         for place, (similar, own) in enumerate(((vectors, asked), (turned(vectors), structure))):
-            [(reached, scores)] = Analogy(links, similar).scores(own[one], rows[one], relations[one])
+            [(reached, scores)] = Analogy(links, similar).scores(
+                own[one], rows[one], relations[one]
+            )
             wanted[question, 2 * place : 2 * place + 2, reached] = scores.T
         [(reached, found)] = mine_rules(links).scores(links, rows[one], relations[one])
         wanted[question, 4, reached] = found
         for head, relation, tail in known.tolist():
             alone = (known[:, 1:] == (relation, tail)).all(axis=1).sum() == 1
-            wanted[question, 5, tail] += alone and (head, relation) == (rows[question], relations[question])
+            wanted[question, 5, tail] += alone and (head, relation) == (
+                rows[question],
+                relations[question],
+            )
     for own, (reached, scores) in zip(
         wanted, precedents_of(triples, vectors).scores(asked, rows, relations), strict=True
     ):
@@ -159,7 +176,11 @@ def test_ranges_are_exact_for_few_relations_and_near_for_many() -> None:
     random = np.random.default_rng(0)
     heads, kinds = random.integers(0, 100, 200), random.integers(0, 5, 200)
     many = np.array(
-        [(head, 20 * kind + other, 100 + kind) for head, kind in zip(heads, kinds, strict=True) for other in range(20)]
+        [
+            (head, 20 * kind + other, 100 + kind)
+            for head, kind in zip(heads, kinds, strict=True)
+            for other in range(20)
+        ]
     )
     basis = range_basis(many, 105, 100)
     assert basis.shape == (200, 64)

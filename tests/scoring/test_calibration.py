@@ -10,8 +10,15 @@ from ontodex.geometry.logistic import sigmoid
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring import calibration as link_odds
-from ontodex.scoring.calibration import BEST, BestAnswers, answerable, best_answers, chances, fit_odds
-from ontodex.scoring.case_based import RULES, SCORES, Precedents
+from ontodex.scoring.calibration import (
+    BEST,
+    BestAnswers,
+    answerable,
+    best_answers,
+    fit_calibration,
+    probabilities,
+)
+from ontodex.scoring.case_based import RULES, SCORES, CaseBasedEvidence
 from ontodex.scoring.graph_features import WEIGHTS, Structure
 from ontodex.scoring.rules import Rules, no_rules
 
@@ -20,24 +27,33 @@ NONE = (np.zeros(0, dtype=np.int64), np.zeros(0))
 
 def rules_of(*bodies: tuple[float, int, int, int]) -> Rules:
     return Rules(
-        np.array([body for _, *body in bodies], dtype=np.int32), np.array([one for one, *_ in bodies], dtype=np.float32)
+        np.array([body for _, *body in bodies], dtype=np.int32),
+        np.array([one for one, *_ in bodies], dtype=np.float32),
     )
 
 
-def test_every_question_that_has_or_surely_has_an_answer_is_asked_once_relation_by_relation() -> None:
+def test_every_question_that_has_or_surely_has_an_answer_is_asked_once_relation_by_relation() -> (
+    None
+):
     links = KnownLinks(np.array([[0, 1, 2], [0, 1, 3], [1, 0, 2]]), 4, 2)
     assert answerable(links, no_rules()).tolist() == [[1, 0], [0, 1], [2, 2], [2, 3], [3, 3]]
     assert answerable(links, no_rules(), np.array([1, 3])).tolist() == [[0, 1], [2, 3], [3, 3]]
     assert answerable(KnownLinks(np.zeros((0, 3), dtype=int), 4, 2), no_rules()).shape == (0, 2)
     rules = rules_of((0.9, 0, 1, -1), (0.5, 0, 2, -1), (0.9, 0, 3, 1), (0.8, 1, 3, -1))
-    assert rules.surely_answered(links).tolist() == [[0, 0], [2, 1], [3, 1]]  # from 0 as by 1; by 1 as its inverse
+    assert rules.surely_answered(links).tolist() == [
+        [0, 0],
+        [2, 1],
+        [3, 1],
+    ]  # from 0 as by 1; by 1 as its inverse
     assert answerable(links, rules, np.array([0, 2])).tolist() == [[0, 0], [1, 0], [2, 2]]
 
 
 def asked(questions, links, scores, rules=None, reflexive=(), passed_over=None) -> BestAnswers:
     """Ask a few questions at once, whose answers have these scores."""
     said = [NONE] * len(questions) if rules is None else rules
-    (best,) = best_answers(np.array(questions), lambda *_: (scores.copy(), said), links, reflexive, passed_over)
+    (best,) = best_answers(
+        np.array(questions), lambda *_: (scores.copy(), said), links, reflexive, passed_over
+    )
     return best
 
 
@@ -82,11 +98,19 @@ def test_evidence_of_the_best_answers() -> None:
     np.testing.assert_allclose(
         best.evidence[4], np.log([0.5 / 2, 1])[row]
     )  # the one that has four tails, and none more
-    np.testing.assert_allclose(best.evidence[5], np.where(np.isin(best.tails, [51, 52, 53, 54]), np.log(0.5 / 5), 0))
+    np.testing.assert_allclose(
+        best.evidence[5], np.where(np.isin(best.tails, [51, 52, 53, 54]), np.log(0.5 / 5), 0)
+    )
     mass = np.exp(scores.astype(np.float64))
-    left = 1 - mass[0, 51:55].sum() / np.delete(mass[0], 55).sum()  # of what is not asked about itself
-    np.testing.assert_allclose(best.evidence[6], np.where(first, min(np.log(left) + 3, 0), 0), rtol=1e-5)
-    np.testing.assert_allclose(best.evidence[2:4, silent].T, [[np.log(0.01 / 1.01), 0.0]] * silent.sum(), rtol=1e-6)
+    left = (
+        1 - mass[0, 51:55].sum() / np.delete(mass[0], 55).sum()
+    )  # of what is not asked about itself
+    np.testing.assert_allclose(
+        best.evidence[6], np.where(first, min(np.log(left) + 3, 0), 0), rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        best.evidence[2:4, silent].T, [[np.log(0.01 / 1.01), 0.0]] * silent.sum(), rtol=1e-6
+    )
 
 
 def test_a_question_whose_answers_are_all_left_out_has_none() -> None:
@@ -113,20 +137,31 @@ def test_questions_are_asked_some_at_a_time() -> None:
 def test_chances_by_odds_and_without() -> None:
     evidence = np.array([[-1.0, -20.0], [2.0, 0.0], [1.0, -4.0], [1.0, 0.0]])
     odds = np.array([1.0, 0.5, 0.2, -0.1, -3.0], dtype=np.float32)
-    np.testing.assert_allclose(chances(evidence, odds), sigmoid(odds[:4].astype(float) @ evidence - 3.0), rtol=1e-6)
+    np.testing.assert_allclose(
+        probabilities(evidence, odds), sigmoid(odds[:4].astype(float) @ evidence - 3.0), rtol=1e-6
+    )
     more = np.concatenate([evidence, [[0.0, -1.0], [-2.0, 0.0], [-3.0, -3.0]]])
-    np.testing.assert_allclose(chances(more, odds), chances(evidence, odds))  # of an index of format 11
-    np.testing.assert_allclose(chances(more, None), sigmoid(np.array([-1.0, -21.0])))
+    np.testing.assert_allclose(
+        probabilities(more, odds), probabilities(evidence, odds)
+    )  # of an index of format 11
+    np.testing.assert_allclose(probabilities(more, None), sigmoid(np.array([-1.0, -21.0])))
 
 
 @pytest.mark.parametrize("hidden", [40, 5])
-def test_odds_are_fitted_to_what_is_held_out_if_it_is_enough(hidden: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_odds_are_fitted_to_what_is_held_out_if_it_is_enough(
+    hidden: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Entities are linked to those of their group, as their vectors say; so many such links are hidden."""
     random = np.random.default_rng(1)
     monkeypatch.setattr(link_odds, "QUESTIONS", 100)
     vectors = np.repeat(np.eye(6, dtype=np.float32), 10, axis=0)
     pairs = np.array(
-        [[one, 0, other] for one in range(60) for other in range(60) if one // 10 == other // 10 != one % 6]
+        [
+            [one, 0, other]
+            for one in range(60)
+            for other in range(60)
+            if one // 10 == other // 10 != one % 6
+        ]
     )
     pairs = random.permutation(pairs[pairs[:, 0] != pairs[:, 2]])
     links, held_out = KnownLinks(pairs[hidden:], 60, 1), KnownLinks(pairs[:hidden], 60, 1)
@@ -136,19 +171,28 @@ def test_odds_are_fitted_to_what_is_held_out_if_it_is_enough(hidden: int, monkey
         Vectors([np.ones((60, 2), dtype=np.float32)]), np.zeros((2, 2), dtype=np.float32),
         np.zeros((2, 0), dtype=np.float32), no_rules(), weights,
     )  # fmt: skip
-    precedents = Precedents(links, Vectors([vectors]), structure.links_alone(), no_rules())
-    odds = fit_odds(
-        links, held_out, Vectors([vectors]), lambda rows, _: vectors[rows], structure, precedents, [], random
+    case_based = CaseBasedEvidence(links, Vectors([vectors]), structure.links_alone(), no_rules())
+    odds = fit_calibration(
+        links,
+        held_out,
+        Vectors([vectors]),
+        lambda rows, _: vectors[rows],
+        structure,
+        case_based,
+        [],
+        random,
     )
     if hidden == 5:
         assert odds is None
         return
     assert odds is not None
     questions = answerable(links, no_rules())
-    scored = lambda rows, _: (5.0 * vectors[rows] @ vectors.T, [NONE] * len(rows))  # noqa: E731
+    scored = lambda rows, _: (5.0 * vectors[rows] @ vectors.T, [NONE] * len(rows))
     every = list(best_answers(questions, scored, links, []))
-    likely = np.concatenate([chances(best.evidence, odds) for best in every])
-    true = np.concatenate([held_out.known(best.entities, best.relations, best.tails) for best in every])
+    likely = np.concatenate([probabilities(best.evidence, odds) for best in every])
+    true = np.concatenate(
+        [held_out.known(best.entities, best.relations, best.tails) for best in every]
+    )
     assert likely[true].mean() > 3 * likely[~true].mean()
     assert likely.sum() == pytest.approx(true.sum(), rel=0.3)
 
@@ -158,6 +202,8 @@ def test_rules_are_where_precedents_say() -> None:
     rules = no_rules()
     rules = type(rules)(np.array([[1, 0, -1]], dtype=np.int32), np.array([0.5], dtype=np.float32))
     texts = Vectors([np.eye(4, dtype=np.float32)])
-    [(rows, said)] = Precedents(links, texts, texts, rules).scores(texts[np.array([2])], np.array([2]), np.array([1]))
+    [(rows, said)] = CaseBasedEvidence(links, texts, texts, rules).scores(
+        texts[np.array([2])], np.array([2]), np.array([1])
+    )
     assert said.shape == (SCORES, len(rows))
     np.testing.assert_allclose(said[RULES, rows == 3], 0.5)

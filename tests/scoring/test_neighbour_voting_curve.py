@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ontodex.graph import GraphBuilder, KnowledgeGraph
-from ontodex.scoring.neighbour_voting import KinRule
+from ontodex.scoring.neighbour_voting import NeighbourVoting
 from tests.plain import build_plain
 
 WORDS = (
@@ -41,8 +41,12 @@ def drawn(seed: int) -> KnowledgeGraph:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_a_higher_score_is_never_less_likely(tmp_path: Path, tiny_encoder: Path, tiny_hit: Path, seed: int) -> None:
-    with build_plain(drawn(seed), tmp_path / "drawn.odx", tiny_encoder, hierarchy=str(tiny_hit)) as engine:
-        rules = KinRule.read(engine.index.manifest.encoders["hit"], "manifest.json")
+def test_a_higher_score_is_never_less_likely(
+    tmp_path: Path, tiny_encoder: Path, tiny_hit: Path, seed: int
+) -> None:
+    with build_plain(
+        drawn(seed), tmp_path / "drawn.odx", tiny_encoder, hierarchy=str(tiny_hit)
+    ) as engine:
+        rules = NeighbourVoting.read(engine.index.manifest.encoders["hit"], "manifest.json")
         assert rules
         assert all(rule.slope > 0 for rule in rules.values())

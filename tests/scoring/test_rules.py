@@ -17,7 +17,9 @@ ENTITIES, RELATIONS = 40, 3
 @pytest.fixture
 def links() -> KnownLinks:
     random = np.random.default_rng(0)
-    return KnownLinks(random.integers(0, (ENTITIES, RELATIONS, ENTITIES), (160, 3)), ENTITIES, RELATIONS)
+    return KnownLinks(
+        random.integers(0, (ENTITIES, RELATIONS, ENTITIES), (160, 3)), ENTITIES, RELATIONS
+    )
 
 
 def tails_of(links: KnownLinks, entity: int, relation: int) -> set[int]:
@@ -42,7 +44,9 @@ def test_every_rule_that_is_right_often_enough_is_found_with_its_confidence(
     wanted = {}
     for relation in range(2 * RELATIONS):
         tails = {head: tails_of(links, head, relation) for head in range(ENTITIES)}
-        bodies = [(first, second) for first in range(2 * RELATIONS) for second in range(-1, 2 * RELATIONS)]
+        bodies = [
+            (first, second) for first in range(2 * RELATIONS) for second in range(-1, 2 * RELATIONS)
+        ]
         for first, second in bodies:
             if (first, second) == (relation, -1):
                 continue
@@ -72,12 +76,19 @@ def third(links: KnownLinks, head: int, first: int, second: int, tail: int) -> b
 
 def test_a_score_is_the_chance_that_not_all_rules_are_wrong(links: KnownLinks) -> None:
     rules = mine_rules(links)
-    heads, relations = np.arange(-1, ENTITIES).repeat(7), np.tile(np.arange(-1, 2 * RELATIONS), ENTITIES + 1)
+    heads, relations = (
+        np.arange(-1, ENTITIES).repeat(7),
+        np.tile(np.arange(-1, 2 * RELATIONS), ENTITIES + 1),
+    )
     answers = rules.scores(links, heads, relations)
     reached_any = 0
-    for head, relation, (rows, scores) in zip(heads.tolist(), relations.tolist(), answers, strict=True):
+    for head, relation, (rows, scores) in zip(
+        heads.tolist(), relations.tolist(), answers, strict=True
+    ):
         wanted = np.ones(ENTITIES)
-        for (rule, first, second), confidence in zip(rules.bodies.tolist(), rules.confidences, strict=True):
+        for (rule, first, second), confidence in zip(
+            rules.bodies.tolist(), rules.confidences, strict=True
+        ):
             if rule == relation and head >= 0:
                 wanted[list(found_by(links, head, first, second))] *= 1 - float(confidence)
         assert rows.tolist() == np.flatnonzero(wanted < 1).tolist()
@@ -98,10 +109,14 @@ def test_a_sample_finds_what_is_frequent_and_a_seed_decides_it(
     assert np.bincount(few.bodies[:, 0]).max() <= 3
 
 
-def test_a_path_does_not_go_by_what_is_linked_to_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_does_not_go_by_what_is_linked_to_everything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pupils, schools = np.arange(20), np.full(20, 20)
     triples = np.stack([pupils, np.zeros(20, int), schools], axis=1)
-    rules = Rules(np.array([[0, 0, -1], [1, 0, 1]], dtype=np.int32), np.array([0.5, 0.5], dtype=np.float32))
+    rules = Rules(
+        np.array([[0, 0, -1], [1, 0, 1]], dtype=np.int32), np.array([0.5, 0.5], dtype=np.float32)
+    )
     for fan, reached in ((20, 19), (19, 0)):
         monkeypatch.setattr(module, "FAN", fan)
         [(rows, _)] = rules.scores(KnownLinks(triples, 21, 1), np.array([0]), np.array([1]))
@@ -116,7 +131,9 @@ def test_rules_are_kept_whose_relations_are_all_left() -> None:
     assert left.confidences.tolist() == np.float32([0.4, 0.2, 0.0, 0.1]).tolist()
     nothing = rules.renumbered(np.full(4, -1))
     assert nothing.bodies.shape == (0, 3)
-    [(rows, scores)] = nothing.scores(KnownLinks(np.zeros((0, 3), int), 5, 2), np.array([0]), np.array([0]))
+    [(rows, scores)] = nothing.scores(
+        KnownLinks(np.zeros((0, 3), int), 5, 2), np.array([0]), np.array([0])
+    )
     assert (len(rows), len(scores)) == (0, 0)
 
 
@@ -127,7 +144,12 @@ def test_a_graph_without_triples_has_no_rules() -> None:
 
 
 def test_memory_does_not_grow_with_the_rules_that_are_tried() -> None:
-    triples = [[head, number, (head + step) % 80] for head in range(80) for step in range(40) for number in range(2)]
+    triples = [
+        [head, number, (head + step) % 80]
+        for head in range(80)
+        for step in range(40)
+        for number in range(2)
+    ]
     links = KnownLinks(np.array(triples), 80, 2)
     tracemalloc.start()
     try:

@@ -69,7 +69,9 @@ def test_what_was_put_is_got(store: tuple[Path, dict[str, BlobInfo]]) -> None:
         reader.get("larger")
 
 
-def test_arrays_are_views_of_the_file_and_cannot_be_written_to(store: tuple[Path, dict[str, BlobInfo]]) -> None:
+def test_arrays_are_views_of_the_file_and_cannot_be_written_to(
+    store: tuple[Path, dict[str, BlobInfo]],
+) -> None:
     reader = BlobReader(*store)
     large = reader.get("large")
     assert np.shares_memory(large, BlobReader(*store).get("large"))
@@ -96,7 +98,9 @@ def test_arrays_outlive_the_reader_and_the_file(store: tuple[Path, dict[str, Blo
     assert np.array_equal(parts, ARRAYS["large"][100:200, 3])
 
 
-def test_a_file_that_took_the_place_of_another_is_read_anew(store: tuple[Path, dict[str, BlobInfo]]) -> None:
+def test_a_file_that_took_the_place_of_another_is_read_anew(
+    store: tuple[Path, dict[str, BlobInfo]],
+) -> None:
     path, infos = store
     kept = BlobReader(path, infos).get("large")
     path.unlink()
@@ -124,16 +128,23 @@ def test_no_file_handle_is_left_behind(store: tuple[Path, dict[str, BlobInfo]]) 
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_a_flipped_byte_in_a_small_blob_is_found_on_reading(store: tuple[Path, dict[str, BlobInfo]]) -> None:
+def test_a_flipped_byte_in_a_small_blob_is_found_on_reading(
+    store: tuple[Path, dict[str, BlobInfo]],
+) -> None:
     path, infos = store
     flip(path, ARRAYS["longs"].tobytes())
     reader = BlobReader(path, infos)
-    with pytest.raises(IndexDamaged, match=r"store\.mdb: blob 'longs' does not fit its checksum; build the index anew"):
+    with pytest.raises(
+        IndexDamaged,
+        match=r"store\.mdb: blob 'longs' does not fit its checksum; build the index anew",
+    ):
         reader.get("longs")
     assert np.array_equal(reader.get("large"), ARRAYS["large"])
 
 
-def test_a_flipped_byte_in_a_large_blob_is_found_by_its_name(store: tuple[Path, dict[str, BlobInfo]]) -> None:
+def test_a_flipped_byte_in_a_large_blob_is_found_by_its_name(
+    store: tuple[Path, dict[str, BlobInfo]],
+) -> None:
     path, infos = store
     assert infos["large"].bytes > module.CHECKED_ON_OPEN
     flip(path, ARRAYS["large"][200].tobytes())
@@ -144,7 +155,8 @@ def test_a_flipped_byte_in_a_large_blob_is_found_by_its_name(store: tuple[Path, 
 
 
 @pytest.mark.parametrize(
-    "changes", [{"bytes": 97}, {"shape": (3, 5)}, {"dtype": "<f3"}, {"dtype": "<i2"}, {"blake2b": ""}]
+    "changes",
+    [{"bytes": 97}, {"shape": (3, 5)}, {"dtype": "<f3"}, {"dtype": "<i2"}, {"blake2b": ""}],
 )
 def test_a_blob_that_is_not_what_the_manifest_says(
     store: tuple[Path, dict[str, BlobInfo]], changes: dict[str, object]
@@ -171,7 +183,9 @@ def test_no_lmdb_file(tmp_path: Path) -> None:
 @settings(deadline=None, max_examples=40)
 @given(
     vectors=hnp.arrays(
-        np.float32, hnp.array_shapes(min_dims=2, max_dims=2, max_side=12), elements=st.floats(-1, 1, width=32)
+        np.float32,
+        hnp.array_shapes(min_dims=2, max_dims=2, max_side=12),
+        elements=st.floats(-1, 1, width=32),
     ),
     shard=st.integers(1, 200),
     data=st.data(),
@@ -180,7 +194,11 @@ def test_vectors_in_pieces(
     tmp_path_factory: pytest.TempPathFactory, vectors: np.ndarray, shard: int, data: st.DataObject
 ) -> None:
     rows = data.draw(
-        hnp.arrays(np.int64, hnp.array_shapes(max_dims=2, max_side=5), elements=st.integers(0, len(vectors) - 1))
+        hnp.arrays(
+            np.int64,
+            hnp.array_shapes(max_dims=2, max_side=5),
+            elements=st.integers(0, len(vectors) - 1),
+        )
     )
     path = tmp_path_factory.mktemp("vectors") / "store.mdb"
     writer = BlobWriter(path, vectors.nbytes)

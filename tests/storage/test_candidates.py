@@ -15,15 +15,24 @@ from ontodex.storage import candidates as module
 from ontodex.storage.candidates import load_candidates, make_candidates, measure_recall, place
 from ontodex.storage.manifest import FileInfo, file_info
 
-QUESTIONS = [("dog", "lives in"), ("cat", "eats"), ("some beast", "is a"), ("young cow", "lives in")]
+QUESTIONS = [
+    ("dog", "lives in"),
+    ("cat", "eats"),
+    ("some beast", "is a"),
+    ("young cow", "lives in"),
+]
 
 
 @pytest.fixture
-def large(tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def large(
+    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """An index of a graph that counts as large."""
     monkeypatch.setattr(new_generation, "EXACT_UP_TO", 50)
     path = tmp_path / "large.odx"
-    training = ontodex.HyperCLTraining(steps=2, queries=32, negatives=8, rank=4, condition=8, width=16)
+    training = ontodex.HyperCLTraining(
+        steps=2, queries=32, negatives=8, rank=4, condition=8, width=16
+    )
     ontodex.build(
         small_graph,
         path,
@@ -38,9 +47,15 @@ def large(tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, monke
 
 
 def test_a_large_graph_has_candidates_and_their_recall(large: Path) -> None:
-    with ontodex.open(large, device="cpu") as engine, ontodex.open(large, device="cpu", exact=True) as exact:
+    with (
+        ontodex.open(large, device="cpu") as engine,
+        ontodex.open(large, device="cpu", exact=True) as exact,
+    ):
         index = engine.index
-        assert {file for file in index.manifest.files if file.endswith(".faiss")} == {"text.faiss", "link.faiss"}
+        assert {file for file in index.manifest.files if file.endswith(".faiss")} == {
+            "text.faiss",
+            "link.faiss",
+        }
         for space in ("text", "link"):
             assert 0.9 < index.info()["spaces"][space]["recall@10"] <= 1
             assert index.candidates(space).ntotal == 60
@@ -60,7 +75,9 @@ def test_a_small_graph_has_none(small_index: Path) -> None:
         assert engine.index.info()["spaces"]["text"]["recall@10"] is None
 
 
-@pytest.mark.parametrize("what", ["missing", "empty", "cut", "garbage", "garbage of that length", "another length"])
+@pytest.mark.parametrize(
+    "what", ["missing", "empty", "cut", "garbage", "garbage of that length", "another length"]
+)
 def test_a_damaged_cache_is_made_anew(large: Path, what: str) -> None:
     with ontodex.open(large, device="cpu") as engine:
         wanted = [engine.tails(*question).hits for question in QUESTIONS]
@@ -110,7 +127,9 @@ def test_a_structure_made_anew_that_is_not_the_same_is_not_written_back(tmp_path
     (tmp_path / "a.faiss").write_bytes(b"damaged")
     assert load_candidates(tmp_path / "a.faiss", FileInfo(7, "another"), vectors).ntotal == 50
     assert load_candidates(tmp_path / "none.faiss", None, vectors).ntotal == 50
-    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("a.faiss", b"damaged")]
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [
+        ("a.faiss", b"damaged")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +157,9 @@ def all_vectors(engine: ontodex.Engine, space: str) -> np.ndarray:
 
 def clustered(n: int, dim: int) -> np.ndarray:
     rng = np.random.default_rng(0)
-    return unit(rng.normal(size=(40, dim))[rng.integers(40, size=n)] + 0.4 * rng.normal(size=(n, dim)))
+    return unit(
+        rng.normal(size=(40, dim))[rng.integers(40, size=n)] + 0.4 * rng.normal(size=(n, dim))
+    )
 
 
 def test_recall_is_what_brute_force_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,16 +168,23 @@ def test_recall_is_what_brute_force_counts(monkeypatch: pytest.MonkeyPatch) -> N
     vectors = Vectors([whole[:1000], whole[1000:1001], whole[1001:]])
     index = make_candidates(vectors)
     rows = np.linspace(0, 2999, 200).astype(np.int64)
-    exact = np.argsort(-(whole[rows].astype(float) @ whole.T.astype(float)), axis=1, kind="stable")[:, :10]
+    exact = np.argsort(-(whole[rows].astype(float) @ whole.T.astype(float)), axis=1, kind="stable")[
+        :, :10
+    ]
     _, found = index.search(whole[rows], 100)
     by_hand = np.mean(
-        [len(set(wanted) & set(got)) / 10 for wanted, got in zip(exact.tolist(), found.tolist(), strict=True)]
+        [
+            len(set(wanted) & set(got)) / 10
+            for wanted, got in zip(exact.tolist(), found.tolist(), strict=True)
+        ]
     )
     assert measure_recall(index, vectors) == pytest.approx(by_hand, abs=1e-9)
     assert 0.5 < by_hand < 1
 
 
-def test_candidates_are_the_same_each_time_and_load_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_candidates_are_the_same_each_time_and_load_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     vectors = Vectors([clustered(500, 16)])
     first, second = make_candidates(vectors), make_candidates(vectors)
     faiss.write_index(first, str(tmp_path / "a.faiss"))

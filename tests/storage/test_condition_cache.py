@@ -16,7 +16,9 @@ import pytest
 
 from ontodex.storage.condition_cache import FILE, ConditionCache, _packed
 
-ONE, TWO, THREE = np.random.default_rng(0).integers(1 << 16, size=(3, 500), dtype=np.uint16).view(np.float16)
+ONE, TWO, THREE = (
+    np.random.default_rng(0).integers(1 << 16, size=(3, 500), dtype=np.uint16).view(np.float16)
+)
 PACKED = len(_packed(ONE))  # noise cannot be compressed: all are as long
 
 
@@ -42,11 +44,15 @@ def test_gives_what_was_put(tmp_path: Path) -> None:
 
 def test_is_smaller_than_the_numbers(tmp_path: Path) -> None:
     cache = ConditionCache(tmp_path, 1 << 20)
-    cache.put("encoder", {"a": np.random.default_rng(0).standard_normal(100_000).astype(np.float16)})
+    cache.put(
+        "encoder", {"a": np.random.default_rng(0).standard_normal(100_000).astype(np.float16)}
+    )
     assert cache.bytes < 0.9 * 200_000
 
 
-def test_a_few_bytes_do_not_become_very_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_few_bytes_do_not_become_very_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache = ConditionCache(tmp_path, 1 << 20)
     cache.put("encoder", {"a": np.zeros(100_000, dtype=np.float16), "b": ONE})
     monkeypatch.setattr("ontodex.storage.condition_cache.LARGEST", 100_000)
@@ -56,7 +62,9 @@ def test_a_few_bytes_do_not_become_very_many(tmp_path: Path, monkeypatch: pytest
 def test_stays_on_the_disk(tmp_path: Path) -> None:
     filled(tmp_path)
     gc.collect()
-    np.testing.assert_array_equal(ConditionCache(tmp_path, 1 << 20).get("encoder", ["c"])["c"], THREE)
+    np.testing.assert_array_equal(
+        ConditionCache(tmp_path, 1 << 20).get("encoder", ["c"])["c"], THREE
+    )
 
 
 def test_evicts_what_was_used_the_longest_ago(tmp_path: Path) -> None:
@@ -69,7 +77,9 @@ def test_evicts_what_was_used_the_longest_ago(tmp_path: Path) -> None:
     assert cache.bytes == 3 * PACKED
     cache.put("encoder", dict.fromkeys("efgh", ONE))
     assert list(cache.get("encoder", list("acdefgh"))) == ["f", "g", "h"]
-    cache.put("encoder", {"i": np.random.default_rng(1).random(5000, dtype=np.float32)})  # more than the whole budget
+    cache.put(
+        "encoder", {"i": np.random.default_rng(1).random(5000, dtype=np.float32)}
+    )  # more than the whole budget
     assert list(cache.get("encoder", list("fghi"))) == ["f", "g", "h"]
 
 
@@ -78,7 +88,9 @@ def test_works_at_its_budget_for_long(tmp_path: Path) -> None:
     cache = ConditionCache(tmp_path, budget)
     rng = np.random.default_rng(0)
     for number in range(150):
-        value = rng.integers(1 << 16, size=int(rng.integers(1, 1 << 20)), dtype=np.uint16).view(np.float16)
+        value = rng.integers(1 << 16, size=int(rng.integers(1, 1 << 20)), dtype=np.uint16).view(
+            np.float16
+        )
         cache.put("encoder", {str(number): value})
         np.testing.assert_array_equal(cache.get("encoder", [str(number)])[str(number)], value)
         assert cache.bytes <= budget
@@ -91,7 +103,9 @@ def test_a_budget_of_zero_is_no_cache(tmp_path: Path) -> None:
     assert (len(cache), list(tmp_path.iterdir())) == (0, [])
 
 
-def test_a_folder_that_cannot_be_written_has_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_written_has_no_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert filled(tmp_path / "missing").get("encoder", ["a"]) == {}
 
     def read_only(*_: object, **__: object) -> None:
@@ -131,7 +145,11 @@ def test_caches_of_one_folder_share_the_file(tmp_path: Path) -> None:
 
 def test_a_cache_has_its_budget_beside_a_smaller_one(tmp_path: Path) -> None:
     small, large = filled(tmp_path, 1 << 20), ConditionCache(tmp_path, 64 << 20)
-    noise = np.random.default_rng(0).integers(1 << 16, size=(48, 1 << 19), dtype=np.uint16).view(np.float16)
+    noise = (
+        np.random.default_rng(0)
+        .integers(1 << 16, size=(48, 1 << 19), dtype=np.uint16)
+        .view(np.float16)
+    )
     for number, factor in enumerate(noise):
         large.put("encoder", {str(number): factor})
     assert len(large) == 3 + 48
@@ -166,7 +184,9 @@ for number in range(count):
 
 def start(folder: Path, name: str, count: int, budget: int) -> subprocess.Popen[str]:
     arguments = [sys.executable, "-c", WRITER, str(folder), name, str(count), str(budget)]
-    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
+    return subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
+    )
 
 
 def test_processes_write_at_once(tmp_path: Path) -> None:

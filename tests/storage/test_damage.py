@@ -46,7 +46,11 @@ def flip_in(path: Path, content: bytes) -> None:
 def test_every_file_cut_short_is_named_on_opening(own_index: Path) -> None:
     folder = generation(own_index)
     names = [*json.loads((folder / "manifest.json").read_text())["files"], "manifest.json"]
-    assert {"store.mdb", "encoders/text/model.safetensors", "encoders/link/hyper_cl/config.json"} < set(names)
+    assert {
+        "store.mdb",
+        "encoders/text/model.safetensors",
+        "encoders/link/hyper_cl/config.json",
+    } < set(names)
     for name in names:
         whole = (folder / name).read_bytes()
         for length in {0, 1, len(whole) // 2, len(whole) - 1}:
@@ -61,7 +65,9 @@ def test_every_file_cut_short_is_named_on_opening(own_index: Path) -> None:
         assert engine.index.verify() == []
 
 
-def test_a_flipped_byte_in_a_small_blob_is_found_by_asking(own_index: Path, small_index: Path) -> None:
+def test_a_flipped_byte_in_a_small_blob_is_found_by_asking(
+    own_index: Path, small_index: Path
+) -> None:
     with ontodex.open(small_index, device="cpu") as engine:
         labels = engine.graph.labels.data.tobytes()
         vectors = engine.index.vectors("text").shards[0].tobytes()
@@ -71,8 +77,12 @@ def test_a_flipped_byte_in_a_small_blob_is_found_by_asking(own_index: Path, smal
         pytest.raises(IndexDamaged, match="blob 'text/vectors/0' does not fit its checksum"),
     ):
         engine.search("ex:dog")
-    flip_in(generation(own_index) / "store.mdb", labels)  # in a page with others, which is compared whole
-    with pytest.raises(IndexDamaged, match=r"store\.mdb: what its blobs are found by does not fit its checksum"):
+    flip_in(
+        generation(own_index) / "store.mdb", labels
+    )  # in a page with others, which is compared whole
+    with pytest.raises(
+        IndexDamaged, match=r"store\.mdb: what its blobs are found by does not fit its checksum"
+    ):
         ontodex.open(own_index)
 
 
@@ -92,7 +102,11 @@ def test_a_flipped_byte_in_a_large_blob_is_named_by_verify(
 
 def test_verify_names_every_changed_or_missing_file(own_index: Path) -> None:
     folder = generation(own_index)
-    names = [name for name in json.loads((folder / "manifest.json").read_text())["files"] if name != "store.mdb"]
+    names = [
+        name
+        for name in json.loads((folder / "manifest.json").read_text())["files"]
+        if name != "store.mdb"
+    ]
     with ontodex.open(own_index, device="cpu") as engine:
         for name in names:
             content = (folder / name).read_bytes()
@@ -103,7 +117,9 @@ def test_verify_names_every_changed_or_missing_file(own_index: Path) -> None:
             (folder / name).write_bytes(content)
 
 
-def test_verify_finds_numbers_that_are_not_finite(own_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verify_finds_numbers_that_are_not_finite(
+    own_index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with ontodex.open(own_index, device="cpu") as engine:
         engine.index.vectors("text").shards[0] = np.full((60, 32), np.nan, dtype=np.float32)
         assert [problem.split(": ", 1)[1] for problem in engine.index.verify()] == [
@@ -111,7 +127,9 @@ def test_verify_finds_numbers_that_are_not_finite(own_index: Path, monkeypatch: 
         ]
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'"x"', b"null", b"{}", b"\xff\xfe", b'{"blake2b": 1}'])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b'"x"', b"null", b"{}", b"\xff\xfe", b'{"blake2b": 1}']
+)
 def test_a_manifest_that_is_none(own_index: Path, content: bytes) -> None:
     (generation(own_index) / "manifest.json").write_bytes(content)
     with pytest.raises(IndexDamaged, match=r"manifest\.json"):
@@ -120,11 +138,15 @@ def test_a_manifest_that_is_none(own_index: Path, content: bytes) -> None:
 
 def test_a_manifest_of_a_newer_version(own_index: Path) -> None:
     edit_manifest(own_index, lambda content: content.update(format=99, news={"a": 1}))
-    with pytest.raises(IndexMismatch, match=r"has format 99, this version reads up to \d+; update ontodex"):
+    with pytest.raises(
+        IndexMismatch, match=r"has format 99, this version reads up to \d+; update ontodex"
+    ):
         Index.open(own_index)
 
 
-def test_an_index_of_a_newer_version_is_not_replaced(own_index: Path, small_graph: Any, tiny_encoder: Path) -> None:
+def test_an_index_of_a_newer_version_is_not_replaced(
+    own_index: Path, small_graph: Any, tiny_encoder: Path
+) -> None:
     edit_manifest(own_index, lambda content: content.update(format=99))
     (own_index / "gen-000002.tmp").mkdir()
     (own_index / "gen-000002.tmp" / "job.json").write_text('{"job": "of the newer version"}')
@@ -132,7 +154,10 @@ def test_an_index_of_a_newer_version_is_not_replaced(own_index: Path, small_grap
         build_plain(small_graph, own_index, [tiny_encoder])
     with pytest.raises(IndexMismatch, match="has format 99"):
         ontodex.remove(["ex:dog"], own_index, device="cpu", quiet=True)
-    assert sorted(entry.name for entry in own_index.glob("gen-*")) == ["gen-000001", "gen-000002.tmp"]
+    assert sorted(entry.name for entry in own_index.glob("gen-*")) == [
+        "gen-000001",
+        "gen-000002.tmp",
+    ]
     assert (own_index / "gen-000002.tmp" / "job.json").exists()
     assert (own_index / "CURRENT").read_text() == "gen-000001\n"
 
@@ -152,13 +177,18 @@ def test_a_manifest_that_lacks_a_part(own_index: Path) -> None:
 def test_a_manifest_that_was_edited(own_index: Path) -> None:
     path = generation(own_index) / "manifest.json"
     path.write_text(path.read_text().replace('"dim": 32', '"dim": 33'))
-    with pytest.raises(IndexDamaged, match="the manifest does not fit its checksum; build the index anew"):
+    with pytest.raises(
+        IndexDamaged, match="the manifest does not fit its checksum; build the index anew"
+    ):
         Index.open(own_index)
 
 
 def test_current_names_what_is_not_there(own_index: Path) -> None:
     (own_index / "CURRENT").write_text("gen-000007\n")
-    with pytest.raises(IndexDamaged, match="gen-000007: expected the live generation that CURRENT names, found none"):
+    with pytest.raises(
+        IndexDamaged,
+        match="gen-000007: expected the live generation that CURRENT names, found none",
+    ):
         Index.open(own_index)
     (own_index / "CURRENT").write_bytes(b"\x00garbage")
     with pytest.raises(IndexDamaged, match="CURRENT: expected the name of a generation"):
@@ -180,8 +210,12 @@ def test_an_index_that_cannot_be_opened_holds_nothing(own_index: Path) -> None:
     assert "store.mdb" in str(caught.value)
 
 
-@pytest.mark.parametrize(("change", "message"), [({"dim": 33}, "33 dimensions"), ({"rows": 61}, "61 vectors")])
-def test_manifest_and_store_contradict_each_other(own_index: Path, change: dict[str, int], message: str) -> None:
+@pytest.mark.parametrize(
+    ("change", "message"), [({"dim": 33}, "33 dimensions"), ({"rows": 61}, "61 vectors")]
+)
+def test_manifest_and_store_contradict_each_other(
+    own_index: Path, change: dict[str, int], message: str
+) -> None:
     edit_manifest(own_index, lambda content: content["spaces"]["text"].update(change))
     with ontodex.open(own_index, device="cpu") as engine:
         with pytest.raises(IndexMismatch, match=f"{message}.*the store holds 60 of 32|{message}"):
@@ -196,7 +230,9 @@ def test_an_encoder_of_the_same_length_was_put_in_its_place(own_index: Path) -> 
     weights.write_bytes(bytes(content))
     with ontodex.open(own_index, device="cpu") as engine:
         assert len(engine.tails("dog", "lives in"))  # needs no encoder
-        with pytest.raises(IndexMismatch, match=r"encoders.text: not the encoder that the index was built with"):
+        with pytest.raises(
+            IndexMismatch, match=r"encoders.text: not the encoder that the index was built with"
+        ):
             engine.search("some words")
 
 
@@ -207,7 +243,9 @@ def test_a_hypernetwork_of_the_same_length_was_put_in_its_place(own_index: Path)
     weights.write_bytes(bytes(content))
     with ontodex.open(own_index, device="cpu") as engine:
         assert len(engine.tails("dog", "lives in"))
-        with pytest.raises(IndexMismatch, match=r"encoders.link: not the encoder that the index was built with"):
+        with pytest.raises(
+            IndexMismatch, match=r"encoders.link: not the encoder that the index was built with"
+        ):
             engine.tails("dog", "some relation")
 
 
@@ -230,7 +268,10 @@ def test_an_encoder_of_another_dimension(own_index: Path, other_encoder: Path) -
     edit_manifest(own_index, change)
     with (
         ontodex.open(own_index, device="cpu") as engine,
-        pytest.raises(IndexMismatch, match="vectors of 32 dimensions, its encoder makes 16; build the index anew"),
+        pytest.raises(
+            IndexMismatch,
+            match="vectors of 32 dimensions, its encoder makes 16; build the index anew",
+        ),
     ):
         engine.search("some words")
 

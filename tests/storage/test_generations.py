@@ -28,11 +28,16 @@ def test_a_second_writer_is_told_who_the_first_is(
     own_index: Path, small_graph: KnowledgeGraph, tiny_encoder: Path
 ) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(own_index)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLD, str(own_index)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "locked\n"
-        with pytest.raises(IndexLocked, match=f"process {other.pid} is writing this index; wait for it to end"):
+        with pytest.raises(
+            IndexLocked, match=f"process {other.pid} is writing this index; wait for it to end"
+        ):
             build_plain(small_graph, own_index, [tiny_encoder])
         with ontodex.open(own_index, device="cpu") as engine:  # readers are not disturbed
             assert engine.index.manifest.generation == 1
@@ -55,16 +60,29 @@ def test_a_second_writer_in_the_same_process(tmp_path: Path) -> None:
 def test_no_folder_can_be_made_there(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for path in (tmp_path / "file", tmp_path / "file" / "a.odx"):
-        with pytest.raises(IndexFailure, match="expected a folder that can be written"), generations.writer(path):
+        with (
+            pytest.raises(IndexFailure, match="expected a folder that can be written"),
+            generations.writer(path),
+        ):
             pass
 
 
 def test_current(tmp_path: Path) -> None:
-    with pytest.raises(IndexFailure, match=r"expected an index, found no such folder; make one with `ontodex build`"):
+    with pytest.raises(
+        IndexFailure,
+        match=r"expected an index, found no such folder; make one with `ontodex build`",
+    ):
         generations.current(tmp_path / "none")
     with pytest.raises(IndexFailure, match="found no CURRENT in it"):
         generations.current(tmp_path)
-    for content in (b"", b"gen-1\n", b"gen-000001 x", b"../gen-000001", b"\xff\xfe\x00", b"gen-000001\ngen-000002"):
+    for content in (
+        b"",
+        b"gen-1\n",
+        b"gen-000001 x",
+        b"../gen-000001",
+        b"\xff\xfe\x00",
+        b"gen-000001\ngen-000002",
+    ):
         (tmp_path / "CURRENT").write_bytes(content)
         with pytest.raises(IndexDamaged, match="expected the name of a generation"):
             generations.current(tmp_path)
@@ -88,9 +106,15 @@ def test_what_is_an_index(tmp_path: Path) -> None:
 def test_a_database_of_another_program_is_refused(
     tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path
 ) -> None:
-    for name, content in (("CURRENT", "MANIFEST-000002\n"), ("LOCK", ""), ("000003.log", "x")):  # LevelDB
+    for name, content in (
+        ("CURRENT", "MANIFEST-000002\n"),
+        ("LOCK", ""),
+        ("000003.log", "x"),
+    ):  # LevelDB
         (tmp_path / name).write_text(content)
-    with pytest.raises(IndexFailure, match="expected an index or an empty folder, found other files"):
+    with pytest.raises(
+        IndexFailure, match="expected an index or an empty folder, found other files"
+    ):
         build_plain(small_graph, tmp_path, [tiny_encoder])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["000003.log", "CURRENT", "LOCK"]
 
@@ -132,14 +156,18 @@ def test_two_holders_of_one_generation(tmp_path: Path) -> None:
         generations.hold(generations.folder_of(tmp_path, 1))
 
 
-def test_a_generation_that_goes_as_it_is_opened_is_gone(own_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_generation_that_goes_as_it_is_opened_is_gone(
+    own_index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lock, folder = generations.fcntl.flock, generations.folder_of(own_index, 1)
     with generations.hold(folder):
         generations.drop_old(own_index, keep=2)
         assert (folder / "manifest.json").exists()
 
     def late(file: object, way: int) -> None:
-        (folder / "manifest.json").unlink(missing_ok=True)  # as a writer may, between the reader's open and its lock
+        (folder / "manifest.json").unlink(
+            missing_ok=True
+        )  # as a writer may, between the reader's open and its lock
         lock(file, way)
 
     monkeypatch.setattr(generations.fcntl, "flock", late)

@@ -42,7 +42,11 @@ class PairDraw:
     """
 
     def __init__(
-        self, graph: KnowledgeGraph, texts: Sequence[str], conditions: Sequence[str], rng: np.random.Generator
+        self,
+        graph: KnowledgeGraph,
+        texts: Sequence[str],
+        conditions: Sequence[str],
+        rng: np.random.Generator,
     ) -> None:
         self._texts, self._conditions, self._rng = texts, conditions, rng
         relations = graph.relations.astype(np.int64)
@@ -52,12 +56,18 @@ class PairDraw:
         order = np.lexsort((tail, condition))
         self._condition, self._entity, self._tail = condition[order], entity[order], tail[order]
         self._by_entity = np.argsort(self._entity, kind="stable")
-        self._bounds = np.searchsorted(self._entity[self._by_entity], np.arange(graph.n_entities + 1))
+        self._bounds = np.searchsorted(
+            self._entity[self._by_entity], np.arange(graph.n_entities + 1)
+        )
         self._tails: dict[int, Tails] = {}
         self._drawn: set[tuple[str, str]] = set()
 
     def rows(
-        self, pairs: int, allowed: NDArray[np.bool_], conditions: Collection[int], of: Collection[int] = ()
+        self,
+        pairs: int,
+        allowed: NDArray[np.bool_],
+        conditions: Collection[int],
+        of: Collection[int] = (),
     ) -> list[CstsRow]:
         """Draw pairs of rows: first the one of a condition under which the entities are alike, then the other.
 
@@ -69,13 +79,19 @@ class PairDraw:
             conditions: Which conditions may be.
             of: If any, at least one row of each pair is under one of these; only they are then kept in balance.
         """
-        part = _Part(self._groups(allowed, conditions), frozenset(conditions), frozenset(of or conditions))
+        part = _Part(
+            self._groups(allowed, conditions), frozenset(conditions), frozenset(of or conditions)
+        )
         failures = dict.fromkeys(sorted(part.balanced & part.members.keys()), 0)
         rows: list[CstsRow] = []
         while len(rows) < 2 * pairs and failures:
             for condition in list(failures):
                 wanted = part.balance.get(condition, 0)
-                draw = self._alike if wanted < 0 or (wanted == 0 and self._rng.random() < 0.5) else self._unlike
+                draw = (
+                    self._alike
+                    if wanted < 0 or (wanted == 0 and self._rng.random() < 0.5)
+                    else self._unlike
+                )
                 drawn = draw(part, condition)
                 if drawn is None or not self._are_new(*drawn[:2]):
                     failures[condition] += 1
@@ -126,7 +142,13 @@ class PairDraw:
         first = int(members[self._rng.integers(len(members))])
         ours = self._tails_of(first)
         chosen = self._choice(
-            part, [other for other in ours.keys() & part.shared.keys() if other != condition and part.fits(other, 1)], 1
+            part,
+            [
+                other
+                for other in ours.keys() & part.shared.keys()
+                if other != condition and part.fits(other, 1)
+            ],
+            1,
         )
         if chosen is None:
             return None
@@ -156,15 +178,22 @@ class PairDraw:
         self._drawn |= {texts, texts[::-1]}
         ours, theirs = (self._tails_of(entity)[alike] for entity in (first, second))
         label = LABELS[0] + (LABELS[1] - LABELS[0]) * len(ours & theirs) / len(ours | theirs)
-        return [(*texts, self._conditions[alike], round(label, 4)), (*texts, self._conditions[unlike], LABELS[0])]
+        return [
+            (*texts, self._conditions[alike], round(label, 4)),
+            (*texts, self._conditions[unlike], LABELS[0]),
+        ]
 
     def _tails_of(self, entity: int) -> Tails:
         if entity not in self._tails:
             rows = self._by_entity[self._bounds[entity] : self._bounds[entity + 1]]
             tails: dict[int, set[int]] = {}
-            for condition, tail in zip(self._condition[rows].tolist(), self._tail[rows].tolist(), strict=True):
+            for condition, tail in zip(
+                self._condition[rows].tolist(), self._tail[rows].tolist(), strict=True
+            ):
                 tails.setdefault(condition, set()).add(tail)
-            self._tails[entity] = {condition: frozenset(those) for condition, those in tails.items()}
+            self._tails[entity] = {
+                condition: frozenset(those) for condition, those in tails.items()
+            }
         return self._tails[entity]
 
 
@@ -184,8 +213,14 @@ class _Part:
         balanced: frozenset[int],
     ) -> None:
         self.groups, self.conditions, self.balanced = groups, conditions, balanced
-        self.members = {condition: np.unique(np.concatenate(list(of.values()))) for condition, of in groups.items()}
-        shared = {condition: [group for group in of.values() if len(group) > 1] for condition, of in groups.items()}
+        self.members = {
+            condition: np.unique(np.concatenate(list(of.values())))
+            for condition, of in groups.items()
+        }
+        shared = {
+            condition: [group for group in of.values() if len(group) > 1]
+            for condition, of in groups.items()
+        }
         self.shared = {condition: those for condition, those in shared.items() if those}
         self.balance: dict[int, int] = {}
         self._rows: dict[int, int] = {}
@@ -234,7 +269,9 @@ class ConditionalPairsSettings:
         expect_whole(self, pairs=1, held_out=0, seed=0)
         for name in ("unseen_conditions", "unseen_entities"):
             if not 0 <= getattr(self, name) < 1:
-                raise SettingsError(f"{name}: expected a share from 0 to below 1, found {getattr(self, name)!r}")
+                raise SettingsError(
+                    f"{name}: expected a share from 0 to below 1, found {getattr(self, name)!r}"
+                )
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +298,9 @@ class ConditionalPairs:
 
 
 def conditional_pairs(
-    graph: KnowledgeGraph, settings: ConditionalPairsSettings | None = None, texts: TextSettings = DEFAULT_TEXTS
+    graph: KnowledgeGraph,
+    settings: ConditionalPairsSettings | None = None,
+    texts: TextSettings = DEFAULT_TEXTS,
 ) -> ConditionalPairs:
     """Make a data set of conditional similarity from the known triples of a graph.
 
@@ -287,10 +326,14 @@ def conditional_pairs(
     names = entity_texts(graph, texts)
     numbers: dict[str, int] = {}
     unknown = (rng.random(graph.n_entities) < settings.unseen_entities)[
-        [numbers.setdefault(name, len(numbers)) for name in names]  # what reads alike is held out together
+        [
+            numbers.setdefault(name, len(numbers)) for name in names
+        ]  # what reads alike is held out together
     ]
     draw = PairDraw(graph, names, conditions, rng)
-    unseen_conditions = draw.rows(settings.held_out, ~unknown, seen | held_out, held_out) if held_out else []
+    unseen_conditions = (
+        draw.rows(settings.held_out, ~unknown, seen | held_out, held_out) if held_out else []
+    )
     unseen_entities = draw.rows(settings.held_out, unknown, seen)
     drawn = draw.rows(settings.pairs + 2 * settings.held_out, ~unknown, seen)
     if not drawn:
@@ -329,7 +372,9 @@ def _distinct_conditions(graph: KnowledgeGraph) -> list[str]:
     for number, text in enumerate(conditions):
         before = at.setdefault(text, number)
         if before != number:
-            first, second = (graph.relation_ids[one % graph.n_relations] for one in (before, number))
+            first, second = (
+                graph.relation_ids[one % graph.n_relations] for one in (before, number)
+            )
             raise GraphError(
                 f"{graph.source}: expected relations that read differently, found {text!r} for {first} and for {second}; "
                 "give one of them another label"
@@ -337,7 +382,9 @@ def _distinct_conditions(graph: KnowledgeGraph) -> list[str]:
     return conditions
 
 
-def _relations_to_hold_out(graph: KnowledgeGraph, share: float, rng: np.random.Generator) -> list[int]:
+def _relations_to_hold_out(
+    graph: KnowledgeGraph, share: float, rng: np.random.Generator
+) -> list[int]:
     """Draw relations that are none of the most common; two at least are left."""
     counts = np.bincount(graph.relations, minlength=graph.n_relations)
     fit = np.flatnonzero((counts > 1) & (counts <= TOO_COMMON * counts.sum()))

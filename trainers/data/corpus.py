@@ -7,7 +7,7 @@ from typing import Any
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import LANGUAGE
-from ontodex.graph.sentences import statements
+from ontodex.graph.sentences import entity_sentences
 from ontodex.readers import read
 from ontodex.readers.files import head_of, lines_of, plain_name
 from ontodex.readers.problems import Problems
@@ -45,16 +45,24 @@ def read_corpus(
         if _is_text(source, format):
             found.extend(_lines(Path(source), on_error))
         else:
-            found.extend(statements(read(source, format=format, on_error=on_error, language=language)).texts)
+            found.extend(
+                entity_sentences(
+                    read(source, format=format, on_error=on_error, language=language)
+                ).texts
+            )
     if not found:
-        raise ReadError("expected sentences, found none", ", ".join(str(source) for source in sources))
+        raise ReadError(
+            "expected sentences, found none", ", ".join(str(source) for source in sources)
+        )
     return found
 
 
 def _is_text(source: Any, format: str | None) -> bool:
     if not isinstance(source, str | Path) or Path(source).is_dir():
         return False
-    return format == "sentences" or (format is None and plain_name(Path(source)).endswith(TEXT_SUFFIXES))
+    return format == "sentences" or (
+        format is None and plain_name(Path(source)).endswith(TEXT_SUFFIXES)
+    )
 
 
 def _lines(path: Path, on_error: str) -> list[str]:

@@ -47,7 +47,9 @@ def read_csts(path: str | Path, *, paired: bool = True, on_error: str = "raise")
         with Path(path).open(encoding="utf-8-sig", newline="") as file:
             rows = _rows(csv.DictReader(file), problems)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ReadError(f"expected a CSV file, found none that can be read ({error})", str(path)) from None
+        raise ReadError(
+            f"expected a CSV file, found none that can be read ({error})", str(path)
+        ) from None
     if paired:
         rows = _paired(rows, problems)
     problems.finish()
@@ -60,7 +62,9 @@ def _rows(reader: csv.DictReader[str], problems: Problems) -> list[tuple[int, Cs
     missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
     if missing:
         found = ", ".join(reader.fieldnames or ()) or "none"
-        raise ReadError(f"expected the columns {', '.join(COLUMNS)}, found {found}", problems.source, 1)
+        raise ReadError(
+            f"expected the columns {', '.join(COLUMNS)}, found {found}", problems.source, 1
+        )
     rows: list[tuple[int, CstsRow]] = []
     for entry in reader:
         first, second, condition, label = ((entry[name] or "").strip() for name in COLUMNS)
@@ -131,4 +135,6 @@ def write_conditional_pairs(pairs: ConditionalPairs, folder: Path) -> None:
     for part, name in CSTS_FILES.items():
         write_csts(getattr(pairs, part), folder / name)
     about = {**asdict(pairs.settings), "seen": list(pairs.seen)}
-    (folder / "settings.json").write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / "settings.json").write_text(
+        json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )

@@ -58,11 +58,18 @@ class CstsRows:
             places.append([*place, conditions.setdefault(condition, len(conditions))])
             labels.append(float(label))
         one, two, which = np.array(places, dtype=np.int64).reshape(-1, 3).T.copy()
-        return cls(list(texts), list(conditions), one, two, which, np.array(labels, dtype=np.float64))
+        return cls(
+            list(texts), list(conditions), one, two, which, np.array(labels, dtype=np.float64)
+        )
 
     def rows(self) -> list[CstsRow]:
         """Return the rows as tuples."""
-        columns = (self.first.tolist(), self.second.tolist(), self.which.tolist(), self.labels.tolist())
+        columns = (
+            self.first.tolist(),
+            self.second.tolist(),
+            self.which.tolist(),
+            self.labels.tolist(),
+        )
         return [
             (self.texts[first], self.texts[second], self.conditions[condition], label)
             for first, second, condition, label in zip(*columns, strict=True)

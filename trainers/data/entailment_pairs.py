@@ -108,17 +108,23 @@ class EntailmentPairs:
             SettingsError: If one of the two would be empty.
         """
         premises = np.unique(self.premises)
-        drawn = np.random.default_rng((seed, 11)).permutation(premises)[: round(share * len(premises))]
+        drawn = np.random.default_rng((seed, 11)).permutation(premises)[
+            : round(share * len(premises))
+        ]
         held_out = np.isin(self.premises, drawn)
         if held_out.all() or not held_out.any():
-            raise SettingsError(f"expected pairs of enough premises to hold some out, found {len(premises)} premise(s)")
+            raise SettingsError(
+                f"expected pairs of enough premises to hold some out, found {len(premises)} premise(s)"
+            )
         return self.part(~held_out), self.part(held_out)
 
     @classmethod
     def joined(cls, *sets: EntailmentPairs) -> EntailmentPairs:
         """Return the pairs of several sets as one."""
         whole = cls.of(row for pairs in sets for row in pairs.rows())
-        return replace(whole, two_way=whole.two_way | np.concatenate([pairs.two_way for pairs in sets]))
+        return replace(
+            whole, two_way=whole.two_way | np.concatenate([pairs.two_way for pairs in sets])
+        )
 
 
 def entailment_pairs(source: Any, *, relation: str | None = None, seed: int = 0) -> EntailmentPairs:
@@ -150,8 +156,15 @@ def entailment_pairs(source: Any, *, relation: str | None = None, seed: int = 0)
     for child, parent in hierarchy.links.tolist():
         above = hierarchy.ancestors(child)
         farther = np.setdiff1d(above, hierarchy.parents(child))
-        entailed = [parent, *farther[rng.integers(len(farther), size=1)].tolist()] if len(farther) else [parent]
-        neutral = [_other(hierarchy.children(parent), child, above, rng), _other(hierarchy.members, child, above, rng)]
+        entailed = (
+            [parent, *farther[rng.integers(len(farther), size=1)].tolist()]
+            if len(farther)
+            else [parent]
+        )
+        neutral = [
+            _other(hierarchy.children(parent), child, above, rng),
+            _other(hierarchy.members, child, above, rng),
+        ]
         rows += [(said.by(child), said.by(one), ENTAILMENT) for one in entailed]
         rows.append((said.by(parent), said.by(child), NEUTRAL))
         rows += [(said.by(child), said.by(one), NEUTRAL) for one in neutral if one is not None]
@@ -171,7 +184,9 @@ class _Said:
         return f"{label}: {definition}" if definition and self._rng.random() < 0.5 else label
 
 
-def _other(among: NDArray[np.integer], child: int, above: NDArray[np.integer], rng: np.random.Generator) -> int | None:
+def _other(
+    among: NDArray[np.integer], child: int, above: NDArray[np.integer], rng: np.random.Generator
+) -> int | None:
     """Draw one of the entities that is neither the child nor above it; ``None`` if a few draws find none."""
     for one in among[rng.integers(len(among), size=8)].tolist():
         if one != child and one not in above:

@@ -51,7 +51,11 @@ UNDECIDED = ("-", "-1", "none")
 
 
 def read_nli(
-    path: str | Path, *, both_ways: bool = False, only: Mapping[str, str] | None = None, on_error: str = "raise"
+    path: str | Path,
+    *,
+    both_ways: bool = False,
+    only: Mapping[str, str] | None = None,
+    on_error: str = "raise",
 ) -> EntailmentPairs:
     """Read pairs of premise, hypothesis and label.
 
@@ -75,7 +79,9 @@ def read_nli(
     path = Path(path)
     problems = Problems(on_error, str(path))
     if not path.is_file():
-        raise ReadError("expected a file of premises, hypotheses and labels, found none of this name", str(path))
+        raise ReadError(
+            "expected a file of premises, hypotheses and labels, found none of this name", str(path)
+        )
     wanted = {name.casefold(): value for name, value in (only or {}).items()}
     of_json = plain_name(path).endswith((".jsonl", ".json", ".ndjson"))
     turned: list[bool] = []
@@ -84,7 +90,9 @@ def read_nli(
         pairs_in: Callable[[Cells], list[Row]] | None = None
         for line, cells in (_objects if of_json else _records)(path, problems):
             if pairs_in is None or of_json:
-                pairs_in = _layout([name for name in cells if name], str(path), line if of_json else None)
+                pairs_in = _layout(
+                    [name for name in cells if name], str(path), line if of_json else None
+                )
             if any(str(cells.get(name, "")).strip() != value for name, value in wanted.items()):
                 continue
             try:
@@ -92,7 +100,9 @@ def read_nli(
             except ValueError as error:
                 problems.report(str(error), line)
                 continue
-            turned.extend(at > 0 and all(name in cells for name in BOTH_WAYS) for at in range(len(found)))
+            turned.extend(
+                at > 0 and all(name in cells for name in BOTH_WAYS) for at in range(len(found))
+            )
             yield from found
 
     found = EntailmentPairs.of(rows())
@@ -113,9 +123,16 @@ def _layout(names: Sequence[str], source: str, line: int | None) -> Callable[[Ce
     """
     if all(name in names for name in TRIPLE):
         return _triple
-    chosen = [next((name for name in known if name in names), None) for known in (PREMISE, HYPOTHESIS, LABEL)]
+    chosen = [
+        next((name for name in known if name in names), None)
+        for known in (PREMISE, HYPOTHESIS, LABEL)
+    ]
     if None in chosen:
-        lacking = [known[0] for known, name in zip((PREMISE, HYPOTHESIS, LABEL), chosen, strict=True) if name is None]
+        lacking = [
+            known[0]
+            for known, name in zip((PREMISE, HYPOTHESIS, LABEL), chosen, strict=True)
+            if name is None
+        ]
         raise ReadError(
             f"expected columns named premise, hypothesis and label, or sent0, sent1 and hard_neg; found no "
             f"{' and no '.join(lacking)} among {', '.join(names) or 'nothing'}",
@@ -143,7 +160,9 @@ def _pair(premise: Any, hypothesis: Any, label: Any) -> list[Row]:
     if said in UNDECIDED:
         return []
     if said not in NAMES:
-        raise ValueError(f"expected a label of {', '.join(LABELS)}, or - for none, found {str(label)[:40]!r}")
+        raise ValueError(
+            f"expected a label of {', '.join(LABELS)}, or - for none, found {str(label)[:40]!r}"
+        )
     return [(texts[0], texts[1], NAMES[said])]
 
 
@@ -159,7 +178,10 @@ def _both_ways(cells: Cells, first: str, second: str) -> list[Row]:
         raise ValueError(
             f"expected labels such as A_entails_B, found {cells[BOTH_WAYS[0]]!r} and {cells[BOTH_WAYS[1]]!r}"
         )
-    return [*_pair(cells[first], cells[second], one[1]), *_pair(cells[second], cells[first], two[1])]
+    return [
+        *_pair(cells[first], cells[second], one[1]),
+        *_pair(cells[second], cells[first], two[1]),
+    ]
 
 
 def _records(path: Path, problems: Problems) -> Iterator[tuple[int, Cells]]:
@@ -169,7 +191,9 @@ def _records(path: Path, problems: Problems) -> Iterator[tuple[int, Cells]]:
         if not header:
             header = [name.strip().strip('"').casefold() for name in cells]
         elif len(cells) < len(header):
-            problems.report(f"expected {len(header)} cells, found {len(cells)}: {cells[0][:60]!r}", number)
+            problems.report(
+                f"expected {len(header)} cells, found {len(cells)}: {cells[0][:60]!r}", number
+            )
         else:
             yield number, dict(zip(header, cells, strict=False))
 

@@ -75,7 +75,9 @@ def read_sts(path: Path, *, on_error: str = "raise") -> ScoredPairs:
                 continue
         score = _number(cells[columns[2]]) if len(cells) > max(columns) else None
         if score is None:
-            problems.report(f"expected two texts and a number, found {' | '.join(cells)[:60]!r}", number)
+            problems.report(
+                f"expected two texts and a number, found {' | '.join(cells)[:60]!r}", number
+            )
         else:
             found.append((cells[columns[0]], cells[columns[1]], score))
     if not found:
@@ -88,8 +90,12 @@ def read_sts(path: Path, *, on_error: str = "raise") -> ScoredPairs:
 def _columns(cells: Sequence[str]) -> tuple[int, ...]:
     """Return the columns of the texts and the score by a header; the first three if it is none."""
     names = [cell.strip().strip('"').casefold() for cell in cells]
-    known = [next((names.index(name) for name in header if name in names), None) for header in HEADERS]
-    return tuple(column for column in known if column is not None) if None not in known else (0, 1, 2)
+    known = [
+        next((names.index(name) for name in header if name in names), None) for header in HEADERS
+    ]
+    return (
+        tuple(column for column in known if column is not None) if None not in known else (0, 1, 2)
+    )
 
 
 def _number(cell: str) -> float | None:

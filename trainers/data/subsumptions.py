@@ -143,7 +143,11 @@ def make_task(
 
 
 def with_root(
-    graph: KnowledgeGraph, identifier: str = "owl:Thing", label: str = "thing", *, relation: str | None = None
+    graph: KnowledgeGraph,
+    identifier: str = "owl:Thing",
+    label: str = "thing",
+    *,
+    relation: str | None = None,
 ) -> KnowledgeGraph:
     """Return the graph with one entity above every root of its hierarchy, as the paper does with ontologies.
 
@@ -169,7 +173,11 @@ def with_root(
         Hierarchy(5 entities, 4 links, 1 roots)
     """
     roots = graph.hierarchy(relation).roots.tolist()
-    numbers = graph.hierarchy_relations if relation is None else [(graph.find_relation(relation) or (0,))[0]]
+    numbers = (
+        graph.hierarchy_relations
+        if relation is None
+        else [(graph.find_relation(relation) or (0,))[0]]
+    )
     there = graph.find(identifier)
     own = there[0] if there is not None and there[1] is NameKind.ID else -1
     builder = GraphBuilder(graph.source)

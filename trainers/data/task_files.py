@@ -63,9 +63,13 @@ def hierarchy_task(
     if folder is not None and folder.is_dir() and any(folder.iterdir()):
         kept = read_settings(folder)
         if kept is not None:
-            wanted = TaskSettings(task or kept.task, seed, negatives, kept.held_out, homonyms, relation, kept.links)
+            wanted = TaskSettings(
+                task or kept.task, seed, negatives, kept.held_out, homonyms, relation, kept.links
+            )
             if kept != wanted:
-                raise SettingsError(f"{folder}: expected pairs of {wanted}, found {kept}; name another folder")
+                raise SettingsError(
+                    f"{folder}: expected pairs of {wanted}, found {kept}; name another folder"
+                )
             links = graph.hierarchy(relation, on_cycle="warn").links
             if kept.links not in (None, links_fingerprint(links, graph.ids)):
                 raise SettingsError(
@@ -75,7 +79,9 @@ def hierarchy_task(
         return read_task(folder, graph.ids)
     hierarchy, names = graph.hierarchy(relation, on_cycle="warn"), list(graph.labels)
     task = task or _usual_task(hierarchy, graph.source)
-    made = make_task(hierarchy, task, seed=seed, negatives=negatives, names=None if homonyms else names)
+    made = make_task(
+        hierarchy, task, seed=seed, negatives=negatives, names=None if homonyms else names
+    )
     if made.settings is not None:
         fingerprint = links_fingerprint(hierarchy.links, graph.ids)
         made = replace(made, settings=replace(made.settings, relation=relation, links=fingerprint))
@@ -99,7 +105,9 @@ def _usual_task(hierarchy: Hierarchy, source: str) -> str:
 KEYS = ("random_negatives", "hard_negatives")
 
 
-def write_task(task: HierarchyTask, ids: Sequence[str], folder: Path, names: Sequence[str] | None = None) -> None:
+def write_task(
+    task: HierarchyTask, ids: Sequence[str], folder: Path, names: Sequence[str] | None = None
+) -> None:
     """Write a task to a folder, which is made; files of an earlier task are replaced.
 
     A new or empty folder is there with all its files or not at all.
@@ -112,7 +120,9 @@ def write_task(task: HierarchyTask, ids: Sequence[str], folder: Path, names: Seq
     """
     folder = folder.absolute()
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.", suffix=".tmp") as beside:
+    with tempfile.TemporaryDirectory(
+        dir=folder.parent, prefix=f".{folder.name}.", suffix=".tmp"
+    ) as beside:
         made = Path(beside) / folder.name
         made.mkdir()
         _write_files(task, list(ids), made, names)
@@ -125,7 +135,9 @@ def write_task(task: HierarchyTask, ids: Sequence[str], folder: Path, names: Seq
             file.replace(folder / file.name)
 
 
-def _write_files(task: HierarchyTask, names_of_rows: list[str], folder: Path, names: Sequence[str] | None) -> None:
+def _write_files(
+    task: HierarchyTask, names_of_rows: list[str], folder: Path, names: Sequence[str] | None
+) -> None:
 
     def named(rows: Iterable[int]) -> list[str]:
         return [names_of_rows[row] for row in rows]
@@ -146,7 +158,9 @@ def _write_files(task: HierarchyTask, names_of_rows: list[str], folder: Path, na
         _write(folder / "settings.json", json.dumps(asdict(task.settings), indent=1) + "\n")
     if names is not None:
         lexicon = {names_of_rows[row]: {"name": names[row]} for row in task.known.members.tolist()}
-        _write(folder / "entity_lexicon.json", json.dumps(lexicon, ensure_ascii=False, indent=0) + "\n")
+        _write(
+            folder / "entity_lexicon.json", json.dumps(lexicon, ensure_ascii=False, indent=0) + "\n"
+        )
 
 
 def _write(path: Path, text: str) -> None:
@@ -203,7 +217,9 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ReadError(f"expected a text file, found none that can be read ({error})", str(path)) from None
+        raise ReadError(
+            f"expected a text file, found none that can be read ({error})", str(path)
+        ) from None
 
 
 def _json(text: str, source: str, line: int | None = None) -> Any:
@@ -218,7 +234,11 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if line.strip():
             entry = _json(line, str(path), number)
             if not isinstance(entry, dict) or not {"child", "parent"} <= entry.keys():
-                raise ReadError(f"expected an object with child and parent, found {line[:60]!r}", str(path), number)
+                raise ReadError(
+                    f"expected an object with child and parent, found {line[:60]!r}",
+                    str(path),
+                    number,
+                )
             yield number, entry
 
 
@@ -229,12 +249,17 @@ def _rows(found: Any, rows: Mapping[str, int], where: tuple[Path, int]) -> list[
     for name in found:
         if not isinstance(name, str) or name not in rows:
             hint = nearest(str(name), rows)
-            raise ReadError(f"expected an entity of the hierarchy, found {name!r}{hint}", str(path), number)
+            raise ReadError(
+                f"expected an entity of the hierarchy, found {name!r}{hint}", str(path), number
+            )
     return [rows[name] for name in found]
 
 
 def _links(path: Path, rows: Mapping[str, int]) -> Rows:
-    found = [_rows([entry["child"], entry["parent"]], rows, (path, number)) for number, entry in _lines(path)]
+    found = [
+        _rows([entry["child"], entry["parent"]], rows, (path, number))
+        for number, entry in _lines(path)
+    ]
     return np.array(found, dtype=np.int32).reshape(-1, 2)
 
 
@@ -247,9 +272,13 @@ def _pairs(path: Path, rows: Mapping[str, int]) -> Pairs:
             found = _rows(entry.get(key), rows, (path, number))
             width = len(negatives[KEYS[0]][0]) if negatives[KEYS[0]] else len(found)
             if len(found) != width:
-                raise ReadError(f"expected {width} {key} as in line 1, found {len(found)}", str(path), number)
+                raise ReadError(
+                    f"expected {width} {key} as in line 1, found {len(found)}", str(path), number
+                )
             negatives[key].append(found)
     if not links:
         raise ReadError("expected at least one subsumption, found none", str(path))
-    random, hard = (np.array(negatives[key], dtype=np.int32).reshape(len(links), -1) for key in KEYS)
+    random, hard = (
+        np.array(negatives[key], dtype=np.int32).reshape(len(links), -1) for key in KEYS
+    )
     return Pairs(np.array(links, dtype=np.int32), random, hard)

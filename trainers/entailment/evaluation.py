@@ -60,7 +60,9 @@ def valid_threshold(judged: Judged, pairs: EntailmentPairs) -> float:
     return fit_entailment(judged.forward, pairs.entailed).threshold
 
 
-def evaluate_judged(judged: Judged, pairs: EntailmentPairs, threshold: float, seed: int = 0) -> dict[str, float]:
+def evaluate_judged(
+    judged: Judged, pairs: EntailmentPairs, threshold: float, seed: int = 0
+) -> dict[str, float]:
     """Compare a model's judgements with the labels.
 
     Direction is measured on entailed pairs that are not entailed both ways (Yoda et al., EACL 2024, section 4.2); equal
@@ -81,7 +83,11 @@ def evaluate_judged(judged: Judged, pairs: EntailmentPairs, threshold: float, se
     """
     truth = pairs.entailed
     right = (judged.forward > threshold) == truth
-    found = {"pairs": len(pairs), "accuracy": accuracy(judged.forward, truth, threshold), "threshold": threshold}
+    found = {
+        "pairs": len(pairs),
+        "accuracy": accuracy(judged.forward, truth, threshold),
+        "threshold": threshold,
+    }
     if truth.any() and not truth.all():
         found["auprc"] = area_under_precision_recall(judged.forward, truth)
     rng = np.random.default_rng((seed, 15))

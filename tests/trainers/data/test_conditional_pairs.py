@@ -37,7 +37,10 @@ def graph():
 @pytest.fixture(scope="module")
 def pairs(graph):
     return conditional_pairs(
-        graph, ConditionalPairsSettings(pairs=400, held_out=60, unseen_conditions=0.2, unseen_entities=0.3, seed=1)
+        graph,
+        ConditionalPairsSettings(
+            pairs=400, held_out=60, unseen_conditions=0.2, unseen_entities=0.3, seed=1
+        ),
     )
 
 
@@ -56,7 +59,9 @@ def test_labels_are_what_the_graph_says(graph, pairs):
     for part in PARTS:
         rows = getattr(pairs, part).rows()
         assert rows, part
-        for (first, second, high, label), (*same, low, least) in zip(rows[::2], rows[1::2], strict=True):
+        for (first, second, high, label), (*same, low, least) in zip(
+            rows[::2], rows[1::2], strict=True
+        ):
             assert [first, second] == same
             assert first != second
             assert high != low
@@ -71,7 +76,9 @@ def test_labels_are_what_the_graph_says(graph, pairs):
 
 def test_what_is_held_out_is_not_trained_on(pairs):
     seen = set(pairs.seen)
-    assert {condition.removeprefix("inverse ") for condition in seen} == seen - {c for c in seen if "inverse" in c}
+    assert {condition.removeprefix("inverse ") for condition in seen} == seen - {
+        c for c in seen if "inverse" in c
+    }
     for part in ("train", "valid", "test", "unseen_entities"):
         assert set(getattr(pairs, part).conditions) <= seen
     rows = pairs.unseen_conditions.rows()
@@ -86,10 +93,14 @@ def test_entities_that_read_alike_are_held_out_together(graph):
     builder = GraphBuilder("twins")
     for row, identifier in enumerate(graph.ids):
         number = identifier.removeprefix("person ")
-        builder.entity(identifier, f"person {int(number) // 2}" if number.isdigit() else graph.labels[row])
+        builder.entity(
+            identifier, f"person {int(number) // 2}" if number.isdigit() else graph.labels[row]
+        )
     for head, relation, tail in graph.triples.tolist():
         builder.triple(graph.ids[head], graph.relation_ids[relation], graph.ids[tail])
-    settings = ConditionalPairsSettings(pairs=400, held_out=60, unseen_conditions=0.2, unseen_entities=0.3, seed=1)
+    settings = ConditionalPairsSettings(
+        pairs=400, held_out=60, unseen_conditions=0.2, unseen_entities=0.3, seed=1
+    )
     pairs = conditional_pairs(builder.build(), settings)
     assert len(pairs.unseen_entities)
     for part in ("train", "valid", "test"):
@@ -100,7 +111,9 @@ def test_the_condition_alone_says_little(pairs):
     alike, unlike = (Counter(pairs.train.which[start::2].tolist()) for start in (0, 1))
     for condition in range(len(pairs.train.conditions)):
         both = alike[condition] + unlike[condition]
-        assert abs(alike[condition] - unlike[condition]) <= 10 + 0.25 * both  # what went to valid and test is chance
+        assert (
+            abs(alike[condition] - unlike[condition]) <= 10 + 0.25 * both
+        )  # what went to valid and test is chance
 
 
 def test_equal_seeds_give_equal_data_and_files_keep_it(graph, pairs, tmp_path):
@@ -117,7 +130,9 @@ def test_equal_seeds_give_equal_data_and_files_keep_it(graph, pairs, tmp_path):
 
 
 def test_nothing_need_be_held_out(graph, tmp_path):
-    settings = ConditionalPairsSettings(pairs=50, held_out=5, unseen_conditions=0.0, unseen_entities=0.0)
+    settings = ConditionalPairsSettings(
+        pairs=50, held_out=5, unseen_conditions=0.0, unseen_entities=0.0
+    )
     pairs = conditional_pairs(graph, settings)
     assert [len(getattr(pairs, part)) for part in PARTS] == [100, 10, 10, 0, 0]
     assert len(pairs.seen) == 12
@@ -126,7 +141,9 @@ def test_nothing_need_be_held_out(graph, tmp_path):
 
 
 def test_the_small_graph_of_the_tests_serves(small_graph):
-    pairs = conditional_pairs(small_graph, ConditionalPairsSettings(unseen_conditions=0.0, unseen_entities=0.0))
+    pairs = conditional_pairs(
+        small_graph, ConditionalPairsSettings(unseen_conditions=0.0, unseen_entities=0.0)
+    )
     assert len(pairs.train) >= 20
     assert len(pairs.valid) > 0
 
@@ -152,7 +169,12 @@ def test_graphs_that_say_nothing_about_conditions():
 
 
 def test_settings_that_make_no_sense():
-    for settings in ({"pairs": 0}, {"held_out": -1}, {"unseen_conditions": 1.0}, {"unseen_entities": -0.1}):
+    for settings in (
+        {"pairs": 0},
+        {"held_out": -1},
+        {"unseen_conditions": 1.0},
+        {"unseen_entities": -0.1},
+    ):
         with pytest.raises(SettingsError, match=next(iter(settings))):
             ConditionalPairsSettings(**settings)
 
@@ -169,7 +191,9 @@ def test_rows_are_brought_together_by_their_sentences(tmp_path):
         "a dog,a cat,size,2",
         'Paris,"Rome, Italy",country,1',
         "a dog,a cat,kind,3.5",
-        header="\ufeffid_is_passed_over,sentence1,sentence2,condition,label\n".replace("id_is_passed_over,", ""),
+        header="\ufeffid_is_passed_over,sentence1,sentence2,condition,label\n".replace(
+            "id_is_passed_over,", ""
+        ),
     )
     rows = read_csts(str(path))
     assert rows.rows() == [
@@ -214,7 +238,9 @@ def test_faulty_rows_are_named(tmp_path, lines, message):
 def test_files_that_are_no_rows(tmp_path):
     with pytest.raises(ReadError, match="expected a CSV file"):
         read_csts(tmp_path / "none.csv")
-    with pytest.raises(ReadError, match=r"c\.csv:1: expected the columns .*label, found sentence1, sentence2"):
+    with pytest.raises(
+        ReadError, match=r"c\.csv:1: expected the columns .*label, found sentence1, sentence2"
+    ):
         read_csts(write(tmp_path / "c.csv", header="sentence1,sentence2\n"))
     with pytest.raises(ReadError, match="at least one row"):
         read_csts(write(tmp_path / "c.csv"))

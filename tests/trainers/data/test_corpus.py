@@ -50,5 +50,8 @@ def test_lines_that_are_no_text_are_left_out_and_counted(tmp_path):
     path.write_bytes(b"One dog.\n" + "größe\n".encode("latin-1") + b"Two dogs.\n")
     with pytest.warns(UserWarning, match="1 faulty part"):
         assert read_corpus(path) == ["One dog.", "Two dogs."]
-    with pytest.raises(ReadError, match=r"a\.txt:2: expected UTF-8, found byte 0xf6 in column 3, byte 11 of the text"):
+    with pytest.raises(
+        ReadError,
+        match=r"a\.txt:2: expected UTF-8, found byte 0xf6 in column 3, byte 11 of the text",
+    ):
         read_corpus(path, on_error="raise")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ontodex.errors import GraphError, ReadError, SettingsError
-from ontodex.graph import GraphBuilder, ReadWarning, sentences, statements
+from ontodex.graph import GraphBuilder, ReadWarning, entity_sentences, sentences
 from ontodex.trainers.data.entailment_pairs import (
     CONTRADICTION,
     ENTAILMENT,
@@ -19,7 +19,10 @@ from ontodex.trainers.data.entailment_pairs import (
 )
 from ontodex.trainers.data.nli import read_nli
 
-ROWS = [("A man plays.", "A man acts.", ENTAILMENT), ("A man plays.", "A man sleeps.", CONTRADICTION)]
+ROWS = [
+    ("A man plays.", "A man acts.", ENTAILMENT),
+    ("A man plays.", "A man sleeps.", CONTRADICTION),
+]
 
 
 def written(path, text):
@@ -71,7 +74,14 @@ def test_sick_tells_both_directions(tmp_path):
     assert one_way.labels.tolist() == [ENTAILMENT, ENTAILMENT, CONTRADICTION]
     assert one_way.two_way.tolist() == [False, True, False]
     both = read_nli(path, both_ways=True)
-    assert both.labels.tolist() == [ENTAILMENT, NEUTRAL, ENTAILMENT, ENTAILMENT, CONTRADICTION, NEUTRAL]
+    assert both.labels.tolist() == [
+        ENTAILMENT,
+        NEUTRAL,
+        ENTAILMENT,
+        ENTAILMENT,
+        CONTRADICTION,
+        NEUTRAL,
+    ]
     assert both.two_way.tolist() == [False, False, True, True, False, False]
     assert len(read_nli(path, only={"SemEval_set": "TEST"})) == 2
     with pytest.raises(ReadError, match="expected at least one pair"):
@@ -79,9 +89,17 @@ def test_sick_tells_both_directions(tmp_path):
 
 
 BROKEN = [
-    ("premise\thypothesis\tlabel\na\tb\tmaybe\n", 2, "expected a label of entailment.*found 'maybe'"),
+    (
+        "premise\thypothesis\tlabel\na\tb\tmaybe\n",
+        2,
+        "expected a label of entailment.*found 'maybe'",
+    ),
     ("premise\thypothesis\tlabel\n \tb\tneutral\n", 2, "expected a text as premise, found nothing"),
-    ("premise\thypothesis\tlabel\na\t\tneutral\n", 2, "expected a text as hypothesis, found nothing"),
+    (
+        "premise\thypothesis\tlabel\na\t\tneutral\n",
+        2,
+        "expected a text as hypothesis, found nothing",
+    ),
     ("premise\thypothesis\tlabel\na\tb\n", 2, "expected 3 cells, found 2"),
     ('{"premise": "a", "hypothesis": "b"', 1, "expected a line of JSON"),
     ('["a", "b"]', 1, "expected a JSON object"),
@@ -114,7 +132,10 @@ def test_ten_faulty_lines_of_many_are_counted_and_the_rest_is_read(tmp_path):
     [
         ("", "expected at least one pair with a label, found none"),
         ("premise\thypothesis\tlabel\n", "expected at least one pair"),
-        ("a\tb\tentailment\nc\td\tneutral\n", "found no premise and no hypothesis and no label among a, b, entailment"),
+        (
+            "a\tb\tentailment\nc\td\tneutral\n",
+            "found no premise and no hypothesis and no label among a, b, entailment",
+        ),
         ("premise\tlabel\na\tneutral\n", "found no hypothesis among premise, label"),
     ],
 )
@@ -132,7 +153,9 @@ def test_parts_and_splits_keep_every_pair_and_a_premise_together():
     assert sorted(left.rows() + held_out.rows()) == sorted(rows)
     assert not {row[0] for row in left.rows()} & {row[0] for row in held_out.rows()}
     assert len({row[0] for row in held_out.rows()}) == 6
-    assert pairs.part(pairs.labels == NOT_ENTAILMENT).rows() == [row for row in rows if row[2] == NOT_ENTAILMENT]
+    assert pairs.part(pairs.labels == NOT_ENTAILMENT).rows() == [
+        row for row in rows if row[2] == NOT_ENTAILMENT
+    ]
     assert EntailmentPairs.joined(left, held_out).entailed.sum() == pairs.entailed.sum()
     with pytest.raises(SettingsError, match="1 premise"):
         pairs.part(pairs.premises == 0).split(0.2, seed=1)
@@ -142,7 +165,9 @@ def test_pairs_of_a_hierarchy_say_what_follows(small_graph):
     pairs = entailment_pairs(small_graph, seed=3)
     hierarchy = small_graph.hierarchy()
     names = {}
-    for row, (label, definition) in enumerate(zip(small_graph.labels, small_graph.definitions, strict=True)):
+    for row, (label, definition) in enumerate(
+        zip(small_graph.labels, small_graph.definitions, strict=True)
+    ):
         names[label] = names[f"{label}: {definition}"] = row
     for premise, hypothesis, label in pairs.rows():
         above = hierarchy.ancestors(names[premise])
@@ -167,6 +192,6 @@ def test_what_a_graph_states_is_taken_apart_into_sentences():
     builder = GraphBuilder("pets")
     builder.entity("ex:a", "FoodStore", [], "A store. A store. It sells food.")
     builder.entity("ex:b", "b")
-    said = statements(builder.build())
+    said = entity_sentences(builder.build())
     assert list(said.texts) == ["Food store", "A store.", "It sells food.", "b"]
     np.testing.assert_array_equal(said.owners, [0, 0, 0, 1])

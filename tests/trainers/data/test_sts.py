@@ -8,7 +8,11 @@ from ontodex.trainers.data.sts import read_sts
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
-        ("sts.csv", 'sent1,sent2,score\n"a, b",c,1.5\nd,e,0\n', [("a, b", "c", 1.5), ("d", "e", 0.0)]),
+        (
+            "sts.csv",
+            'sent1,sent2,score\n"a, b",c,1.5\nd,e,0\n',
+            [("a, b", "c", 1.5), ("d", "e", 0.0)],
+        ),
         ("semrel.tsv", "id\tsent1\tsent2\tscore\nx-1\ta\tb\t0.64\n", [("a", "b", 0.64)]),
         (
             "sick.txt",

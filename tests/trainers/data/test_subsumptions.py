@@ -43,7 +43,11 @@ def tree(n: int = 40) -> Hierarchy:
 
 def same(one: HierarchyTask, other: HierarchyTask) -> bool:
     def arrays(task: HierarchyTask) -> list[np.ndarray]:
-        held_out = [part for half in (task.valid, task.test) for part in (half.positives, half.random, half.hard)]
+        held_out = [
+            part
+            for half in (task.valid, task.test)
+            for part in (half.positives, half.random, half.hard)
+        ]
         return [task.train, task.known.links, *held_out]
 
     return one.settings == other.settings and all(map(np.array_equal, arrays(one), arrays(other)))
@@ -57,7 +61,9 @@ def pair_set(pairs: np.ndarray) -> set[tuple[int, int]]:
 
 @settings(deadline=None, max_examples=40)
 @given(hierarchies(), st.sampled_from(["multi-hop", "mixed-hop", "transfer"]), st.integers(0, 3))
-def test_every_subsumption_is_in_one_part_at_most(hierarchy: Hierarchy, name: str, seed: int) -> None:
+def test_every_subsumption_is_in_one_part_at_most(
+    hierarchy: Hierarchy, name: str, seed: int
+) -> None:
     direct, indirect = pair_set(hierarchy.links), pair_set(hierarchy.indirect_subsumptions())
     assume(len(indirect) >= 3)
     task = make_task(hierarchy, name, negatives=1, seed=seed, held_out=0.7)
@@ -81,7 +87,9 @@ def test_mixed_hop_holds_out_the_indirect_subsumptions_of_multi_hop() -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(hierarchies(), st.integers(1, 6), st.booleans(), st.integers(0, 3))
-def test_negatives_are_none_that_could_be_true(hierarchy: Hierarchy, count: int, named: bool, seed: int) -> None:
+def test_negatives_are_none_that_could_be_true(
+    hierarchy: Hierarchy, count: int, named: bool, seed: int
+) -> None:
     few = [row for row in range(1, 30) if 29 - len(hierarchy.ancestors(row)) >= count + 7]
     positives = hierarchy.links[np.isin(hierarchy.links[:, 0], few)]
     names = NAMES if named else None
@@ -92,7 +100,9 @@ def test_negatives_are_none_that_could_be_true(hierarchy: Hierarchy, count: int,
         return
     assert pairs.random.shape == pairs.hard.shape == (len(positives), count)
     assert pairs.random.dtype == pairs.hard.dtype == np.int32
-    for child, random, hard in zip(positives[:, 0].tolist(), pairs.random.tolist(), pairs.hard.tolist(), strict=True):
+    for child, random, hard in zip(
+        positives[:, 0].tolist(), pairs.random.tolist(), pairs.hard.tolist(), strict=True
+    ):
         true = {child, *hierarchy.ancestors(child).tolist()}
         siblings = set(hierarchy.siblings(child).tolist()) - true
         told_apart = NAMES if named else range(30)
@@ -105,7 +115,9 @@ def test_negatives_are_none_that_could_be_true(hierarchy: Hierarchy, count: int,
         assert not set(hard[wanted:]) - set(random)
 
 
-def test_random_negatives_are_uniform_and_exhaustive_drawing_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_negatives_are_uniform_and_exhaustive_drawing_agrees(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     hierarchy = tree()
     positives = np.tile(np.array([[39, 12]], dtype=np.int32), (4000, 1))
     allowed = set(range(40)) - {39, *hierarchy.ancestors(39).tolist()}
@@ -120,7 +132,11 @@ def test_random_negatives_are_uniform_and_exhaustive_drawing_agrees(monkeypatch:
 
 def test_hard_negatives_are_uniform_among_siblings_of_all_parents() -> None:
     # 30 has parents 1 and 2, whose other children are 3 to 11 and 9 to 17, and 9 to 11 have both; 1 is below 2
-    links = [(row, 1) for row in (*range(3, 12), 30)] + [(row, 2) for row in (1, *range(9, 18), 30)] + [(2, 0)]
+    links = (
+        [(row, 1) for row in (*range(3, 12), 30)]
+        + [(row, 2) for row in (1, *range(9, 18), 30)]
+        + [(2, 0)]
+    )
     hierarchy = made([*links, *((row, 0) for row in range(18, 30))], 31)
     positives = np.tile(np.array([[30, 1]], dtype=np.int32), (3000, 1))
     drawn = draw_negatives(hierarchy, positives, negatives=5).hard
@@ -130,12 +146,17 @@ def test_hard_negatives_are_uniform_among_siblings_of_all_parents() -> None:
 
 
 @pytest.mark.parametrize("block", [1, 50])
-def test_blocks_of_siblings_change_nothing_but_the_draw(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+def test_blocks_of_siblings_change_nothing_but_the_draw(
+    monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
     hierarchy = tree(100)
     monkeypatch.setattr(negatives, "BLOCK", block)
     pairs = draw_negatives(hierarchy, hierarchy.links, negatives=4)
     siblings = [set(hierarchy.siblings(child).tolist()) for child in hierarchy.links[:, 0].tolist()]
-    assert all(set(row[: len(near)]) == near for row, near in zip(pairs.hard.tolist(), siblings, strict=True))
+    assert all(
+        set(row[: len(near)]) == near
+        for row, near in zip(pairs.hard.tolist(), siblings, strict=True)
+    )
 
 
 def test_the_task_of_a_seed_is_the_same_everywhere() -> None:
@@ -156,7 +177,9 @@ def test_pairs_put_the_positive_first() -> None:
         assert np.array_equal(np.stack([children[labels], parents[labels]], axis=1), half.positives)
         assert np.array_equal(parents.reshape(-1, 4)[:, 1:], wrong)
         assert np.array_equal(children.reshape(-1, 4), np.repeat(half.positives[:, :1], 4, axis=1))
-    with pytest.raises(SettingsError, match="negatives: expected one of random, hard, found 'easy'"):
+    with pytest.raises(
+        SettingsError, match="negatives: expected one of random, hard, found 'easy'"
+    ):
         half.pairs("easy")
 
 
@@ -165,10 +188,14 @@ def test_homonym_rate() -> None:
     assert homonym_rate(["Wood_Duck", "wood  duck", "duck"]) == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize("links", [[], [(1, 0)], [(1, 0), (2, 0)], [(1, 0), (3, 2)], [(1, 0), (2, 1)]])
+@pytest.mark.parametrize(
+    "links", [[], [(1, 0)], [(1, 0), (2, 0)], [(1, 0), (3, 2)], [(1, 0), (2, 1)]]
+)
 def test_small_hierarchies_make_no_task(links: list[tuple[int, int]]) -> None:
     for name in ("multi-hop", "mixed-hop"):
-        with pytest.raises(GraphError, match=r"^(expected a hierarchy with links|m.*-hop: expected enough)"):
+        with pytest.raises(
+            GraphError, match=r"^(expected a hierarchy with links|m.*-hop: expected enough)"
+        ):
             make_task(made(links), name)
     with pytest.raises(GraphError, match="expected"):
         make_task(made(links), "transfer")
@@ -176,9 +203,14 @@ def test_small_hierarchies_make_no_task(links: list[tuple[int, int]]) -> None:
 
 def test_too_few_candidates_name_the_entity() -> None:
     chain = made([(row, row - 1) for row in range(1, 12)], 12)
-    with pytest.raises(GraphError, match="at least 3 entities that are no ancestors of e9, as negatives, found 2"):
+    with pytest.raises(
+        GraphError, match="at least 3 entities that are no ancestors of e9, as negatives, found 2"
+    ):
         draw_negatives(chain, np.array([[8, 7], [9, 8]], dtype=np.int32), negatives=3)
-    assert draw_negatives(chain, np.array([[8, 7]], dtype=np.int32), negatives=3).random.shape == (1, 3)
+    assert draw_negatives(chain, np.array([[8, 7]], dtype=np.int32), negatives=3).random.shape == (
+        1,
+        3,
+    )
     empty = draw_negatives(chain, chain.links[:0], negatives=3)
     assert empty.random.shape == empty.hard.shape == (0, 3)
 
@@ -216,7 +248,10 @@ def test_a_root_above_several() -> None:
     hierarchy = graph.hierarchy()
     assert (graph.ids[-1], graph.labels[-1]) == ("owl:Thing", "thing")
     assert [graph.ids[row] for row in hierarchy.roots] == ["owl:Thing"]
-    assert {graph.ids[row] for row in hierarchy.children(graph.n_entities - 1)} == {"animal", "plant"}
+    assert {graph.ids[row] for row in hierarchy.children(graph.n_entities - 1)} == {
+        "animal",
+        "plant",
+    }
     assert list(graph.ids[:4]) == list(builder.build().ids[:4])
     assert with_root(graph).fingerprint == graph.fingerprint
     builder.triple("animal", "is_a", "thing")  # a name, which the root's label is as well
@@ -237,8 +272,12 @@ def test_round_trip(tmp_path: Path, name: str) -> None:
     write_task(task, hierarchy.ids, tmp_path / "a" / "b", names)
     assert same(read_task(tmp_path / "a" / "b", hierarchy.ids), task)
     lexicon = json.loads((tmp_path / "a" / "b" / "entity_lexicon.json").read_text(encoding="utf-8"))
-    assert lexicon == {identifier: {"name": name} for identifier, name in zip(hierarchy.ids, names, strict=True)}
-    first = json.loads((tmp_path / "a" / "b" / "test.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert lexicon == {
+        identifier: {"name": name} for identifier, name in zip(hierarchy.ids, names, strict=True)
+    }
+    first = json.loads(
+        (tmp_path / "a" / "b" / "test.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    )
     assert list(first) == ["child", "parent", "random_negatives", "hard_negatives"]
     assert json.loads((tmp_path / "a" / "b" / "settings.json").read_text())["homonyms"] is False
 
@@ -259,9 +298,17 @@ def test_public_layout(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("train.jsonl", '{"child": "e1"}', r"train.jsonl:1: expected an object with child and parent"),
+        (
+            "train.jsonl",
+            '{"child": "e1"}',
+            r"train.jsonl:1: expected an object with child and parent",
+        ),
         ("train.jsonl", '\n{"child": ', r"train.jsonl:2: expected JSON"),
-        ("train.jsonl", '{"child": "e1", "parent": "e1x"}', r"train.jsonl:1: .* 'e1x'; did you mean"),
+        (
+            "train.jsonl",
+            '{"child": "e1", "parent": "e1x"}',
+            r"train.jsonl:1: .* 'e1x'; did you mean",
+        ),
         ("train.jsonl", '{"child": "e1", "parent": ["e0"]}', r"train.jsonl:1: expected an entity"),
         ("test.jsonl", '{"child": "e1", "parent": "e0"}', r"test.jsonl:1: expected a list"),
         ("test.jsonl", "", r"test.jsonl: expected at least one subsumption"),
@@ -274,9 +321,16 @@ def test_public_layout(tmp_path: Path) -> None:
         ("settings.json", "[]", r"settings.json: expected an object"),
     ],
 )
-def test_faulty_files_are_named(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
+def test_faulty_files_are_named(
+    tmp_path: Path, name: str, content: str | bytes, message: str
+) -> None:
     hierarchy = tree()
-    write_task(make_task(hierarchy, held_out=0.3, negatives=3), hierarchy.ids, tmp_path, list(hierarchy.ids))
+    write_task(
+        make_task(hierarchy, held_out=0.3, negatives=3),
+        hierarchy.ids,
+        tmp_path,
+        list(hierarchy.ids),
+    )
     (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(ReadError, match=message):
         read_task(tmp_path, hierarchy.ids)
@@ -294,5 +348,12 @@ def test_unknown_settings_and_missing_files(tmp_path: Path) -> None:
 
 
 def test_settings_say_how_a_task_was_made() -> None:
-    task = make_task(tree(), "mixed-hop", seed=5, negatives=2, held_out=0.4, names=[str(row) for row in range(40)])
+    task = make_task(
+        tree(),
+        "mixed-hop",
+        seed=5,
+        negatives=2,
+        held_out=0.4,
+        names=[str(row) for row in range(40)],
+    )
     assert task.settings == TaskSettings("mixed-hop", 5, 2, 0.4, homonyms=False)
