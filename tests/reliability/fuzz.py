@@ -153,9 +153,6 @@ def main(seconds: int, corpus: Path) -> None:
         include=["ontodex.graph", "ontodex.storage.manifest", "ontodex.engine.resolve"]
     ):
         known = targets()
-        import ontodex.engine.resolve
-        import ontodex.graph
-        import ontodex.storage.manifest
 
     def test(data: bytes) -> None:
         try:
