@@ -260,7 +260,7 @@ def _usearch(items: Gaussians, asked: Gaussians, options: argparse.Namespace) ->
     @cfunc(
         types.float32(types.CPointer(types.float32), types.CPointer(types.float32)), fastmath=True
     )
-    def divergence(a, b):  # type: ignore[no-untyped-def]
+    def divergence(a, b):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         one, other = carray(a, width), carray(b, width)
         total = types.float32(0)
         for at in range(DIM):

@@ -68,7 +68,7 @@ class BestCheckpoint(TrainerCallback):
         found = self._measure()
         self.model.train(was_training)
         if not self._quiet:
-            print(f"step {step:,}: {found:.4f} on validation", file=sys.stderr)
+            print(f"step {step:,}: {found:.4f} on validation", file=sys.stderr)  # noqa: T201
         if all(found > value for _, value in self.history):
             weights = {name: weight.detach().contiguous() for name, weight in self._trained()}
             save_file(weights, self.folder / f"{WEIGHTS}.tmp")

@@ -70,7 +70,7 @@ def main() -> None:
 
     def warn(message: Warning | str, *_: object, **__: object) -> None:
         if str(message) not in said:
-            print(printable(f"warning: {message}"), file=sys.stderr)
+            print(printable(f"warning: {message}"), file=sys.stderr)  # noqa: T201
         said.add(str(message))
 
     warnings.showwarning = warn
@@ -83,7 +83,7 @@ def main() -> None:
 
 
 def _fail(message: object, code: int) -> None:
-    print(printable(f"ontodex: {message}"), file=sys.stderr)
+    print(printable(f"ontodex: {message}"), file=sys.stderr)  # noqa: T201
     sys.exit(code)
 
 

@@ -31,7 +31,8 @@ def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
     with opened(path) as stream, well_formed("OWL/XML", path):
         root: Element | None = None
         depth = 0
-        for event, element in ElementTree.iterparse(GuardedXml(stream, path), ("start", "end")):
+        events = ElementTree.iterparse(GuardedXml(stream, path), ("start", "end"))  # noqa: S314
+        for event, element in events:
             depth += 1 if event == "start" else -1
             if root is None:
                 root = element

@@ -187,7 +187,10 @@ def test_odds_are_fitted_to_what_is_held_out_if_it_is_enough(
         return
     assert odds is not None
     questions = answerable(links, no_rules())
-    scored = lambda rows, _: (5.0 * vectors[rows] @ vectors.T, [NONE] * len(rows))
+
+    def scored(rows, _):
+        return 5.0 * vectors[rows] @ vectors.T, [NONE] * len(rows)
+
     every = list(best_answers(questions, scored, links, []))
     likely = np.concatenate([probabilities(best.evidence, odds) for best in every])
     true = np.concatenate(

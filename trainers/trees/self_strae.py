@@ -204,4 +204,4 @@ def _report(sentences: TokenisedSentences) -> None:
         parts.append(f"{sentences.cut:,} cut")
     if sentences.short:
         parts.append(f"{sentences.short:,} of less than two tokens left out")
-    print("; ".join(parts), file=sys.stderr)
+    print("; ".join(parts), file=sys.stderr)  # noqa: T201
