@@ -13,8 +13,9 @@ from ontodex.engine.results.hits import Resolution
 from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation, nearest
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.hierarchy_names import DOWNWARD, PARENT, UPWARD, spelt
+from ontodex.graph.identifiers import reference
 from ontodex.graph.names import NameKind
-from ontodex.graph.prefixes import looks_like_identifier
+from ontodex.graph.prefixes import OBO, looks_like_identifier
 from ontodex.graph.text import in_words, inverse_text
 from ontodex.scoring.name_similarity import NameSimilarity, plain
 
@@ -57,6 +58,9 @@ class ResolvedTerm:
         """What an encoder reads of free text: camel case taken apart, as in the texts of entities."""
         return in_words(self.resolution.text)
 
+
+ID_STARTS = (("", ":"), ("", "_"), (OBO.casefold(), "_"))
+"""What stands before and after a prefix, in small letters, in an id of a graph that uses it."""
 
 HINTS = 100
 """Texts at most for which names that are spelt alike are looked for."""
@@ -242,13 +246,23 @@ def list_of(found: Iterable[T], what: str) -> list[T]:
 
 
 def _is_identifier(text: str, prefixes: Mapping[str, str], ids: Iterable[str]) -> bool:
-    """Tell whether a text can only be meant as an identifier: an IRI, or a CURIE with a prefix in use."""
+    """Tell whether a text can only be meant as an identifier: an IRI, or an id with a prefix that the graph uses.
+
+    Such an id is a CURIE or a short form (``HP_0001945``); prefixes are compared without regard to case.
+    """
     if "://" in text:
         return looks_like_identifier(text)
     prefix, colon, _ = text.partition(":")
-    if not colon or not looks_like_identifier(text):
+    if not colon:
+        short = reference(text)
+        prefix = "" if short is None else text[: -len(short.local) - 1]
+    elif not looks_like_identifier(text):
+        prefix = ""
+    if not prefix:
         return False
-    return prefix in prefixes or any(known.startswith(f"{prefix}:") for known in ids)
+    folded = prefix.casefold()
+    starts = tuple(f"{before}{folded}{after}" for before, after in ID_STARTS)
+    return prefix in prefixes or any(known.casefold().startswith(starts) for known in ids)
 
 
 def expect_words(text: str, role: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -16,9 +16,10 @@ from ontodex.errors import GraphError, UnknownRelation, nearest
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.hierarchy import Hierarchy
 from ontodex.graph.hierarchy_names import UPWARD, spelt
+from ontodex.graph.identifiers import other_forms
 from ontodex.graph.names import NameIndex, NameKind
 from ontodex.graph.notices import warn_reader
-from ontodex.graph.prefixes import contract, local_name, other_ids
+from ontodex.graph.prefixes import contract, local_name
 
 __all__ = ["KnowledgeGraph", "both_directions", "no_triples"]
 
@@ -211,7 +212,7 @@ class KnowledgeGraph:
 
     def find_all(self, name: str) -> tuple[list[int], NameKind] | None:
         """Return the rows of all entities that this name fits as well as any, and the kind; see :meth:`find`."""
-        return self.names.strongest(self._spelt(name), self._names_of)
+        return self._strongest(self.names, name, self._names_of)
 
     def by_links(self, rows: Sequence[int]) -> list[int]:
         """Return entities in the order of how many triples they are in, most first, then by row."""
@@ -219,9 +220,20 @@ class KnowledgeGraph:
             list(rows) if len(rows) < 2 else sorted(rows, key=lambda row: (-self._degree(row), row))
         )
 
-    def _spelt(self, name: str) -> tuple[str, ...]:
-        short = contract(name, self.prefixes)
-        return tuple(dict.fromkeys((name, short, *other_ids(short))))
+    def _strongest(
+        self, index: NameIndex, name: str, names_of: Callable[[int, NameKind], Sequence[str]]
+    ) -> tuple[list[int], NameKind] | None:
+        """Look up a name as it is, as a CURIE, and in the other forms of the id that it is, if it is one.
+
+        An id that is there to the letter is not looked up in other forms.
+        """
+        spelt = tuple(dict.fromkeys((name, contract(name, self.prefixes))))
+        found = index.strongest(spelt, names_of)
+        is_id = found is not None and found[1] is NameKind.ID
+        if found is not None and is_id and not {*spelt}.isdisjoint(names_of(found[0][0], found[1])):
+            return found
+        others = other_forms(name, self.prefixes)
+        return index.strongest((*spelt, *others), names_of) if others else found
 
     def _degree(self, entity: int) -> int:
         return len(self.outgoing(entity)[1]) + len(self.incoming(entity)[1])
@@ -256,8 +268,8 @@ class KnowledgeGraph:
 
         A local name is an id of a kind, but goes after a label; the rest is as for :meth:`find`, the lowest number first.
         """
-        found = self._relation_index.strongest(
-            self._spelt(name), lambda number, kind: (self._relation_names[kind][number],)
+        found = self._strongest(
+            self._relation_index, name, lambda number, kind: (self._relation_names[kind][number],)
         )
         if found is None:
             return None
