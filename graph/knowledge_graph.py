@@ -7,19 +7,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import GraphError, UnknownRelation, nearest
 from ontodex.graph.columns import NestedTextColumn, TextColumn
+from ontodex.graph.exports import as_networkx, as_rdflib
 from ontodex.graph.hierarchy import Hierarchy
 from ontodex.graph.hierarchy_names import UPWARD, spelt
 from ontodex.graph.identifiers import other_forms
 from ontodex.graph.names import NameIndex, NameKind
 from ontodex.graph.notices import warn_reader
 from ontodex.graph.prefixes import contract, local_name
+
+if TYPE_CHECKING:
+    import networkx
+    import rdflib
 
 __all__ = ["KnowledgeGraph", "both_directions", "no_triples"]
 
@@ -359,6 +364,43 @@ class KnowledgeGraph:
                 f"close one: {', '.join(named)}{f' and {more} more' if more else ''}; mend the source"
             )
         return hierarchy
+
+    # Other libraries ----------------------------------------------------------------------------------------------
+
+    def to_networkx(self) -> networkx.MultiDiGraph[Any]:
+        """Return the known triples as edges from head to tail, with the id of the relation as key.
+
+        Nodes are ids of entities with the attributes ``label``, ``definition``, ``synonyms`` and ``alternative_ids``
+        (lists). The graph has the attributes ``relations`` (label of each relation) and ``prefixes``. Held-out triples are
+        left out.
+
+        Example:
+            >>> from ontodex.graph import GraphBuilder
+            >>> builder = GraphBuilder("pets")
+            >>> builder.triple("dog", "is_a", "animal")
+            >>> list(builder.build().to_networkx().edges(keys=True))
+            [('dog', 'animal', 'is_a')]
+        """
+        return as_networkx(self)
+
+    def to_rdflib(self) -> rdflib.Graph:
+        """Return the known triples, names and definitions as statements of an rdflib graph.
+
+        Labels are values of ``rdfs:label``, synonyms of ``skos:altLabel``, definitions of ``skos:definition``, and
+        alternative ids of ``oboInOwl:hasAlternativeId``. CURIEs become IRIs by the prefixes of the graph, which are bound.
+        An id that is neither an IRI nor a CURIE with a known prefix is percent-encoded under ``urn:ontodex:``. Held-out
+        triples are left out. :func:`ontodex.read` makes the same graph of it again.
+
+        Example:
+            >>> from ontodex.graph import GraphBuilder
+            >>> builder = GraphBuilder("pets")
+            >>> builder.prefixes["ex"] = "http://example.org/"
+            >>> builder.triple("ex:dog", "rdfs:subClassOf", "ex:animal")
+            >>> query = "SELECT ?above WHERE { ex:dog rdfs:subClassOf ?above }"
+            >>> [str(above) for (above,) in builder.build().to_rdflib().query(query)]
+            ['http://example.org/animal']
+        """
+        return as_rdflib(self)
 
     # Identity -----------------------------------------------------------------------------------------------------
 
