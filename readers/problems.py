@@ -39,6 +39,7 @@ class Problems:
         self._named = named
         self.count = 0
         self.first: list[str] = []
+        self._passed_over: dict[str, list[str]] = {}
 
     def of(self, source: str) -> Problems:
         """Return what collects those of another source by the same policy."""
@@ -57,6 +58,18 @@ class Problems:
         if len(self.first) < SHOWN:
             self.first.append(str(error))
 
+    def pass_over(self, kind: str, line: int | None = None, source: str | None = None) -> None:
+        """Count a part that is not understood, and has nothing that would be read: this is no fault.
+
+        Args:
+            kind: What such parts are called in the warning, which counts those of each kind.
+            line: Line number, counted from 1.
+            source: File, if it is another than the source.
+        """
+        where = "" if source in (None, self.source) else f" of {self._named(str(source))}"
+        place = f"line {line:,}{where}" if line is not None else where.removeprefix(" of ")
+        self._passed_over.setdefault(kind, []).append(place or "the source")
+
     def remark(self, message: str) -> None:
         """Warn of what is no fault, if the policy is ``"warn"``."""
         if self.policy == "warn":
@@ -70,7 +83,13 @@ class Problems:
         return f"{self.count} faulty part(s):\n  " + "\n  ".join(self.first) + more
 
     def finish(self) -> None:
-        """Warn once of everything reported, if the policy is ``"warn"``."""
+        """Warn once of everything reported, and once of what was passed over, if the policy is ``"warn"``."""
+        if self._passed_over:
+            kinds = (
+                f"{kind} ({len(places):,}, the first in {places[0]})"
+                for kind, places in self._passed_over.items()
+            )
+            self.remark(f"passed over, as nothing of it is read: {', '.join(kinds)}")
         if self.count and self.policy == "warn":
             advice = 'on_error="raise" (--on-error raise) stops at the first, "skip" says nothing'
             warn_reader(f"{self.source}: {self.summary()}\n{advice}")
