@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from ontodex.errors import GraphError, UnknownRelation, nearest
 from ontodex.graph.columns import NestedTextColumn, TextColumn
+from ontodex.graph.equivalents import through_equivalents
 from ontodex.graph.exports import as_networkx, as_rdflib
 from ontodex.graph.hierarchy import Hierarchy
-from ontodex.graph.hierarchy_names import UPWARD, spelt
+from ontodex.graph.hierarchy_names import EQUIVALENT, UPWARD, spelt
 from ontodex.graph.identifiers import other_forms
 from ontodex.graph.names import NameIndex, NameKind
 from ontodex.graph.notices import warn_reader
@@ -329,6 +330,9 @@ class KnowledgeGraph:
     def hierarchy(self, relation: str | None = None, *, on_cycle: str = "raise") -> Hierarchy:
         """Return the is-a hierarchy of the graph.
 
+        Equivalent classes (``owl:equivalentClass``) have their parents and children in common; see
+        :func:`~ontodex.graph.equivalents.through_equivalents`.
+
         Args:
             relation: The relation from child to parent; by default :attr:`hierarchy_relations`.
             on_cycle: ``"raise"``, or ``"warn"`` to leave out the links that close a circle, with one
@@ -350,9 +354,18 @@ class KnowledgeGraph:
                 )
         else:
             chosen = (self.expect_relation(relation),)
-        links = np.isin(self.relations, chosen)
+        same = [
+            number
+            for number, names in enumerate(
+                zip(self.relation_ids, self.relation_labels, strict=True)
+            )
+            if EQUIVALENT & spelt(*names)
+        ]
+        ends = np.stack([self.heads, self.tails], axis=1)
+        links, equivalent = (ends[np.isin(self.relations, some)] for some in (chosen, same))
+        children, parents = through_equivalents(links, equivalent, self.n_entities).T
         cut = "ignore" if on_cycle == "warn" else on_cycle
-        hierarchy = Hierarchy(self.heads[links], self.tails[links], ids=self.ids, on_cycle=cut)
+        hierarchy = Hierarchy(children, parents, ids=self.ids, on_cycle=cut)
         if hierarchy.dropped and on_cycle == "warn":
             named = [
                 f"{self.ids[child]} -> {self.ids[parent]}"
