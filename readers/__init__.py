@@ -35,11 +35,10 @@ def read(
     """Read a knowledge graph or an ontology, from one source or several.
 
     The format of a file is detected by its content and suffix; :func:`ontodex.formats` lists all.
-    Files may be compressed (gzip, bzip2, xz), and a zip or tar archive is read as the folder that it
-    holds. A folder is read as a whole if it is a benchmark (train, valid, test), a WordNet database,
-    a dump of the NCBI Taxonomy or a release of SNOMED CT, UMLS or RxNorm. Otherwise each file in it
-    is a source; a warning names the files that are left out. Nothing is fetched: imports are left
-    out.
+    Files may be compressed (gzip, bzip2, xz), and a zip or tar archive is read as the folder in it.
+    A folder is read as a whole if it is a benchmark (train, valid, test), a WordNet database, the
+    NCBI Taxonomy, or a release of SNOMED CT, UMLS or RxNorm. Otherwise each file in it is a
+    source; a warning names the files that are left out. Nothing is fetched: imports are left out.
 
     Several sources, such as an ontology and tables of annotations, make one graph, merged in their
     order by :func:`ontodex.graph.merge`: entities with the same CURIE or IRI are one, whatever
@@ -57,8 +56,8 @@ def read(
             out silently. ``graph.skipped`` counts them. A document that cannot be read past a fault
             (Turtle, RDF/XML, JSON-LD) is an error in any case.
         format: Name of the format of all sources, where content and suffix do not tell it.
-            ``"sentences"`` reads one sentence or paragraph a line, for search and entailment without
-            a graph.
+            ``"sentences"`` reads one sentence or paragraph a line, for search and entailment
+            without a graph.
         language: Tag of the language (``"de"``, ``"pt-BR"``) of labels, synonyms and definitions,
             where a source has several. An entity without a name in it gets one without a language,
             or else in English, or else in any. Of several sources that label an entity, the first
@@ -74,7 +73,8 @@ def read(
     Example:
         >>> import networkx
         >>> pets, wild = networkx.MultiDiGraph(), networkx.MultiDiGraph()
-        >>> _ = pets.add_edge("dog", "animal", key="is_a"), wild.add_edge("wolf", "animal", key="is_a")
+        >>> _ = pets.add_edge("dog", "animal", key="is_a")
+        >>> _ = wild.add_edge("wolf", "animal", key="is_a")
         >>> read(pets, wild)
         KnowledgeGraph('MultiDiGraph + MultiDiGraph': 3 entities, 1 relations, 2 triples)
     """

@@ -54,9 +54,9 @@ def _split_files(folder: Path) -> dict[str, Path]:
 def _read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table: Table) -> None:
     """Read the triples of each split, and the texts beside them.
 
-    ``entity_text.tsv`` and ``relation2text.txt`` declare entities and relations, in their order. The
-    text files of SimKGC and KG-BERT often cover several data sets, so they only describe what the
-    triples name. A warning counts held-out triples that are in the training split too.
+    ``entity_text.tsv`` and ``relation2text.txt`` declare entities and relations, in their order.
+    The text files of SimKGC and KG-BERT often cover several data sets, so they only describe what
+    the triples name. A warning counts held-out triples that are in the training split too.
 
     Args:
         folder: The folder.
@@ -263,7 +263,7 @@ def _cells(path: Path, problems: Problems, width: int) -> Iterator[list[str]]:
 
 
 def _read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read a table of entities with a header: id, label, synonyms (separated by ``|``), definition."""
+    """Read a table of entities with a header: id, label, synonyms (joined by ``|``), definition."""
     columns: EntityColumns | None = None
     alternatives: dict[str, str] = {}
     for number, line in lines_of(path, problems):

@@ -47,8 +47,8 @@ def read_conceptnet(path: Path, builder: GraphBuilder, problems: Problems) -> No
             others += 1
     if others and not found:
         raise ReadError(
-            f"expected assertions between concepts in {language!r}, found {others:,} of others; give language= in Python or "
-            "--language on the command line",
+            f"expected assertions between concepts in {language!r}, found {others:,} of others; "
+            "give language= in Python or --language on the command line",
             str(path),
         )
     if others:

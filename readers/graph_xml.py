@@ -42,7 +42,7 @@ class GraphXmlFormat:
         return root.match(head, after_prolog(head)) is not None
 
     def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
-        """Read nodes and edges with their attributes, as records of a JSON file with nodes and links.
+        """Read nodes and edges with their attributes, as records of nodes and links in JSON.
 
         The relation of an edge is an attribute such as ``relation``, ``label`` or ``type``, or its
         id where edges share ids, as in the GraphML that networkx writes of a multigraph.
@@ -67,7 +67,7 @@ def _records(path: Path, format: str, problems: Problems) -> list[dict[str, Any]
         guarded = GuardedXml(stream, path)
         document = io.BytesIO(
             b"".join(iter(partial(guarded.read, PIECE), b""))
-        )  # networkx may begin anew
+        )  # networkx may read it twice
     graph = _parsed(document, format, str(path))
     if not len(graph):
         raise ReadError("expected a graph with nodes, found none", str(path))

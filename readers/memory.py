@@ -47,8 +47,8 @@ def read_object(source: Source, builder: GraphBuilder, problems: Problems) -> No
         _read_frame(content, builder, problems, source.table, negated=source.settings.negated)
     else:
         raise ReadError(
-            "expected a path, an rdflib graph, a networkx graph or a data frame, found an object of "
-            "another kind",
+            "expected a path, an rdflib graph, a networkx graph or a data frame, found an object "
+            "of another kind",
             type(content).__name__,
         )
 
@@ -185,7 +185,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell whether a value is missing: ``None``, NaN, or pandas' NA, whose comparison has no truth."""
+    """Tell whether a value is missing: ``None``, NaN, or NA of pandas."""
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):

@@ -17,8 +17,8 @@ class Problems:
     """Collects the faulty parts of a source, or stops at the first.
 
     Args:
-        policy: ``"raise"`` stops at the first faulty part, ``"warn"`` leaves them out and warns once at the end,
-            ``"skip"`` leaves them out silently.
+        policy: ``"raise"`` stops at the first faulty part. ``"warn"`` leaves them out and warns
+            once at the end. ``"skip"`` leaves them out silently.
         source: Name of the source, for messages.
         named: Replaces the paths of unpacked files in messages by the names that users know.
 

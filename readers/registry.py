@@ -1,8 +1,8 @@
 """The registry of formats: which there are, and which one a file or folder is in.
 
-Formats are asked in the order of this list, specific ones before general ones: plug-ins, binary
-formats, formats known by a header or a root element, formats known by their suffix, syntaxes of OWL,
-XML and JSON, syntaxes of OBO and RDF, and text that may be a table.
+Formats are asked in a fixed order, specific ones before general ones: plug-ins, binary formats,
+formats with a header or a root element, formats known by their suffix, syntaxes of OWL, XML and
+JSON, syntaxes of OBO and RDF, and text that may be a table. The first that answers yes reads.
 """
 
 from __future__ import annotations
@@ -134,9 +134,9 @@ def sniff(path: Path) -> Format:
         return known
     raise ReadError(
         "expected triples or entities (TSV, CSV, JSON, YAML, XML, Excel, SQLite), GAF, GPAD, GPI, "
-        "GMT, OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the functional "
-        "or Manchester syntax of OWL, GraphML, GEXF, OBO-graph JSON or an archive, found something "
-        f"else ({head[:24]!r}…); give format= in Python or --format on the command line",
+        "GMT, OBO, RDF (RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the "
+        "functional or Manchester syntax of OWL, GraphML, GEXF, OBO-graph JSON or an archive, found "
+        f"something else ({head[:24]!r}…); give format= in Python or --format on the command line",
         str(path),
     )
 
@@ -250,8 +250,8 @@ def _loaded(entry: EntryPoint) -> _PlugIn:
     texts = (name, description, *suffixes)
     if isinstance(format, type) or not is_format or not all(isinstance(one, str) for one in texts):
         raise ReadError(
-            "expected an object with the members of ontodex.readers.formats.Format (name, suffixes, "
-            f"description, sniff, read), found {format!r}",
+            "expected an object with the members of ontodex.readers.formats.Format (name, "
+            f"suffixes, description, sniff, read), found {format!r}",
             place,
         )
     return _PlugIn(place, format, name, suffixes, description)

@@ -1,4 +1,4 @@
-"""The WordNet database: ``data.noun``, ``data.verb``, ``data.adj`` and ``data.adv`` of a ``dict`` folder."""
+"""The WordNet database: ``data.noun``, ``.verb``, ``.adj`` and ``.adv`` of a ``dict`` folder."""
 
 from __future__ import annotations
 

@@ -54,7 +54,8 @@ class _Layout(NamedTuple):
 
 GAF = _Layout(
     begins=re.compile(
-        rb"\A(?:!gaf-version|(?:!.*\n)*(?:[^\t\n]+\t){3,4}\t?\w+:\w+\t[^\t\n]+\t[A-Z]{2,3}\t[^\t\n]*\t[PFC]\t)"
+        rb"\A(?:!gaf-version|(?:!.*\n)*(?:[^\t\n]+\t){3,4}\t?"
+        rb"\w+:\w+\t[^\t\n]+\t[A-Z]{2,3}\t[^\t\n]*\t[PFC]\t)"
     ),
     width=15,
     head=(0, 1),
@@ -127,12 +128,12 @@ GPI_2 = _Layout(
 class AnnotationFormat:
     """A format of annotations.
 
-    By `GAF 2.2 <https://geneontology.org/docs/go-annotation-file-gaf-format-2.2/>`_ the qualifier is
-    the relation (``enables``, ``involved_in``, …), and so it is in
-    `GPAD <https://geneontology.org/docs/gene-product-association-data-gpad-format-2.0/>`_, whose
-    entities are named by GPI. In GAF before 2.2, and in
-    `phenotype.hpoa <https://hpo-annotation-qc.readthedocs.io/en/latest/annotationFormat.html>`_, the
-    aspect implies the relation. Evidence, references, frequencies and dates are left out.
+    In `GAF 2.2 <https://geneontology.org/docs/go-annotation-file-gaf-format-2.2/>`_ and in `GPAD
+    <https://geneontology.org/docs/gene-product-association-data-gpad-format-2.0/>`_ the qualifier
+    is the relation (``enables``, ``involved_in``, …). In GAF before 2.2 and in `phenotype.hpoa
+    <https://hpo-annotation-qc.readthedocs.io/en/latest/annotationFormat.html>`_ the aspect implies
+    the relation. GPAD has no names of entities; GPI names them. Evidence, references, frequencies
+    and dates are left out.
 
     Attributes:
         name: See :class:`ontodex.readers.formats.Format`.

@@ -1,7 +1,7 @@
-"""UMLS and RxNorm in the Rich Release Format: ``MRCONSO.RRF``, ``RXNCONSO.RRF`` and other tables.
+"""UMLS and RxNorm in the Rich Release Format: ``MRCONSO.RRF``, ``RXNCONSO.RRF`` and others.
 
-See the `UMLS reference manual <https://www.ncbi.nlm.nih.gov/books/NBK9685/>`_ and the
-`technical documentation of RxNorm <https://www.nlm.nih.gov/research/umls/rxnorm/docs/techdoc.html>`_.
+See the `UMLS reference manual <https://www.ncbi.nlm.nih.gov/books/NBK9685/>`_ and the `technical
+documentation of RxNorm <https://www.nlm.nih.gov/research/umls/rxnorm/docs/techdoc.html>`_.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _add_names(folder: Path, release: _Release, builder: GraphBuilder, problems:
 
 
 def _link(row: list[str], release: _Release) -> tuple[str, str, str] | None:
-    """Return head, relation and tail of a row: the relationship of its second concept to its first."""
+    """Return head, relation and tail of a row, whose second concept is related to its first."""
     first, kind, second, name, suppressed = row[0], row[3], row[4], row[7], row[14]
     if not first or not second or suppressed != "N" or name == "inverse_isa":
         return None
