@@ -7,12 +7,14 @@ import os
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 import ontodex
-from ontodex.errors import SettingsError
+from ontodex.errors import ReadError, SettingsError
+from ontodex.readers import ReadWarning
 from ontodex.readers.formats import FOLDER
 from ontodex.readers.registry import sniff, with_name
 
@@ -198,3 +200,36 @@ def test_a_file_is_sniffed_once(write, monkeypatch: pytest.MonkeyPatch) -> None:
     other = write("pets/b.json", '[{"id": "x:1", "label": "cat", "parent": "x:2"}]')
     ontodex.read(one.parent)
     assert asked == [one, other]
+
+
+def test_a_damaged_workbook_does_not_cost_the_files_beside_it(write) -> None:
+    path = write("pets/a.tsv", "dog\tis_a\tanimal\n")
+    with zipfile.ZipFile(path.parent / "b.xlsx", "w") as archive:
+        archive.writestr("xl/workbook.xml", "no workbook")
+    with pytest.warns(ReadWarning, match=r"left out a file that cannot be read: .*b\.xlsx"):
+        assert ontodex.read(path.parent).n_triples == 1
+    with pytest.raises(ReadError, match=r"b\.xlsx: expected a workbook"):
+        ontodex.read(path.parent, on_error="raise")
+
+
+def test_faulty_lines_of_rows_in_json_are_counted(write) -> None:
+    lines = '["dog", "is_a", "animal"]\n{"cat"\n["cat", "is_a", "animal"]\n'
+    path = write("a.jsonl", lines)
+    graph = ontodex.read(path, on_error="skip")
+    assert (graph.n_triples, graph.skipped) == (2, 1)
+    with pytest.raises(ReadError, match=r"a\.jsonl:2: expected a JSON document a line"):
+        ontodex.read(path, on_error="raise")
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("numbered", "entity2id.txt"),
+        ("splits", "train.txt"),
+        ("wordnet", "at least one entity"),
+    ],
+)
+def test_a_folder_that_is_not_in_the_format_of_its_name(write, name: str, wanted: str) -> None:
+    folder = write("pets/a.tsv", "dog\tis_a\tanimal\n").parent
+    with pytest.raises(ReadError, match=wanted):
+        ontodex.read(folder, format=name)
