@@ -136,8 +136,8 @@ def tied_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, tin
 
 
 def test_ties_have_one_order(tied_index: Path, run_script: Callable[..., Any], figures: Callable[..., None]) -> None:
-    runs = [run_script("ties.py", tied_index, threads, OMP_NUM_THREADS=str(threads)) for threads in (1, 2, 1)]
-    assert runs[0] == runs[1] == runs[2]
+    runs = [run_script("ties.py", tied_index, threads, OMP_NUM_THREADS=str(threads)) for threads in (1, 2)]
+    assert runs[0] == runs[1]
     for question in ("search", "similar", "tails", "parents", "entailing"):
         assert runs[0][f"{question} by 1"] == runs[0][f"{question} by 5"] == runs[0][f"{question} by 24"]
     with ontodex.open(tied_index) as engine:

@@ -284,9 +284,12 @@ def test_a_run_that_fails_leaves_an_earlier_encoder_as_it_was(tree, tmp_path, en
 def test_what_is_not_learnt_of_a_long_text_is_not_read(tree, tmp_path, encoder, settings):
     trained(tree, tmp_path / "m", encoder, replace(settings, epochs=0.5, max_tokens=6))
     hit = HiT.load(tmp_path / "m", "cpu")
-    start, other = hit.points(["dog cat cow hen", "dog cat cow hen wolf"])
+    # Each by itself: the rows of one matrix product may differ in their last bits, equal as they are.
+    start, other, shorter = (
+        hit.points([text])[0] for text in ("dog cat cow hen", "dog cat cow hen wolf", "dog cat cow")
+    )
     np.testing.assert_array_equal(start, other)
-    assert np.abs(hit.points(["dog cat cow"])[0] - start).max() > 0.01
+    assert np.abs(shorter - start).max() > 0.01
     hit.save(tmp_path / "copy")
     np.testing.assert_array_equal(HiT.load(tmp_path / "copy", "cpu").points(["dog cat cow hen wolf"])[0], other)
     assert HiT.load(tmp_path / "copy", "cpu").fingerprint == hit.fingerprint
