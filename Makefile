@@ -5,8 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TREE := build/tree/ontodex
-NUMERIC := $(addprefix tests/,geometry encoders trainers engine indexers)
-FOLDERS := encoders engine errors geometry graph indexers trainers
+NUMERIC := $(addprefix tests/,geometry encoders trainers scoring engine indexers)
+FOLDERS := encoders engine geometry graph indexers readers scoring storage trainers
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-plain check format torture bench tree clean

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ontodex.engine.engine import Engine
     from ontodex.engine.results.audit_rows import Audit, AuditRow
     from ontodex.engine.results.embeddings import Embeddings
-    from ontodex.engine.results.explanation import Explanation, Precedent, Reason
+    from ontodex.engine.results.explanation import Explanation, Reason, SimilarCase
     from ontodex.engine.results.hits import Hit, Hits
     from ontodex.engine.results.link import Link
     from ontodex.engine.results.missing_links import MissingLink, MissingLinks
@@ -32,22 +32,17 @@ if TYPE_CHECKING:
     from ontodex.entailment import evaluate_nli, train_gauss_cse
     from ontodex.errors import OntodexError
     from ontodex.evaluation import evaluate_kgc
-    from ontodex.graph import (
-        ConditionalPairsSettings,
-        EntailmentPairs,
-        Hierarchy,
-        KnowledgeGraph,
-        TextSettings,
-        entailment_pairs,
-        read,
-        read_corpus,
-        read_csts,
-        read_nli,
-    )
+    from ontodex.graph import Hierarchy, KnowledgeGraph, TextSettings
     from ontodex.hierarchy_evaluation import evaluate_hierarchy
     from ontodex.indexing import build, open
+    from ontodex.readers import read
     from ontodex.self_strae import draw_tree, evaluate_sts, load_self_strae, train_self_strae
     from ontodex.trainers.conditions.condition_encoder import ConditionTraining
+    from ontodex.trainers.data.conditional_pairs import ConditionalPairsSettings
+    from ontodex.trainers.data.corpus import read_corpus
+    from ontodex.trainers.data.csts import read_csts
+    from ontodex.trainers.data.entailment_pairs import EntailmentPairs, entailment_pairs
+    from ontodex.trainers.data.nli import read_nli
     from ontodex.trainers.entailment.gauss_cse import GaussCSETraining
     from ontodex.trainers.hierarchies.hit import HiTTraining
     from ontodex.trainers.links.complex import ComplExTraining
@@ -90,9 +85,9 @@ __all__ = [
     "OntodexError",
     "Placement",
     "Placements",
-    "Precedent",
     "Reason",
     "SelfStrAETraining",
+    "SimilarCase",
     "TextSettings",
     "Verdict",
     "add",

@@ -1,6 +1,6 @@
 """``python -m ontodex`` is the command ``ontodex``."""
 
-from ontodex.cli import main
+from ontodex.cli.app import main
 
 if __name__ == "__main__":
     main()

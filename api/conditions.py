@@ -8,17 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.errors import ReadError, SettingsError
-from ontodex.graph import (
-    DEFAULT_TEXTS,
-    ConditionalPairs,
-    ConditionalPairsSettings,
-    CstsRows,
-    TextSettings,
-    read,
-    read_csts,
-    write_conditional_pairs,
-)
-from ontodex.graph import conditional_pairs as make_pairs
+from ontodex.graph import DEFAULT_TEXTS, TextSettings
+from ontodex.readers import read
+from ontodex.trainers.data.conditional_pairs import ConditionalPairs, ConditionalPairsSettings
+from ontodex.trainers.data.conditional_pairs import conditional_pairs as make_pairs
+from ontodex.trainers.data.csts import read_csts, write_conditional_pairs
+from ontodex.trainers.data.csts_rows import CstsRows
 
 if TYPE_CHECKING:
     from ontodex.encoders.condition import ConditionEncoder
@@ -100,14 +95,20 @@ def train_condition(
         train, of_texts = source, dataclasses.asdict(texts) if texts else {}
     else:
         if valid is not None:
-            raise SettingsError("expected valid with rows of C-STS only, found it with a graph, of which it is made")
+            raise SettingsError(
+                "expected valid with rows of C-STS only, found it with a graph, of which it is made"
+            )
         pairs = source
         if not isinstance(source, ConditionalPairs):
-            whole = ConditionalPairsSettings(unseen_conditions=0.0, unseen_entities=0.0, seed=training.seed)
+            whole = ConditionalPairsSettings(
+                unseen_conditions=0.0, unseen_entities=0.0, seed=training.seed
+            )
             pairs = conditional_pairs(source, settings=whole, texts=texts)
         train, valid = pairs.train, pairs.valid
         if not len(valid):
-            raise SettingsError(f"expected enough pairs to choose the best epoch by, found {len(train) // 2} in all")
+            raise SettingsError(
+                f"expected enough pairs to choose the best epoch by, found {len(train) // 2} in all"
+            )
     return condition_encoder.train_condition(
         train,
         valid,
@@ -120,7 +121,12 @@ def train_condition(
 
 
 def evaluate_csts(
-    model: str | Path, data: CstsRows | str | Path, *, on_error: str = "raise", device: str = "auto", seed: int = 0
+    model: str | Path,
+    data: CstsRows | str | Path,
+    *,
+    on_error: str = "raise",
+    device: str = "auto",
+    seed: int = 0,
 ) -> dict[str, float]:
     """Compare the cosines of a condition encoder with the labels of C-STS rows.
 
@@ -142,7 +148,11 @@ def evaluate_csts(
     from ontodex.encoders.condition import ConditionEncoder
     from ontodex.trainers.conditions.evaluation import evaluate_conditions
 
-    rows = data if isinstance(data, CstsRows) else read_csts(Path(data), paired=False, on_error=on_error)
+    rows = (
+        data
+        if isinstance(data, CstsRows)
+        else read_csts(Path(data), paired=False, on_error=on_error)
+    )
     if not len(rows):
         raise ReadError("expected rows to measure on, found none")
     return evaluate_conditions(ConditionEncoder.load(Path(model), device=device), rows, seed)

@@ -58,17 +58,34 @@ DEMOS = {
             Question("Which class describes this?", "search", ("a place to stay overnight",)),
             Question("Which links does the vocabulary lack?", "tails", ("MusicGroup", "member")),
             Question("Why the first of these?", "why", ("MusicGroup", "member", "Person"), 2),
-            Question("Which links does it lack most likely, whatever they are about?", "missing", (), 10),
+            Question(
+                "Which links does it lack most likely, whatever they are about?", "missing", (), 10
+            ),
             Question("What has opening hours?", "heads", ("opening hours", "Text")),
-            Question("How may a person and an organization be linked?", "relations", ("Person", "Organization")),
-            Question("What is like a movie in who directs it?", "similar", ("Movie",), named={"condition": "director"}),
-            Question("What is a new class a kind of?", "parents", ("a shop that repairs bicycles",)),
+            Question(
+                "How may a person and an organization be linked?",
+                "relations",
+                ("Person", "Organization"),
+            ),
+            Question(
+                "What is like a movie in who directs it?",
+                "similar",
+                ("Movie",),
+                named={"condition": "director"},
+            ),
+            Question(
+                "What is a new class a kind of?", "parents", ("a shop that repairs bicycles",)
+            ),
             Question("Where does it belong, then?", "place", ("a shop that repairs bicycles",), 3),
             Question("What is below an asserted class?", "children", ("FoodEstablishment",)),
             Question(
-                "Which statements follow from this one?", "entailed_by", ("They sell bread and cakes in this shop.",)
+                "Which statements follow from this one?",
+                "entailed_by",
+                ("They sell bread and cakes in this shop.",),
             ),
-            Question("A relation that the vocabulary does not have:", "tails", ("Movie", "was filmed in")),
+            Question(
+                "A relation that the vocabulary does not have:", "tails", ("Movie", "was filmed in")
+            ),
         ),
     ),
     "hpo": Demo(
@@ -77,20 +94,44 @@ DEMOS = {
         "hpo.odx",
         (
             Question("What does a patient mean?", "search", ("trouble falling asleep",)),
-            Question("Which phenotypes do the annotations lack?", "tails", ("Marfan syndrome", "has phenotype"), 10),
-            Question("Why this one of them?", "why", ("Marfan syndrome", "has phenotype", "Pectus carinatum"), 2),
+            Question(
+                "Which phenotypes do the annotations lack?",
+                "tails",
+                ("Marfan syndrome", "has phenotype"),
+                10,
+            ),
+            Question(
+                "Why this one of them?",
+                "why",
+                ("Marfan syndrome", "has phenotype", "Pectus carinatum"),
+                2,
+            ),
             Question("Which diseases may show this?", "heads", ("has phenotype", "Arachnodactyly")),
-            Question("Which diseases may this gene be linked to?", "tails", ("FBN1", "associated with disease")),
+            Question(
+                "Which diseases may this gene be linked to?",
+                "tails",
+                ("FBN1", "associated with disease"),
+            ),
             Question(
                 "Which diseases show like phenotypes?",
                 "similar",
                 ("Marfan syndrome",),
                 named={"condition": "has phenotype"},
             ),
-            Question("What is a phrase a kind of that is no term?", "parents", ("sleeping badly because of pain",)),
-            Question("Where does it belong, then?", "place", ("sleeping badly because of pain",), 3),
+            Question(
+                "What is a phrase a kind of that is no term?",
+                "parents",
+                ("sleeping badly because of pain",),
+            ),
+            Question(
+                "Where does it belong, then?", "place", ("sleeping badly because of pain",), 3
+            ),
             Question("What is below an asserted term?", "children", ("Insomnia",)),
-            Question("Which statements follow from this one?", "entailed_by", ("The child cannot hear anything.",)),
+            Question(
+                "Which statements follow from this one?",
+                "entailed_by",
+                ("The child cannot hear anything.",),
+            ),
         ),
     ),
 }
@@ -124,11 +165,15 @@ def run_demo(name: str, folder: Path, *, device: str = "auto", quiet: bool = Fal
     _print(f"  $ ontodex build {shlex.join(map(str, sources))} -o {shlex.quote(str(index))}")
     engine = ontodex.build(graph, index, device=device, quiet=quiet)
     seconds: dict[str, Any] = engine.index.manifest.seconds
-    _print(", ".join(f"{what} {took:.0f} s" for what, took in seconds.items() if took >= 0.5) + "\n")
+    _print(
+        ", ".join(f"{what} {took:.0f} s" for what, took in seconds.items() if took >= 0.5) + "\n"
+    )
     with engine:
         for question in demo.questions:
             _print(f"# {question.why}\n>>> {question.python}\n  $ {question.shell(index)}")
-            _print(f"{getattr(engine, question.method)(*question.arguments, k=question.k, **question.named)}\n")
+            _print(
+                f"{getattr(engine, question.method)(*question.arguments, k=question.k, **question.named)}\n"
+            )
     _print(f"Done in {time.perf_counter() - start:.0f} s. The index stays in {index}: ask it more.")
 
 

@@ -108,9 +108,18 @@ def _add_diseases(path: Path, builder: GraphBuilder) -> str:
         for line in lines:
             version = version or line.partition("#version: ")[2].strip()
             disease, *cells = line.rstrip("\n").split("\t")
-            if len(cells) != 11 or cells[9] not in RELATIONS or cells[1] == "NOT" or cells[6].startswith("0/"):
+            if (
+                len(cells) != 11
+                or cells[9] not in RELATIONS
+                or cells[1] == "NOT"
+                or cells[6].startswith("0/")
+            ):
                 continue
-            name = cells[0].capitalize() if disease.startswith("OMIM:") and cells[0].isupper() else cells[0]
+            name = (
+                cells[0].capitalize()
+                if disease.startswith("OMIM:") and cells[0].isupper()
+                else cells[0]
+            )
             names.setdefault(disease, {}).setdefault(name.casefold(), name)
             builder.triple(disease, RELATIONS[cells[9]], cells[2])
     for disease, found in names.items():
@@ -145,5 +154,7 @@ def _package(name: str, distribution: str) -> Path:
     """Return the folder of an installed package, without importing it."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        raise OntodexError(f"expected the package {distribution}, found none; run pip install 'ontodex[demo]'")
+        raise OntodexError(
+            f"expected the package {distribution}, found none; run pip install 'ontodex[demo]'"
+        )
     return Path(spec.submodule_search_locations[0])

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ontodex.encoders.locate import DEFAULT_ENCODER, findable
 from ontodex.errors import ReadError
-from ontodex.graph import EntailmentPairs, entailment_pairs, read_nli
 from ontodex.indexing import load_entailment_encoder
+from ontodex.trainers.data.entailment_pairs import EntailmentPairs, entailment_pairs
+from ontodex.trainers.data.nli import read_nli
 
 if TYPE_CHECKING:
     from ontodex.encoders.gauss_cse import GaussCSE
@@ -56,7 +57,11 @@ def train_gauss_cse(
     from ontodex.trainers.entailment import gauss_cse
 
     settings = training or gauss_cse.GaussCSETraining()
-    train = source if isinstance(source, EntailmentPairs) else entailment_pairs(source, seed=settings.seed)
+    train = (
+        source
+        if isinstance(source, EntailmentPairs)
+        else entailment_pairs(source, seed=settings.seed)
+    )
     if valid is None:
         train, valid = train.split(HELD_OUT, settings.seed)
     return gauss_cse.train_gauss_cse(
@@ -101,7 +106,12 @@ def evaluate_nli(
         ReadError: If a file cannot be read, or has no pairs.
         SettingsError: If all pairs of ``valid`` are entailed, or none.
     """
-    from ontodex.trainers.entailment.evaluation import evaluate_judged, judge, mcnemar, valid_threshold
+    from ontodex.trainers.entailment.evaluation import (
+        evaluate_judged,
+        judge,
+        mcnemar,
+        valid_threshold,
+    )
 
     pairs = _pairs(data, on_error)
     if not len(pairs):
@@ -111,7 +121,11 @@ def evaluate_nli(
     right = []
     for name in [model] if against is None else [model, against]:
         encoder = load_entailment_encoder(str(name), device)
-        threshold = encoder.rule.threshold if chosen is None else valid_threshold(judge(encoder, chosen), chosen)
+        threshold = (
+            encoder.rule.threshold
+            if chosen is None
+            else valid_threshold(judge(encoder, chosen), chosen)
+        )
         judged = judge(encoder, pairs)
         figures = evaluate_judged(judged, pairs, threshold, seed)
         right.append((judged.forward > threshold) == pairs.entailed)

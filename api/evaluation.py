@@ -14,9 +14,10 @@ from ontodex.engine.projector import Projector
 from ontodex.engine.ranking import Adjust, evaluate_links
 from ontodex.engine.rerank import COSINE, TOP, Reranker, neighbourhood_bonus
 from ontodex.errors import IndexMismatch, SettingsError, expect_choice, expect_count, settings_from
-from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, read, relation_texts
-from ontodex.indexers.evidence.asking import Ask, asking
-from ontodex.indexers.storage.space_names import LINK
+from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
+from ontodex.readers import read
+from ontodex.scoring.query_functions import QueryFunction, query_function
+from ontodex.storage.space_names import LINK
 
 __all__ = ["evaluate_kgc"]
 
@@ -61,7 +62,9 @@ def evaluate_kgc(
     """
     expect_choice("score", score, SCORES)
     if top is not None and rerank is None:
-        raise SettingsError("top: expected a cross-encoder that reads the best candidates again (rerank), found none")
+        raise SettingsError(
+            "top: expected a cross-encoder that reads the best candidates again (rerank), found none"
+        )
     top = TOP if top is None else top
     expect_count("top", top, 1)
     model, graph = Path(model), read(source)
@@ -73,17 +76,21 @@ def evaluate_kgc(
             )
         return _evaluate_index(model, graph, split, score, better)
     if score in ("structure", "precedents"):
-        raise IndexMismatch(f"{model}: expected an index, found an encoder of texts; it has no {score} to rank by")
+        raise IndexMismatch(
+            f"{model}: expected an index, found an encoder of texts; it has no {score} to rank by"
+        )
     from ontodex.encoders.link_encoder import load_link_encoder
-    from ontodex.indexers.storage.vectors import Vectors
+    from ontodex.geometry.vectors import Vectors
 
     encoder = load_link_encoder(model, device=device)
     texts = texts or settings_from(TextSettings, encoder.texts, str(model))
     names = entity_texts(graph, texts)
     vectors = Vectors([encoder.entities(encoder.text.encode(names))])
-    ask = asking(encoder, vectors, names, relation_texts(graph))
+    ask = query_function(encoder, vectors, names, relation_texts(graph))
     adjust = better.steps(COSINE)
-    return evaluate_links(graph, vectors, ask, adjust=adjust, split=split, device=encoder.text.device)
+    return evaluate_links(
+        graph, vectors, ask, adjust=adjust, split=split, device=encoder.text.device
+    )
 
 
 @dataclass(frozen=True)
@@ -102,12 +109,18 @@ class _Better:
         if self.hops:
             steps.append(neighbourhood_bonus(self.graph, self.hops, unit=unit))
         if self.rerank is not None:
-            steps.append(Reranker(self.rerank, self.graph, top=self.top, unit=unit, device=self.device).adjust)
+            steps.append(
+                Reranker(
+                    self.rerank, self.graph, top=self.top, unit=unit, device=self.device
+                ).adjust
+            )
         return steps
 
 
-def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, score: str, better: _Better) -> dict[str, float]:
-    from ontodex.indexers.index import Index
+def _evaluate_index(
+    path: Path, graph: KnowledgeGraph, split: str, score: str, better: _Better
+) -> dict[str, float]:
+    from ontodex.storage.index import Index
 
     index = Index.open(path, better.device)
     index.stated(LINK)
@@ -119,10 +132,14 @@ def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, score: str, b
             "graph is one that build leaves it out of, of too few links to hold some out or more than 500,000 entities"
         )
     vectors = index.vectors(projector.space)
-    ask: Ask = projector.ask
+    ask: QueryFunction = projector.ask
     steps = [projector.adjust, *better.steps(projector.score_unit)]
     if score == "text":
-        vectors, ask, steps = index.vectors(LINK), partial(projector.ask, text_alone=True), better.steps(COSINE)
+        vectors, ask, steps = (
+            index.vectors(LINK),
+            partial(projector.ask, text_alone=True),
+            better.steps(COSINE),
+        )
     elif structure is not None and score == "structure":
         vectors, ask, steps = structure.links_alone(), structure.links, better.steps(1.0)
     elif score == "precedents":
@@ -130,6 +147,8 @@ def _evaluate_index(path: Path, graph: KnowledgeGraph, split: str, score: str, b
     return evaluate_links(graph, vectors, ask, adjust=steps, split=split, device=index.device)
 
 
-def _nothing(entities: NDArray[np.integer], relations: NDArray[np.integer], *, dim: int) -> NDArray[np.float32]:
+def _nothing(
+    entities: NDArray[np.integer], relations: NDArray[np.integer], *, dim: int
+) -> NDArray[np.float32]:
     """Return queries that score all entities alike."""
     return np.zeros((len(entities), dim), dtype=np.float32)

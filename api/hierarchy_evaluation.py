@@ -18,17 +18,17 @@ from ontodex.geometry.subsumption import differences
 from ontodex.graph import (
     LABEL_ALONE,
     Hierarchy,
-    HierarchyTask,
     KnowledgeGraph,
     entity_texts,
-    hierarchy_task,
     hierarchy_texts,
     homonym_rate,
     links_fingerprint,
-    read,
 )
-from ontodex.indexers.storage.space_names import HIT
 from ontodex.indexing import load_hierarchy_encoder
+from ontodex.readers import read
+from ontodex.storage.space_names import HIT
+from ontodex.trainers.data.subsumptions import HierarchyTask
+from ontodex.trainers.data.task_files import hierarchy_task
 
 if TYPE_CHECKING:
     from ontodex.encoders.hit import Learnt
@@ -67,9 +67,9 @@ def evaluate_hierarchy(
         model: A HiT encoder (folder or name; ``"hit-wordnet"`` is the one that ontodex brings), or an index of the graph
             with its points.
         source: A graph with a hierarchy, or what :func:`ontodex.read` reads.
-        task: ``"multi-hop"``, ``"mixed-hop"`` or ``"transfer"``, see :func:`~ontodex.graph.hierarchy_task`; or a task that
+        task: ``"multi-hop"``, ``"mixed-hop"`` or ``"transfer"``, see :func:`.hierarchy_task`; or a task that
             it made. By default what the encoder was trained on, where that is this hierarchy.
-        relation: See :func:`~ontodex.graph.hierarchy_task`, as are ``negatives``, ``homonyms`` and ``pairs``; by default
+        relation: See :func:`.hierarchy_task`, as are ``negatives``, ``homonyms`` and ``pairs``; by default
             what the index was built with, if that was said.
         seed: Seed of the split, of the negatives and of the sample of ``queries``.
         negatives: Negatives of each kind for each pair.
@@ -118,24 +118,41 @@ def evaluate_hierarchy(
         ):
             task = learnt.task
         task = hierarchy_task(
-            graph, task, relation=relation, seed=seed, negatives=negatives, homonyms=homonyms, pairs=pairs
+            graph,
+            task,
+            relation=relation,
+            seed=seed,
+            negatives=negatives,
+            homonyms=homonyms,
+            pairs=pairs,
         )
     _check_static(task, baselines)
     _check_split(task, embedded, str(model))
     found = evaluate_points(task, points, c)
     weights = {"": found["random.weight"], "distance_only.": 0.0}
     if embedded.rule is not None:
-        found.update({f"index.{key}": value for key, value in evaluate_rule(task, points, c, embedded.rule).items()})
+        found.update(
+            {
+                f"index.{key}": value
+                for key, value in evaluate_rule(task, points, c, embedded.rule).items()
+            }
+        )
         weights["index."] = embedded.rule.weight
     for name, weight in weights.items():
         recalls = ancestor_recall(task.known, points, c, weight=weight, queries=queries, seed=seed)
-        found.update({name + key: value for key, value in recalls.items() if not name or "recall" in key})
+        found.update(
+            {name + key: value for key, value in recalls.items() if not name or "recall" in key}
+        )
     if task.settings is not None and task.settings.task == "mixed-hop":
         kin = _kin(task, TextEncoder.load(base, device).encode(embedded.texts), points, c)
         found.update({f"kin.{key}": value for key, value in evaluate_regression(task, kin).items()})
     found["homonyms"] = homonym_rate([graph.labels[row] for row in task.known.members.tolist()])
     if baselines:
-        found.update(evaluate_baselines(task, graph, baselines, base=base, seed=seed, device=device, quiet=quiet))
+        found.update(
+            evaluate_baselines(
+                task, graph, baselines, base=base, seed=seed, device=device, quiet=quiet
+            )
+        )
     return found
 
 
@@ -155,7 +172,7 @@ def evaluate_baselines(
     """Classify the pairs of a task by what a hierarchy encoder is compared with, thresholds chosen on validation.
 
     Args:
-        task: Made by :func:`~ontodex.graph.hierarchy_task`.
+        task: Made by :func:`.hierarchy_task`.
         graph: Where its entities are; they are read by their labels, as a hierarchy encoder reads them.
         baselines: ``"probe"``, a pretrained encoder's cosine; ``"classifier"``, the same encoder fine-tuned on pairs;
             ``"static"``, Poincaré embeddings without texts, for multi-hop alone: they know what they were trained on.
@@ -187,7 +204,9 @@ def evaluate_baselines(
             return probe(TextEncoder.load(base, device), names)
         if name == "classifier":
             encoder = locate(base)
-            return train_pair_classifier(task, names, encoder=encoder, settings=classifier, device=device, quiet=quiet)
+            return train_pair_classifier(
+                task, names, encoder=encoder, settings=classifier, device=device, quiet=quiet
+            )
         return train_static_poincare(task, settings=static, device=device, quiet=quiet)
 
     _check_baselines(baselines)
@@ -207,7 +226,11 @@ def _check_baselines(baselines: Sequence[str]) -> None:
 
 def _check_static(task: HierarchyTask, baselines: Sequence[str]) -> None:
     """Refuse static embeddings where a member of the hierarchy is in no training link: it would have none."""
-    if "static" in baselines and len(task.train) and len(np.setdiff1d(task.known.members, task.train)):
+    if (
+        "static" in baselines
+        and len(task.train)
+        and len(np.setdiff1d(task.known.members, task.train))
+    ):
         raise SettingsError(
             "baselines: expected static embeddings on multi-hop only, where every entity is in a training link, found "
             f"{task.settings.task if task.settings else 'a task'} without some of them; leave static out"
@@ -218,14 +241,21 @@ def _kin(
     task: HierarchyTask, texts: NDArray[np.float32], points: NDArray[np.float32], c: float
 ) -> Callable[[NDArray[np.integer], NDArray[np.integer]], NDArray[np.float64]]:
     """Return what measures pairs by HiT, and by the training links of entities whose text vectors are alike."""
-    from ontodex.indexers.evidence.kin import Kin
-    from ontodex.indexers.evidence.likeness import Likeness
-    from ontodex.indexers.storage.vectors import Vectors
+    from ontodex.geometry.vectors import Vectors
+    from ontodex.scoring.neighbour_voting import NeighbourVotes
+    from ontodex.scoring.similarity import EntitySimilarity
 
-    kin = Kin(Hierarchy(*task.train.T, ids=task.known.ids), Likeness(Vectors([texts])))
+    kin = NeighbourVotes(
+        Hierarchy(*task.train.T, ids=task.known.ids), EntitySimilarity(Vectors([texts]))
+    )
 
     def measure(children: NDArray[np.integer], parents: NDArray[np.integer]) -> NDArray[np.float64]:
-        return np.stack([*differences(points, children, parents, c), *kin.of_pairs("parents", children, parents)])
+        return np.stack(
+            [
+                *differences(points, children, parents, c),
+                *kin.of_pairs("parents", children, parents),
+            ]
+        )
 
     return measure
 
@@ -252,7 +282,9 @@ class _Embedded:
 
     def learnt_from(self, hierarchy: Hierarchy) -> Learnt | None:
         """Return what the encoder was trained on, if it is the links of this hierarchy."""
-        if self.learnt is None or self.learnt.links != links_fingerprint(hierarchy.links, self.texts):
+        if self.learnt is None or self.learnt.links != links_fingerprint(
+            hierarchy.links, self.texts
+        ):
             return None
         return self.learnt
 
@@ -262,7 +294,11 @@ def _check_split(task: HierarchyTask, embedded: _Embedded, model: str) -> None:
     learnt, settings = embedded.learnt_from(task.known), task.settings
     if learnt is None or settings is None:
         return
-    if (learnt.task, learnt.seed, learnt.held_out) != (settings.task, settings.seed, settings.held_out):
+    if (learnt.task, learnt.seed, learnt.held_out) != (
+        settings.task,
+        settings.seed,
+        settings.held_out,
+    ):
         warnings.warn(
             f"{model}: trained on this hierarchy as {learnt.task} with seed {learnt.seed}, evaluated as {settings.task} "
             f"with seed {settings.seed}: it has learnt some of what it is asked, and the figures are too good",
@@ -276,7 +312,7 @@ def _embedded(model: str | Path, graph: KnowledgeGraph, device: str) -> _Embedde
         encoder = load_hierarchy_encoder(str(model), device)
         texts = hierarchy_texts(graph, encoder.texts, str(model))
         return _Embedded(encoder.points(texts), encoder.c, texts, encoder.learnt)
-    from ontodex.indexers.index import Index
+    from ontodex.storage.index import Index
 
     index = Index.open(Path(model), device)
     index.stated(HIT)

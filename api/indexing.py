@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from ontodex.engine.conditions import DISK, MEMORY
 from ontodex.engine.engine import Engine
 from ontodex.errors import SettingsError
-from ontodex.graph import KnowledgeGraph, TextSettings, read
-from ontodex.indexers.index import Index
+from ontodex.graph import KnowledgeGraph, TextSettings
+from ontodex.readers import read
+from ontodex.storage.index import Index
 
 if TYPE_CHECKING:
     from ontodex.encoders.condition import ConditionEncoder
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from ontodex.encoders.link_encoder import LinkEncoder
     from ontodex.encoders.text import TextEncoder
     from ontodex.geometry.complex import ComplEx
-    from ontodex.indexers.building.new_generation import LinkTrainer
-    from ontodex.indexers.building.structure_build import StructureTrainer
+    from ontodex.indexers.generation import LinkTrainer
+    from ontodex.indexers.graph_features import StructureTrainer
     from ontodex.trainers.links.complex import ComplExTraining
     from ontodex.trainers.links.hyper_cl import HyperCLTraining
 
@@ -102,7 +103,7 @@ def build(
     """
     from ontodex.encoders.hyper_cl import HyperCL
     from ontodex.indexers.build import build_index
-    from ontodex.indexers.building.encoder_files import Encoders
+    from ontodex.indexers.encoder_files import Encoders
     from ontodex.trainers.links.complex import ComplExTraining
     from ontodex.trainers.links.hyper_cl import HyperCLTraining
 
@@ -113,10 +114,14 @@ def build(
     training = training or HyperCLTraining()
     hit = None
     if hierarchy and (hierarchy is not True or has_links(graph, on_cycle="ignore")):
-        hit = load_hierarchy_encoder(HIERARCHY_IN_THE_BOX if hierarchy is True else str(hierarchy), device)
+        hit = load_hierarchy_encoder(
+            HIERARCHY_IN_THE_BOX if hierarchy is True else str(hierarchy), device
+        )
     gauss = None
     if entailment:
-        gauss = load_entailment_encoder(ENTAILMENT_IN_THE_BOX if entailment is True else str(entailment), device)
+        gauss = load_entailment_encoder(
+            ENTAILMENT_IN_THE_BOX if entailment is True else str(entailment), device
+        )
     trains = train and link is None and graph.n_triples > 0
     learns_links = graph.n_triples > 0 and (train or link is not None)
     if link is None and not trains:
@@ -170,7 +175,9 @@ def open(
     folder = expect_folder(path)
     return Engine(
         Index.open(folder, device),
-        known=[read(one) for one in (known if isinstance(known, list | tuple | Iterator) else [known])],
+        known=[
+            read(one) for one in (known if isinstance(known, list | tuple | Iterator) else [known])
+        ],
         exact=exact,
         condition_memory=condition_memory,
         condition_disk=condition_disk,
@@ -215,7 +222,9 @@ def load_hierarchy_encoder(name: str, device: str = "auto") -> HiT:
     )
     for kind, what, use in others:
         if kind.is_at(folder):
-            raise EncoderError(f"{folder}: expected a HiT encoder, for hierarchies, found a {what} encoder, for {use}")
+            raise EncoderError(
+                f"{folder}: expected a HiT encoder, for hierarchies, found a {what} encoder, for {use}"
+            )
     return HiT.load(folder, device)
 
 
@@ -264,7 +273,10 @@ def _load(
 
     folders = [locate(str(name)) for name in encoders]
     for folder in folders:
-        for kind, what, option in ((HiT, "hierarchies", "hierarchy"), (GaussCSE, "entailment", "entailment")):
+        for kind, what, option in (
+            (HiT, "hierarchies", "hierarchy"),
+            (GaussCSE, "entailment", "entailment"),
+        ):
             if kind.is_at(folder):
                 raise SettingsError(
                     f"encoders: expected encoders of texts and relations, found {folder}, which is one of {what}; "
@@ -272,7 +284,9 @@ def _load(
                 )
     links = [folder for folder in folders if HyperCL.is_at(folder)]
     conditions = [folder for folder in folders if ConditionEncoder.is_at(folder)]
-    texts = [folder for folder in folders if folder not in links + conditions] or [locate(DEFAULT_ENCODER)]
+    texts = [folder for folder in folders if folder not in links + conditions] or [
+        locate(DEFAULT_ENCODER)
+    ]
     if max(len(links), len(conditions), len(texts)) > 1:
         raise SettingsError(
             "encoders: expected at most one text encoder, one Hyper-CL encoder and one condition encoder, found more"
@@ -295,11 +309,19 @@ def _load(
 
 
 def _trainer(training: HyperCLTraining, texts: TextSettings | None, quiet: bool) -> LinkTrainer:
-    def train(graph: KnowledgeGraph, text: TextEncoder, embeddings: Any, folder: Path) -> LinkEncoder:
+    def train(
+        graph: KnowledgeGraph, text: TextEncoder, embeddings: Any, folder: Path
+    ) -> LinkEncoder:
         from ontodex.trainers.links.hyper_cl import train_hyper_cl
 
         return train_hyper_cl(
-            graph, folder, encoder=text, settings=training, texts=texts, embeddings=embeddings, quiet=quiet
+            graph,
+            folder,
+            encoder=text,
+            settings=training,
+            texts=texts,
+            embeddings=embeddings,
+            quiet=quiet,
         )
 
     return train

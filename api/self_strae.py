@@ -42,11 +42,13 @@ def train_self_strae(
         SettingsError: If a setting makes no sense, or there is too little text.
         TrainingError: If the folder holds other files, the loss is no number, or nothing is learnt.
     """
-    from ontodex.graph import read_corpus
+    from ontodex.trainers.data.corpus import read_corpus
     from ontodex.trainers.trees import self_strae
 
     texts = source if isinstance(source, list | tuple) else read_corpus(source)
-    return self_strae.train_self_strae(texts, Path(path), settings=training, device=device, quiet=quiet)
+    return self_strae.train_self_strae(
+        texts, Path(path), settings=training, device=device, quiet=quiet
+    )
 
 
 def load_self_strae(path: str | Path) -> SelfStrAE:
@@ -70,7 +72,7 @@ def draw_tree(tree: Tree, path: str | Path) -> None:
     Raises:
         SettingsError: If the suffix is another, or matplotlib is not installed.
     """
-    from ontodex.engine.pictures.tree import draw_tree
+    from ontodex.engine.plotting.tree import draw_tree
 
     draw_tree(tree, Path(path))
 
@@ -100,13 +102,15 @@ def evaluate_sts(
         ReadError: If a file cannot be read, or has no pairs.
     """
     from ontodex.encoders.text import TextEncoder
-    from ontodex.graph import read_sts
+    from ontodex.trainers.data.sts import read_sts
     from ontodex.trainers.trees.evaluation import evaluate_pairs, tree_agreement
 
     files = [data] if isinstance(data, str | Path) else list(data)
     names = Counter(Path(file).name for file in files)
     sets = {
-        Path(file).name if names[Path(file).name] == 1 else str(file): read_sts(Path(file), on_error=on_error)
+        Path(file).name if names[Path(file).name] == 1 else str(file): read_sts(
+            Path(file), on_error=on_error
+        )
         for file in files
     }
     encoder = TextEncoder.load(model, device)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ontodex.encoders.locate import DEFAULT_ENCODER, findable
 from ontodex.errors import GraphError, expect_choice
-from ontodex.graph import LABEL_ALONE, TextSettings, entity_texts, hierarchy_task, read
-from ontodex.graph.subsumptions import TASKS
+from ontodex.graph import LABEL_ALONE, TextSettings, entity_texts
+from ontodex.readers import read
+from ontodex.trainers.data.subsumptions import TASKS
+from ontodex.trainers.data.task_files import hierarchy_task
 
 if TYPE_CHECKING:
     from ontodex.encoders.cross_encoder import CrossEncoder
@@ -59,7 +61,9 @@ def train_hyper_cl(
 
     graph = read(source)
     text = TextEncoder.load(encoder, device)
-    return hyper_cl.train_hyper_cl(graph, Path(path), encoder=text, settings=training, texts=texts, quiet=quiet)
+    return hyper_cl.train_hyper_cl(
+        graph, Path(path), encoder=text, settings=training, texts=texts, quiet=quiet
+    )
 
 
 def train_cross_encoder(

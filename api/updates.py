@@ -10,12 +10,13 @@ from typing import Any
 from ontodex.engine.engine import Engine
 from ontodex.engine.resolve import expect_words, list_of
 from ontodex.errors import SettingsError
-from ontodex.graph import KnowledgeGraph, merge, read
+from ontodex.graph import KnowledgeGraph, merge
 from ontodex.graph import remove as remove_entities
 from ontodex.graph import remove_links as without_links
-from ontodex.indexers.storage.space_names import HIT
 from ontodex.indexers.update import update_index
 from ontodex.indexing import expect_folder, has_links, open
+from ontodex.readers import read
+from ontodex.storage.space_names import HIT
 
 __all__ = ["add", "remove", "remove_links"]
 
@@ -57,7 +58,9 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
     return engine
 
 
-def remove(entities: str | Sequence[str], path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
+def remove(
+    entities: str | Sequence[str], path: str | Path, *, device: str = "auto", quiet: bool = False
+) -> Engine:
     """Remove entities, and the triples they are in, from an index.
 
     Args:
@@ -70,7 +73,10 @@ def remove(entities: str | Sequence[str], path: str | Path, *, device: str = "au
         UnknownEntity: If one is not in the index.
         SettingsError: If there is none, or one is no text.
     """
-    folder, names = expect_folder(path), [entities] if isinstance(entities, str) else list_of(entities, "names")
+    folder, names = (
+        expect_folder(path),
+        [entities] if isinstance(entities, str) else list_of(entities, "names"),
+    )
     if not names:
         raise SettingsError("entities: expected names of entities to remove, found none")
     for name in names:
@@ -79,7 +85,9 @@ def remove(entities: str | Sequence[str], path: str | Path, *, device: str = "au
     return open(path, device=device)
 
 
-def remove_links(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
+def remove_links(
+    source: Any, path: str | Path, *, device: str = "auto", quiet: bool = False
+) -> Engine:
     """Remove triples from an index; entities and relations stay.
 
     Of a table in SSSOM, as :meth:`ontodex.Audit.to_sssom` makes it, that is what it says not to hold (``Not``) and a

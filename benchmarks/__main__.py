@@ -65,18 +65,27 @@ def parser_of(name: str | None) -> argparse.ArgumentParser:
     listing = "\n".join(f"  {key:<19} {what}" for key, what in BENCHMARKS.items())
     parser = argparse.ArgumentParser(
         prog=f"python -m benchmarks {name or '[NAME]'}",
-        description=BENCHMARKS[name] if name else f"names:\n{listing}\n\nWithout a name: all that need no data.",
+        description=BENCHMARKS[name]
+        if name
+        else f"names:\n{listing}\n\nWithout a name: all that need no data.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     if name is None:
-        parser.add_argument("name", nargs="?", choices=list(BENCHMARKS), metavar="NAME", help="one of the above")
+        parser.add_argument(
+            "name", nargs="?", choices=list(BENCHMARKS), metavar="NAME", help="one of the above"
+        )
     data = os.environ.get("ONTODEX_DATA")
     parser.add_argument(
-        "--data", type=Path, default=Path(data) if data else None, help="folder of benchmark data (or $ONTODEX_DATA)"
+        "--data",
+        type=Path,
+        default=Path(data) if data else None,
+        help="folder of benchmark data (or $ONTODEX_DATA)",
     )
     parser.add_argument("--seed", type=int, default=0, help="default %(default)s")
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs; keeps no record")
+    parser.add_argument(
+        "--quick", action="store_true", help="small sizes, to see that it runs; keeps no record"
+    )
     return parser
 
 
@@ -122,7 +131,10 @@ def _measure(name: str, rest: Sequence[str]) -> None:
         record = make_record(measured, command, code)
         print(json.dumps(record, ensure_ascii=False))
         for figure, goal in record["goals"].items():
-            print(f"{'met   ' if goal['met'] else 'MISSED'} {measured.name}: {figure}", file=sys.stderr)
+            print(
+                f"{'met   ' if goal['met'] else 'MISSED'} {measured.name}: {figure}",
+                file=sys.stderr,
+            )
         if not options.quick:
             print(f"wrote {write_record(record)}", file=sys.stderr)
 

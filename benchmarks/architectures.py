@@ -17,9 +17,9 @@ from benchmarks.kgc import GRAPHS
 from benchmarks.record import Measured, expect_data
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import entity_texts, relation_texts
-from ontodex.indexers.evidence.asking import asking
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.query_functions import query_function
 from ontodex.trainers.links.hyper_cl import train_hyper_cl
 
 __all__ = ["add_options", "run"]
@@ -46,13 +46,24 @@ PAPER = {
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     parser.add_argument("--graph", choices=list(GRAPHS), action="append", help="default: both")
-    parser.add_argument("--tune", choices=("frozen", "full"), default="frozen", help="default %(default)s")
-    parser.add_argument("--row", choices=list(ROWS), action="append", help="default: all that --tune allows")
-    parser.add_argument("--steps", type=int, default=600, help="batches of each row (default %(default)s)")
     parser.add_argument(
-        "--entities", type=int, default=512, help="entities of a batch, with --tune full (default %(default)s)"
+        "--tune", choices=("frozen", "full"), default="frozen", help="default %(default)s"
     )
-    parser.add_argument("--neighbours", type=int, default=0, help="linked entities named in a text (default none)")
+    parser.add_argument(
+        "--row", choices=list(ROWS), action="append", help="default: all that --tune allows"
+    )
+    parser.add_argument(
+        "--steps", type=int, default=600, help="batches of each row (default %(default)s)"
+    )
+    parser.add_argument(
+        "--entities",
+        type=int,
+        default=512,
+        help="entities of a batch, with --tune full (default %(default)s)",
+    )
+    parser.add_argument(
+        "--neighbours", type=int, default=0, help="linked entities named in a text (default none)"
+    )
     parser.add_argument("--keep", type=Path, help="folder to keep the trained encoders in")
 
 
@@ -69,7 +80,9 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
     rows = options.row or [row for row in ROWS if options.tune == "full" or row != "bi-encoder"]
     names, text = entity_texts(graph, texts), TextEncoder.load()
     embeddings = text.encode(names)
-    figures: dict[str, Any] = {"share of test pairs linked in train": len(linked.test) / len(graph.test)}
+    figures: dict[str, Any] = {
+        "share of test pairs linked in train": len(linked.test) / len(graph.test)
+    }
     for row in rows:
         print(f"{graph!r}: {row} …", file=sys.stderr)
         with tempfile.TemporaryDirectory() as folder:
@@ -91,12 +104,14 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
             took = time.perf_counter() - start
             encoded = embeddings if options.tune == "frozen" else made.text.encode(names)
             vectors = Vectors([made.entities(encoded)])
-            ask = asking(made, vectors, names, relation_texts(graph))
+            ask = query_function(made, vectors, names, relation_texts(graph))
             found = evaluate_links(graph, vectors, ask, device=text.device)
             figures[row] = {key: found[key] for key in KEPT}
             for what, part in (("linked in train", linked), ("not linked in train", apart)):
                 if len(part.test):
-                    figures[row][f"mrr of pairs {what}"] = evaluate_links(part, vectors, ask, device=text.device)["mrr"]
+                    figures[row][f"mrr of pairs {what}"] = evaluate_links(
+                        part, vectors, ask, device=text.device
+                    )["mrr"]
             figures[row]["seconds of training"] = took
             print(f"{row}: {figures[row]}", file=sys.stderr)
     form = options.tune + (f"-neighbours-{options.neighbours}" if options.neighbours else "")
@@ -142,7 +157,9 @@ def _training(options: argparse.Namespace, row: str) -> ontodex.HyperCLTraining:
     )
 
 
-def _by_link(graph: ontodex.KnowledgeGraph) -> tuple[ontodex.KnowledgeGraph, ontodex.KnowledgeGraph]:
+def _by_link(
+    graph: ontodex.KnowledgeGraph,
+) -> tuple[ontodex.KnowledgeGraph, ontodex.KnowledgeGraph]:
     """Return the graph with those test triples whose entities train links, and with the others; all stay known."""
 
     def keys(triples: np.ndarray) -> np.ndarray:
@@ -151,7 +168,9 @@ def _by_link(graph: ontodex.KnowledgeGraph) -> tuple[ontodex.KnowledgeGraph, ont
 
     linked = np.isin(keys(graph.test), keys(graph.triples))
     parts = [
-        dataclasses.replace(graph, test=graph.test[chosen], valid=np.concatenate([graph.valid, graph.test[~chosen]]))
+        dataclasses.replace(
+            graph, test=graph.test[chosen], valid=np.concatenate([graph.valid, graph.test[~chosen]])
+        )
         for chosen in (linked, ~linked)
     ]
     return parts[0], parts[1]

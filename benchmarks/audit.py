@@ -12,8 +12,7 @@ import numpy as np
 import ontodex
 from benchmarks.record import Measured
 from benchmarks.untrained import Links, add_graphs, built, hit_alone, of_each_graph, with_links
-from ontodex.engine.audit import audit
-from ontodex.engine.subsumptions import Subsumptions
+from ontodex.engine.hierarchy import Subsumptions, audit
 from ontodex.graph import Hierarchy
 
 __all__ = ["add_options", "run"]
@@ -26,7 +25,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     add_graphs(parser)
     parser.add_argument(
-        "--links", type=int, default=300, help="most that are put in, and taken out (default %(default)s)"
+        "--links",
+        type=int,
+        default=300,
+        help="most that are put in, and taken out (default %(default)s)",
     )
 
 
@@ -45,12 +47,19 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
     with tempfile.TemporaryDirectory() as folder, built(changed, folder) as engine:
         left = engine.graph.hierarchy(on_cycle="warn")
         ways = {"audit": Subsumptions.of(engine.index, left), "audit, HiT alone": hit_alone(engine)}
-        figures = {way: _figures(whole, hierarchy, taken, wrong, ranked) for way, ranked in ways.items()}
+        figures = {
+            way: _figures(whole, hierarchy, taken, wrong, ranked) for way, ranked in ways.items()
+        }
     return Measured(
         name=f"audit-{name}",
         title=f"Wrong and missing links of {name} that an audit finds",
         seed=options.seed,
-        settings={"graph": repr(whole), "links": len(left.links), "wrong": len(wrong), "taken out": len(taken)},
+        settings={
+            "graph": repr(whole),
+            "links": len(left.links),
+            "wrong": len(wrong),
+            "taken out": len(taken),
+        },
         figures=figures,
         notes=[
             "Wrong links lead from a leaf with one parent, half of them to a sibling of it, half to any entity with "
@@ -64,8 +73,13 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
 
 def _taken(hierarchy: Hierarchy, most: int, random: np.random.Generator) -> Links:
     """Draw one link of each of some entities that have several parents."""
-    several = [row for row in np.unique(hierarchy.links[:, 0]).tolist() if len(hierarchy.parents(row)) > 1]
-    return {(row, int(random.choice(hierarchy.parents(row)))) for row in random.permutation(several)[:most].tolist()}
+    several = [
+        row for row in np.unique(hierarchy.links[:, 0]).tolist() if len(hierarchy.parents(row)) > 1
+    ]
+    return {
+        (row, int(random.choice(hierarchy.parents(row))))
+        for row in random.permutation(several)[:most].tolist()
+    }
 
 
 def _wrong(hierarchy: Hierarchy, most: int, random: np.random.Generator) -> Links:
@@ -73,8 +87,13 @@ def _wrong(hierarchy: Hierarchy, most: int, random: np.random.Generator) -> Link
     inner = np.unique(hierarchy.links[:, 1])
     leaves = np.setdiff1d(hierarchy.links[:, 0], inner)
     wrong: set[tuple[int, int]] = set()
-    for leaf in random.permutation([row for row in leaves.tolist() if len(hierarchy.parents(row)) == 1]).tolist():
-        others = np.setdiff1d(inner if len(wrong) % 2 else hierarchy.siblings(leaf), [leaf, *hierarchy.ancestors(leaf)])
+    for leaf in random.permutation(
+        [row for row in leaves.tolist() if len(hierarchy.parents(row)) == 1]
+    ).tolist():
+        others = np.setdiff1d(
+            inner if len(wrong) % 2 else hierarchy.siblings(leaf),
+            [leaf, *hierarchy.ancestors(leaf)],
+        )
         if len(others):
             wrong.add((leaf, int(random.choice(others))))
         if len(wrong) == most:
@@ -97,7 +116,9 @@ def _figures(
     above = [parent in hierarchy.ancestors(child) for child, parent in pairs["missing"]]
     figures: dict[str, Any] = {}
     for k in KS:
-        figures[f"doubtful, wrong of the first {k}"] = sum(pair in wrong for pair in pairs["doubtful"][:k])
+        figures[f"doubtful, wrong of the first {k}"] = sum(
+            pair in wrong for pair in pairs["doubtful"][:k]
+        )
         figures[f"missing, taken out of the first {k}"] = sum(true[:k])
         figures[f"missing, ancestors of the first {k}"] = sum(above[:k])
     return figures

@@ -26,7 +26,7 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.geometry.conditioned import compact
 from ontodex.geometry.cosine import score_pairs
 from ontodex.graph import TextSettings, entity_texts, relation_texts
-from ontodex.indexers.storage.condition_cache import ConditionCache
+from ontodex.storage.condition_cache import ConditionCache
 
 __all__ = ["Counts", "add_options", "count", "paper_bytes", "run"]
 
@@ -111,9 +111,17 @@ def paper_bytes(calls: int, dim: int, projections: int = 0) -> int:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     parser.add_argument(
-        "--texts", type=int, default=0, help="encode so many texts of each kind, drawn by seed; 0 for all"
+        "--texts",
+        type=int,
+        default=0,
+        help="encode so many texts of each kind, drawn by seed; 0 for all",
     )
-    parser.add_argument("--triples", type=int, default=300, help="triples at batch 1; 0 for all (default %(default)s)")
+    parser.add_argument(
+        "--triples",
+        type=int,
+        default=300,
+        help="triples at batch 1; 0 for all (default %(default)s)",
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -143,12 +151,18 @@ def _measured(options: argparse.Namespace, texts: _Texts, triples: Rows) -> Meas
     text = TextEncoder.load()
     bi = BiEncoder(text)
     tri = {
-        name: HyperCL(text, make_network(LinkNetworkSettings(text.dim, rank=rank, architecture=architecture)))
+        name: HyperCL(
+            text, make_network(LinkNetworkSettings(text.dim, rank=rank, architecture=architecture))
+        )
         for name, (architecture, rank) in TRI.items()
     }
     counts = count(triples)
     rng = np.random.default_rng((options.seed, 5))
-    chosen = triples if not options.triples else triples[rng.permutation(len(triples))[: options.triples]]
+    chosen = (
+        triples
+        if not options.triples
+        else triples[rng.permutation(len(triples))[: options.triples]]
+    )
     _say("batch 1 …")
     one = _one_by_one(text, bi, tri, texts, chosen)
     _say("batched …")
@@ -197,15 +211,23 @@ def _one_by_one(
     text.encode(["warm"])
     queries = [texts.query(head, relation) for head, relation, _ in triples.tolist()]
     tails = [texts.entities[tail] for tail in triples[:, 2].tolist()]
-    known = text.encode([texts.entities[head] for head in triples[:, 0].tolist()]), text.encode(tails)
+    known = (
+        text.encode([texts.entities[head] for head in triples[:, 0].tolist()]),
+        text.encode(tails),
+    )
     found = {
         "query": _median(lambda one: bi.queries([one]), queries),
         "entity": _median(lambda one: text.encode([one]), tails),
-        "bi": _median(lambda at: score_pairs(known[0][at][None], known[1][at][None, None]), range(len(triples))),
+        "bi": _median(
+            lambda at: score_pairs(known[0][at][None], known[1][at][None, None]),
+            range(len(triples)),
+        ),
     }
     for name, encoder in tri.items():
         made, numbers = encoder.projections(texts.relations), triples[:, 1].tolist()
-        found[f"relation, {name}"] = _median(lambda one, e=encoder: e.projections([one]), texts.relations)
+        found[f"relation, {name}"] = _median(
+            lambda one, e=encoder: e.projections([one]), texts.relations
+        )
 
         def compose(at: int, made: Any = made, numbers: list[int] = numbers) -> object:
             query = made.project(known[0][at][None], numbers[at])
@@ -240,7 +262,9 @@ def _batched(
     heads, tails = vectors[triples[:, 0]], vectors[triples[:, 2]]
     found["bi"] = _seconds(lambda: score_pairs(heads, tails[:, None])) / len(triples)
     for name, encoder in tri.items():
-        found[f"relation, {name}"] = _seconds(lambda e=encoder: e.projections(texts.relations)) / len(texts.relations)
+        found[f"relation, {name}"] = _seconds(
+            lambda e=encoder: e.projections(texts.relations)
+        ) / len(texts.relations)
         made = encoder.projections(texts.relations)
 
         def compose(made: Any = made) -> object:
@@ -255,7 +279,9 @@ def _totals(seconds: Mapping[str, float], counts: Counts) -> dict[str, float]:
     bi = counts.pairs * seconds["query"] + counts.tails * seconds["entity"]
     found = {"s, empty, bi-encoder": bi + counts.triples * seconds["bi"]}
     for name in TRI:
-        encoding = counts.entities * seconds["entity"] + counts.relations * seconds[f"relation, {name}"]
+        encoding = (
+            counts.entities * seconds["entity"] + counts.relations * seconds[f"relation, {name}"]
+        )
         found[f"s, empty, {name}"] = encoding + counts.triples * seconds[name]
     found["s, warm, bi-encoder"] = counts.triples * seconds["bi"]
     found.update({f"s, warm, {name}": counts.triples * seconds[name] for name in TRI})
@@ -267,7 +293,9 @@ def _questions(seconds: Mapping[str, float]) -> dict[str, float]:
     found = {"ms, a new question, bi-encoder": 1000 * (seconds["query"] + seconds["bi"])}
     found.update({f"ms, a new question, {name}": 1000 * seconds[name] for name in TRI})
     for name in TRI:
-        found[f"bi-encoder / {name}, a new question"] = (seconds["query"] + seconds["bi"]) / seconds[name]
+        found[f"bi-encoder / {name}, a new question"] = (
+            seconds["query"] + seconds["bi"]
+        ) / seconds[name]
     return found
 
 
@@ -276,11 +304,15 @@ def _sizes(dim: int, tri: Mapping[str, HyperCL], counts: Counts, texts: _Texts) 
     sizes = {
         "bi-encoder, as the paper counts at 768": paper_bytes(counts.bi_calls, PAPER_DIM),
         "tri-encoders, as the paper counts at 768": paper_bytes(counts.tri_calls, PAPER_DIM),
-        "hyper, full, as the paper counts at 768": paper_bytes(counts.tri_calls, PAPER_DIM, counts.relations),
+        "hyper, full, as the paper counts at 768": paper_bytes(
+            counts.tri_calls, PAPER_DIM, counts.relations
+        ),
         f"bi-encoder, vectors of {dim}": counts.bi_calls * dim * 4,
     }
     for name, encoder in tri.items():
-        relations = sum(part.nbytes for part in encoder.projections(texts.relations).parts().values())
+        relations = sum(
+            part.nbytes for part in encoder.projections(texts.relations).parts().values()
+        )
         sizes[f"{name}, vectors of {dim} and projections"] = counts.entities * dim * 4 + relations
     return {
         "cache, MiB": {name: size / 2**20 for name, size in sizes.items()},
@@ -301,7 +333,9 @@ def _condition_bytes(rank: int) -> float:
 
 
 def _notes(options: argparse.Namespace, triples: int) -> list[str]:
-    sampled = f"{options.texts:,} pairs of texts and {options.texts:,} entities" if options.texts else ""
+    sampled = (
+        f"{options.texts:,} pairs of texts and {options.texts:,} entities" if options.texts else ""
+    )
     return [
         "Encoder all-MiniLM-L6-v2, untrained networks on top: training does not change how long they take. Encoding "
         "includes the tokeniser (the paper's clock does not see it); results are numpy arrays in host memory, so that a "

@@ -17,8 +17,9 @@ from benchmarks.record import Goal, Measured, expect_data
 from ontodex.encoders.condition_network import ARCHITECTURES
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.text import TextEncoder
-from ontodex.graph import ConditionalPairs, CstsRows
 from ontodex.trainers.correlation import spearman
+from ontodex.trainers.data.conditional_pairs import ConditionalPairs
+from ontodex.trainers.data.csts_rows import CstsRows
 
 __all__ = ["add_options", "run"]
 
@@ -32,19 +33,39 @@ ROWS = {
 AHEAD = "goals · hyper above the better of hadamard and concat, points of Spearman"
 SHARE = "goals · hyper's Spearman as a share of the bi-encoder's"
 DROP = "goals · hyper's drop from seen to unseen conditions, points of Spearman"
-KEPT = ("spearman", "pearson", "mse", "pairs.accuracy", "entropy.before", "entropy.after", "norm_variance")
+KEPT = (
+    "spearman",
+    "pearson",
+    "mse",
+    "pairs.accuracy",
+    "entropy.before",
+    "entropy.after",
+    "norm_variance",
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     parser.add_argument("--graph", choices=list(GRAPHS), action="append", help="default: both")
-    parser.add_argument("--tune", choices=("frozen", "full"), default="frozen", help="default %(default)s")
-    parser.add_argument("--row", choices=list(ROWS), action="append", help="default: all that --tune allows")
-    parser.add_argument("--pairs", type=int, default=40_000, help="pairs of rows to train on (default %(default)s)")
     parser.add_argument(
-        "--epochs", type=int, nargs="+", default=[3], help="passes over them, of all rows or of each (default 3)"
+        "--tune", choices=("frozen", "full"), default="frozen", help="default %(default)s"
     )
-    parser.add_argument("--loss", default="both", help="both, mse or contrastive (default %(default)s)")
+    parser.add_argument(
+        "--row", choices=list(ROWS), action="append", help="default: all that --tune allows"
+    )
+    parser.add_argument(
+        "--pairs", type=int, default=40_000, help="pairs of rows to train on (default %(default)s)"
+    )
+    parser.add_argument(
+        "--epochs",
+        type=int,
+        nargs="+",
+        default=[3],
+        help="passes over them, of all rows or of each (default 3)",
+    )
+    parser.add_argument(
+        "--loss", default="both", help="both, mse or contrastive (default %(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -72,7 +93,8 @@ def _measured(options: argparse.Namespace, name: str, passes: dict[str, int]) ->
         figures["goals"] = goals
     wanted = {AHEAD: Goal(at_least=7.0), SHARE: Goal(at_least=0.8), DROP: Goal(at_most=5.0)}
     return Measured(
-        name=f"conditional-{name}-{options.tune}" + ("" if options.loss == "both" else f"-{options.loss}"),
+        name=f"conditional-{name}-{options.tune}"
+        + ("" if options.loss == "both" else f"-{options.loss}"),
         title=f"Similarity under a condition, made from {GRAPHS[name]}, {options.tune} text encoder"
         + ("" if options.loss == "both" else f", {options.loss} loss alone"),
         seed=options.seed,
@@ -125,7 +147,9 @@ def _training(options: argparse.Namespace, row: str, epochs: int) -> ontodex.Con
 def _figures(training: ontodex.ConditionTraining, pairs: ConditionalPairs) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
-        model = ontodex.train_condition(pairs, Path(folder) / "model", training=training, quiet=True)
+        model = ontodex.train_condition(
+            pairs, Path(folder) / "model", training=training, quiet=True
+        )
         took = time.perf_counter() - start
         size = sum(one.stat().st_size for one in (Path(folder) / "model" / "condition").iterdir())
         test = ontodex.evaluate_csts(Path(folder) / "model", pairs.test)
@@ -151,7 +175,8 @@ def _untrained(pairs: ConditionalPairs) -> dict[str, float]:
     return {
         "seen spearman, plain cosine": spearman(_cosines(vectors, test), test.targets),
         "seen spearman, condition alone": spearman(
-            np.array([means.get(test.conditions[at], sums.mean()) for at in test.which.tolist()]), test.targets
+            np.array([means.get(test.conditions[at], sums.mean()) for at in test.which.tolist()]),
+            test.targets,
         ),
     }
 

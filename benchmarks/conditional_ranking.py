@@ -38,8 +38,12 @@ Questions = list[tuple[int, str, csr_matrix]]
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     parser.add_argument("--graph", choices=list(GRAPHS), action="append", help="default: both")
-    parser.add_argument("--relations", type=int, default=50, help="most that are asked for (default %(default)s)")
-    parser.add_argument("--entities", type=int, default=15, help="of each kind, a relation (default %(default)s)")
+    parser.add_argument(
+        "--relations", type=int, default=50, help="most that are asked for (default %(default)s)"
+    )
+    parser.add_argument(
+        "--entities", type=int, default=15, help="of each kind, a relation (default %(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -60,9 +64,17 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
     questions = _questions(whole, hidden, options, rng)
     print(f"{graph!r}: {len(questions):,} questions …", file=sys.stderr)
     training, conditions = (
-        (ontodex.HyperCLTraining(steps=5), ontodex.ConditionTraining(epochs=1)) if options.quick else (None, None)
+        (ontodex.HyperCLTraining(steps=5), ontodex.ConditionTraining(epochs=1))
+        if options.quick
+        else (None, None)
     )
-    settings = {"structure": False, "hierarchy": False, "entailment": False, "quiet": True, "training": training}
+    settings = {
+        "structure": False,
+        "hierarchy": False,
+        "entailment": False,
+        "quiet": True,
+        "training": training,
+    }
     figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -70,18 +82,27 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
             figures["similarity of texts"] = _figures(
                 whole, hidden, questions, lambda few, _: engine.similar_batch(few, K)
             )
-            figures["by the network in the box"] = _figures(whole, hidden, questions, _under(engine))
+            figures["by the network in the box"] = _figures(
+                whole, hidden, questions, _under(engine)
+            )
         with ontodex.build(graph, folder / "trained.odx", **settings) as engine:
-            figures["by projections trained on the graph"] = _figures(whole, hidden, questions, _under(engine))
+            figures["by projections trained on the graph"] = _figures(
+                whole, hidden, questions, _under(engine)
+            )
         ontodex.train_condition(graph, folder / "model", training=conditions, quiet=True)
-        with ontodex.build(graph, folder / "conditions.odx", encoders=folder / "model", **settings) as engine:
+        with ontodex.build(
+            graph, folder / "conditions.odx", encoders=folder / "model", **settings
+        ) as engine:
             figures["by a condition encoder and trained projections"] = _figures(
                 whole, hidden, questions, _under(engine)
             )
             alone = engine.index.condition_encoder
             texts = engine.index.vectors("condition")[np.arange(whole.n_entities)]
         figures["by a condition encoder alone"] = _figures(
-            whole, hidden, questions, lambda few, condition: _by_encoder(whole, alone, texts, few, condition)
+            whole,
+            hidden,
+            questions,
+            lambda few, condition: _by_encoder(whole, alone, texts, few, condition),
         )
     return Measured(
         name=f"conditional-ranking-{name}",
@@ -103,7 +124,10 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
 
 
 def _questions(
-    graph: KnowledgeGraph, hidden: NDArray[np.bool_], options: argparse.Namespace, rng: np.random.Generator
+    graph: KnowledgeGraph,
+    hidden: NDArray[np.bool_],
+    options: argparse.Namespace,
+    rng: np.random.Generator,
 ) -> Questions:
     found: Questions = []
     heads, relations, tails = graph.triples.T
@@ -116,7 +140,11 @@ def _questions(
         shape = graph.n_entities, graph.n_entities
         links = csr_matrix((np.ones(len(ends[0])), ends), shape=shape)
         with_tails = np.flatnonzero(np.diff(links.indptr))
-        if len(ends[0]) < LEAST_TRIPLES or len(with_tails) < LEAST_HEADS or asked == options.relations:
+        if (
+            len(ends[0]) < LEAST_TRIPLES
+            or len(with_tails) < LEAST_HEADS
+            or asked == options.relations
+        ):
             continue
         asked += 1
         condition = "inverse " * backward + graph.relation_ids[number]
@@ -139,7 +167,9 @@ def _under(engine: ontodex.Engine) -> Callable[[list[str], str], list[Any]]:
     return lambda few, condition: engine.similar_batch(few, K, condition=condition)
 
 
-def _by_encoder(graph: KnowledgeGraph, encoder: Any, texts: Any, few: list[str], condition: str) -> list[list[str]]:
+def _by_encoder(
+    graph: KnowledgeGraph, encoder: Any, texts: Any, few: list[str], condition: str
+) -> list[list[str]]:
     backward = condition.startswith("inverse ")
     label = graph.relation_labels[graph.relation_ids.index(condition.removeprefix("inverse "))]
     (factor,) = encoder.factors(["inverse " * backward + label])
@@ -147,7 +177,10 @@ def _by_encoder(graph: KnowledgeGraph, encoder: Any, texts: Any, few: list[str],
     rows = [graph.ids.index(name) for name in few]
     scores = entities[rows] @ entities.T
     scores[np.arange(len(rows)), rows] = -np.inf
-    return [[graph.ids[row] for row in order.tolist()] for order in np.argsort(-scores, kind="stable")[:, :K]]
+    return [
+        [graph.ids[row] for row in order.tolist()]
+        for order in np.argsort(-scores, kind="stable")[:, :K]
+    ]
 
 
 def _figures(
@@ -169,7 +202,13 @@ def _figures(
             worth = _worth(links, row)
             found = worth[[rows_of[getattr(hit, "id", hit)] for hit in hits]]
             best = np.sort(worth)[::-1][:K]
-            gain = float((found * discount[: len(found)]).sum() / (best * discount[: len(best)]).sum())
+            gain = float(
+                (found * discount[: len(found)]).sum() / (best * discount[: len(best)]).sum()
+            )
             gains[KINDS[0 if hidden[row] else 1]].setdefault(condition, []).append(gain)
-    means = {kind: float(np.mean([np.mean(some) for some in of.values()])) for kind, of in gains.items() if of}
+    means = {
+        kind: float(np.mean([np.mean(some) for some in of.values()]))
+        for kind, of in gains.items()
+        if of
+    }
     return means | {"ms for a question": 1000 * seconds / len(questions)}

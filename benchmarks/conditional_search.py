@@ -25,14 +25,25 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.engine.conditions import DISK
 from ontodex.geometry.conditioned import compact, expanded, under_condition
 from ontodex.indexers.build import build_index
-from ontodex.indexers.building.encoder_files import Encoders
-from ontodex.indexers.storage.condition_cache import FILE, ConditionCache
+from ontodex.indexers.encoder_files import Encoders
+from ontodex.storage.condition_cache import FILE, ConditionCache
 
 __all__ = ["add_options", "run"]
 
 K = 10
 RANK = 64
-WORDS = ("colour", "size", "place", "purpose", "origin", "material", "shape", "age", "maker", "danger")
+WORDS = (
+    "colour",
+    "size",
+    "place",
+    "purpose",
+    "origin",
+    "material",
+    "shape",
+    "age",
+    "maker",
+    "danger",
+)
 Found = tuple[list[str], list[float]]
 
 
@@ -40,8 +51,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     parser.add_argument("--entities", type=int, default=100_000, help="default %(default)s")
     parser.add_argument("--conditions", type=int, default=50, help="default %(default)s")
-    parser.add_argument("--batch", type=int, default=512, help="queries at once, under mixed conditions")
-    parser.add_argument("--single", type=int, default=200, help="single queries (default %(default)s)")
+    parser.add_argument(
+        "--batch", type=int, default=512, help="queries at once, under mixed conditions"
+    )
+    parser.add_argument(
+        "--single", type=int, default=200, help="single queries (default %(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -59,7 +74,9 @@ class _Entities(TextEncoder):
         super().__init__(locate(DEFAULT_ENCODER), "cpu")
         self._made = made
 
-    def stream(self, texts: Sequence[Any], done: int = 0) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+    def stream(
+        self, texts: Sequence[Any], done: int = 0
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         """Yield the vectors of all entities, whose texts these are, or those of other texts."""
         if len(texts) != self._made.count:
             yield from super().stream(texts, done)
@@ -77,8 +94,14 @@ def _measured(options: argparse.Namespace, path: Path) -> Measured:
         network.make.weight, std=1 / DIM**0.5
     )  # what conditions change is as large as what they share
     _say(f"{options.entities:,} entities: building …")
-    build_index(graph_of(made), path, Encoders(text, condition=ConditionEncoder(text, network)), quiet=True)
-    conditions = [f"{word} {number}" for number in range(options.conditions) for word in (WORDS[number % len(WORDS)],)]
+    build_index(
+        graph_of(made), path, Encoders(text, condition=ConditionEncoder(text, network)), quiet=True
+    )
+    conditions = [
+        f"{word} {number}"
+        for number in range(options.conditions)
+        for word in (WORDS[number % len(WORDS)],)
+    ]
     rng = np.random.default_rng((options.seed, 4))
     rows = rng.integers(0, options.entities, options.batch)
     which = rng.integers(0, options.conditions, options.batch)
@@ -95,15 +118,21 @@ def _measured(options: argparse.Namespace, path: Path) -> Measured:
     engine = opened()
     disk = _per_condition(engine, conditions, rows)
     with _Torch(made, engine, conditions) as peer:
-        projecting = [_seconds(lambda at=at: peer.cold(int(rows[at]), at)) for at in range(len(conditions))]
+        projecting = [
+            _seconds(lambda at=at: peer.cold(int(rows[at]), at)) for at in range(len(conditions))
+        ]
         figures["first question under a condition"] = {
             "ms, new condition": _ms(cold),
             "ms, its factor on the disk": _ms(disk),
             "ms, plain torch, its factor at hand": _ms(projecting),
             "torch / ontodex, factor on the disk": float(np.median(projecting) / np.median(disk)),
         }
-        figures["warm, single questions"] = _single(engine, peer, conditions, rows, which, options.single)
-        figures[f"warm, batch {options.batch} of mixed conditions"] = _batched(engine, peer, conditions, rows, which)
+        figures["warm, single questions"] = _single(
+            engine, peer, conditions, rows, which, options.single
+        )
+        figures[f"warm, batch {options.batch} of mixed conditions"] = _batched(
+            engine, peer, conditions, rows, which
+        )
         figures.update(_equality(engine, peer, conditions, rows, which))
     cache = ConditionCache(path, DISK)
     figures["bytes on the disk per condition"] = cache.bytes / len(cache)
@@ -180,10 +209,18 @@ class _Torch:
         return torch.topk(projected @ projected[row], K + 1).indices
 
 
-def _per_condition(engine: ontodex.Engine, conditions: Sequence[str], rows: NDArray[np.int64]) -> list[float]:
+def _per_condition(
+    engine: ontodex.Engine, conditions: Sequence[str], rows: NDArray[np.int64]
+) -> list[float]:
     return [
-        _seconds(lambda row=row, condition=condition: engine.similar(f"ex:{row:07d}", K, condition=condition))
-        for row, condition in zip(np.resize(rows, len(conditions)).tolist(), conditions, strict=True)
+        _seconds(
+            lambda row=row, condition=condition: engine.similar(
+                f"ex:{row:07d}", K, condition=condition
+            )
+        )
+        for row, condition in zip(
+            np.resize(rows, len(conditions)).tolist(), conditions, strict=True
+        )
     ]
 
 
@@ -198,8 +235,14 @@ def _single(
     ours, kept, anew = [], [], []
     for at in np.unique(which).tolist():
         peer.warm(0, at)
-    for row, at in zip(np.resize(rows, count).tolist(), np.resize(which, count).tolist(), strict=True):
-        ours.append(_seconds(lambda row=row, at=at: engine.similar(f"ex:{row:07d}", K, condition=conditions[at])))
+    for row, at in zip(
+        np.resize(rows, count).tolist(), np.resize(which, count).tolist(), strict=True
+    ):
+        ours.append(
+            _seconds(
+                lambda row=row, at=at: engine.similar(f"ex:{row:07d}", K, condition=conditions[at])
+            )
+        )
         kept.append(_seconds(lambda row=row, at=at: peer.warm(row, at)))
         if len(anew) < 50:
             anew.append(_seconds(lambda row=row, at=at: peer.cold(row, at)))
@@ -219,7 +262,10 @@ def _batched(
     rows: NDArray[np.int64],
     which: NDArray[np.int64],
 ) -> dict[str, float]:
-    texts, under = [f"ex:{row:07d}" for row in rows.tolist()], [conditions[at] for at in which.tolist()]
+    texts, under = (
+        [f"ex:{row:07d}" for row in rows.tolist()],
+        [conditions[at] for at in which.tolist()],
+    )
     ours, anew = [], []
     for _ in range(3):
         ours.append(_seconds(lambda: engine.similar_batch(texts, K, condition=under)))

@@ -33,22 +33,36 @@ BATCH, PASSES = 1024, 10
 """Tokens of a bare matrix product, and how often the layers are gone through."""
 
 BOUND = "share of the time that the encoder's matrix products take by themselves"
-RATIO, COSINE, GROWTH = "texts per second, ratio", "least cosine of a pair of results", "growth of memory, MB"
+RATIO, COSINE, GROWTH = (
+    "texts per second, ratio",
+    "least cosine of a pair of results",
+    "growth of memory, MB",
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
-    parser.add_argument("--texts", type=int, default=6000, help="labels in a round (default %(default)s)")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds, both encoders in each (default %(default)s)")
-    parser.add_argument("--long", type=int, default=300_000, help="texts of the memory run (default %(default)s)")
+    parser.add_argument(
+        "--texts", type=int, default=6000, help="labels in a round (default %(default)s)"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="rounds, both encoders in each (default %(default)s)"
+    )
+    parser.add_argument(
+        "--long", type=int, default=300_000, help="texts of the memory run (default %(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
     """Measure, and return what came out."""
-    texts, rounds, long = (600, 2, 10_000) if options.quick else (options.texts, options.rounds, options.long)
+    texts, rounds, long = (
+        (600, 2, 10_000) if options.quick else (options.texts, options.rounds, options.long)
+    )
     source, every = labels(options.data)
     exact = not has_bfloat16("cpu")
-    chosen = np.random.default_rng(options.seed).choice(len(every), min(texts, len(every)), replace=False)
+    chosen = np.random.default_rng(options.seed).choice(
+        len(every), min(texts, len(every)), replace=False
+    )
     sample = [every[position] for position in np.sort(chosen).tolist()]
     figures = _compare(sample, rounds)
     print(f"memory over {long:,} texts …", file=sys.stderr)
@@ -60,11 +74,22 @@ def run(options: argparse.Namespace) -> list[Measured]:
     return [
         Measured(
             name="-".join(["encode"] + ["wordnet"] * bool(options.data) + ["float32"] * exact),
-            title=f"Encoding {source}, against SentenceTransformer.encode" + ", both in float32" * exact,
+            title=f"Encoding {source}, against SentenceTransformer.encode"
+            + ", both in float32" * exact,
             seed=options.seed,
-            settings={"labels": source, "distinct": len(every), "sample": len(sample), "rounds": rounds, "long": long},
+            settings={
+                "labels": source,
+                "distinct": len(every),
+                "sample": len(sample),
+                "rounds": rounds,
+                "long": long,
+            },
             figures=figures,
-            goals={RATIO: Goal(at_least=2.5), COSINE: Goal(at_least=0.9995), GROWTH: Goal(at_most=50.0)},
+            goals={
+                RATIO: Goal(at_least=2.5),
+                COSINE: Goal(at_least=0.9995),
+                GROWTH: Goal(at_most=50.0),
+            },
             notes=[
                 f"A random sample of {len(sample):,} distinct labels, all of them in each of {rounds} rounds, in turn "
                 "with SentenceTransformer.encode (its defaults: float32, batches of 32, by length); medians.",
@@ -110,7 +135,10 @@ def _compare(sample: Sequence[str], rounds: int) -> dict[str, Any]:
         middle = time.perf_counter()
         other = theirs.encode(list(sample), show_progress_bar=False)
         times.append((middle - start, time.perf_counter() - middle, products()))
-        print(f"round {number + 1} of {rounds}: {times[-1][0]:.1f} s and {times[-1][1]:.1f} s", file=sys.stderr)
+        print(
+            f"round {number + 1} of {rounds}: {times[-1][0]:.1f} s and {times[-1][1]:.1f} s",
+            file=sys.stderr,
+        )
     wide = np.asarray(other, dtype=np.float64)
     cosines = (wide / np.linalg.norm(wide, axis=1, keepdims=True) * mine).sum(axis=1)
     taken = np.array(times)
@@ -123,7 +151,9 @@ def _compare(sample: Sequence[str], rounds: int) -> dict[str, Any]:
     }
 
 
-def _products(ours: TextEncoder, theirs: SentenceTransformer, sample: Sequence[str]) -> Callable[[], float]:
+def _products(
+    ours: TextEncoder, theirs: SentenceTransformer, sample: Sequence[str]
+) -> Callable[[], float]:
     """Return what measures the seconds of the linear layers alone, for the tokens of a sample."""
     import torch
 
@@ -135,7 +165,10 @@ def _products(ours: TextEncoder, theirs: SentenceTransformer, sample: Sequence[s
         if isinstance(module, torch.nn.Linear) and "pooler" not in name
     ]
     weights = [(layer.weight.detach().to(dtype), layer.bias.detach().to(dtype)) for layer in layers]
-    inputs = {width: torch.randn(BATCH, width).to(dtype) for width in {weight.shape[1] for weight, _ in weights}}
+    inputs = {
+        width: torch.randn(BATCH, width).to(dtype)
+        for width in {weight.shape[1] for weight, _ in weights}
+    }
 
     def measured() -> float:
         start = time.perf_counter()

@@ -16,8 +16,9 @@ import ontodex
 from benchmarks.record import Goal, Measured, expect_data
 from benchmarks.simcse import judge_points, train_points
 from ontodex.encoders.text import TextEncoder
-from ontodex.graph import EntailmentPairs, read_nli
 from ontodex.indexing import ENTAILMENT_IN_THE_BOX, load_entailment_encoder
+from ontodex.trainers.data.entailment_pairs import EntailmentPairs
+from ontodex.trainers.data.nli import read_nli
 from ontodex.trainers.entailment.evaluation import Judged, evaluate_judged, judge, valid_threshold
 from ontodex.trainers.entailment.gauss_cse import GaussCSETraining
 
@@ -36,20 +37,32 @@ Judge = Callable[[EntailmentPairs], Judged]
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     parser.add_argument("--row", choices=ROWS, action="append", help="default: all")
-    parser.add_argument("--epochs", type=float, default=0.25, help="passes over the pairs (default %(default)s)")
-    parser.add_argument("--name", default="entailment-losses", help="name of the record (default %(default)s)")
-    parser.add_argument("--model", type=Path, help="keep the last encoder that is trained in this folder")
+    parser.add_argument(
+        "--epochs", type=float, default=0.25, help="passes over the pairs (default %(default)s)"
+    )
+    parser.add_argument(
+        "--name", default="entailment-losses", help="name of the record (default %(default)s)"
+    )
+    parser.add_argument(
+        "--model", type=Path, help="keep the last encoder that is trained in this folder"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
     """Measure, and return what came out."""
     expect_data(options, "entailment")
     folder = options.data / "nli"
-    train, valid, tests = training_pairs(folder), read_nli(folder / "snli_dev.tsv.gz"), test_pairs(folder)
+    train, valid, tests = (
+        training_pairs(folder),
+        read_nli(folder / "snli_dev.tsv.gz"),
+        test_pairs(folder),
+    )
     if options.quick:
         train, valid = _some(train, 600), _some(valid, 300)
         tests = {name: _some(pairs, 300) for name, pairs in tests.items()}
-    settings = GaussCSETraining(epochs=options.epochs, seed=options.seed, evaluations=4 if options.epochs < 1 else 8)
+    settings = GaussCSETraining(
+        epochs=options.epochs, seed=options.seed, evaluations=4 if options.epochs < 1 else 8
+    )
     rows = options.row or list(ROWS)
     figures: dict[str, Any] = {}
     for row in rows:
@@ -62,7 +75,12 @@ def run(options: argparse.Namespace) -> list[Measured]:
             name=options.name,
             title=f"Entailment, {options.epochs:g} epochs of the subset, seed {options.seed}",
             seed=options.seed,
-            settings={"epochs": options.epochs, "batch": settings.batch, "pairs": len(train), "rate": 1e-4},
+            settings={
+                "epochs": options.epochs,
+                "batch": settings.batch,
+                "pairs": len(train),
+                "rate": 1e-4,
+            },
             figures=figures,
             goals=_goals(rows),
             notes=NOTES,
@@ -86,7 +104,9 @@ NOTES = [
 def training_pairs(folder: Path) -> EntailmentPairs:
     """Return all pairs that may be trained on."""
     sick = read_nli(folder / "SICK.txt.gz", both_ways=True, only={"SemEval_set": "TRAIN"})
-    parts = [read_nli(folder / f"{name}_train_subset.tsv.gz") for name in ("snli", "mnli", "scitail")]
+    parts = [
+        read_nli(folder / f"{name}_train_subset.tsv.gz") for name in ("snli", "mnli", "scitail")
+    ]
     return EntailmentPairs.joined(*parts, sick)
 
 
@@ -103,7 +123,13 @@ def _some(pairs: EntailmentPairs, count: int) -> EntailmentPairs:
     return pairs.part(np.random.default_rng(0).permutation(len(pairs))[:count])
 
 
-def _judge(row: str, train: EntailmentPairs, valid: EntailmentPairs, folder: Path, settings: GaussCSETraining) -> Judge:
+def _judge(
+    row: str,
+    train: EntailmentPairs,
+    valid: EntailmentPairs,
+    folder: Path,
+    settings: GaussCSETraining,
+) -> Judge:
     if row == BOX:
         boxed = load_entailment_encoder(ENTAILMENT_IN_THE_BOX)
         return lambda pairs: judge(boxed, pairs)
@@ -117,7 +143,9 @@ def _judge(row: str, train: EntailmentPairs, valid: EntailmentPairs, folder: Pat
     return lambda pairs: judge(made, pairs)
 
 
-def _measured(judged_by: Judge, valid: EntailmentPairs, tests: dict[str, EntailmentPairs], seed: int) -> dict[str, Any]:
+def _measured(
+    judged_by: Judge, valid: EntailmentPairs, tests: dict[str, EntailmentPairs], seed: int
+) -> dict[str, Any]:
     threshold = valid_threshold(judged_by(valid), valid)
     found: dict[str, Any] = {}
     for name, pairs in tests.items():
@@ -131,4 +159,7 @@ def _measured(judged_by: Judge, valid: EntailmentPairs, tests: dict[str, Entailm
 def _goals(rows: list[str]) -> dict[str, Goal]:
     if BEST not in rows:
         return {}
-    return {f"{BEST} · mean accuracy": Goal(at_least=0.80), f"{BEST} · mean direction.accuracy": Goal(at_least=0.935)}
+    return {
+        f"{BEST} · mean accuracy": Goal(at_least=0.80),
+        f"{BEST} · mean direction.accuracy": Goal(at_least=0.935),
+    }

@@ -20,7 +20,7 @@ from benchmarks.synthetic import BLOCK, DIM, Synthetic
 from ontodex.engine.search.gaussian_space import GaussianSpace
 from ontodex.engine.search.topk import Searcher
 from ontodex.geometry.gaussian import kl, similarity
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 __all__ = ["add_options", "run"]
 
@@ -42,10 +42,17 @@ Gaussians = NDArray[np.float32]
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     parser.add_argument("--entities", type=int, default=100_000, help="default %(default)s")
-    parser.add_argument("--batches", type=int, nargs="+", default=[1, 64], help="queries at once, default 1 64")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds, all in turn in each (default %(default)s)")
     parser.add_argument(
-        "--usearch", type=int, default=20_000, help="items of USearch's index; 0 for none (%(default)s)"
+        "--batches", type=int, nargs="+", default=[1, 64], help="queries at once, default 1 64"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="rounds, all in turn in each (default %(default)s)"
+    )
+    parser.add_argument(
+        "--usearch",
+        type=int,
+        default=20_000,
+        help="items of USearch's index; 0 for none (%(default)s)",
     )
 
 
@@ -60,7 +67,9 @@ def run(options: argparse.Namespace) -> list[Measured]:
         batch: _gaussians(made.queries(units, batch)[1], np.random.default_rng((options.seed, 6)))
         for batch in options.batches
     }
-    asked_for_recall = _gaussians(made.queries(units, RECALL_QUERIES)[1], np.random.default_rng((options.seed, 7)))
+    asked_for_recall = _gaussians(
+        made.queries(units, RECALL_QUERIES)[1], np.random.default_rng((options.seed, 7))
+    )
     items = _gaussians(units, np.random.default_rng((options.seed, 5)))
     del units  # a million and all that they are compared with are to fit into 24 GB
     figures: dict[str, Any] = {}
@@ -104,7 +113,9 @@ def _measured(
     space = GaussianSpace(Vectors([items]), side)
     figures: dict[str, Any] = {f"{question}, lifting once, s": time.perf_counter() - start}
     searcher = Searcher(space.lifted, space=space)
-    figures[f"{question}, recall from half precision"] = _recall_from_half(searcher, items, asked_for_recall, side)
+    figures[f"{question}, recall from half precision"] = _recall_from_half(
+        searcher, items, asked_for_recall, side
+    )
     bare = faiss.IndexFlatIP(2 * DIM + 1)
     bare.add(space.lifted.shards[0])
     variances = np.exp(items[:, DIM:])
@@ -119,7 +130,9 @@ def _measured(
         }
         found = in_turn(calls, PEER, options.rounds)
         passes = min(found.pop(f"{NUMPY}, ratio"), found.pop(f"{TORCH}, ratio"))
-        found["times as fast as the better pass, a query"] = batch * passes / found["exact top-10, ratio"]
+        found["times as fast as the better pass, a query"] = (
+            batch * passes / found["exact top-10, ratio"]
+        )
         found["equal to float64's, share"] = _equal(searcher.top(asked, K), items, asked, side)
         figures[f"{question}, batch {batch}"] = found
     print("the mean over dimensions …", file=sys.stderr)
@@ -149,7 +162,9 @@ def _goals(options: argparse.Namespace, figures: dict[str, Any]) -> dict[str, Go
         for batch in options.batches:
             goals[f"{question}, batch {batch} · equal to float64's, share"] = Goal(at_least=1.0)
         if 64 in options.batches:
-            goals[f"{question}, batch 64 · times as fast as the better pass, a query"] = Goal(at_least=50.0)
+            goals[f"{question}, batch 64 · times as fast as the better pass, a query"] = Goal(
+                at_least=50.0
+            )
             goals[f"{question}, batch 64 · exact top-10, ratio"] = Goal(at_most=1.3)
     if "times as fast as USearch" in figures.get("USearch's user metric", {}):
         goals["USearch's user metric · times as fast as USearch"] = Goal(at_least=1.0)
@@ -168,22 +183,32 @@ def _pass(items: Any, variances: Any, query: Any, variance: Any, side: str) -> C
     means, logs = items[:, :DIM], items[:, DIM:]
     mean, log = query[:DIM], query[DIM:]
     if side == "left":
-        return lambda: (variances / variance + (means - mean) ** 2 / variance - 1 + log - logs).sum(1)
+        return lambda: (variances / variance + (means - mean) ** 2 / variance - 1 + log - logs).sum(
+            1
+        )
     return lambda: (variance / variances + (means - mean) ** 2 / variances - 1 + logs - log).sum(1)
 
 
-def _numpy_pass(items: Gaussians, variances: Gaussians, query: Gaussians, side: str) -> Callable[[], Any]:
+def _numpy_pass(
+    items: Gaussians, variances: Gaussians, query: Gaussians, side: str
+) -> Callable[[], Any]:
     scores = _pass(items, variances, query, np.exp(query[DIM:]), side)
     return lambda: np.argpartition(scores(), K)[:K]
 
 
-def _torch_pass(items: Gaussians, variances: Gaussians, query: Gaussians, side: str) -> Callable[[], Any]:
+def _torch_pass(
+    items: Gaussians, variances: Gaussians, query: Gaussians, side: str
+) -> Callable[[], Any]:
     scores = _pass(*map(torch.from_numpy, (items, variances, query, np.exp(query[DIM:]))), side)
     return lambda: torch.topk(-scores(), K)
 
 
 def _by_block(
-    score: Callable[[Any, Any], Any], items: Gaussians, query: Any, side: str, kind: type[np.floating]
+    score: Callable[[Any, Any], Any],
+    items: Gaussians,
+    query: Any,
+    side: str,
+    kind: type[np.floating],
 ) -> NDArray[np.float64]:
     """Return the scores of all items, which stand on the given side, computed from some at a time."""
     query, found = query.astype(kind), []
@@ -203,11 +228,15 @@ def _equal(found: Any, items: Gaussians, asked: Gaussians, side: str) -> float:
 
 def _recall_from_half(searcher: Searcher, items: Gaussians, asked: Gaussians, side: str) -> float:
     space = GaussianSpace(Vectors([items.astype(np.float16)]), side)
-    both = zip(searcher.top(asked, K), Searcher(space.lifted, space=space).top(asked, K), strict=True)
+    both = zip(
+        searcher.top(asked, K), Searcher(space.lifted, space=space).top(asked, K), strict=True
+    )
     return float(np.mean([np.isin(exact[0], found[0]).mean() for exact, found in both]))
 
 
-def _coverage(searcher: Searcher, items: Gaussians, asked: Gaussians, side: str) -> dict[str, float]:
+def _coverage(
+    searcher: Searcher, items: Gaussians, asked: Gaussians, side: str
+) -> dict[str, float]:
     """Return the share of the ten best by the public code's similarity among so many candidates by total KL."""
     shares: dict[str, list[float]] = {str(count): [] for count in COVERAGE}
     by_mean = partial(similarity, form="per-dimension")
@@ -228,7 +257,9 @@ def _usearch(items: Gaussians, asked: Gaussians, options: argparse.Namespace) ->
         return {}
     width = 2 * DIM
 
-    @cfunc(types.float32(types.CPointer(types.float32), types.CPointer(types.float32)), fastmath=True)
+    @cfunc(
+        types.float32(types.CPointer(types.float32), types.CPointer(types.float32)), fastmath=True
+    )
     def divergence(a, b):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         one, other = carray(a, width), carray(b, width)
         total = types.float32(0)
@@ -238,7 +269,9 @@ def _usearch(items: Gaussians, asked: Gaussians, options: argparse.Namespace) ->
             total += np.exp(ratio) - ratio - 1 + gap * gap * np.exp(-other[DIM + at])
         return total
 
-    metric = CompiledMetric(pointer=divergence.address, kind=MetricKind.Unknown, signature=MetricSignature.ArrayArray)
+    metric = CompiledMetric(
+        pointer=divergence.address, kind=MetricKind.Unknown, signature=MetricSignature.ArrayArray
+    )
     index = Index(ndim=width, metric=metric, dtype="f32")
     start = time.perf_counter()
     index.add(np.arange(len(items)), items)

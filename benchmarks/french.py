@@ -33,10 +33,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     parser.add_argument("--epochs", type=float, default=10, help="default %(default)s")
     parser.add_argument(
-        "--articles", type=int, default=3000, help="articles of law that are asked (default %(default)s)"
+        "--articles",
+        type=int,
+        default=3000,
+        help="articles of law that are asked (default %(default)s)",
     )
     parser.add_argument(
-        "--train", type=Path, help="keep the encoder here, and go on where an interrupted run has stopped"
+        "--train",
+        type=Path,
+        help="keep the encoder here, and go on where an interrupted run has stopped",
     )
 
 
@@ -69,7 +74,9 @@ def run(options: argparse.Namespace) -> list[Measured]:
             },
             figures=figures,
             goals={
-                f"{LEARNT} · {task} · mrr": Goal(at_least=max(figures[other][f"{task} · mrr"] for other in others))
+                f"{LEARNT} · {task} · mrr": Goal(
+                    at_least=max(figures[other][f"{task} · mrr"] for other in others)
+                )
                 for task in ("page", "article")
             },
             notes=[
@@ -95,7 +102,9 @@ def _encoders(sentences: list[str], options: argparse.Namespace) -> list[tuple[s
     with tempfile.TemporaryDirectory() as scratch:
         learnt = trained(sentences, (options.train or Path(scratch)) / "french", settings)
         start = counted(sentences, Path(scratch) / "counted", options.seed)
-    static = StaticVectors.trained(sentences, train_tokenizer(sentences), DIMENSION, epochs=5, seed=options.seed)
+    static = StaticVectors.trained(
+        sentences, train_tokenizer(sentences), DIMENSION, epochs=5, seed=options.seed
+    )
     words = TfidfVectorizer(sublinear_tf=True).fit(sentences)
     return [
         (LEARNT, learnt.encode),

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ontodex.graph.statements import sentences
+from ontodex.graph.sentences import sentences
 
 __all__ = ["PACKAGES", "FrenchTexts", "Titled"]
 
@@ -103,16 +103,31 @@ def _titled(title_of: dict[str, str]) -> Titled:
 def _drawn(sections: list[tuple[str, list[str]]], asked: int, seed: int) -> Titled:
     """Draw articles of sections whose title no other section has."""
     sharing = Counter(title for title, _ in sections)
-    title_of = {article: title for title, articles in sections if sharing[title] == 1 for article in articles}
+    title_of = {
+        article: title
+        for title, articles in sections
+        if sharing[title] == 1
+        for article in articles
+    }
     everything = _titled(title_of)
     drawn = sorted(np.random.default_rng(seed).permutation(len(title_of))[:asked].tolist())
-    return Titled([everything.texts[row] for row in drawn], everything.titles, [everything.right[row] for row in drawn])
+    return Titled(
+        [everything.texts[row] for row in drawn],
+        everything.titles,
+        [everything.right[row] for row in drawn],
+    )
 
 
 def _page(path: Path) -> tuple[str, str, list[str]]:
     """Return a page's title, its description and its paragraphs."""
-    root = next(one for one in json.loads(path.read_text(encoding="utf-8"))["children"] if one.get("type") == "element")
-    said = {one["name"]: _text(one) for one in root["children"] if one.get("name", "").startswith("dc:")}
+    root = next(
+        one
+        for one in json.loads(path.read_text(encoding="utf-8"))["children"]
+        if one.get("type") == "element"
+    )
+    said = {
+        one["name"]: _text(one) for one in root["children"] if one.get("name", "").startswith("dc:")
+    }
     paragraphs = [text for text in map(_text, _named(root, "Paragraphe")) if text]
     return said.get("dc:title", ""), said.get("dc:description", ""), paragraphs
 
@@ -144,7 +159,9 @@ def _sections_of(path: Path) -> list[tuple[str, list[str]]]:
         node = waiting.pop()
         parts = node.get("children", ())
         waiting.extend(part for part in reversed(parts) if part["type"] != "article")
-        texts = [_lines(part["data"].get("texte") or "") for part in parts if part["type"] == "article"]
+        texts = [
+            _lines(part["data"].get("texte") or "") for part in parts if part["type"] == "article"
+        ]
         title = NUMBERING.sub("", " ".join(node["data"]["title"].split())).rstrip(" .")
         if any(texts) and title:
             found.append((title, [text for text in texts if text]))

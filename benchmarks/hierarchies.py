@@ -17,13 +17,19 @@ __all__ = ["LOADERS", "ROOTED"]
 def wordnet(data: Path) -> KnowledgeGraph:
     """Return the noun synsets of WordNet 3.0 that have a hypernym link, and these links; named by their first lemma."""
     folder = data / "wordnet"
-    links = [(head, tail) for head, relation, tail in _rows(folder / "noun_links.tsv.gz") if relation == "hypernym"]
+    links = [
+        (head, tail)
+        for head, relation, tail in _rows(folder / "noun_links.tsv.gz")
+        if relation == "hypernym"
+    ]
     linked = {synset for link in links for synset in link}
     builder = GraphBuilder("wordnet")
     builder.relation("hypernym", "is a")
     for synset, name, lemmas, gloss in _rows(folder / "noun_synsets.tsv.gz", header=True):
         if synset in linked:
-            builder.entity(synset, name.replace("_", " "), lemmas.replace("_", " ").split("|"), gloss)
+            builder.entity(
+                synset, name.replace("_", " "), lemmas.replace("_", " ").split("|"), gloss
+            )
     for child, parent in links:
         builder.triple(child, "hypernym", parent)
     return builder.build()
@@ -33,7 +39,9 @@ def doid_2026(data: Path) -> KnowledgeGraph:
     """Return the Disease Ontology of July 2026."""
     folder = data / "ontologies"
     builder = GraphBuilder("doid-2026")
-    for identifier, label, definition in _rows(folder / "doid-2026-07-31-classes.tsv.gz", header=True):
+    for identifier, label, definition in _rows(
+        folder / "doid-2026-07-31-classes.tsv.gz", header=True
+    ):
         builder.entity(identifier, label, definition=definition)
     for child, parent in _rows(folder / "doid-2026-07-31-is_a.tsv.gz", header=True):
         builder.triple(child, "is_a", parent)
@@ -42,14 +50,19 @@ def doid_2026(data: Path) -> KnowledgeGraph:
 
 def doid_2016(data: Path) -> KnowledgeGraph:
     """Return the Disease Ontology of September 2016; seven definitions in the file are faulty and left out."""
-    return replace(ontodex.read(data / "ontologies" / "doid-2016-09-01.obo.gz", on_error="skip"), source="doid-2016")
+    return replace(
+        ontodex.read(data / "ontologies" / "doid-2016-09-01.obo.gz", on_error="skip"),
+        source="doid-2016",
+    )
 
 
 def go_2022(data: Path) -> KnowledgeGraph:
     """Return the Gene Ontology of July 2022, with part_of and regulates beside is_a, which is the hierarchy."""
     folder = data / "ontologies"
     builder = GraphBuilder("go-2022")
-    for identifier, name, _, definition, synonyms in _rows(folder / "go-2022-07-01-terms.tsv.gz", header=True):
+    for identifier, name, _, definition, synonyms in _rows(
+        folder / "go-2022-07-01-terms.tsv.gz", header=True
+    ):
         builder.entity(identifier, name, filter(None, synonyms.split("|")), definition)
     return merge(builder.build(), ontodex.read(folder / "go-2022-07-01-edges.tsv.gz"))
 
@@ -62,7 +75,9 @@ def schema_org(data: Path) -> KnowledgeGraph:
     builder.prefixes.update(graph.prefixes)
     own = [row for row in hierarchy.members.tolist() if graph.ids[row].startswith("schema:")]
     for row in own:
-        builder.entity(graph.ids[row], graph.labels[row], graph.synonyms[row], graph.definitions[row])
+        builder.entity(
+            graph.ids[row], graph.labels[row], graph.synonyms[row], graph.definitions[row]
+        )
     for child, parent in hierarchy.links.tolist():
         if child in own and parent in own:
             builder.triple(graph.ids[child], "rdfs:subClassOf", graph.ids[parent])

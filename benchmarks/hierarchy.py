@@ -17,9 +17,10 @@ from ontodex.encoders.hit import DEFAULT_HIT, HiT
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import settings_from
-from ontodex.graph import LABEL_ALONE, Hierarchy, HierarchyTask, KnowledgeGraph, entity_texts, hierarchy_task, with_root
-from ontodex.graph.subsumptions import TASKS
+from ontodex.graph import LABEL_ALONE, Hierarchy, KnowledgeGraph, entity_texts
 from ontodex.hierarchy_evaluation import BASELINES, evaluate_baselines, evaluate_hierarchy
+from ontodex.trainers.data.subsumptions import TASKS, HierarchyTask, with_root
+from ontodex.trainers.data.task_files import hierarchy_task
 from ontodex.trainers.hierarchies.hit import train_hit
 from ontodex.trainers.hierarchies.pair_classifier import PairClassifierTraining
 from ontodex.trainers.hierarchies.static_poincare import StaticPoincareTraining
@@ -29,7 +30,10 @@ __all__ = ["add_options", "run"]
 USUAL = {"wordnet": "multi-hop", "schema-org": "transfer"}
 """Tasks by graph, where it is not mixed-hop."""
 
-GOALS = {"multi-hop": {"random.f1": 0.93, "hard.f1": 0.92}, "mixed-hop": {"random.f1": 0.91, "hard.f1": 0.88}}
+GOALS = {
+    "multi-hop": {"random.f1": 0.93, "hard.f1": 0.92},
+    "mixed-hop": {"random.f1": 0.91, "hard.f1": 0.88},
+}
 """For WordNet with all-MiniLM-L6-v2."""
 
 PAPER = {
@@ -47,9 +51,13 @@ PAPER["doid-2016", "mixed-hop"] = PAPER["doid-2026", "mixed-hop"]
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
-    parser.add_argument("--graph", choices=list(LOADERS), default="wordnet", help="default %(default)s")
     parser.add_argument(
-        "--task", choices=TASKS, help="default multi-hop for wordnet, transfer for schema-org, otherwise mixed-hop"
+        "--graph", choices=list(LOADERS), default="wordnet", help="default %(default)s"
+    )
+    parser.add_argument(
+        "--task",
+        choices=TASKS,
+        help="default multi-hop for wordnet, transfer for schema-org, otherwise mixed-hop",
     )
     parser.add_argument(
         "--model", type=Path, action="append", default=[],
@@ -62,30 +70,70 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="seed of the split that each --model was trained on; default --seed for all",
     )
     parser.add_argument(
-        "--train", type=Path, help="train a model for each seed into this folder, unless it is there, and measure these"
+        "--train",
+        type=Path,
+        help="train a model for each seed into this folder, unless it is there, and measure these",
     )
     parser.add_argument(
-        "--training", nargs="+", default=[], metavar="NAME=VALUE", help="settings of --train, as of ontodex.HiTTraining"
+        "--training",
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="settings of --train, as of ontodex.HiTTraining",
     )
-    parser.add_argument("--budget", default="", help="what the models were trained with, for the record")
-    parser.add_argument("--variant", default="", help="what sets this training apart, for the name of the record")
-    parser.add_argument("--trained-on", default="", help="the graph that they were trained on, where it is another one")
-    parser.add_argument("--base", default=DEFAULT_ENCODER, help="pretrained encoder of models and baselines")
     parser.add_argument(
-        "--baselines", nargs="*", choices=BASELINES, default=[], help="measured on the first seed's split"
+        "--budget", default="", help="what the models were trained with, for the record"
     )
-    parser.add_argument("--baseline-pairs", type=int, help="most positives in validation and in test of the baselines")
-    parser.add_argument("--classifier-steps", type=int, default=1000, help="batches of 64 pairs (default %(default)s)")
-    parser.add_argument("--static-epochs", type=int, default=200, help="epochs (default %(default)s)")
-    parser.add_argument("--queries", type=int, default=2000, help="members whose ancestors are ranked, default 2000")
-    parser.add_argument("--pairs", type=Path, help="folder to keep the pairs in, or to read them from")
+    parser.add_argument(
+        "--variant", default="", help="what sets this training apart, for the name of the record"
+    )
+    parser.add_argument(
+        "--trained-on",
+        default="",
+        help="the graph that they were trained on, where it is another one",
+    )
+    parser.add_argument(
+        "--base", default=DEFAULT_ENCODER, help="pretrained encoder of models and baselines"
+    )
+    parser.add_argument(
+        "--baselines",
+        nargs="*",
+        choices=BASELINES,
+        default=[],
+        help="measured on the first seed's split",
+    )
+    parser.add_argument(
+        "--baseline-pairs",
+        type=int,
+        help="most positives in validation and in test of the baselines",
+    )
+    parser.add_argument(
+        "--classifier-steps",
+        type=int,
+        default=1000,
+        help="batches of 64 pairs (default %(default)s)",
+    )
+    parser.add_argument(
+        "--static-epochs", type=int, default=200, help="epochs (default %(default)s)"
+    )
+    parser.add_argument(
+        "--queries", type=int, default=2000, help="members whose ancestors are ranked, default 2000"
+    )
+    parser.add_argument(
+        "--pairs", type=Path, help="folder to keep the pairs in, or to read them from"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
     """Measure, and return what came out."""
     expect_data(options, "hierarchy")
     if options.quick:
-        options.queries, options.baseline_pairs, options.classifier_steps, options.static_epochs = 50, 20, 2, 1
+        options.queries, options.baseline_pairs, options.classifier_steps, options.static_epochs = (
+            50,
+            20,
+            2,
+            1,
+        )
     if options.train and options.model:
         sys.exit("python -m benchmarks hierarchy: expected --train or --model, found both")
     models: list[str | Path] = list(options.model) or [DEFAULT_HIT]
@@ -97,8 +145,14 @@ def run(options: argparse.Namespace) -> list[Measured]:
             f"python -m benchmarks hierarchy: expected a seed for each of {len(models)} models, found {len(seeds)}"
         )
     graph = LOADERS[options.graph](options.data)
-    graph = dataclasses.replace(with_root(graph) if options.graph in ROOTED else graph, source=options.graph)
-    return [_measured(options, graph, options.task or USUAL.get(options.graph, "mixed-hop"), models, seeds)]
+    graph = dataclasses.replace(
+        with_root(graph) if options.graph in ROOTED else graph, source=options.graph
+    )
+    return [
+        _measured(
+            options, graph, options.task or USUAL.get(options.graph, "mixed-hop"), models, seeds
+        )
+    ]
 
 
 def _train(
@@ -124,21 +178,30 @@ def _train(
 
 
 def _measured(
-    options: argparse.Namespace, graph: KnowledgeGraph, name: str, models: list[str | Path], seeds: list[int]
+    options: argparse.Namespace,
+    graph: KnowledgeGraph,
+    name: str,
+    models: list[str | Path],
+    seeds: list[int],
 ) -> Measured:
     tasks = {
-        seed: hierarchy_task(graph, name, seed=seed, pairs=options.pairs and options.pairs / str(seed))
+        seed: hierarchy_task(
+            graph, name, seed=seed, pairs=options.pairs and options.pairs / str(seed)
+        )
         for seed in dict.fromkeys(seeds)
     }
     taken: list[float | None] = []
     if options.train:
         taken = [
-            _train(options, graph, tasks[seed], Path(model), seed) for model, seed in zip(models, seeds, strict=True)
+            _train(options, graph, tasks[seed], Path(model), seed)
+            for model, seed in zip(models, seeds, strict=True)
         ]
     each = []
     for model, seed in zip(models, seeds, strict=True):
         print(f"{graph!r}: {name}, split {seed}, {model} …", file=sys.stderr)
-        each.append(evaluate_hierarchy(model, graph, task=tasks[seed], seed=seed, queries=options.queries))
+        each.append(
+            evaluate_hierarchy(model, graph, task=tasks[seed], seed=seed, queries=options.queries)
+        )
     figures = {"HiT": {key: float(np.mean([one[key] for one in each])) for key in each[0]}}
     if len(each) > 1:
         figures[f"HiT, largest - smallest of {len(each)}"] = {
@@ -161,10 +224,16 @@ def _measured(
         for key, value in found.items():
             figures.setdefault(key.partition(".")[0], {})[key.partition(".")[2]] = value
     base = Path(options.base).name
-    known = options.graph == "wordnet" and base == Path(DEFAULT_ENCODER).name and not options.trained_on
+    known = (
+        options.graph == "wordnet" and base == Path(DEFAULT_ENCODER).name and not options.trained_on
+    )
     parts = ["hierarchy", options.graph, name, options.trained_on and f"from-{options.trained_on}"]
     boxed = "" if options.model or options.train or options.trained_on else "the encoder in the box"
-    parts += ["" if base == Path(DEFAULT_ENCODER).name else base, boxed and "box", options.variant.replace(" ", "-")]
+    parts += [
+        "" if base == Path(DEFAULT_ENCODER).name else base,
+        boxed and "box",
+        options.variant.replace(" ", "-"),
+    ]
     return Measured(
         name="-".join(filter(None, parts)),
         title=f"Hierarchy of {options.graph}, {name}"
@@ -180,7 +249,10 @@ def _measured(
             "models": len(models),
             "seeds": seeds,
             "budget": options.budget,
-            "positives in validation, test": [len(tasks[seeds[0]].valid), len(tasks[seeds[0]].test)],
+            "positives in validation, test": [
+                len(tasks[seeds[0]].valid),
+                len(tasks[seeds[0]].test),
+            ],
             "queries": options.queries,
             "baseline pairs": options.baseline_pairs,
         },
@@ -200,7 +272,9 @@ def _following(task: HierarchyTask) -> float:
     return float(train.is_ancestor(*task.test.positives.T).mean())
 
 
-def _notes(options: argparse.Namespace, name: str, base: str, count: int, task: HierarchyTask) -> list[str]:
+def _notes(
+    options: argparse.Namespace, name: str, base: str, count: int, task: HierarchyTask
+) -> list[str]:
     notes = [
         f"{base}; trained {f'on {options.trained_on} ' if options.trained_on else ''}with: "
         f"{' '.join(options.training) or options.budget or 'not said'}. "
@@ -225,7 +299,9 @@ def _notes(options: argparse.Namespace, name: str, base: str, count: int, task: 
     if "static" in options.baselines:
         notes.append(f"static: {options.static_epochs} epochs of 200 dimensions, as the paper.")
     if options.baselines and options.baseline_pairs:
-        notes.append(f"Baselines: {options.baseline_pairs:,} positives, drawn by seed, in validation and in test.")
+        notes.append(
+            f"Baselines: {options.baseline_pairs:,} positives, drawn by seed, in validation and in test."
+        )
     if (options.graph, name) in PAPER:
         notes.append(f"F1, random / hard negatives, in the paper: {PAPER[options.graph, name]}")
     return notes

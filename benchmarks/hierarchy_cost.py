@@ -19,8 +19,15 @@ from ontodex.encoders.device import choose_device, has_bfloat16
 from ontodex.encoders.locate import DEFAULT_ENCODER, locate
 from ontodex.encoders.sentence_transformer import load_sentence_transformer
 from ontodex.geometry.poincare import curvature, pairwise
-from ontodex.graph import draw_negatives, hierarchy_task, with_root
-from ontodex.trainers.hierarchies.batches import HierarchyBatch, HierarchyBatches, TextHierarchy, TripletBatches
+from ontodex.graph import draw_negatives
+from ontodex.trainers.data.subsumptions import with_root
+from ontodex.trainers.data.task_files import hierarchy_task
+from ontodex.trainers.hierarchies.batches import (
+    HierarchyBatch,
+    HierarchyBatches,
+    TextHierarchy,
+    TripletBatches,
+)
 from ontodex.trainers.hierarchies.hit import HiTModel, HiTTraining
 from ontodex.trainers.hierarchies.loss import HierarchyLoss
 
@@ -34,30 +41,49 @@ WITHIN = "negatives within the margin a second"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
-    parser.add_argument("--graph", choices=list(LOADERS), default="wordnet", help="default %(default)s")
-    parser.add_argument("--start", default=DEFAULT_ENCODER, help="encoder that the steps are taken from")
     parser.add_argument(
-        "--families", type=int, default=USUAL.families, help="families in our batch (default %(default)s)"
+        "--graph", choices=list(LOADERS), default="wordnet", help="default %(default)s"
     )
     parser.add_argument(
-        "--children", type=int, default=USUAL.children, help="most children of a family (default %(default)s)"
+        "--start", default=DEFAULT_ENCODER, help="encoder that the steps are taken from"
     )
     parser.add_argument(
-        "--triplets", type=int, default=USUAL.triplets, help="triplets in a public batch (default %(default)s)"
+        "--families",
+        type=int,
+        default=USUAL.families,
+        help="families in our batch (default %(default)s)",
     )
-    parser.add_argument("--rounds", type=int, default=10, help="rounds, all in turn in each (default %(default)s)")
+    parser.add_argument(
+        "--children",
+        type=int,
+        default=USUAL.children,
+        help="most children of a family (default %(default)s)",
+    )
+    parser.add_argument(
+        "--triplets",
+        type=int,
+        default=USUAL.triplets,
+        help="triplets in a public batch (default %(default)s)",
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=10, help="rounds, all in turn in each (default %(default)s)"
+    )
     parser.add_argument("--device", default="auto", help="default %(default)s")
 
 
 class _Ours:
     """One training step as ``ontodex train hit`` takes it: the batch is drawn, each of its texts encoded once."""
 
-    def __init__(self, folder: Path, hierarchy: TextHierarchy, device: str, *, smooth: bool) -> None:
+    def __init__(
+        self, folder: Path, hierarchy: TextHierarchy, device: str, *, smooth: bool
+    ) -> None:
         encoder = load_sentence_transformer(folder, device, unit=False)
         self._c = curvature(int(encoder.get_embedding_dimension() or 0))
         loss = HierarchyLoss(self._c, USUAL.cluster, USUAL.centripetal, smooth=smooth)
         self._model = HiTModel(encoder, hierarchy.texts, loss, USUAL.max_tokens).train()
-        self._optimiser = torch.optim.AdamW(self._model.parameters(), lr=1e-5, weight_decay=0.0, fused=True)
+        self._optimiser = torch.optim.AdamW(
+            self._model.parameters(), lr=1e-5, weight_decay=0.0, fused=True
+        )
         self._device, self._bfloat16 = device.split(":")[0], has_bfloat16(device)
 
     def step(self, batch: HierarchyBatch) -> None:
@@ -88,13 +114,21 @@ def run(options: argparse.Namespace) -> list[Measured]:
     task = hierarchy_task(graph, seed=options.seed)
     hierarchy = TextHierarchy(task, list(graph.labels))
     steps, seed = options.rounds + 1, options.seed
-    families = HierarchyBatches(hierarchy, steps=steps, families=options.families, children=options.children, seed=seed)
+    families = HierarchyBatches(
+        hierarchy, steps=steps, families=options.families, children=options.children, seed=seed
+    )
     drawn = np.random.default_rng(seed).permutation(len(task.train))[: steps * options.triplets]
-    pairs = draw_negatives(task.known, task.train[np.sort(drawn)], negatives=USUAL.negatives, seed=seed)
-    triplets = TripletBatches(hierarchy, pairs, "random", steps=steps, triplets=options.triplets, seed=seed)
+    pairs = draw_negatives(
+        task.known, task.train[np.sort(drawn)], negatives=USUAL.negatives, seed=seed
+    )
+    triplets = TripletBatches(
+        hierarchy, pairs, "random", steps=steps, triplets=options.triplets, seed=seed
+    )
     ours, once = (_Ours(folder, hierarchy, device, smooth=smooth) for smooth in (True, False))
     public = {
-        name: PublicHiT(folder, margins=(USUAL.cluster, USUAL.centripetal), bfloat16=bfloat16, device=device)
+        name: PublicHiT(
+            folder, margins=(USUAL.cluster, USUAL.centripetal), bfloat16=bfloat16, device=device
+        )
         for name, bfloat16 in ((PUBLIC, False), (PUBLIC_BF16, True))
     }
     calls: dict[str, Callable[[int], Any]] = {
@@ -117,13 +151,25 @@ def run(options: argparse.Namespace) -> list[Measured]:
     for name in calls:
         batches = [(families if name == IN_BATCH else triplets)[step] for step in range(1, steps)]
         rates[name] = [
-            _rates(batch, ours if name == IN_BATCH else once, took, name in public, len(hierarchy.links))
+            _rates(
+                batch,
+                ours if name == IN_BATCH else once,
+                took,
+                name in public,
+                len(hierarchy.links),
+            )
             for batch, took in zip(batches, seconds[name][1:], strict=True)
         ]
-        figures[name] = {key: float(np.median([one[key] for one in rates[name]])) for key in rates[name][0]}
+        figures[name] = {
+            key: float(np.median([one[key] for one in rates[name]])) for key in rates[name][0]
+        }
     for name in public:
         figures[f"{IN_BATCH} / {name}"] = {
-            key: float(np.median([a[key] / b[key] for a, b in zip(rates[IN_BATCH], rates[name], strict=True)]))
+            key: float(
+                np.median(
+                    [a[key] / b[key] for a, b in zip(rates[IN_BATCH], rates[name], strict=True)]
+                )
+            )
             for key in ("unique texts a second", "negatives a second", WITHIN, "links a second")
         }
     return [
@@ -170,7 +216,9 @@ def _triplets(hierarchy: TextHierarchy, batch: HierarchyBatch) -> list[tuple[str
     ]
 
 
-def _rates(batch: HierarchyBatch, model: _Ours, took: float, again: bool, links: int) -> dict[str, float]:
+def _rates(
+    batch: HierarchyBatch, model: _Ours, took: float, again: bool, links: int
+) -> dict[str, float]:
     """Return what a batch held, and that by the second; ``again``: every triplet's texts are encoded again."""
     negatives = int(batch.negatives.sum())
     return {

@@ -19,7 +19,7 @@ from benchmarks.synthetic import DIM, Synthetic
 from ontodex.engine.search.subsumption_space import SubsumptionSpace
 from ontodex.engine.search.topk import Searcher
 from ontodex.geometry import poincare
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 __all__ = ["add_options", "run"]
 
@@ -36,10 +36,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     parser.add_argument("--entities", type=int, default=100_000, help="default %(default)s")
     parser.add_argument(
-        "--batches", type=int, nargs="+", default=[1, 64, 512], help="queries at once, default 1 64 512"
+        "--batches",
+        type=int,
+        nargs="+",
+        default=[1, 64, 512],
+        help="queries at once, default 1 64 512",
     )
-    parser.add_argument("--weight", type=float, default=2.5, help="weight of the norms (default %(default)s)")
-    parser.add_argument("--rounds", type=int, default=7, help="rounds, all in turn in each (default %(default)s)")
+    parser.add_argument(
+        "--weight", type=float, default=2.5, help="weight of the norms (default %(default)s)"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=7, help="rounds, all in turn in each (default %(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -74,7 +82,9 @@ def run(options: argparse.Namespace) -> list[Measured]:
         )
         del found[f"{GEOOPT}, ratio"]
         for name, searcher, sign in (("parents", parents, 1.0), ("children", children, -1.0)):
-            rows, off = _against_float64(searcher.top(stored, K), items, stored, c, sign * options.weight)
+            rows, off = _against_float64(
+                searcher.top(stored, K), items, stored, c, sign * options.weight
+            )
             found[f"{name} equal to float64's, share"] = rows
             found[f"{name}, largest error of a score"] = off
         figures[f"batch {batch}"] = found
@@ -144,7 +154,9 @@ def _geoopt_pass(points: Points, query: Points, c: float, weight: float) -> Call
     return search
 
 
-def _against_float64(found: Any, items: Points, queries: Points, c: float, weight: float) -> tuple[float, float]:
+def _against_float64(
+    found: Any, items: Points, queries: Points, c: float, weight: float
+) -> tuple[float, float]:
     """Return the share of rows equal to those of a float64 sort of all scores, and the largest error of a score."""
     wide = items.astype(float), queries.astype(float)
     points, asked = (rows[:, :-1] / (1 + c * rows[:, -1:]) for rows in wide)
@@ -153,9 +165,13 @@ def _against_float64(found: Any, items: Points, queries: Points, c: float, weigh
     same, off = [], 0.0
     for row, (rows, scores) in enumerate(found):
         gaps = (
-            np.square(points - asked[row]).sum(1) if len(found) == 1 else own[row] + squares - 2 * points @ asked[row]
+            np.square(points - asked[row]).sum(1)
+            if len(found) == 1
+            else own[row] + squares - 2 * points @ asked[row]
         )
-        distance = np.arccosh(np.maximum(1 + 2 * c * gaps / ((1 - c * own[row]) * (1 - c * squares)), 1)) / np.sqrt(c)
+        distance = np.arccosh(
+            np.maximum(1 + 2 * c * gaps / ((1 - c * own[row]) * (1 - c * squares)), 1)
+        ) / np.sqrt(c)
         every = -(distance + weight * (norms - own_norms[row]))
         best = np.argsort(-every, kind="stable")[:K]
         same.append(np.mean(rows == best))

@@ -17,7 +17,7 @@ import ontodex
 from benchmarks.record import Goal, Measured, expect_data
 from ontodex.engine.projector import Projector
 from ontodex.engine.ranking import BLOCK, evaluate_links
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 __all__ = ["add_options", "run"]
 
@@ -39,9 +39,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     parser.add_argument("--graph", choices=list(GRAPHS), action="append", help="default: both")
     parser.add_argument(
-        "--steps", type=int, default=1500, help="training steps of the frozen form (default %(default)s)"
+        "--steps",
+        type=int,
+        default=1500,
+        help="training steps of the frozen form (default %(default)s)",
     )
-    parser.add_argument("--structure-rank", type=int, default=128, help="rank of ComplEx; 0 for none (%(default)s)")
+    parser.add_argument(
+        "--structure-rank", type=int, default=128, help="rank of ComplEx; 0 for none (%(default)s)"
+    )
     parser.add_argument(
         "--neighbours",
         type=int,
@@ -49,8 +54,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="linked entities in a text (default: 0, then 10)",
     )
-    parser.add_argument("--model", type=Path, help="evaluate this trained encoder instead (one --graph)")
-    parser.add_argument("--budget", default="", help="with --model: what it was trained with, for the record")
+    parser.add_argument(
+        "--model", type=Path, help="evaluate this trained encoder instead (one --graph)"
+    )
+    parser.add_argument(
+        "--budget", default="", help="with --model: what it was trained with, for the record"
+    )
 
 
 def run(options: argparse.Namespace) -> Iterator[Measured]:
@@ -60,24 +69,37 @@ def run(options: argparse.Namespace) -> Iterator[Measured]:
     if options.model is not None:
         if len(graphs) != 1:
             sys.exit("python -m benchmarks kgc: --model expects one --graph")
-        yield _measured(options, graphs[0], "tuned", [options.model], ontodex.TextSettings(), options.budget)
+        yield _measured(
+            options, graphs[0], "tuned", [options.model], ontodex.TextSettings(), options.budget
+        )
         return
     for name in graphs:
         for neighbours in options.neighbours or (0, 10):
             form = "frozen, neighbour names in the text" if neighbours else "frozen"
             texts = ontodex.TextSettings(neighbours=neighbours)
-            yield _measured(options, name, form, [], texts, f"{options.steps} steps on a frozen encoder")
+            yield _measured(
+                options, name, form, [], texts, f"{options.steps} steps on a frozen encoder"
+            )
 
 
 def _measured(
-    options: argparse.Namespace, name: str, form: str, encoders: list[Path], texts: ontodex.TextSettings, budget: str
+    options: argparse.Namespace,
+    name: str,
+    form: str,
+    encoders: list[Path],
+    texts: ontodex.TextSettings,
+    budget: str,
 ) -> Measured:
     graph = ontodex.read(options.data / name)
-    training = ontodex.HyperCLTraining(steps=20 if options.quick else options.steps, seed=options.seed)
+    training = ontodex.HyperCLTraining(
+        steps=20 if options.quick else options.steps, seed=options.seed
+    )
     structure: ontodex.ComplExTraining | bool = False
     if options.structure_rank:
         steps = 20 if options.quick else 0
-        structure = ontodex.ComplExTraining(rank=options.structure_rank, steps=steps, seed=options.seed)
+        structure = ontodex.ComplExTraining(
+            rank=options.structure_rank, steps=steps, seed=options.seed
+        )
     print(f"{graph!r}: {form} …", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
         engine = ontodex.build(
@@ -96,23 +118,45 @@ def _measured(
             vectors = index.vectors(projector.space)
             better = [projector.adjust]
             start = time.perf_counter()
-            figures: dict[str, Any] = evaluate_links(graph, vectors, projector.ask, adjust=better, device=index.device)
+            figures: dict[str, Any] = evaluate_links(
+                graph, vectors, projector.ask, adjust=better, device=index.device
+            )
             first = time.perf_counter() - start
             start = time.perf_counter()
-            papers = evaluate_links(graph, vectors, projector.ask, adjust=better, itself=True, device=index.device)
+            papers = evaluate_links(
+                graph, vectors, projector.ask, adjust=better, itself=True, device=index.device
+            )
             again = time.perf_counter() - start
             figures.update(
-                {f"{name}, the asked entity a candidate": papers[name] for name in ("mrr", "hits@1", "hits@10")}
+                {
+                    f"{name}, the asked entity a candidate": papers[name]
+                    for name in ("mrr", "hits@1", "hits@10")
+                }
             )
             for part in ("text", "structure", "precedents") if index.structure is not None else ():
                 alone = ontodex.evaluate_kgc(index.path, graph, score=part)
-                figures.update({f"{part} alone · {name}": alone[name] for name in ("mrr", "hits@1", "hits@10")})
-            figures.update({f"seconds to {what}": took for what, took in index.manifest.seconds.items() if took >= 0.1})
+                figures.update(
+                    {f"{part} alone · {name}": alone[name] for name in ("mrr", "hits@1", "hits@10")}
+                )
+            figures.update(
+                {
+                    f"seconds to {what}": took
+                    for what, took in index.manifest.seconds.items()
+                    if took >= 0.1
+                }
+            )
             if index.structure is not None:
                 plain = evaluate_links(graph, vectors, projector.ask, device=index.device)
-                figures.update({f"all but precedents · {name}": plain[name] for name in ("mrr", "hits@1", "hits@10")})
+                figures.update(
+                    {
+                        f"all but precedents · {name}": plain[name]
+                        for name in ("mrr", "hits@1", "hits@10")
+                    }
+                )
                 figures["seconds to rank all test queries with precedents, the first time"] = first
-                figures["seconds to rank all test queries with precedents, neighbours known"] = again
+                figures["seconds to rank all test queries with precedents, neighbours known"] = (
+                    again
+                )
             figures.update(_cost(graph, engine))
     suffix = form.split(",")[0] + ("-neighbours" if texts.neighbours else "")
     return Measured(
@@ -146,7 +190,9 @@ def _measured(
     )  # fmt: skip
 
 
-def _cost(graph: ontodex.KnowledgeGraph, engine: ontodex.Engine, rounds: int = 5) -> dict[str, float]:
+def _cost(
+    graph: ontodex.KnowledgeGraph, engine: ontodex.Engine, rounds: int = 5
+) -> dict[str, float]:
     """Compare ranking all test queries with the matrix product alone, in turn."""
     projector = Projector(engine.index)
     whole = Vectors([np.concatenate(engine.index.vectors(projector.space).shards)])

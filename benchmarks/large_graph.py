@@ -47,14 +47,21 @@ def run(options: argparse.Namespace) -> list[Measured]:
         size = source.stat().st_size
         built = in_process("benchmarks.large_graph", "build", folder)
         asked = in_process("benchmarks.large_graph", "ask", folder)
-        disk = sum(file.stat().st_size for file in Path(folder, "made.odx").rglob("*") if file.is_file())
+        disk = sum(
+            file.stat().st_size for file in Path(folder, "made.odx").rglob("*") if file.is_file()
+        )
     return [
         Measured(
             name=f"large-graph-{entities}",
             title=f"From a file to answers, {built['entities']:,} entities, {built['triples']:,} triples",
             seed=options.seed,
             settings={"entities": entities, "triples": triples, "relations": options.relations},
-            figures={**built, **asked, "size of the file, MB": size / 1e6, "size on disk, MB": disk / 1e6},
+            figures={
+                **built,
+                **asked,
+                "size of the file, MB": size / 1e6,
+                "size on disk, MB": disk / 1e6,
+            },
             notes=[
                 f"Names of one to {MOST_WORDS} words of the Human Phenotype Ontology; {GROUPS} groups of entities, linked "
                 "to those of some others, a few far oftener than the rest: it shows costs, not quality.",
@@ -68,7 +75,9 @@ def run(options: argparse.Namespace) -> list[Measured]:
     ]
 
 
-def write_triples(file: Path, words: list[str], entities: int, triples: int, relations: int, seed: int) -> None:
+def write_triples(
+    file: Path, words: list[str], entities: int, triples: int, relations: int, seed: int
+) -> None:
     """Write a table of triples, relations and the entities of a group by a long-tailed distribution.
 
     Args:
@@ -86,7 +95,10 @@ def write_triples(file: Path, words: list[str], entities: int, triples: int, rel
         names[" ".join(random.choice(one_of, int(random.integers(1, MOST_WORDS + 1))))] = None
     by_name = np.array([*names])
     group = random.integers(0, GROUPS, entities)
-    order, starts = np.argsort(group, kind="stable"), np.searchsorted(np.sort(group), np.arange(GROUPS + 1))
+    order, starts = (
+        np.argsort(group, kind="stable"),
+        np.searchsorted(np.sort(group), np.arange(GROUPS + 1)),
+    )
     shares = 1 / np.arange(1, relations + 1)
     kinds = random.choice(relations, triples, p=shares / shares.sum())
     of_heads = random.integers(0, GROUPS, triples)
@@ -94,7 +106,9 @@ def write_triples(file: Path, words: list[str], entities: int, triples: int, rel
 
     def members(groups: NDArray[np.int64]) -> NDArray[np.int64]:
         sizes = starts[groups + 1] - starts[groups]
-        found: NDArray[np.int64] = order[starts[groups] + (sizes * random.random(triples) ** 3).astype(np.int64)]
+        found: NDArray[np.int64] = order[
+            starts[groups] + (sizes * random.random(triples) ** 3).astype(np.int64)
+        ]
         return found
 
     rows = np.unique(np.stack([members(of_heads), kinds, members(of_tails)], axis=1), axis=0)
@@ -124,7 +138,9 @@ def _ask(folder: Path) -> dict[str, Any]:
     start = time.perf_counter()
     with ontodex.open(folder / "made.odx") as engine:
         graph, opened = engine.graph, time.perf_counter() - start
-        drawn = np.random.default_rng(0).choice(graph.n_triples, min(BATCH, graph.n_triples), replace=False)
+        drawn = np.random.default_rng(0).choice(
+            graph.n_triples, min(BATCH, graph.n_triples), replace=False
+        )
         questions = [
             (graph.ids[head], graph.relation_ids[relation])
             for head, relation in graph.triples[np.sort(drawn), :2].tolist()

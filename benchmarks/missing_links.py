@@ -21,7 +21,7 @@ from ontodex.engine.projector import Projector
 from ontodex.engine.search.topk import Searcher
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
-from ontodex.indexers.evidence.link_odds import ASKED, BEST, answerable, leave_out
+from ontodex.scoring.calibration import ASKED, BEST, answerable, leave_out
 
 __all__ = ["add_options", "run"]
 
@@ -40,7 +40,9 @@ Scores = NDArray[np.float32]
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
-    parser.add_argument("--graph", choices=list(GRAPHS), action="append", help="default: all; may be repeated")
+    parser.add_argument(
+        "--graph", choices=list(GRAPHS), action="append", help="default: all; may be repeated"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -65,7 +67,10 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
         }
         ontodex.build(graph, Path(folder) / "missing.odx", **settings).close()
         with ontodex.open(Path(folder) / "missing.odx", known=[known]) as engine:
-            for way, linked in (("ontodex", True), ("ontodex, between what nothing links yet", False)):
+            for way, linked in (
+                ("ontodex", True),
+                ("ontodex, between what nothing links yet", False),
+            ):
                 start = time.perf_counter()
                 found = engine.missing(k=max(FIRST), linked=linked)
                 seconds = time.perf_counter() - start
@@ -73,7 +78,10 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
                 figures[way] = _shares(right)
                 promised = np.array([link.probability or 0.0 for link in found])
                 figures[way].update(
-                    {f"probability, mean of the first {n:,}": float(promised[:n].mean()) for n in FIRST}
+                    {
+                        f"probability, mean of the first {n:,}": float(promised[:n].mean())
+                        for n in FIRST
+                    }
                 )
                 figures[way]["seconds"] = seconds
             for way, best in _by_scores(engine, KnownLinks(
@@ -109,7 +117,9 @@ def _graph(options: argparse.Namespace, name: str) -> KnowledgeGraph:
         whole = ontodex.read(*write_hpo(Path(folder)))
     out = np.random.default_rng(options.seed).random(whole.n_triples) < TAKEN_OUT
     kept = {side: getattr(whole, side)[~out] for side in ("heads", "relations", "tails")}
-    return dataclasses.replace(whole, **kept, valid=whole.valid[:0], test=whole.triples[out], source=name)
+    return dataclasses.replace(
+        whole, **kept, valid=whole.valid[:0], test=whole.triples[out], source=name
+    )
 
 
 def _keys(graph: KnowledgeGraph, triples: NDArray[np.integer]) -> Keys:
@@ -141,10 +151,17 @@ def _by_scores(engine: ontodex.Engine, links: KnownLinks) -> dict[str, Keys]:
         return alone.products(structure.links(rows, numbers))
 
     ways = {"by the score of tails and heads": by_all, "by ComplEx alone": by_structure}
-    return {way: _best(links, questions, index.graph.reflexive, score) for way, score in ways.items()}
+    return {
+        way: _best(links, questions, index.graph.reflexive, score) for way, score in ways.items()
+    }
 
 
-def _best(links: KnownLinks, questions: Keys, reflexive: frozenset[int], score: Callable[[Keys, Keys], Scores]) -> Keys:
+def _best(
+    links: KnownLinks,
+    questions: Keys,
+    reflexive: frozenset[int],
+    score: Callable[[Keys, Keys], Scores],
+) -> Keys:
     """Return the links of the highest scores among the best answers of questions, best first."""
     count, size = links.n_relations // 2, links.n_entities
     keys, values = [], []
@@ -154,7 +171,10 @@ def _best(links: KnownLinks, questions: Keys, reflexive: frozenset[int], score: 
         leave_out(scores, links, entities, numbers, reflexive)
         tails = np.argpartition(scores, -BEST, axis=1)[:, -BEST:]
         inverse = (numbers >= count)[:, None]
-        heads, ends = np.where(inverse, tails, entities[:, None]), np.where(inverse, entities[:, None], tails)
+        heads, ends = (
+            np.where(inverse, tails, entities[:, None]),
+            np.where(inverse, entities[:, None], tails),
+        )
         keys.append((((numbers % count)[:, None] * size + heads) * size + ends).ravel())
         values.append(np.take_along_axis(scores, tails, axis=1).ravel())
     order = np.argsort(-np.concatenate(values), kind="stable")

@@ -19,9 +19,9 @@ from benchmarks.untrained import add_graphs, built, hit_alone, of_each_graph, wi
 from ontodex.engine.results.hits import Hits
 from ontodex.graph import Hierarchy, remove
 from ontodex.graph.columns import NestedTextColumn
-from ontodex.indexers.evidence.kin import KinRule
+from ontodex.scoring.neighbour_voting import NeighbourVoting
 
-__all__ = ["add_options", "chances", "reciprocal_ranks", "run"]
+__all__ = ["add_options", "probabilities", "reciprocal_ranks", "run"]
 
 DEPTHS = (1, 2, 3, 4)
 """Links from a concept to an ancestor; the last counts for more as well."""
@@ -33,7 +33,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     add_graphs(parser)
     parser.add_argument(
-        "--concepts", type=int, default=500, help="most leaves, and others, that are taken out (default %(default)s)"
+        "--concepts",
+        type=int,
+        default=500,
+        help="most leaves, and others, that are taken out (default %(default)s)",
     )
 
 
@@ -48,7 +51,11 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
     order = np.random.default_rng(options.seed)
     leaves = np.setdiff1d(hierarchy.links[:, 0], hierarchy.links[:, 1])
     taken = order.permutation(leaves)[: min(most, len(leaves) // 5)]
-    inner = _apart(hierarchy, order.permutation(np.intersect1d(hierarchy.links[:, 0], hierarchy.links[:, 1])), most)
+    inner = _apart(
+        hierarchy,
+        order.permutation(np.intersect1d(hierarchy.links[:, 0], hierarchy.links[:, 1])),
+        most,
+    )
     figures: dict[str, Any] = {}
     print(f"{whole!r}: {len(taken)} leaves taken out …", file=sys.stderr)
     graph = remove(whole, [whole.ids[row] for row in taken])
@@ -71,21 +78,30 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
             "a direct parent first": np.mean([answer[:1] == [True] for answer in placed]),
             "a direct parent among 5": np.mean([any(answer) for answer in placed]),
         }
-        figures["probability of parents"] = chances(whole, hierarchy.is_ancestor, taken, found)
+        figures["probability of parents"] = probabilities(
+            whole, hierarchy.is_ancestor, taken, found
+        )
         figures["parents"]["milliseconds a concept"] = 1000 * took / len(taken)
-        rules = KinRule.read(engine.index.manifest.encoders, name)
+        rules = NeighbourVoting.read(engine.index.manifest.encoders["hit"], name)
         figures["seconds to fit rules"] = engine.index.manifest.seconds["rule"]
     print(f"{whole!r}: {len(inner)} others taken out …", file=sys.stderr)
-    with tempfile.TemporaryDirectory() as folder, built(_without(whole, hierarchy, inner), folder) as engine:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        built(_without(whole, hierarchy, inner), folder) as engine,
+    ):
         labels = [whole.labels[row] for row in inner]
         figures |= _figures_of_children(whole, hierarchy, inner, engine, labels, "children")
-    named = np.array([row for row in np.unique(hierarchy.links[:, 1]) if whole.synonyms[row]], dtype=np.int64)
+    named = np.array(
+        [row for row in np.unique(hierarchy.links[:, 1]) if whole.synonyms[row]], dtype=np.int64
+    )
     if len(named):
         named = order.permutation(named)[:most]
         nameless = dataclasses.replace(whole, synonyms=NestedTextColumn.of([()] * whole.n_entities))
         with tempfile.TemporaryDirectory() as folder, built(nameless, folder) as engine:
             synonyms = [whole.synonyms[row][0] for row in named]
-            figures |= _figures_of_children(whole, hierarchy, named, engine, synonyms, "children by synonym")
+            figures |= _figures_of_children(
+                whole, hierarchy, named, engine, synonyms, "children by synonym"
+            )
     return Measured(
         name=f"new-concepts-{name}",
         title=f"Parents and children of concepts that {name} does not have",
@@ -117,14 +133,18 @@ def _apart(hierarchy: Hierarchy, rows: Any, most: int) -> Any:
     """Return the first of the rows that are not linked to one another, a fifth of all at most."""
     chosen: dict[int, None] = {}
     for row in rows.tolist():
-        if chosen.keys().isdisjoint([*hierarchy.parents(row).tolist(), *hierarchy.children(row).tolist()]):
+        if chosen.keys().isdisjoint(
+            [*hierarchy.parents(row).tolist(), *hierarchy.children(row).tolist()]
+        ):
             chosen[row] = None
         if len(chosen) == min(most, len(rows) // 5):
             break
     return np.array(list(chosen))
 
 
-def _without(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, rows: Any) -> ontodex.KnowledgeGraph:
+def _without(
+    graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, rows: Any
+) -> ontodex.KnowledgeGraph:
     """Take entities out of a hierarchy; their children become those of their parents."""
     through = [
         (child, parent)
@@ -139,7 +159,9 @@ def _is_parent(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, row: int, ot
     return other in {graph.ids[parent] for parent in hierarchy.parents(row).tolist()}
 
 
-def reciprocal_ranks(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, asked: Any, answers: list[Hits]) -> Any:
+def reciprocal_ranks(
+    graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, asked: Any, answers: list[Hits]
+) -> Any:
     """Return one over the rank of the best direct parent of each entity; of children, turn the hierarchy."""
     first = []
     for row, hits in zip(asked.tolist(), answers, strict=True):
@@ -148,7 +170,9 @@ def reciprocal_ranks(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, asked:
     return 1 / np.array(first)
 
 
-def _figures(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, taken: Any, answers: list[Hits]) -> dict[str, float]:
+def _figures(
+    graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, taken: Any, answers: list[Hits]
+) -> dict[str, float]:
     found = {(depth, k): [0, 0] for k in (10, K) for depth in DEPTHS}
     for row, hits in zip(taken.tolist(), answers, strict=True):
         ranks = {hit.id: rank for rank, hit in enumerate(hits, 1)}
@@ -164,7 +188,9 @@ def _figures(graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, taken: Any, an
         "hits@10": float((reciprocal >= 0.1).mean()),
     }
     for (depth, k), (right, total) in found.items():
-        away = f"{depth} or more links" if depth == DEPTHS[-1] else f"{depth} link{'s' * (depth > 1)}"
+        away = (
+            f"{depth} or more links" if depth == DEPTHS[-1] else f"{depth} link{'s' * (depth > 1)}"
+        )
         figures[f"ancestors {away} away in the first {k}"] = right / max(1, total)
     return figures
 
@@ -184,27 +210,37 @@ def _figures_of_children(
         f"{what}, HiT alone": hit_alone(engine).ranked("children", names, K, "include"),
         f"{what}, cosine": engine.search_batch(names, K),
     }
-    figures = {way: _found_children(graph, hierarchy, rows, answers) for way, answers in ways.items()}
-    figures[f"probability of {what}"] = chances(graph, hierarchy.turned().is_ancestor, rows, found)
+    figures = {
+        way: _found_children(graph, hierarchy, rows, answers) for way, answers in ways.items()
+    }
+    figures[f"probability of {what}"] = probabilities(
+        graph, hierarchy.turned().is_ancestor, rows, found
+    )
     return figures
 
 
-def chances(graph: ontodex.KnowledgeGraph, is_answer: Any, taken: Any, answers: list[Hits]) -> dict[str, float]:
+def probabilities(
+    graph: ontodex.KnowledgeGraph, is_answer: Any, taken: Any, answers: list[Hits]
+) -> dict[str, float]:
     """Compare the probabilities of the first ten answers with how many are true, direct or not."""
     rows = {entity: row for row, entity in enumerate(graph.ids)}
     listed = [
-        (row, rows[hit.id], hit.probability) for row, hits in zip(taken, answers, strict=True) for hit in hits[:10]
+        (row, rows[hit.id], hit.probability)
+        for row, hits in zip(taken, answers, strict=True)
+        for hit in hits[:10]
     ]
-    asked, found, chances = (np.array(column) for column in zip(*listed, strict=True))
+    asked, found, probabilities = (np.array(column) for column in zip(*listed, strict=True))
     true = is_answer(asked, found)
     return {
         "true": true.mean(),
-        "log loss": log_loss(true, chances, labels=[False, True]),
-        "area under the ROC curve": roc_auc_score(true, chances) if 0 < true.mean() < 1 else math.nan,
+        "log loss": log_loss(true, probabilities, labels=[False, True]),
+        "area under the ROC curve": roc_auc_score(true, probabilities)
+        if 0 < true.mean() < 1
+        else math.nan,
         "calibration error, ten bands": np.mean(
             [
-                abs(chances[band].mean() - true[band].mean())
-                for band in np.array_split(np.argsort(chances), min(10, len(chances)))
+                abs(probabilities[band].mean() - true[band].mean())
+                for band in np.array_split(np.argsort(probabilities), min(10, len(probabilities)))
             ]
         ),
     }
@@ -213,14 +249,22 @@ def chances(graph: ontodex.KnowledgeGraph, is_answer: Any, taken: Any, answers: 
 def _found_children(
     graph: ontodex.KnowledgeGraph, hierarchy: Hierarchy, taken: Any, answers: list[Hits]
 ) -> dict[str, float]:
-    reciprocal, recalls = reciprocal_ranks(graph, hierarchy.turned(), taken, answers), {10: [], K: []}
+    reciprocal, recalls = (
+        reciprocal_ranks(graph, hierarchy.turned(), taken, answers),
+        {10: [], K: []},
+    )
     for row, hits in zip(taken.tolist(), answers, strict=True):
         ranks = {hit.id: rank for rank, hit in enumerate(hits, 1)}
-        found = np.array([ranks.get(graph.ids[child], np.inf) for child in hierarchy.children(row).tolist()])
+        found = np.array(
+            [ranks.get(graph.ids[child], np.inf) for child in hierarchy.children(row).tolist()]
+        )
         for k, recall in recalls.items():
             recall.append((found <= k).sum() / min(k, len(found)))
     return {
         "MRR of the best direct child": float(reciprocal.mean()),
         "hits@1": float((reciprocal == 1).mean()),
-        **{f"direct children in the first {k}": float(np.mean(recall)) for k, recall in recalls.items()},
+        **{
+            f"direct children in the first {k}": float(np.mean(recall))
+            for k, recall in recalls.items()
+        },
     }

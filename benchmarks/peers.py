@@ -15,7 +15,9 @@ from ontodex.graph import KnowledgeGraph
 
 __all__ = ["DistMultPeer"]
 
-warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)  # of PyKEEN's own making
+warnings.filterwarnings(
+    "ignore", "The given NumPy array is not writable", UserWarning
+)  # of PyKEEN's own making
 
 
 class DistMultPeer:
@@ -30,14 +32,18 @@ class DistMultPeer:
     def __init__(self, vectors: NDArray[np.float32], graph: KnowledgeGraph, seed: int) -> None:
         self._vectors = vectors
         rng = np.random.default_rng((seed, 4))
-        self._relations = 1 + 0.1 * rng.standard_normal((graph.n_relations, vectors.shape[1]), dtype=np.float32)
+        self._relations = 1 + 0.1 * rng.standard_normal(
+            (graph.n_relations, vectors.shape[1]), dtype=np.float32
+        )
         self.known = torch.from_numpy(graph.triples.astype(np.int64))
         self.factory = TriplesFactory(
             mapped_triples=self.known,
             entity_to_id={name: row for row, name in enumerate(graph.ids)},
             relation_to_id={name: row for row, name in enumerate(graph.relation_ids)},
         )
-        self.model = DistMult(triples_factory=self.factory, embedding_dim=vectors.shape[1], random_seed=seed)
+        self.model = DistMult(
+            triples_factory=self.factory, embedding_dim=vectors.shape[1], random_seed=seed
+        )
         self.model.eval()
         for held, wanted in zip(
             (*self.model.entity_representations, *self.model.relation_representations),
@@ -54,5 +60,7 @@ class DistMultPeer:
 
     def tails(self, head: str, relation: str, k: int) -> list[str]:
         """Return the best tails that are not known, as PyKEEN's documentation has it."""
-        predicted = predict_target(self.model, head=head, relation=relation, triples_factory=self.factory)
+        predicted = predict_target(
+            self.model, head=head, relation=relation, triples_factory=self.factory
+        )
         return [str(name) for name in predicted.filter_triples(self.known).df["tail_label"].head(k)]

@@ -70,6 +70,10 @@ class PublicHiT:
 
     def _features(self, texts: list[str]) -> dict[str, torch.Tensor]:
         tokens = self.model.tokenizer(
-            texts, padding=True, truncation=True, max_length=self.model.max_seq_length, return_tensors="pt"
+            texts,
+            padding=True,
+            truncation=True,
+            max_length=self.model.max_seq_length,
+            return_tensors="pt",
         )
         return dict(tokens.to(self._device))

@@ -34,7 +34,9 @@ class PublicTrees(nn.Module):
         self.up, self.down = nn.Linear(2 * size, size), nn.Linear(size, 2 * size)
         self._optimiser = torch.optim.Adam(self.parameters(), lr=1e-3)
 
-    def trees(self, tokens: NDArray[np.int64], lengths: NDArray[np.int64]) -> tuple[list[Tensor], NDArray[np.int64]]:
+    def trees(
+        self, tokens: NDArray[np.int64], lengths: NDArray[np.int64]
+    ) -> tuple[list[Tensor], NDArray[np.int64]]:
         """Return the vectors of the nodes as they were made, and (sentence, left, right, parent) of each merge."""
         texts, longest = len(lengths), int(lengths.max())
         places = np.full((texts, longest), -1)
@@ -52,11 +54,16 @@ class PublicTrees(nn.Module):
             best = cosines.argmax(1)[open_ones]
             left, right = row[open_ones, best], row[open_ones, best + 1]
             parts = torch.cat(
-                [left.view(-1, self.channels, self.size), right.view(-1, self.channels, self.size)], dim=2
+                [left.view(-1, self.channels, self.size), right.view(-1, self.channels, self.size)],
+                dim=2,
             )
             parents = nn.functional.dropout(self.up(parts).flatten(1), 0.1, self.training)
             numbers = torch.arange(made, made + len(open_ones))
-            merges.append(torch.stack([open_ones, node[open_ones, best], node[open_ones, best + 1], numbers], dim=1))
+            merges.append(
+                torch.stack(
+                    [open_ones, node[open_ones, best], node[open_ones, best + 1], numbers], dim=1
+                )
+            )
             made += len(open_ones)
             vectors.append(parents)
             row, node = row.clone(), node.clone()
@@ -70,7 +77,9 @@ class PublicTrees(nn.Module):
             node = node[keep].view(texts, -1)
         return vectors, torch.cat(merges).numpy()
 
-    def step(self, tokens: NDArray[np.int64], lengths: NDArray[np.int64], *, loss: bool = True) -> None:
+    def step(
+        self, tokens: NDArray[np.int64], lengths: NDArray[np.int64], *, loss: bool = True
+    ) -> None:
         """Take a training step; without the loss, only its trees, up and down, forwards and backwards."""
         vectors, merges = self.trees(tokens, lengths)
         up = torch.cat(vectors)
@@ -81,7 +90,9 @@ class PublicTrees(nn.Module):
         inner = np.setdiff1d(parent_of, merges[:, 1:3])
         alone = np.setdiff1d(np.arange(len(tokens)), merges[:, 1:3])
         down: list[Tensor] = [up[torch.from_numpy(np.concatenate([inner, alone]))]]
-        where = {int(node): place for place, node in enumerate(np.concatenate([inner, alone]).tolist())}
+        where = {
+            int(node): place for place, node in enumerate(np.concatenate([inner, alone]).tolist())
+        }
         for height in range(int(level.max()), 0, -1):
             now = merges[level[parent_of] == height]
             own = torch.cat(down)[torch.tensor([where[node] for node in now[:, 3].tolist()])]
@@ -92,7 +103,11 @@ class PublicTrees(nn.Module):
                 down.append(nn.functional.dropout(half.flatten(1), 0.1, self.training))
         found = torch.cat(down)[torch.tensor([where[node] for node in range(len(up))])]
         if loss:
-            logits = nn.functional.normalize(up, dim=1) @ nn.functional.normalize(found, dim=1).T * math.exp(0.2)
+            logits = (
+                nn.functional.normalize(up, dim=1)
+                @ nn.functional.normalize(found, dim=1).T
+                * math.exp(0.2)
+            )
             rows = torch.arange(len(up))
             entropy = nn.functional.cross_entropy
             total = (entropy(logits, rows) + entropy(logits.T, rows)) / 2

@@ -15,7 +15,17 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-__all__ = ["KEYS", "RESULTS", "Goal", "Measured", "code_state", "expect_data", "flat", "make_record", "write_record"]
+__all__ = [
+    "KEYS",
+    "RESULTS",
+    "Goal",
+    "Measured",
+    "code_state",
+    "expect_data",
+    "flat",
+    "make_record",
+    "write_record",
+]
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -47,7 +57,9 @@ class Goal:
 
     def met(self, value: float) -> bool:
         """Tell whether a value is within."""
-        return (self.at_most is None or value <= self.at_most) and (self.at_least is None or value >= self.at_least)
+        return (self.at_most is None or value <= self.at_most) and (
+            self.at_least is None or value >= self.at_least
+        )
 
 
 @dataclass
@@ -91,16 +103,22 @@ def flat(figures: Mapping[str, Any], above: str = "") -> dict[str, Any]:
 def expect_data(options: argparse.Namespace, name: str) -> None:
     """Leave with a message if a benchmark that needs the folder of benchmark data was not given it."""
     if options.data is None:
-        sys.exit(f"python -m benchmarks {name}: expected --data DIR or $ONTODEX_DATA, found neither")
+        sys.exit(
+            f"python -m benchmarks {name}: expected --data DIR or $ONTODEX_DATA, found neither"
+        )
 
 
 def code_state() -> dict[str, Any]:
     """Return the commit, and whether files differ from it; asked before a run, for others may commit meanwhile."""
-    changed = _git("status", "--porcelain", "--", ".", ":!benchmarks/results", ":!benchmarks/README.md")
+    changed = _git(
+        "status", "--porcelain", "--", ".", ":!benchmarks/results", ":!benchmarks/README.md"
+    )
     return {"commit": _git("rev-parse", "HEAD"), "dirty": bool(changed)}
 
 
-def make_record(measured: Measured, command: str, code: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def make_record(
+    measured: Measured, command: str, code: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the whole record: what was measured, and on what.
 
     Args:
@@ -150,7 +168,9 @@ def _rows(record: Mapping[str, Any]) -> set[str]:
 
 
 def _git(*arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     return done.stdout.strip()
 
 
@@ -178,7 +198,9 @@ def _cpu() -> str:
     info = Path("/proc/cpuinfo")
     if not info.exists():
         return platform.processor() or platform.machine()
-    facts = dict(line.split(":", 1) for line in info.read_text().split("\n\n")[0].splitlines() if ":" in line)
+    facts = dict(
+        line.split(":", 1) for line in info.read_text().split("\n\n")[0].splitlines() if ":" in line
+    )
     known = {name.strip(): value.strip() for name, value in facts.items()}
     return f"{known.get('model name', platform.machine())}, family {known.get('cpu family')} model {known.get('model')}"
 

@@ -37,7 +37,9 @@ Scores = dict[str, NDArray[np.float64]]
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     parser.add_argument("--graph", choices=list(GRAPHS), action="append", help="default: both")
-    parser.add_argument("--questions", type=int, default=1000, help="of each kind (default %(default)s)")
+    parser.add_argument(
+        "--questions", type=int, default=1000, help="of each kind (default %(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -66,7 +68,12 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
         with tempfile.TemporaryDirectory() as folder:
             training = ontodex.HyperCLTraining(steps=5) if options.quick else None
             structure = ontodex.ComplExTraining(steps=20) if options.quick else True
-            settings = {"training": training, "structure": structure, "hierarchy": False, "entailment": False}
+            settings = {
+                "training": training,
+                "structure": structure,
+                "hierarchy": False,
+                "entailment": False,
+            }
             with ontodex.build(graph, Path(folder) / "relations.odx", **settings) as engine:
                 for kind, triples in kinds.items():
                     figures.update(_figures(engine, whole, triples[: options.questions], kind))
@@ -114,8 +121,15 @@ def _figures(
     found: dict[str, float] = {}
     for way, own in ranks.items():
         metrics = rank_metrics(np.array(own))
-        found.update({f"{kind} · {way} · {metric}": metrics[metric] for metric in ("mrr", "hits@1", "hits@3")})
-    found[f"{kind} · probability of the first, less its share of right ones"] = float(np.mean(promised))
+        found.update(
+            {
+                f"{kind} · {way} · {metric}": metrics[metric]
+                for metric in ("mrr", "hits@1", "hits@3")
+            }
+        )
+    found[f"{kind} · probability of the first, less its share of right ones"] = float(
+        np.mean(promised)
+    )
     found[f"{kind} · ms for a question"] = 1000 * seconds / len(pairs)
     return found
 
@@ -130,11 +144,13 @@ def _baselines(engine: ontodex.Engine, head: int, tail: int) -> Scores:
     vectors = index.vectors("link")[np.array([head, tail])]
     cosines = sum(
         score_pairs(
-            vectors[[1 - side]], index.projections.by_each(vectors[side], slice(count * side, count * (1 + side)))[None]
+            vectors[[1 - side]],
+            index.projections.by_each(vectors[side], slice(count * side, count * (1 + side)))[None],
         )[0]
         for side in (0, 1)
     )
     return {
         TEXTS: np.asarray(cosines),
-        COUNTS: np.log(likely._shares((one, vectors[0]), False)) + np.log(likely._shares((other, vectors[1]), True)),
+        COUNTS: np.log(likely._shares((one, vectors[0]), False))
+        + np.log(likely._shares((other, vectors[1]), True)),
     }

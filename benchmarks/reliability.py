@@ -46,7 +46,9 @@ def run(options: argparse.Namespace) -> Iterator[Measured]:
     with tempfile.TemporaryDirectory() as folder:
         noted = Path(folder) / "figures.json"
         command = [sys.executable, "-m", "pytest", "tests/reliability", "--figures", str(noted)]
-        done = subprocess.run([*command, *([] if options.quick else ["--torture"])], cwd=ROOT, stdout=sys.stderr)
+        done = subprocess.run(
+            [*command, *([] if options.quick else ["--torture"])], cwd=ROOT, stdout=sys.stderr
+        )
         if done.returncode:
             sys.exit("a promise was broken; nothing is recorded")
         figures = json.loads(noted.read_text(encoding="utf-8"))
@@ -56,7 +58,9 @@ def run(options: argparse.Namespace) -> Iterator[Measured]:
 
 def write_page(path: Path = PAGE) -> Path:
     """Write ``docs/reliability.md``; return its path."""
-    path.write_text(page(json.loads((RESULTS / f"{NAME}.json").read_text(encoding="utf-8"))), encoding="utf-8")
+    path.write_text(
+        page(json.loads((RESULTS / f"{NAME}.json").read_text(encoding="utf-8"))), encoding="utf-8"
+    )
     return path
 
 
@@ -64,7 +68,9 @@ def page(record: Mapping[str, Any]) -> str:
     """Return ``docs/reliability.md`` for a record."""
     lines = ["| what | figures |", "| --- | --- |"]
     for group, about in TRIED.items():
-        figures = "<br>".join(f"{key}: {_shown(value)}" for key, value in record["figures"][group].items())
+        figures = "<br>".join(
+            f"{key}: {_shown(value)}" for key, value in record["figures"][group].items()
+        )
         lines.append(f"| {about} | {figures} |")
     lines += ["", *(f"* {note}" for note in record["notes"] if note.split(":")[0] not in TRIED)]
     return PROMISE.read_text(encoding="utf-8").replace("TRIED", "\n".join(lines))

@@ -28,11 +28,23 @@ PEER = "bare IndexFlatIP, ms"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
-    parser.add_argument("--entities", type=int, nargs="+", default=[100_000, 1_000_000], help="default 100000 1000000")
     parser.add_argument(
-        "--batches", type=int, nargs="+", default=[1, 64, 512], help="queries at once, default 1 64 512"
+        "--entities",
+        type=int,
+        nargs="+",
+        default=[100_000, 1_000_000],
+        help="default 100000 1000000",
     )
-    parser.add_argument("--rounds", type=int, default=7, help="rounds, all in turn in each (default %(default)s)")
+    parser.add_argument(
+        "--batches",
+        type=int,
+        nargs="+",
+        default=[1, 64, 512],
+        help="queries at once, default 1 64 512",
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=7, help="rounds, all in turn in each (default %(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -70,7 +82,13 @@ def _measure(count: int, options: argparse.Namespace) -> Measured:
         name=f"retrieval-{count}",
         title=f"Retrieval, {count:,} entities x {DIM}",
         seed=options.seed,
-        settings={"entities": count, "dim": DIM, "k": K, "batches": options.batches, "rounds": options.rounds},
+        settings={
+            "entities": count,
+            "dim": DIM,
+            "k": K,
+            "batches": options.batches,
+            "rounds": options.rounds,
+        },
         figures=figures,
         goals=_goals(figures, count),
         notes=NOTES,
@@ -94,7 +112,9 @@ NOTES = [
 def _goals(figures: dict[str, Any], count: int) -> dict[str, Goal]:
     goals = {
         f"batch {name} · {what}, ratio": Goal(at_most=1.15)
-        for name in (group.removeprefix("batch ") for group in figures if group.startswith("batch "))
+        for name in (
+            group.removeprefix("batch ") for group in figures if group.startswith("batch ")
+        )
         for what in ("exact top-10", "filtered", "engine.tails_batch")
         if f"{what}, ratio" in figures[f"batch {name}"]
     }
@@ -117,14 +137,23 @@ def _searches(
     peer = faiss.IndexFlatIP(DIM)
     peer.add(vectors)
     groups: dict[str, dict[str, float]] = {}
-    with ontodex.open(path, device="cpu", exact=True) as engine, ontodex.open(path, device="cpu") as default:
+    with (
+        ontodex.open(path, device="cpu", exact=True) as engine,
+        ontodex.open(path, device="cpu") as default,
+    ):
         graph, searcher, large = engine.graph, engine.searcher("link"), default.searcher("link")
         for batch in options.batches:
             _say(f"batches of {batch} …")
             rows, queries = made.queries(vectors, batch)
             relations = [_relation(graph, row) for row in rows.tolist()]
-            known = [graph.tails_of(row, number).astype(np.int64) for row, number in zip(rows, relations, strict=True)]
-            asked = [(graph.ids[row], RELATIONS[number]) for row, number in zip(rows, relations, strict=True)]
+            known = [
+                graph.tails_of(row, number).astype(np.int64)
+                for row, number in zip(rows, relations, strict=True)
+            ]
+            asked = [
+                (graph.ids[row], RELATIONS[number])
+                for row, number in zip(rows, relations, strict=True)
+            ]
             calls: dict[str, Callable[[], Any]] = {
                 PEER: lambda queries=queries: peer.search(queries, K),
                 "exact top-10": lambda queries=queries: searcher.top(queries, K),
@@ -132,7 +161,9 @@ def _searches(
                 "engine.tails_batch": lambda asked=asked: engine.tails_batch(asked, K),
             }
             if large.approximate is not None:
-                calls["candidates"] = lambda queries=queries, known=known: large.top(queries, K, known)
+                calls["candidates"] = lambda queries=queries, known=known: large.top(
+                    queries, K, known
+                )
             figures = in_turn(calls, PEER, options.rounds)
             figures["known tails left out, mean"] = float(np.mean([len(tails) for tails in known]))
             _, same = peer.search(queries, K)
@@ -150,15 +181,21 @@ def _relation(graph: ontodex.KnowledgeGraph, row: int) -> int:
 
 
 def _share(found: Any, rows: NDArray[np.int64]) -> float:
-    return float(np.mean([np.mean(one[0] == other) for one, other in zip(found, rows, strict=True)]))
+    return float(
+        np.mean([np.mean(one[0] == other) for one, other in zip(found, rows, strict=True)])
+    )
 
 
-def _recall(exact: Searcher, large: Searcher, queries: NDArray[np.float32], known: list[NDArray[np.int64]]) -> float:
+def _recall(
+    exact: Searcher, large: Searcher, queries: NDArray[np.float32], known: list[NDArray[np.int64]]
+) -> float:
     pairs = zip(exact.top(queries, K, known), large.top(queries, K, known), strict=True)
     return float(np.mean([np.isin(one[0], other[0]).mean() for one, other in pairs]))
 
 
-def _pykeen(made: Synthetic, vectors: NDArray[np.float32], path: Path, queries: int = 7) -> dict[str, float]:
+def _pykeen(
+    made: Synthetic, vectors: NDArray[np.float32], path: Path, queries: int = 7
+) -> dict[str, float]:
     """Time single queries with filters against PyKEEN, if it is installed."""
     try:
         from benchmarks.peers import DistMultPeer
@@ -172,12 +209,18 @@ def _pykeen(made: Synthetic, vectors: NDArray[np.float32], path: Path, queries: 
         each: list[dict[str, float]] = []
         for row in rows.tolist():
             number = _relation(graph, row)
-            known, head, relation = graph.tails_of(row, number).astype(np.int64), graph.ids[row], RELATIONS[number]
+            known, head, relation = (
+                graph.tails_of(row, number).astype(np.int64),
+                graph.ids[row],
+                RELATIONS[number],
+            )
             query = peer.query(row, number)
             calls: dict[str, Callable[[], Any]] = {
                 "PyKEEN, ms": lambda head=head, relation=relation: peer.tails(head, relation, K),
                 "search": lambda query=query, known=known: searcher.top(query, K, [known]),
-                "engine.tails": lambda head=head, relation=relation: engine.tails(head, relation, K),
+                "engine.tails": lambda head=head, relation=relation: engine.tails(
+                    head, relation, K
+                ),
             }
             figures = in_turn(calls, "PyKEEN, ms", 3)
             same = [graph.ids[one] for one in searcher.top(query, K, [known])[0][0].tolist()]

@@ -41,7 +41,9 @@ Ranked = Callable[[list[str]], list[list[int]]]
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
-    parser.add_argument("--questions", type=int, default=600, help="of each kind (default %(default)s)")
+    parser.add_argument(
+        "--questions", type=int, default=600, help="of each kind (default %(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -57,16 +59,26 @@ def run(options: argparse.Namespace) -> list[Measured]:
         fewer, hidden = _without_some(graph, draw)
         kinds = {
             "synonyms unknown": hidden,
-            "misspelt": [(misspelt(label, draw), row) for row, label in enumerate(graph.labels) if len(label) > 4],
+            "misspelt": [
+                (misspelt(label, draw), row)
+                for row, label in enumerate(graph.labels)
+                if len(label) > 4
+            ],
             "one word less, shuffled": [
-                (shuffled(label, draw), row) for row, label in enumerate(graph.labels) if len(label.split()) > 2
+                (shuffled(label, draw), row)
+                for row, label in enumerate(graph.labels)
+                if len(label.split()) > 2
             ],
         }
         for kind, found in _figures(fewer, kinds, options.questions, draw).items():
             figures[f"{name} · {kind}"] = found
-        definitions = [(text, row) for row, text in enumerate(graph.definitions) if len(text.split()) > 4]
+        definitions = [
+            (text, row) for row, text in enumerate(graph.definitions) if len(text.split()) > 4
+        ]
         named = _copy(graph, [list(names) for names in graph.synonyms], definitions=False)
-        for kind, found in _figures(named, {"by its definition": definitions}, options.questions, draw).items():
+        for kind, found in _figures(
+            named, {"by its definition": definitions}, options.questions, draw
+        ).items():
             figures[f"{name} · {kind}"] = found
     return [
         Measured(
@@ -105,7 +117,9 @@ def shuffled(name: str, draw: random.Random) -> str:
     return " ".join(words)
 
 
-def _copy(graph: KnowledgeGraph, synonyms: Sequence[Sequence[str]], *, definitions: bool = True) -> KnowledgeGraph:
+def _copy(
+    graph: KnowledgeGraph, synonyms: Sequence[Sequence[str]], *, definitions: bool = True
+) -> KnowledgeGraph:
     """Return the entities of a graph, in its order, with other synonyms."""
     builder = GraphBuilder(graph.source)
     for row, identifier in enumerate(graph.ids):
@@ -116,28 +130,50 @@ def _copy(graph: KnowledgeGraph, synonyms: Sequence[Sequence[str]], *, definitio
 
 def _without_some(graph: KnowledgeGraph, draw: random.Random) -> tuple[KnowledgeGraph, Questions]:
     """Take out some synonyms, and ask for them."""
-    hidden = [(name, row) for row, names in enumerate(graph.synonyms) for name in names if draw.random() < HIDDEN]
+    hidden = [
+        (name, row)
+        for row, names in enumerate(graph.synonyms)
+        for name in names
+        if draw.random() < HIDDEN
+    ]
     gone = set(hidden)
-    kept = [[name for name in names if (name, row) not in gone] for row, names in enumerate(graph.synonyms)]
+    kept = [
+        [name for name in names if (name, row) not in gone]
+        for row, names in enumerate(graph.synonyms)
+    ]
     return _copy(graph, kept), hidden
 
 
-def _figures(graph: KnowledgeGraph, kinds: dict[str, Questions], most: int, draw: random.Random) -> dict[str, float]:
+def _figures(
+    graph: KnowledgeGraph, kinds: dict[str, Questions], most: int, draw: random.Random
+) -> dict[str, float]:
     figures = {}
     with tempfile.TemporaryDirectory() as folder:
-        settings = {"train": False, "structure": False, "hierarchy": False, "entailment": False, "quiet": True}
+        settings = {
+            "train": False,
+            "structure": False,
+            "hierarchy": False,
+            "entailment": False,
+            "quiet": True,
+        }
         with ontodex.build(graph, Path(folder) / "search.odx", **settings) as engine:
             row_of = {name: row for row, name in enumerate(engine.graph.ids)}
             meant = [row_of[name] for name in graph.ids]
             ways: dict[str, Ranked] = {
-                "search": lambda texts: [[row_of[hit.id] for hit in hits] for hits in engine.search_batch(texts, K)],
+                "search": lambda texts: [
+                    [row_of[hit.id] for hit in hits] for hits in engine.search_batch(texts, K)
+                ],
                 "text alone": lambda texts: [
                     [row_of[hit.id] for hit in hits] for hits in engine.similar_batch(texts, K)
                 ],
                 "trigrams alone": _by_trigrams(engine.graph),
             }
             for kind, asked in kinds.items():
-                new = [(text, row) for text, row in asked if ":" not in text and engine.graph.find_all(text) is None]
+                new = [
+                    (text, row)
+                    for text, row in asked
+                    if ":" not in text and engine.graph.find_all(text) is None
+                ]
                 if len(new) < min(20, most):
                     continue
                 new = draw.sample(new, min(most, len(new)))
@@ -150,14 +186,22 @@ def _figures(graph: KnowledgeGraph, kinds: dict[str, Questions], most: int, draw
                         for rows, (_, row) in zip(answers, new, strict=True)
                     ]
                     metrics = rank_metrics(np.array(ranks))
-                    figures.update({f"{kind} · {way} · {metric}": metrics[metric] for metric in ("mrr", "hits@10")})
+                    figures.update(
+                        {
+                            f"{kind} · {way} · {metric}": metrics[metric]
+                            for metric in ("mrr", "hits@10")
+                        }
+                    )
                     figures[f"{kind} · {way} · ms for a question"] = 1000 * took / len(new)
     return figures
 
 
 def _by_trigrams(graph: KnowledgeGraph) -> Ranked:
     """Rank entities by scikit-learn's TF-IDF of the trigrams of their names."""
-    names = [[in_words(label), *synonyms] for label, synonyms in zip(graph.labels, graph.synonyms, strict=True)]
+    names = [
+        [in_words(label), *synonyms]
+        for label, synonyms in zip(graph.labels, graph.synonyms, strict=True)
+    ]
     firsts = np.cumsum([0, *(len(own) for own in names[:-1])])
     vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 3), strip_accents="unicode")
     stored = vectorizer.fit_transform([name for own in names for name in own])

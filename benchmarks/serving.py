@@ -19,7 +19,7 @@ def build(path: Path, entities: int, seed: int) -> dict[str, Any]:
     """Build an index; memory is what comes on top of the imports and the graph's source."""
     from benchmarks.synthetic import Synthetic, encoders, graph_of
     from ontodex.indexers.build import build_index
-    from ontodex.indexers.building.encoder_files import Encoders
+    from ontodex.indexers.encoder_files import Encoders
 
     importlib.import_module("faiss")
     imported = peak_bytes()
@@ -29,7 +29,11 @@ def build(path: Path, entities: int, seed: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         text, link = encoders(made, Path(folder))
         build_index(graph, path, Encoders(text, link=link), quiet=True)
-    return {"seconds": time.perf_counter() - start, "peak": peak_bytes() - imported, "imports": imported}
+    return {
+        "seconds": time.perf_counter() - start,
+        "peak": peak_bytes() - imported,
+        "imports": imported,
+    }
 
 
 def first_answer(path: Path, entity: str, relation: str) -> dict[str, Any]:

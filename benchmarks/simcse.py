@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from ontodex.encoders.sentence_transformer import load_sentence_transformer
 from ontodex.encoders.text import TextEncoder
-from ontodex.graph import EntailmentPairs
+from ontodex.trainers.data.entailment_pairs import EntailmentPairs
 from ontodex.trainers.entailment.batches import EntailmentBatch, EntailmentBatches
 from ontodex.trainers.entailment.evaluation import Judged
 from ontodex.trainers.entailment.gauss_cse import GaussCSETraining
@@ -25,7 +25,9 @@ __all__ = ["judge_points", "train_points"]
 class _PointModel(nn.Module):
     """Entailed hypotheses against the others of the batch and contradictions, by cosine (Gao et al., EMNLP 2021)."""
 
-    def __init__(self, encoder: TextEncoder, texts: Sequence[str], settings: GaussCSETraining) -> None:
+    def __init__(
+        self, encoder: TextEncoder, texts: Sequence[str], settings: GaussCSETraining
+    ) -> None:
         super().__init__()
         trained = load_sentence_transformer(encoder.folder, encoder.device, unit=False)
         self.tower = TextTower(trained)
@@ -39,7 +41,11 @@ class _PointModel(nn.Module):
 
 
 def train_points(
-    pairs: EntailmentPairs, folder: Path, encoder: TextEncoder, settings: GaussCSETraining, steps: int
+    pairs: EntailmentPairs,
+    folder: Path,
+    encoder: TextEncoder,
+    settings: GaussCSETraining,
+    steps: int,
 ) -> TextEncoder:
     """Train as many batches of the same pairs; return the encoder, of unit vectors."""
     torch.manual_seed(settings.seed)

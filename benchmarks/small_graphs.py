@@ -54,7 +54,9 @@ PEERS: dict[str, dict[str, Any]] = {
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     parser.add_argument("--graph", choices=GRAPHS, action="append", help="default: all")
-    parser.add_argument("--epochs", type=int, default=200, help="of PyKEEN, stopped early (default %(default)s)")
+    parser.add_argument(
+        "--epochs", type=int, default=200, help="of PyKEEN, stopped early (default %(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -75,7 +77,9 @@ def run(options: argparse.Namespace) -> list[Measured]:
             seed=options.seed,
             settings={"epochs of PyKEEN, at most": options.epochs, "peers": PEERS},
             figures=figures,
-            goals={f"{name}, ontodex · {SHARE}": Goal(at_least=1.0) for name in options.graph or GRAPHS},
+            goals={
+                f"{name}, ontodex · {SHARE}": Goal(at_least=1.0) for name in options.graph or GRAPHS
+            },
             notes=[
                 "The graphs and their splits are those of PyKEEN's wheel; entities are called what they are called there: "
                 "“person100”, “term6” in Kinships, which say nothing. Filtered ranks of both directions, mean rank of ties.",
@@ -98,7 +102,9 @@ def _ours(options: argparse.Namespace, name: str, folder: Path) -> dict[str, flo
     with ontodex.build(
         graph,
         folder / "index.odx",
-        training=ontodex.HyperCLTraining(seed=options.seed, **({"steps": 20} if options.quick else {})),
+        training=ontodex.HyperCLTraining(
+            seed=options.seed, **({"steps": 20} if options.quick else {})
+        ),
         hierarchy=False,
         entailment=False,
         quiet=True,
@@ -107,7 +113,8 @@ def _ours(options: argparse.Namespace, name: str, folder: Path) -> dict[str, flo
         projector = Projector(engine.index)
         vectors, better = engine.index.vectors(projector.space), [projector.adjust]
         found, as_papers = (
-            evaluate_links(graph, vectors, projector.ask, adjust=better, itself=itself) for itself in (False, True)
+            evaluate_links(graph, vectors, projector.ask, adjust=better, itself=itself)
+            for itself in (False, True)
         )
     return {**{key: found[key] for key in KEPT}, **_in_form(as_papers), "seconds": took}
 
@@ -115,7 +122,10 @@ def _ours(options: argparse.Namespace, name: str, folder: Path) -> dict[str, flo
 def _labelled(dataset: Dataset) -> dict[str, Any]:
     """Return the triples of each split, as names."""
     found = {"train": dataset.training, "valid": dataset.validation, "test": dataset.testing}
-    return {part: dataset.training.label_triples(factory.mapped_triples) for part, factory in found.items()}
+    return {
+        part: dataset.training.label_triples(factory.mapped_triples)
+        for part, factory in found.items()
+    }
 
 
 def _peer(options: argparse.Namespace, name: str, peer: str) -> dict[str, float]:
@@ -123,7 +133,11 @@ def _peer(options: argparse.Namespace, name: str, peer: str) -> dict[str, float]
     result = pipeline(
         dataset=name,
         **PEERS[peer],
-        training_kwargs={"num_epochs": 2 if options.quick else options.epochs, "batch_size": 128, "use_tqdm": False},
+        training_kwargs={
+            "num_epochs": 2 if options.quick else options.epochs,
+            "batch_size": 128,
+            "use_tqdm": False,
+        },
         stopper="early",
         stopper_kwargs={"frequency": 10, "patience": 10, "relative_delta": 0.002},
         evaluator_kwargs={"filtered": True},
@@ -132,18 +146,30 @@ def _peer(options: argparse.Namespace, name: str, peer: str) -> dict[str, float]
         device="cpu",
     )
     names = {"mrr": "inverse_harmonic_mean_rank", "hits@1": "hits_at_1", "hits@10": "hits_at_10"}
-    own = {key: float(result.metric_results.get_metric(f"both.realistic.{theirs}")) for key, theirs in names.items()}
+    own = {
+        key: float(result.metric_results.get_metric(f"both.realistic.{theirs}"))
+        for key, theirs in names.items()
+    }
     took = time.perf_counter() - start
-    return {**_without_asked(result.model, get_dataset(dataset=name)), **_in_form(own), "seconds": took}
+    return {
+        **_without_asked(result.model, get_dataset(dataset=name)),
+        **_in_form(own),
+        "seconds": took,
+    }
 
 
 def _without_asked(model: Model, dataset: Dataset) -> dict[str, float]:
     """Rank as ontodex answers: other true answers left out, and the entity that is asked about."""
-    true = torch.cat([part.mapped_triples for part in (dataset.training, dataset.validation, dataset.testing)])
+    true = torch.cat(
+        [part.mapped_triples for part in (dataset.training, dataset.validation, dataset.testing)]
+    )
     asked, ranks = dataset.testing.mapped_triples, []
     known = dataset.training.mapped_triples
     reflexive = known[known[:, 0] == known[:, 2], 1].unique()
-    for given, wanted, scored in ((0, 2, model.predict_t(asked[:, [0, 1]])), (2, 0, model.predict_h(asked[:, [1, 2]]))):
+    for given, wanted, scored in (
+        (0, 2, model.predict_t(asked[:, [0, 1]])),
+        (2, 0, model.predict_h(asked[:, [1, 2]])),
+    ):
         for triple, row in zip(asked, scored.detach(), strict=True):
             scores, score = row.clone(), row[triple[wanted]]
             same = (true[:, given] == triple[given]) & (true[:, 1] == triple[1])

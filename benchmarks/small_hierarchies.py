@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import ontodex
-from benchmarks.new_concepts import chances, reciprocal_ranks
+from benchmarks.new_concepts import probabilities, reciprocal_ranks
 from benchmarks.record import Measured
 from benchmarks.untrained import add_graphs, built, hit_alone, of_each_graph
 from ontodex.engine.results.hits import Hits
@@ -34,7 +34,9 @@ K = 50
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     add_graphs(parser)
-    parser.add_argument("--parts", type=int, default=50, help="taxonomies of each graph (default %(default)s)")
+    parser.add_argument(
+        "--parts", type=int, default=50, help="taxonomies of each graph (default %(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -59,7 +61,11 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
         name=f"small-hierarchies-{name}",
         title=f"Parents and children in small parts of {name}",
         seed=options.seed,
-        settings={"graph": repr(whole), "parts": count, "entities of a part": [min(sizes), max(sizes)]},
+        settings={
+            "graph": repr(whole),
+            "parts": count,
+            "entities of a part": [min(sizes), max(sizes)],
+        },
         figures={
             way: {figure: float(np.nanmean(values)) for figure, values in figures.items()}
             for way, figures in found.items()
@@ -77,20 +83,35 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
     )
 
 
-def _part(whole: ontodex.KnowledgeGraph, hierarchy: Hierarchy, random: np.random.Generator) -> ontodex.KnowledgeGraph:
+def _part(
+    whole: ontodex.KnowledgeGraph, hierarchy: Hierarchy, random: np.random.Generator
+) -> ontodex.KnowledgeGraph:
     """Draw a part of a hierarchy."""
     tops = np.unique(hierarchy.links[:, 1])
     while True:
         rows, most = [int(random.choice(tops))], int(random.integers(SIZES[0], SIZES[1] + 1))
         for row in rows:
-            below = random.permutation(hierarchy.children(row))[: random.integers(2, MOST_CHILDREN + 1)].tolist()
+            below = random.permutation(hierarchy.children(row))[
+                : random.integers(2, MOST_CHILDREN + 1)
+            ].tolist()
             rows += [child for child in below if child not in rows][: max(0, most - len(rows))]
-        links = [(row, parent) for row in rows for parent in hierarchy.parents(row).tolist() if parent in rows]
-        if len(rows) >= SIZES[0] and len(links) < 50 and len({parent for _, parent in links}) >= LEAST_PARENTS:
+        links = [
+            (row, parent)
+            for row in rows
+            for parent in hierarchy.parents(row).tolist()
+            if parent in rows
+        ]
+        if (
+            len(rows) >= SIZES[0]
+            and len(links) < 50
+            and len({parent for _, parent in links}) >= LEAST_PARENTS
+        ):
             break
     builder = GraphBuilder(whole.source)
     for row in rows:
-        builder.entity(whole.ids[row], whole.labels[row], whole.synonyms[row], whole.definitions[row])
+        builder.entity(
+            whole.ids[row], whole.labels[row], whole.synonyms[row], whole.definitions[row]
+        )
     for child, parent in links:
         builder.triple(whole.ids[child], "is_a", whole.ids[parent])
     return builder.build()
@@ -109,11 +130,19 @@ def _figures(part: ontodex.KnowledgeGraph, engine: ontodex.Engine) -> dict[str, 
             (question, ask(names, K)),
             (f"{question}, HiT alone", alone.ranked(question, names, K, "include")),
         ):
-            figures[way] = {**_ranks(part, turned, asked, answers), **chances(part, turned.is_ancestor, asked, answers)}
+            figures[way] = {
+                **_ranks(part, turned, asked, answers),
+                **probabilities(part, turned.is_ancestor, asked, answers),
+            }
     return figures
 
 
-def _ranks(part: ontodex.KnowledgeGraph, hierarchy: Hierarchy, asked: Any, answers: list[Hits]) -> dict[str, float]:
+def _ranks(
+    part: ontodex.KnowledgeGraph, hierarchy: Hierarchy, asked: Any, answers: list[Hits]
+) -> dict[str, float]:
     """Rank the best direct answer to each entity among those that are wrong or indirect."""
     reciprocal = reciprocal_ranks(part, hierarchy, asked, answers)
-    return {"MRR of the best direct answer": float(reciprocal.mean()), "hits@1": float((reciprocal == 1).mean())}
+    return {
+        "MRR of the best direct answer": float(reciprocal.mean()),
+        "hits@1": float((reciprocal == 1).mean()),
+    }

@@ -24,12 +24,16 @@ class StaticVectors:
         shares: Share of each token in the text that they were trained on, of shape (vocabulary,).
     """
 
-    def __init__(self, tokenizer: Tokenizer, vectors: NDArray[np.float32], shares: NDArray[np.float64]) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, vectors: NDArray[np.float32], shares: NDArray[np.float64]
+    ) -> None:
         self._tokenizer, self._vectors = tokenizer, vectors
         self._smooth = SMOOTH / (SMOOTH + shares)
 
     @classmethod
-    def trained(cls, texts: Sequence[str], tokenizer: Tokenizer, dim: int, *, epochs: int, seed: int) -> StaticVectors:
+    def trained(
+        cls, texts: Sequence[str], tokenizer: Tokenizer, dim: int, *, epochs: int, seed: int
+    ) -> StaticVectors:
         """Train vectors on texts."""
         from gensim.models import Word2Vec
 
@@ -59,4 +63,7 @@ class StaticVectors:
         table = self._vectors * self._smooth[:, None] if smooth else self._vectors
         read = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         means = np.stack([table[one.ids or [0]].mean(axis=0) for one in read])
-        return np.asarray(means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12), dtype=np.float32)
+        return np.asarray(
+            means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12),
+            dtype=np.float32,
+        )

@@ -17,14 +17,24 @@ from benchmarks.static_vectors import StaticVectors
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.encoders.text import TextEncoder
-from ontodex.graph import read_corpus, read_sts
+from ontodex.trainers.data.corpus import read_corpus
+from ontodex.trainers.data.sts import read_sts
 from ontodex.trainers.trees.batches import TokenisedSentences, train_tokenizer
 from ontodex.trainers.trees.evaluation import evaluate_pairs, tree_agreement
 from ontodex.trainers.trees.objectives import OBJECTIVES, TreeModel
 from ontodex.trainers.trees.self_strae import SelfStrAETraining
 from ontodex.trainers.trees.token_counts import counted_vectors
 
-__all__ = ["COUNTED", "DIMENSION", "PRETRAINED", "STATIC", "add_options", "counted", "run", "trained"]
+__all__ = [
+    "COUNTED",
+    "DIMENSION",
+    "PRETRAINED",
+    "STATIC",
+    "add_options",
+    "counted",
+    "run",
+    "trained",
+]
 
 SETS = {
     "STS-12": "sts12_test.csv",
@@ -58,19 +68,34 @@ BASELINES = (PRETRAINED, STATIC, COUNTED)
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
-    parser.add_argument("--objective", choices=OBJECTIVES, action="append", help=f"default: {BEST[0]}")
     parser.add_argument(
-        "--channels", type=int, action="append", help=f"parts of {DIMENSION} numbers; default: {BEST[1]}"
+        "--objective", choices=OBJECTIVES, action="append", help=f"default: {BEST[0]}"
     )
     parser.add_argument(
-        "--start", default="counts", help="counts, or public as in the authors' code (default %(default)s)"
+        "--channels",
+        type=int,
+        action="append",
+        help=f"parts of {DIMENSION} numbers; default: {BEST[1]}",
+    )
+    parser.add_argument(
+        "--start",
+        default="counts",
+        help="counts, or public as in the authors' code (default %(default)s)",
     )
     parser.add_argument("--epochs", type=float, default=15, help="default %(default)s")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="default: 0")
     parser.add_argument(
-        "--baseline", choices=BASELINES, action="append", default=[], help="measure it too; may be repeated"
+        "--baseline",
+        choices=BASELINES,
+        action="append",
+        default=[],
+        help="measure it too; may be repeated",
     )
-    parser.add_argument("--train", type=Path, help="keep encoders here, and go on where an interrupted run has stopped")
+    parser.add_argument(
+        "--train",
+        type=Path,
+        help="keep encoders here, and go on where an interrupted run has stopped",
+    )
     parser.add_argument("--name", default="sts", help="name of the record (default %(default)s)")
 
 
@@ -92,23 +117,35 @@ def run(options: argparse.Namespace) -> list[Measured]:
             found = []
             for seed in options.seeds:
                 settings = SelfStrAETraining.of_dimension(
-                    DIMENSION, channels, objective=objective, start=options.start, epochs=options.epochs, seed=seed
+                    DIMENSION,
+                    channels,
+                    objective=objective,
+                    start=options.start,
+                    epochs=options.epochs,
+                    seed=seed,
                 )
                 folder = (
-                    Path(options.train or scratch) / f"{objective}-{channels}-{options.start}-{options.epochs:g}-{seed}"
+                    Path(options.train or scratch)
+                    / f"{objective}-{channels}-{options.start}-{options.epochs:g}-{seed}"
                 )
                 found.append(_measured(trained(texts, folder, settings), sets))
                 print(f"{_row(objective, channels)}, seed {seed}: {found[-1]}", file=sys.stderr)
             figures[_row(objective, channels)] = _over_seeds(found)
         if COUNTED in options.baseline:
-            figures[COUNTED] = _measured(counted(texts, Path(scratch) / "counted", options.seeds[0]), sets)
+            figures[COUNTED] = _measured(
+                counted(texts, Path(scratch) / "counted", options.seeds[0]), sets
+            )
     if PRETRAINED in options.baseline:
         figures[PRETRAINED] = _measured(TextEncoder.load(DEFAULT_ENCODER), sets)
     if STATIC in options.baseline:
-        vectors = StaticVectors.trained(texts, train_tokenizer(texts), DIMENSION, epochs=5, seed=options.seeds[0])
+        vectors = StaticVectors.trained(
+            texts, train_tokenizer(texts), DIMENSION, epochs=5, seed=options.seeds[0]
+        )
         for name, smooth in ((STATIC, False), (f"{STATIC}, smooth inverse frequency", True)):
             figures[name] = {
-                key: evaluate_pairs(lambda some, smooth=smooth: vectors.encode(some, smooth=smooth), pairs)["spearman"]
+                key: evaluate_pairs(
+                    lambda some, smooth=smooth: vectors.encode(some, smooth=smooth), pairs
+                )["spearman"]
                 for key, pairs in sets.items()
             }
     goal_row = _row(*BEST)
@@ -147,8 +184,14 @@ NOTES = [
 def _what(rows: list[tuple[str, int]], options: argparse.Namespace) -> str:
     """Return what is compared, in words."""
     objectives, channels = (list(dict.fromkeys(part)) for part in zip(*rows, strict=True))
-    counted = [(options.epochs, "epoch"), (len(options.seeds), "seed"), (len(channels), "channel count")]
-    return f"{', '.join(objectives)}; " + ", ".join(f"{n:g} {unit}" + ("" if n == 1 else "s") for n, unit in counted)
+    counted = [
+        (options.epochs, "epoch"),
+        (len(options.seeds), "seed"),
+        (len(channels), "channel count"),
+    ]
+    return f"{', '.join(objectives)}; " + ", ".join(
+        f"{n:g} {unit}" + ("" if n == 1 else "s") for n, unit in counted
+    )
 
 
 def _row(objective: str, channels: int) -> str:
@@ -181,7 +224,9 @@ def _measured(encoder: TextEncoder, sets: dict[str, Any]) -> dict[str, float]:
     if encoder.structured is not None:
         trees = encoder.structured.trees(list(sets["STS-B"].ones))
         found.update({f"trees {kind}": share for kind, share in tree_agreement(trees).items()})
-        found["parameters"] = float(sum(weight.numel() for weight in encoder.structured.parameters()))
+        found["parameters"] = float(
+            sum(weight.numel() for weight in encoder.structured.parameters())
+        )
     return found
 
 
@@ -189,5 +234,7 @@ def _over_seeds(found: list[dict[str, float]]) -> dict[str, float]:
     """Return means, and the standard deviation of each set where there is more than one seed."""
     means = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
     if len(found) > 1:
-        means.update({f"{name} (sd)": float(np.std([one[name] for one in found], ddof=1)) for name in GOALS})
+        means.update(
+            {f"{name} (sd)": float(np.std([one[name] for one in found], ddof=1)) for name in GOALS}
+        )
     return means

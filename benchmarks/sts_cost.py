@@ -20,9 +20,15 @@ from ontodex.encoders.forest import compose, decompose, grow, planes
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.self_strae import SelfStrAE
 from ontodex.encoders.text import TextEncoder
-from ontodex.graph import read_corpus, read_sts
+from ontodex.trainers.data.corpus import read_corpus
+from ontodex.trainers.data.sts import read_sts
 from ontodex.trainers.run import keep_freed_memory
-from ontodex.trainers.trees.batches import SentenceBatch, SentenceBatches, TokenisedSentences, train_tokenizer
+from ontodex.trainers.trees.batches import (
+    SentenceBatch,
+    SentenceBatches,
+    TokenisedSentences,
+    train_tokenizer,
+)
 from ontodex.trainers.trees.objectives import OBJECTIVES, TreeModel
 from ontodex.trainers.trees.self_strae import SelfStrAETraining
 from ontodex.trainers.trees.token_counts import counted_vectors
@@ -50,8 +56,12 @@ MEMORY = "peak of any objective as trained, GB"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
-    parser.add_argument("--rounds", type=int, default=5, help="rounds, all in turn in each (default %(default)s)")
-    parser.add_argument("--batch", type=int, default=512, help="sentences of a batch (default %(default)s)")
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="rounds, all in turn in each (default %(default)s)"
+    )
+    parser.add_argument(
+        "--batch", type=int, default=512, help="sentences of a batch (default %(default)s)"
+    )
     parser.add_argument("--threads", type=int, default=1, help="default %(default)s")
 
 
@@ -84,7 +94,9 @@ def run(options: argparse.Namespace) -> list[Measured]:
         "memory": _memory(options),
     }
     step_ms = figures["training step"]["ours, context, ms"]
-    figures["training step"]["ours, context, sentences a second"] = 1000 * len(batch.lengths) / step_ms
+    figures["training step"]["ours, context, sentences a second"] = (
+        1000 * len(batch.lengths) / step_ms
+    )
     figures["training step"]["public, sentences a second"] = (
         1000 * len(batch.lengths) / figures["training step"][PUBLIC]
     )
@@ -153,8 +165,14 @@ def _memory(options: argparse.Namespace) -> dict[str, float]:
     for objective, nodes in asked:
         name = f"{objective} of {f'{nodes:,}' if nodes else 'all'} nodes"
         print(f"memory: {name} …", file=sys.stderr)
-        told = [*("--data", str(options.data)), *("--batch", str(options.batch)), *("--seed", str(options.seed))]
-        peaks = in_process("benchmarks.sts_cost", *told, *("--objective", objective), *("--nodes", str(nodes)))
+        told = [
+            *("--data", str(options.data)),
+            *("--batch", str(options.batch)),
+            *("--seed", str(options.seed)),
+        ]
+        peaks = in_process(
+            "benchmarks.sts_cost", *told, *("--objective", objective), *("--nodes", str(nodes))
+        )
         found.update({"before the step, GB": peaks["before"], f"{name}, GB": peaks["peak"]})
     found[MEMORY] = max(found[f"{name} of {NODES:,} nodes, GB"] for name in OBJECTIVES)
     return found
@@ -164,7 +182,9 @@ def _peaks(options: argparse.Namespace) -> dict[str, float]:
     """Take a step on the batch of the most tokens; return the gigabytes held before and at most."""
     keep_freed_memory()
     tokenizer, sentences, batches = _sentences(options)
-    take = _stepper(tokenizer, sentences, options.seed)(batches[-1], options.objective, options.nodes)
+    take = _stepper(tokenizer, sentences, options.seed)(
+        batches[-1], options.objective, options.nodes
+    )
     before = peak_bytes()
     take()
     return {"before": before / 1e9, "peak": peak_bytes() / 1e9}
@@ -175,7 +195,9 @@ def _trees_alone(tokenizer: Any, batch: SentenceBatch) -> Any:
     table = torch.nn.Embedding(tokenizer.get_vocab_size(), CHANNELS * SIZE)
     up, down = torch.nn.Linear(2 * SIZE, SIZE), torch.nn.Linear(SIZE, 2 * SIZE)
     tokens, lengths = torch.from_numpy(batch.tokens), torch.from_numpy(batch.lengths)
-    optimiser = torch.optim.AdamW([*table.parameters(), *up.parameters(), *down.parameters()], lr=1e-3, fused=True)
+    optimiser = torch.optim.AdamW(
+        [*table.parameters(), *up.parameters(), *down.parameters()], lr=1e-3, fused=True
+    )
 
     def take() -> None:
         leaves = planes(table(tokens), SIZE)
@@ -200,7 +222,9 @@ def _encoding(tokenizer: Any, options: argparse.Namespace) -> dict[str, float]:
         ours, theirs = TextEncoder(Path(scratch)), TextEncoder.load(DEFAULT_ENCODER)
         peer = "all-MiniLM-L6-v2, ms"
         figures = in_turn(
-            {peer: lambda: theirs.encode(texts), "ours": lambda: ours.encode(texts)}, peer, options.rounds
+            {peer: lambda: theirs.encode(texts), "ours": lambda: ours.encode(texts)},
+            peer,
+            options.rounds,
         )
     figures["ours, sentences a second"] = 1000 * len(texts) / figures["ours, ms"]
     figures["all-MiniLM-L6-v2, sentences a second"] = 1000 * len(texts) / figures[peer]

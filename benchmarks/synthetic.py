@@ -62,7 +62,9 @@ class Synthetic:
 
     def _block(self, start: int) -> Floats:
         owners = self.clusters[start : start + BLOCK]
-        noise = np.random.default_rng((self.seed, 2, start)).standard_normal((len(owners), DIM), dtype=np.float32)
+        noise = np.random.default_rng((self.seed, 2, start)).standard_normal(
+            (len(owners), DIM), dtype=np.float32
+        )
         found = self._centres[owners] + np.float32(SPREAD) * noise
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
@@ -76,7 +78,9 @@ def graph_of(made: Synthetic) -> KnowledgeGraph:
     order = np.argsort(made.clusters, kind="stable")
     starts = np.searchsorted(made.clusters[order], np.arange(made.clusters.max() + 2))
     own = made.clusters[heads]
-    tails = order[starts[own] + rng.integers(0, 1 << 40, len(heads)) % (starts[own + 1] - starts[own])]
+    tails = order[
+        starts[own] + rng.integers(0, 1 << 40, len(heads)) % (starts[own + 1] - starts[own])
+    ]
     triples = unique_triples(np.stack([heads, relations, tails], axis=1).astype(np.int32))
     return KnowledgeGraph(
         ids=TextColumn.of(f"ex:{row:07d}" for row in range(made.count)),
@@ -104,15 +108,24 @@ class SyntheticEncoder(TextEncoder):
     def __init__(self, made: Synthetic, folder: Path) -> None:
         self.folder, self.device, self.dim = folder, "cpu", DIM
         self._made = made
-        (folder / "config.json").write_text(json.dumps({"synthetic": made.count, "seed": made.seed}))
+        (folder / "config.json").write_text(
+            json.dumps({"synthetic": made.count, "seed": made.seed})
+        )
 
     def encode(self, texts: Sequence[str]) -> Floats:
         """Return a unit vector of each text, made from its hash."""
-        seeds = [int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") for text in texts]
-        found = np.stack([np.random.default_rng(seed).standard_normal(DIM, dtype=np.float32) for seed in seeds])
+        seeds = [
+            int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+            for text in texts
+        ]
+        found = np.stack(
+            [np.random.default_rng(seed).standard_normal(DIM, dtype=np.float32) for seed in seeds]
+        )
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
-    def stream(self, texts: Sequence[str], done: int = 0) -> Iterator[tuple[NDArray[np.int64], Floats]]:
+    def stream(
+        self, texts: Sequence[str], done: int = 0
+    ) -> Iterator[tuple[NDArray[np.int64], Floats]]:
         """Yield the vectors of all entities, whose texts these are, in order of their rows."""
         assert len(texts) == self._made.count
         for number, (start, block) in enumerate(self._made.blocks()):

@@ -56,7 +56,10 @@ def _section(record: Mapping[str, Any]) -> str:
         "",
         "| figure | value | goal | |",
         "| --- | ---: | ---: | --- |",
-        *(_row(name, value, record["goals"].get(name)) for name, value in flat(record["figures"]).items()),
+        *(
+            _row(name, value, record["goals"].get(name))
+            for name, value in flat(record["figures"]).items()
+        ),
         "",
         *(f"* {note}" for note in record["notes"]),
     ]
@@ -65,14 +68,20 @@ def _section(record: Mapping[str, Any]) -> str:
 
 def _shown(machine: Mapping[str, Any]) -> list[str]:
     return [
-        name for name in machine if name in ("python", "numpy", "torch", "faiss-cpu", "faiss-gpu", "lmdb", "pykeen")
+        name
+        for name in machine
+        if name in ("python", "numpy", "torch", "faiss-cpu", "faiss-gpu", "lmdb", "pykeen")
     ]
 
 
 def _row(name: str, value: Any, goal: Mapping[str, Any] | None) -> str:
     if goal is None:
         return f"| {name} | {_number(value)} | | |"
-    wanted = [f"{sign} {_number(goal[key])}" for key, sign in (("at_most", "≤"), ("at_least", "≥")) if key in goal]
+    wanted = [
+        f"{sign} {_number(goal[key])}"
+        for key, sign in (("at_most", "≤"), ("at_least", "≥"))
+        if key in goal
+    ]
     return f"| {name} | {_number(value)} | {', '.join(wanted)} | {'met' if goal['met'] else '**missed**'} |"
 
 

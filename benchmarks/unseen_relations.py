@@ -18,10 +18,10 @@ from benchmarks.zero_shot import KEPT, asking_together
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph, entity_texts, relation_texts
-from ontodex.graph.conditions import TOO_COMMON
-from ontodex.indexers.evidence.asking import Ask, asking
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.query_functions import QueryFunction, query_function
+from ontodex.trainers.data.conditional_pairs import TOO_COMMON
 from ontodex.trainers.links.hyper_cl import HyperCLTraining, train_hyper_cl
 
 __all__ = ["add_options", "left_out", "run"]
@@ -32,8 +32,18 @@ SHARE = 0.15
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
-    parser.add_argument("--draws", type=int, default=3, help="draws of relations, by seeds from --seed on (default 3)")
-    parser.add_argument("--questions", type=int, default=3000, help="triples to rank in a draw (default %(default)s)")
+    parser.add_argument(
+        "--draws",
+        type=int,
+        default=3,
+        help="draws of relations, by seeds from --seed on (default 3)",
+    )
+    parser.add_argument(
+        "--questions",
+        type=int,
+        default=3000,
+        help="triples to rank in a draw (default %(default)s)",
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -54,7 +64,10 @@ def run(options: argparse.Namespace) -> list[Measured]:
         for way, ask in _ways(options, known, text, embeddings, names, seed):
             figures = evaluate_links(asked, Vectors([embeddings]), ask)
             found.setdefault(way, []).append({key: figures[key] for key in KEPT})
-    figures = {way: {key: float(np.mean([one[key] for one in of])) for key in KEPT} for way, of in found.items()}
+    figures = {
+        way: {key: float(np.mean([one[key] for one in of])) for key in KEPT}
+        for way, of in found.items()
+    }
     for way, of in found.items():
         figures[way]["mrr, largest - smallest"] = float(np.ptp([one["mrr"] for one in of]))
     return [
@@ -79,7 +92,9 @@ def run(options: argparse.Namespace) -> list[Measured]:
     ]
 
 
-def left_out(graph: KnowledgeGraph, questions: int, seed: int) -> tuple[KnowledgeGraph, KnowledgeGraph]:
+def left_out(
+    graph: KnowledgeGraph, questions: int, seed: int
+) -> tuple[KnowledgeGraph, KnowledgeGraph]:
     """Return a graph without the triples of some relations, and the whole one with some of these for its test triples."""
     rng = np.random.default_rng((seed, 3))
     counts = np.bincount(graph.triples[:, 1], minlength=graph.n_relations)
@@ -87,7 +102,9 @@ def left_out(graph: KnowledgeGraph, questions: int, seed: int) -> tuple[Knowledg
     gone = np.isin(graph.triples[:, 1], rare[: max(1, int(SHARE * graph.n_relations))])
     heads, relations, tails = map(np.ascontiguousarray, graph.triples[~gone].T)
     none = graph.triples[:0]
-    known = dataclasses.replace(graph, heads=heads, relations=relations, tails=tails, valid=none, test=none)
+    known = dataclasses.replace(
+        graph, heads=heads, relations=relations, tails=tails, valid=none, test=none
+    )
     asked = rng.permutation(graph.triples[gone])[:questions]
     everything = np.concatenate([graph.valid, graph.test])  # known, to filter by
     return known, dataclasses.replace(graph, valid=everything, test=asked)
@@ -100,15 +117,20 @@ def _ways(
     embeddings: NDArray[np.float32],
     names: list[str],
     seed: int,
-) -> Iterator[tuple[str, Ask]]:
+) -> Iterator[tuple[str, QueryFunction]]:
     vectors, relations = Vectors([embeddings]), relation_texts(known)
     yield "the text “head relation”, plain encoder", asking_together(known, text)
     box = HyperCL.in_the_box(text)
     if box is not None:
-        yield "the network in the box", asking(box, vectors, names, relations)
+        yield "the network in the box", query_function(box, vectors, names, relations)
     settings = HyperCLTraining(seed=seed, steps=20 if options.quick else 0)
     with tempfile.TemporaryDirectory() as folder:
         made = train_hyper_cl(
-            known, Path(folder) / "model", encoder=text, settings=settings, embeddings=embeddings, quiet=True
+            known,
+            Path(folder) / "model",
+            encoder=text,
+            settings=settings,
+            embeddings=embeddings,
+            quiet=True,
         )
-        yield "trained on the others", asking(made, vectors, names, relations)
+        yield "trained on the others", query_function(made, vectors, names, relations)

@@ -12,7 +12,7 @@ import numpy as np
 import ontodex
 from benchmarks.hierarchies import LOADERS
 from benchmarks.record import Measured, expect_data
-from ontodex.engine.subsumptions import Subsumptions
+from ontodex.engine.hierarchy import Subsumptions
 
 __all__ = ["Links", "add_graphs", "built", "hit_alone", "of_each_graph", "with_links"]
 
@@ -26,7 +26,10 @@ GRAPHS = ["doid-2016", "schema-org"]
 def add_graphs(parser: argparse.ArgumentParser) -> None:
     """Add the choice of hierarchies."""
     parser.add_argument(
-        "--graph", choices=list(LOADERS), action="append", help=f"default: {', '.join(GRAPHS)}; may be repeated"
+        "--graph",
+        choices=list(LOADERS),
+        action="append",
+        help=f"default: {', '.join(GRAPHS)}; may be repeated",
     )
 
 
@@ -40,7 +43,9 @@ def of_each_graph(
     return [measure(options, name, LOADERS[name](options.data)) for name in options.graph or GRAPHS]
 
 
-def with_links(graph: ontodex.KnowledgeGraph, put_in: Links, *, taken_out: Links = ()) -> ontodex.KnowledgeGraph:
+def with_links(
+    graph: ontodex.KnowledgeGraph, put_in: Links, *, taken_out: Links = ()
+) -> ontodex.KnowledgeGraph:
     """Put links of the hierarchy into a graph, and take others out."""
     (relation, *_) = graph.hierarchy_relations
     out = {(child, relation, parent) for child, parent in taken_out}
@@ -53,7 +58,12 @@ def with_links(graph: ontodex.KnowledgeGraph, put_in: Links, *, taken_out: Links
 def built(graph: ontodex.KnowledgeGraph, folder: str) -> ontodex.Engine:
     """Build an index of a hierarchy alone: nothing is trained."""
     return ontodex.build(
-        graph, Path(folder) / "hierarchy.odx", train=False, structure=False, entailment=False, quiet=True
+        graph,
+        Path(folder) / "hierarchy.odx",
+        train=False,
+        structure=False,
+        entailment=False,
+        quiet=True,
     )
 
 

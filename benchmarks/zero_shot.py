@@ -23,17 +23,28 @@ from ontodex.demo_data import write_hpo
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph, entity_texts, question_text, relation_texts
 from ontodex.graph.text import in_words
-from ontodex.indexers.evidence.asking import Ask, asking
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.query_functions import QueryFunction, query_function
 from ontodex.trainers.links.distillation import DistillationTraining, distil_hyper_cl
 
 __all__ = ["KEPT", "add_options", "asking_together", "make", "relation_phrases", "run"]
 
 GRAPHS = {"fb15k-237": "FB15k-237", "hpo": "the Human Phenotype Ontology with diseases and genes"}
 KEPT = ("mrr", "hits@1", "hits@10", "tail.mrr", "head.mrr")
-PATTERNS = ("{}", "{} of", "has {}", "is {}", "is {} of", "{} by", "{} {}", "{} {} {}", "{0} {1} {2}. {0} {3}", "GRAM")
+PATTERNS = (
+    "{}",
+    "{} of",
+    "has {}",
+    "is {}",
+    "is {} of",
+    "{} by",
+    "{} {}",
+    "{} {} {}",
+    "{0} {1} {2}. {0} {3}",
+    "GRAM",
+)
 SHARES = (0.3, 0.06, 0.04, 0.02, 0.02, 0.02, 0.12, 0.1, 0.12, 0.2)
 """How relations read in the wild, and how often each is drawn; GRAM is a run of words of plain text."""
 
@@ -41,10 +52,20 @@ SHARES = (0.3, 0.06, 0.04, 0.02, 0.02, 0.02, 0.12, 0.1, 0.12, 0.2)
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be set."""
     parser.add_argument("--graph", choices=list(GRAPHS), action="append", help="default: both")
-    parser.add_argument("--questions", type=int, default=3000, help="triples to rank (default %(default)s)")
-    parser.add_argument("--make", type=Path, help="first make the network anew into this folder, and measure that one")
-    parser.add_argument("--relations", type=int, default=60_000, help="with --make: relations drawn (%(default)s)")
-    parser.add_argument("--texts", type=int, default=260_000, help="with --make: texts read (default %(default)s)")
+    parser.add_argument(
+        "--questions", type=int, default=3000, help="triples to rank (default %(default)s)"
+    )
+    parser.add_argument(
+        "--make",
+        type=Path,
+        help="first make the network anew into this folder, and measure that one",
+    )
+    parser.add_argument(
+        "--relations", type=int, default=60_000, help="with --make: relations drawn (%(default)s)"
+    )
+    parser.add_argument(
+        "--texts", type=int, default=260_000, help="with --make: texts read (default %(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> list[Measured]:
@@ -78,7 +99,9 @@ def make(options: argparse.Namespace, text: TextEncoder) -> HyperCL:
         [name.lower() for name in concepts if len(name.split()) <= 3],
         [in_words(name) for name in schema.labels if len(name.split()) <= 3],
     ]
-    relations = relation_phrases(names, _sentences(options.data), 200 if options.quick else options.relations, rng)
+    relations = relation_phrases(
+        names, _sentences(options.data), 200 if options.quick else options.relations, rng
+    )
     settings = DistillationTraining(pairs=options.texts, seed=options.seed)
     if options.quick:
         settings = dataclasses.replace(settings, pairs=2000, steps=20)
@@ -99,13 +122,17 @@ def relation_phrases(
             found.add(" ".join(words[start : start + length]))
         else:
             kinds = rng.choice(len(names), 4, p=shares)
-            found.add(pattern.format(*(names[kind][rng.integers(len(names[kind]))] for kind in kinds)))
+            found.add(
+                pattern.format(*(names[kind][rng.integers(len(names[kind]))] for kind in kinds))
+            )
     return sorted(found)
 
 
 def _conceptnet(data: Path) -> set[str]:
     """Return the concepts of ConceptNet; its links are left alone."""
-    with gzip.open(data / "ontologies" / "conceptnet-5.6.0-subset.ndjson.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(
+        data / "ontologies" / "conceptnet-5.6.0-subset.ndjson.gz", "rt", encoding="utf-8"
+    ) as lines:
         edges = map(json.loads, lines)
         return {end for edge in edges for end in (edge["start"], edge["end"])}
 
@@ -113,7 +140,12 @@ def _conceptnet(data: Path) -> set[str]:
 def _properties(data: Path) -> list[str]:
     """Return the names of the properties of Schema.org, in words."""
     lines = (data / "ontologies" / "schemaorg-30.0.ttl").read_text(encoding="utf-8")
-    return sorted({in_words(name) for name in re.findall(r"^(?:schema)?:(\w+) a rdf:Property", lines, re.MULTILINE)})
+    return sorted(
+        {
+            in_words(name)
+            for name in re.findall(r"^(?:schema)?:(\w+) a rdf:Property", lines, re.MULTILINE)
+        }
+    )
 
 
 def _sentences(data: Path, most: int = 60_000) -> list[list[str]]:
@@ -140,10 +172,12 @@ def _graph(options: argparse.Namespace, name: str) -> KnowledgeGraph:
     drawn = np.random.default_rng((options.seed, 1)).permutation(len(asked))
     count = 50 if options.quick else options.questions
     rest = asked[drawn[count:]] if len(graph.test) else asked[:0]
-    return dataclasses.replace(graph, source=name, test=asked[drawn[:count]], valid=np.concatenate([graph.valid, rest]))
+    return dataclasses.replace(
+        graph, source=name, test=asked[drawn[:count]], valid=np.concatenate([graph.valid, rest])
+    )
 
 
-def asking_together(graph: KnowledgeGraph, text: TextEncoder) -> Ask:
+def asking_together(graph: KnowledgeGraph, text: TextEncoder) -> QueryFunction:
     """Return how a plain encoder asks: it reads the entity and the relation as one text."""
     labels, relations = list(graph.labels), list(graph.relation_labels)
 
@@ -152,7 +186,9 @@ def asking_together(graph: KnowledgeGraph, text: TextEncoder) -> Ask:
         return text.encode(
             [
                 question_text(labels[row], relations[relation], backward=bool(inverse))
-                for row, relation, inverse in zip(rows.tolist(), asked.tolist(), backward.tolist(), strict=True)
+                for row, relation, inverse in zip(
+                    rows.tolist(), asked.tolist(), backward.tolist(), strict=True
+                )
             ]
         )
 
@@ -165,9 +201,9 @@ def _measured(options: argparse.Namespace, name: str, text: TextEncoder, made: H
     names = entity_texts(graph, ontodex.TextSettings())
     vectors = Vectors([text.encode(names)])
     figures: dict[str, Any] = {}
-    ways: dict[str, Ask] = {
+    ways: dict[str, QueryFunction] = {
         "the text “head relation”, plain encoder": asking_together(graph, text),
-        "the network in the box": asking(made, vectors, names, relation_texts(graph)),
+        "the network in the box": query_function(made, vectors, names, relation_texts(graph)),
     }
     for way, ask in ways.items():
         start = time.perf_counter()

@@ -39,11 +39,19 @@ class Base:
 
     def __post_init__(self) -> None:
         if not isinstance(self.base, str | None) or not isinstance(self.base_weights, str | None):
-            raise SettingsError(f"base: expected a name and the hash of its weights, found {self.base!r}")
-        if self.max_tokens is not None and (not isinstance(self.max_tokens, int) or self.max_tokens < 1):
-            raise SettingsError(f"max_tokens: expected a whole number of at least 1, found {self.max_tokens!r}")
+            raise SettingsError(
+                f"base: expected a name and the hash of its weights, found {self.base!r}"
+            )
+        if self.max_tokens is not None and (
+            not isinstance(self.max_tokens, int) or self.max_tokens < 1
+        ):
+            raise SettingsError(
+                f"max_tokens: expected a whole number of at least 1, found {self.max_tokens!r}"
+            )
 
-    def load(self, folder: Path, own: str, device: str, found: Path | None) -> tuple[TextEncoder, Path | None]:
+    def load(
+        self, folder: Path, own: str, device: str, found: Path | None
+    ) -> tuple[TextEncoder, Path | None]:
         """Load the text encoder, its vectors of the length that it pools them in.
 
         Args:
@@ -65,9 +73,13 @@ class Base:
         elif found is None:
             found = locate(self.base)
         if weights_hash(found) != self.base_weights:
-            raise EncoderError(f"{folder}: an adapter for another text encoder than the one in {found} ({self.base})")
+            raise EncoderError(
+                f"{folder}: an adapter for another text encoder than the one in {found} ({self.base})"
+            )
         adapter = folder / own
-        return TextEncoder(found, device, unit=False, adapter=adapter, max_tokens=self.max_tokens), adapter
+        return TextEncoder(
+            found, device, unit=False, adapter=adapter, max_tokens=self.max_tokens
+        ), adapter
 
 
 class Adapted:
@@ -85,7 +97,9 @@ class Adapted:
     precision: ClassVar[type[np.floating]] = np.float32
     """In which an index stores what is made of a text."""
 
-    def __init__(self, text: TextEncoder, adapter: Path | None, base: str = DEFAULT_ENCODER) -> None:
+    def __init__(
+        self, text: TextEncoder, adapter: Path | None, base: str = DEFAULT_ENCODER
+    ) -> None:
         self.text = text
         self.adapter = adapter
         self.base = base

@@ -19,9 +19,30 @@ ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 _PREFIX = "base_model.model."
 
 _SAYS_NOTHING = {
-    *("peft_type", "peft_version", "task_type", "auto_mapping", "base_model_name_or_path", "revision"),
-    *("inference_mode", "runtime_config", "r", "lora_alpha", "lora_dropout", "bias", "target_modules"),
-    *("exclude_modules", "layers_to_transform", "layers_pattern", "init_lora_weights", "eva_config"),
+    *(
+        "peft_type",
+        "peft_version",
+        "task_type",
+        "auto_mapping",
+        "base_model_name_or_path",
+        "revision",
+    ),
+    *(
+        "inference_mode",
+        "runtime_config",
+        "r",
+        "lora_alpha",
+        "lora_dropout",
+        "bias",
+        "target_modules",
+    ),
+    *(
+        "exclude_modules",
+        "layers_to_transform",
+        "layers_pattern",
+        "init_lora_weights",
+        "eva_config",
+    ),
     *("megatron_core", "qalora_group_size"),
 }
 """Settings of ``peft`` under which the tensors mean what they do in plain LoRA; any other must be off."""
@@ -54,15 +75,21 @@ def add_adapter(weights: Mapping[str, torch.Tensor], folder: Path) -> None:
         scale = config["lora_alpha"] / config["r"]
         pairs: dict[str, dict[str, torch.Tensor]] = {}
         for name, tensor in tensors.items():
-            module, _, part = name.removeprefix(_PREFIX).removesuffix(".weight").rpartition(".lora_")
+            module, _, part = (
+                name.removeprefix(_PREFIX).removesuffix(".weight").rpartition(".lora_")
+            )
             pairs.setdefault(module, {})[part] = tensor.float()
         with torch.no_grad():
             for module, two in pairs.items():
                 if set(two) != {"A", "B"}:
-                    raise ValueError(f"{module}: more or less than the A and B of plain LoRA: {', '.join(sorted(two))}")
+                    raise ValueError(
+                        f"{module}: more or less than the A and B of plain LoRA: {', '.join(sorted(two))}"
+                    )
                 change, weight = scale * (two["B"] @ two["A"]), weights[f"{module}.weight"]
                 if change.shape != weight.shape or not torch.isfinite(change).all():
-                    raise ValueError(f"{module}: numbers that are not finite, or not {tuple(weight.shape)} of them")
+                    raise ValueError(
+                        f"{module}: numbers that are not finite, or not {tuple(weight.shape)} of them"
+                    )
                 weight += change.to(weight.device)
     except (
         OSError,

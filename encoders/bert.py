@@ -52,7 +52,10 @@ class Layer(nn.Module):
         """Map states of shape (texts, tokens, dim); ``padding`` (texts, tokens) says which are none."""
         precision = self.attention.weight.dtype
         query, key, value = (
-            self.attention(states.to(precision)).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4).unbind()
+            self.attention(states.to(precision))
+            .unflatten(-1, (3, self.heads, -1))
+            .permute(2, 0, 3, 1, 4)
+            .unbind()
         )
         read = ~padding[:, None, None]
         if padding.shape[1] > ATTENDED:
@@ -61,7 +64,9 @@ class Layer(nn.Module):
             scores = ((query * query.shape[-1] ** -0.5) @ key.mT).float()
             attended = scores.masked_fill_(~read, -torch.inf).softmax(dim=-1).to(precision) @ value
         states = self.norm(states + self.out(attended.transpose(1, 2).flatten(2)))
-        states = self.last_norm(states + self.narrow(nn.functional.gelu(self.wide(states.to(precision)))))
+        states = self.last_norm(
+            states + self.narrow(nn.functional.gelu(self.wide(states.to(precision))))
+        )
         return states
 
 
@@ -89,7 +94,12 @@ class Bert(nn.Module):
     trees = None
 
     def __init__(
-        self, folder: Path, *, unit: bool = True, adapter: Path | None = None, max_tokens: int | None = None
+        self,
+        folder: Path,
+        *,
+        unit: bool = True,
+        adapter: Path | None = None,
+        max_tokens: int | None = None,
     ) -> None:
         super().__init__()
         self._unit, self._vocabulary = unit, folder / TOKENIZER
@@ -97,7 +107,9 @@ class Bert(nn.Module):
             self._first = pooling(folder) == "cls"
             config = model_settings(folder)
             self.dim: int = config["hidden_size"]
-            self.longest = min(longest_text(folder), max_tokens or config["max_position_embeddings"])
+            self.longest = min(
+                longest_text(folder), max_tokens or config["max_position_embeddings"]
+            )
             self._tokenizer = self._load_tokenizer()
             self._tokenizer.enable_truncation(self.longest)
             with torch.device("meta"):
@@ -106,7 +118,9 @@ class Bert(nn.Module):
             if adapter is not None:
                 add_adapter(weights, adapter)
             parts = sources_of_weights(config["num_hidden_layers"])
-            found = {here: torch.cat([weights[name] for name in names]) for here, names in parts.items()}
+            found = {
+                here: torch.cat([weights[name] for name in names]) for here, names in parts.items()
+            }
             self.load_state_dict(found, assign=True)
         except EncoderError:
             raise
@@ -140,7 +154,10 @@ class Bert(nn.Module):
     def tokenise(self, texts: Sequence[Text]) -> dict[str, list[list[int]]]:
         """Return columns ``input_ids`` and ``token_type_ids`` with a row for each text, cut to what is read of it."""
         read = self._tokenizer.encode_batch(list(texts))
-        return {"input_ids": [one.ids for one in read], "token_type_ids": [one.type_ids for one in read]}
+        return {
+            "input_ids": [one.ids for one in read],
+            "token_type_ids": [one.type_ids for one in read],
+        }
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, not cut."""
@@ -155,17 +172,24 @@ class Bert(nn.Module):
         device = self.words.weight.device
         lengths = torch.tensor([len(row) for row in columns["input_ids"]])
         words, kinds = (
-            pad_sequence([torch.tensor(row, dtype=torch.long) for row in columns[name]], batch_first=True).to(device)
+            pad_sequence(
+                [torch.tensor(row, dtype=torch.long) for row in columns[name]], batch_first=True
+            ).to(device)
             for name in ("input_ids", "token_type_ids")
         )
         padding = (torch.arange(words.shape[1]) >= lengths[:, None]).to(device)
-        states = self.norm(self.words(words) + self.kinds(kinds) + self.positions.weight[: words.shape[1]])
+        states = self.norm(
+            self.words(words) + self.kinds(kinds) + self.positions.weight[: words.shape[1]]
+        )
         for layer in self.layers:
             states = layer(states, padding)
         if self._first:
             vectors = states[:, 0]
         else:
-            vectors = states.masked_fill(padding[..., None], 0).sum(1) / lengths.clamp(min=1).to(device)[:, None]
+            vectors = (
+                states.masked_fill(padding[..., None], 0).sum(1)
+                / lengths.clamp(min=1).to(device)[:, None]
+            )
         return nn.functional.normalize(vectors, dim=-1) if self._unit else vectors
 
     @cached_property

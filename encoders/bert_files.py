@@ -12,7 +12,15 @@ from safetensors import SafetensorError, safe_open
 
 from ontodex.encoders.locate import CROSS
 
-__all__ = ["TOKENIZER", "WEIGHTS", "is_plain_bert", "longest_text", "model_settings", "pooling", "sources_of_weights"]
+__all__ = [
+    "TOKENIZER",
+    "WEIGHTS",
+    "is_plain_bert",
+    "longest_text",
+    "model_settings",
+    "pooling",
+    "sources_of_weights",
+]
 
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 
@@ -36,24 +44,53 @@ ATTENTION = ("query", "key", "value")
 """Parts of a layer that are one matrix here."""
 
 SIZES = {
-    *("hidden_size", "intermediate_size", "layer_norm_eps", "max_position_embeddings", "num_attention_heads"),
+    *(
+        "hidden_size",
+        "intermediate_size",
+        "layer_norm_eps",
+        "max_position_embeddings",
+        "num_attention_heads",
+    ),
     *("num_hidden_layers", "type_vocab_size", "vocab_size"),
 }
 """What a model's settings have to say."""
 
 IDLE = {
-    *("_name_or_path", "architectures", "attention_probs_dropout_prob", "bos_token_id", "classifier_dropout", "dtype"),
-    *("eos_token_id", "hidden_dropout_prob", "initializer_range", "pad_token_id", "tie_word_embeddings", "torch_dtype"),
+    *(
+        "_name_or_path",
+        "architectures",
+        "attention_probs_dropout_prob",
+        "bos_token_id",
+        "classifier_dropout",
+        "dtype",
+    ),
+    *(
+        "eos_token_id",
+        "hidden_dropout_prob",
+        "initializer_range",
+        "pad_token_id",
+        "tie_word_embeddings",
+        "torch_dtype",
+    ),
     *("transformers_version", "use_cache"),
 }
 """What they may say of things that do not change a vector."""
 
 PLAIN = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
 
-LIMITS = {"max_seq_length", "do_lower_case", "transformer_task", "modality_config", "module_output_name"}
+LIMITS = {
+    "max_seq_length",
+    "do_lower_case",
+    "transformer_task",
+    "modality_config",
+    "module_output_name",
+}
 """What sentence-transformers may say of how texts are read."""
 
-VERBATIM, REBUILT = ("PreTrainedTokenizerFast", "TokenizersBackend"), ("BertTokenizer", "BertTokenizerFast")
+VERBATIM, REBUILT = (
+    ("PreTrainedTokenizerFast", "TokenizersBackend"),
+    ("BertTokenizer", "BertTokenizerFast"),
+)
 """Tokenizers that are what ``tokenizer.json`` says, and those of which the library takes no more than the words from it."""
 
 SPECIAL = {
@@ -75,12 +112,16 @@ def is_plain_bert(folder: Path) -> bool:
             not (folder / CROSS).is_dir()
             and settings.keys() >= SIZES
             and all(settings.get(name, value) == value for name, value in PLAIN.items())
-            and not any(value for name, value in settings.items() if name not in SIZES | IDLE | PLAIN.keys())
+            and not any(
+                value for name, value in settings.items() if name not in SIZES | IDLE | PLAIN.keys()
+            )
             and pooling(folder) in ("mean", "cls")
             and _texts_are_read_plainly(folder)
             and longest_text(folder) > 0
             and settings["num_hidden_layers"] < len(names)
-            and names.issuperset(itertools.chain(*sources_of_weights(settings["num_hidden_layers"]).values()))
+            and names.issuperset(
+                itertools.chain(*sources_of_weights(settings["num_hidden_layers"]).values())
+            )
         )
     except (OSError, ValueError, LookupError, TypeError, AttributeError, SafetensorError):
         return False
@@ -97,19 +138,26 @@ def pooling(folder: Path) -> str | None:
         return "mean"  # a folder of transformers' own
     modules = _read(folder / "modules.json")
     kinds = [module["type"].rpartition(".")[2] for module in modules]
-    if kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]) or modules[0]["path"]:
+    if (
+        kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
+        or modules[0]["path"]
+    ):
         return None
     config = _read(folder / modules[1]["path"] / "config.json")
     if "pooling_mode" in config:
         return str(config["pooling_mode"])
     chosen = [name for name, on in config.items() if on and name.startswith("pooling_mode_")]
-    return {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}.get("".join(chosen))
+    return {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}.get(
+        "".join(chosen)
+    )
 
 
 def longest_text(folder: Path) -> int:
     """Return the most tokens that are read of a text."""
     most = model_settings(folder)["max_position_embeddings"]
-    given = _limits(folder).get("max_seq_length") or _read(folder / "tokenizer_config.json").get("model_max_length")
+    given = _limits(folder).get("max_seq_length") or _read(folder / "tokenizer_config.json").get(
+        "model_max_length"
+    )
     return int(min(given or most, most))
 
 
@@ -120,8 +168,12 @@ def sources_of_weights(layers: int) -> dict[str, list[str]]:
         found[f"norm.{part}"] = [f"{EMBEDDINGS['norm']}.{part}"]
         for number in range(layers):
             here, there = f"layers.{number}", f"encoder.layer.{number}"
-            found |= {f"{here}.{one}.{part}": [f"{there}.{other}.{part}"] for one, other in LAYER.items()}
-            found[f"{here}.attention.{part}"] = [f"{there}.attention.self.{one}.{part}" for one in ATTENTION]
+            found |= {
+                f"{here}.{one}.{part}": [f"{there}.{other}.{part}"] for one, other in LAYER.items()
+            }
+            found[f"{here}.attention.{part}"] = [
+                f"{there}.attention.self.{one}.{part}" for one in ATTENTION
+            ]
     return found
 
 
@@ -137,15 +189,24 @@ def _limits(folder: Path) -> dict[str, Any]:
 
 def _texts_are_read_plainly(folder: Path) -> bool:
     """Tell whether ``tokenizer.json`` alone says how texts are cut into tokens: other files may change what it says."""
-    whole, told, limits = _read(folder / TOKENIZER), _read(folder / "tokenizer_config.json"), _limits(folder)
+    whole, told, limits = (
+        _read(folder / TOKENIZER),
+        _read(folder / "tokenizer_config.json"),
+        _limits(folder),
+    )
     kind = told.get("tokenizer_class")
     return (
-        ((kind in VERBATIM and _is_told_alike(whole, told)) or (kind in REBUILT and _is_rebuilt_alike(whole, told)))
-        and whole["post_processor"]["type"] == "TemplateProcessing"  # so that no text is without tokens
+        (
+            (kind in VERBATIM and _is_told_alike(whole, told))
+            or (kind in REBUILT and _is_rebuilt_alike(whole, told))
+        )
+        and whole["post_processor"]["type"]
+        == "TemplateProcessing"  # so that no text is without tokens
         and limits.keys() <= LIMITS
         and not limits.get("do_lower_case")
         and limits.get("transformer_task", "feature-extraction") == "feature-extraction"
-        and {path.name for path in folder.glob("sentence_*_config.json")} <= {"sentence_bert_config.json"}
+        and {path.name for path in folder.glob("sentence_*_config.json")}
+        <= {"sentence_bert_config.json"}
         and not (folder / "added_tokens.json").exists()
         and _added(told) <= {(token["id"], token["content"]) for token in whole["added_tokens"]}
         and not told.get("split_special_tokens")
@@ -174,7 +235,11 @@ def _is_rebuilt_alike(whole: Mapping[str, Any], told: Mapping[str, Any]) -> bool
         "strip_accents": told.get("strip_accents"),
         "lowercase": told.get("do_lower_case", True),
     }
-    words = {"type": "WordPiece", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100}
+    words = {
+        "type": "WordPiece",
+        "continuing_subword_prefix": "##",
+        "max_input_chars_per_word": 100,
+    }
     first = [("[CLS]", 0), ("A", 0), ("[SEP]", 0)]
     frame = whole["post_processor"]
     return (

@@ -55,7 +55,10 @@ class BiEncoder:
     moves_entities = False
 
     def __init__(
-        self, text: TextEncoder, query: TextEncoder | None = None, texts: Mapping[str, Any] | None = None
+        self,
+        text: TextEncoder,
+        query: TextEncoder | None = None,
+        texts: Mapping[str, Any] | None = None,
     ) -> None:
         if query is not None and query.dim != text.dim:
             raise EncoderError(
@@ -83,7 +86,9 @@ class BiEncoder:
             settings = settings_from(_Settings, config["network"], str(path))
             texts = dict(config["texts"])
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise EncoderError(f"{folder}: expected a bi-encoder, found one that does not load: {error}") from error
+            raise EncoderError(
+                f"{folder}: expected a bi-encoder, found one that does not load: {error}"
+            ) from error
         text = text or TextEncoder(folder, device)
         query = TextEncoder(query_folder(folder), device) if settings.towers == 2 else None
         return cls(text, query, texts)

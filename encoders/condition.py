@@ -33,7 +33,9 @@ class _Config:
     conditions: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.texts, dict) or not all(isinstance(one, str) for one in self.conditions):
+        if not isinstance(self.texts, dict) or not all(
+            isinstance(one, str) for one in self.conditions
+        ):
             raise SettingsError(f"expected texts by name and a list of conditions, found {self}")
 
 
@@ -123,7 +125,9 @@ class ConditionEncoder:
         return (folder / CONDITION / "config.json").exists()
 
     @classmethod
-    def load(cls, folder: Path, text: TextEncoder | None = None, device: str = "auto") -> ConditionEncoder:
+    def load(
+        cls, folder: Path, text: TextEncoder | None = None, device: str = "auto"
+    ) -> ConditionEncoder:
         """Load a folder that :meth:`save` wrote.
 
         Args:
@@ -154,7 +158,9 @@ class ConditionEncoder:
     @property
     def fingerprint(self) -> str:
         """Hash of the text encoder and the condition network, not of the texts they are given (hex, 128 bits)."""
-        return network_fingerprint(self.text.fingerprint, asdict(self.network.settings), self.network.state_dict())
+        return network_fingerprint(
+            self.text.fingerprint, asdict(self.network.settings), self.network.state_dict()
+        )
 
     @torch.inference_mode()
     def factors(self, conditions: Sequence[str]) -> NDArray[np.float32]:
@@ -167,11 +173,15 @@ class ConditionEncoder:
             SettingsError: If a condition is empty or too long; or with a bi-encoder, which has no factors.
         """
         if self.architecture == "bi-encoder":
-            raise SettingsError("expected a condition encoder with factors, found a bi-encoder; see its encode()")
+            raise SettingsError(
+                "expected a condition encoder with factors, found a bi-encoder; see its encode()"
+            )
         expect_readable(self.text, conditions)
         return self.network(torch.from_numpy(self.text.encode(conditions))).numpy()  # type: ignore[no-any-return]
 
-    def project(self, vectors: NDArray[np.floating], factor: NDArray[np.floating]) -> NDArray[np.float32]:
+    def project(
+        self, vectors: NDArray[np.floating], factor: NDArray[np.floating]
+    ) -> NDArray[np.float32]:
         """Transform text vectors by the factor of one condition; inner products of the results are the similarities.
 
         Args:
@@ -211,7 +221,10 @@ class ConditionEncoder:
         if self.architecture == "bi-encoder":
             expect_readable(self.text, conditions)
             return self.text.encode(
-                [read_together(text, conditions[at]) for text, at in zip(texts, which.tolist(), strict=True)]
+                [
+                    read_together(text, conditions[at])
+                    for text, at in zip(texts, which.tolist(), strict=True)
+                ]
             )
         vectors = self.text.encode(texts)
         found = np.empty((len(texts), self.rank), dtype=np.float32)

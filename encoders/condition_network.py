@@ -39,7 +39,9 @@ class ConditionNetworkSettings:
         expect_choice("architecture", self.architecture, ARCHITECTURES)
         most = self.dim if self.architecture == "hyper" else self.rank  # the others have no rank
         if not isinstance(self.rank, int) or not 0 <= self.rank <= most:
-            raise SettingsError(f"rank: expected 0 to {self.dim} (the dimension), found {self.rank!r}")
+            raise SettingsError(
+                f"rank: expected 0 to {self.dim} (the dimension), found {self.rank!r}"
+            )
         expect_whole(self, condition=1)
 
     @property

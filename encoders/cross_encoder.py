@@ -78,7 +78,9 @@ class CrossEncoder:
         """
         path = folder / CROSS / "config.json"
         try:
-            settings = settings_from(CrossEncoderSettings, json.loads(path.read_text(encoding="utf-8")), str(path))
+            settings = settings_from(
+                CrossEncoderSettings, json.loads(path.read_text(encoding="utf-8")), str(path)
+            )
         except (OSError, ValueError, TypeError) as error:
             raise EncoderError(
                 f"{folder}: expected a cross-encoder of triples, found none ({error}); train one with "
@@ -116,8 +118,12 @@ class CrossEncoder:
             chunk = triples[start : start + CHUNK]
             order = np.argsort([sum(map(len, triple)) for triple in chunk], kind="stable")
             for rows in np.array_split(order, -(-len(order) // BATCH.get(device, BATCH["cpu"]))):
-                inputs = tokens_of(self._tokenizer, [chunk[row] for row in rows], self.settings.max_tokens)
-                with torch.autocast(device, torch.bfloat16, enabled=has_bfloat16(str(self._model.device))):
+                inputs = tokens_of(
+                    self._tokenizer, [chunk[row] for row in rows], self.settings.max_tokens
+                )
+                with torch.autocast(
+                    device, torch.bfloat16, enabled=has_bfloat16(str(self._model.device))
+                ):
                     logits = self._model(**inputs.to(self._model.device)).logits
                 found[start + rows] = logits[:, 0].float().cpu().numpy()
         return found
@@ -144,7 +150,9 @@ def load_classifier(folder: Path, labels: int = 1) -> tuple[Any, Any]:
     """
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     verbosity = transformers.utils.logging.get_verbosity()
-    transformers.utils.logging.set_verbosity(logging.ERROR)  # that the logits are new needs no warning
+    transformers.utils.logging.set_verbosity(
+        logging.ERROR
+    )  # that the logits are new needs no warning
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
         model = transformers.AutoModelForSequenceClassification.from_pretrained(

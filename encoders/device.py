@@ -20,7 +20,9 @@ def choose_device(device: str = "auto") -> str:
     try:
         torch.empty(0, device=device)
     except Exception as error:
-        raise SettingsError(f"device: expected auto, cpu or a GPU that is there, found {device!r} ({error})") from None
+        raise SettingsError(
+            f"device: expected auto, cpu or a GPU that is there, found {device!r} ({error})"
+        ) from None
     return device
 
 
@@ -36,4 +38,8 @@ def has_bfloat16(device: str) -> bool:
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     names = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
     native = any(getattr(torch.cpu, name, bool)() for name in names)
-    return device == "cpu" and native and bool(getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", bool)())
+    return (
+        device == "cpu"
+        and native
+        and bool(getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", bool)())
+    )

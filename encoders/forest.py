@@ -100,15 +100,20 @@ def grow(leaves: Tensor, lengths: Tensor, weight: Tensor, bias: Tensor) -> tuple
     alike = leaves.new_full((texts, longest + 1), -torch.inf)
     pairs = place + 1 < lengths[:, None]
     first = node[pairs]
-    alike[pairs] = (leaves[:, first] * leaves[:, first + 1]).sum((0, 2)) * scale[first] * scale[first + 1]
+    alike[pairs] = (
+        (leaves[:, first] * leaves[:, first + 1]).sum((0, 2)) * scale[first] * scale[first + 1]
+    )
 
     owners = torch.empty(tokens + parents, dtype=torch.int64, device=device)
     owners[:tokens] = torch.repeat_interleave(row, lengths)
     left, right, places = (
-        torch.empty(n, dtype=torch.int64, device=device) for n in (parents, parents, tokens + parents)
+        torch.empty(n, dtype=torch.int64, device=device)
+        for n in (parents, parents, tokens + parents)
     )
     similarities = leaves.new_empty(parents)
-    active = (lengths > place[1:, None]).sum(1).tolist()  # texts that have a merge left, step by step
+    active = (
+        (lengths > place[1:, None]).sum(1).tolist()
+    )  # texts that have a merge left, step by step
     start = 0
     for texts_left in active[:-1]:
         end = start + texts_left
@@ -139,7 +144,9 @@ def grow(leaves: Tensor, lengths: Tensor, weight: Tensor, bias: Tensor) -> tuple
     return Forest(left, right, steps, roots, places, owners, similarities), nodes
 
 
-def compose(leaves: Tensor, weight: Tensor, bias: Tensor, forest: Forest, keep: Tensor | None = None) -> Tensor:
+def compose(
+    leaves: Tensor, weight: Tensor, bias: Tensor, forest: Forest, keep: Tensor | None = None
+) -> Tensor:
     """Compute every node from its children: in each channel, ``weight @ [left; right] + bias``.
 
     Args:
@@ -156,7 +163,13 @@ def compose(leaves: Tensor, weight: Tensor, bias: Tensor, forest: Forest, keep: 
 
 
 def decompose(
-    roots: Tensor, weight: Tensor, bias: Tensor, forest: Forest, keep: Tensor | None = None, *, public: bool = False
+    roots: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    forest: Forest,
+    keep: Tensor | None = None,
+    *,
+    public: bool = False,
 ) -> Tensor:
     """Compute every node from its parent: in each channel, ``[left; right] = weight @ parent + bias``.
 
@@ -216,13 +229,17 @@ def _merged(nodes: Tensor, lefts: Tensor, rights: Tensor, weight: Tensor, bias: 
 
 class _Compose(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, leaves: Tensor, weight: Tensor, bias: Tensor, forest: Forest, keep: Tensor | None) -> Tensor:
+    def forward(
+        ctx: Any, leaves: Tensor, weight: Tensor, bias: Tensor, forest: Forest, keep: Tensor | None
+    ) -> Tensor:
         size, tokens, channels = leaves.shape
         nodes = leaves.new_empty(size, len(forest.places), channels)
         nodes[:, :tokens] = leaves
         for start, end in forest.climb():
             made = _merged(nodes, forest.left[start:end], forest.right[start:end], weight, bias)
-            nodes[:, tokens + start : tokens + end] = made if keep is None else made * keep[:, start:end]
+            nodes[:, tokens + start : tokens + end] = (
+                made if keep is None else made * keep[:, start:end]
+            )
         ctx.save_for_backward(nodes, weight, keep)
         ctx.forest = forest
         return nodes
@@ -244,7 +261,10 @@ class _Compose(torch.autograd.Function):
             of_weight += wide @ _children(nodes, forest.left[start:end], forest.right[start:end]).T
             of_bias += wide.sum(1)
             down = _by_node(weight.T @ wide, end - start)
-            above[:, 2 * start : start + end], above[:, start + end : 2 * end] = down[:size], down[size:]
+            above[:, 2 * start : start + end], above[:, start + end : 2 * end] = (
+                down[:size],
+                down[size:],
+            )
         of_leaves = given[:, :tokens] + above.index_select(1, forest.places[:tokens])
         return of_leaves, of_weight, of_bias, None, None
 
@@ -252,18 +272,30 @@ class _Compose(torch.autograd.Function):
 class _Decompose(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, roots: Tensor, weight: Tensor, bias: Tensor, forest: Forest, keep: Tensor | None, public: bool
+        ctx: Any,
+        roots: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        forest: Forest,
+        keep: Tensor | None,
+        public: bool,
     ) -> Tensor:
         size, _, channels = roots.shape
         parents = len(forest.left)
         made = roots.new_empty(size, len(forest.places), channels)
         made[:, 2 * parents :] = roots
-        swap = (forest.left > forest.right if public else torch.zeros_like(forest.left, dtype=torch.bool))[:, None]
+        swap = (
+            forest.left > forest.right
+            if public
+            else torch.zeros_like(forest.left, dtype=torch.bool)
+        )[:, None]
         for start, end in forest.descend():
             own = made.index_select(1, forest.places[forest.tokens + start : forest.tokens + end])
             both = _by_node(torch.addmm(bias[:, None], weight, own.flatten(1)), end - start)
             down = torch.cat(_swapped(both[:size], both[size:], swap[start:end]), dim=1)
-            made[:, 2 * start : 2 * end] = down if keep is None else down * keep[:, 2 * start : 2 * end]
+            made[:, 2 * start : 2 * end] = (
+                down if keep is None else down * keep[:, 2 * start : 2 * end]
+            )
         ctx.save_for_backward(made, weight, keep)
         ctx.forest, ctx.swap = forest, swap
         return made
@@ -299,7 +331,9 @@ class _Surround(torch.autograd.Function):
         around[:, 2 * len(forest.left) :] = 0
         ones, others = weight[:, :size], weight[:, size:]
         for start, end in forest.descend():
-            own = around.index_select(1, forest.places[forest.tokens + start : forest.tokens + end]).flatten(1)
+            own = around.index_select(
+                1, forest.places[forest.tokens + start : forest.tokens + end]
+            ).flatten(1)
             both = _children(nodes, forest.left[start:end], forest.right[start:end])
             left, right = both[:size], both[size:]
             for at, one, other in ((2 * start, own, right), (start + end, left, own)):
@@ -325,8 +359,12 @@ class _Surround(torch.autograd.Function):
             above = around.index_select(1, forest.places[own]).flatten(1)
             both = _children(nodes, forest.left[start:end], forest.right[start:end])
             left, right = both[:size], both[size:]
-            of_left = (given[:, 2 * start : start + end] + below.index_select(1, forest.left[start:end])).flatten(1)
-            of_right = (given[:, start + end : 2 * end] + below.index_select(1, forest.right[start:end])).flatten(1)
+            of_left = (
+                given[:, 2 * start : start + end] + below.index_select(1, forest.left[start:end])
+            ).flatten(1)
+            of_right = (
+                given[:, start + end : 2 * end] + below.index_select(1, forest.right[start:end])
+            ).flatten(1)
             of_weight[:, :size] += of_left @ above.T + of_right @ left.T
             of_weight[:, size:] += of_left @ right.T + of_right @ above.T
             of_bias += of_left.sum(1) + of_right.sum(1)

@@ -56,7 +56,10 @@ class GaussianHeads(nn.Module):
     def forward(self, vectors: Tensor) -> Tensor:
         """Return Gaussians of shape (n, 2 dim), log-variances within bounds, for vectors of shape (n, dim)."""
         means, logs = self.mean(vectors), self.log_variance(vectors)
-        return torch.cat([means.tanh() if self.activation == "tanh" else means, logs.clamp(*LOG_VARIANCE)], dim=-1)
+        return torch.cat(
+            [means.tanh() if self.activation == "tanh" else means, logs.clamp(*LOG_VARIANCE)],
+            dim=-1,
+        )
 
     @torch.no_grad()
     def centre(self, shift: Tensor, scale: Tensor) -> None:
@@ -136,7 +139,9 @@ class GaussCSE(Adapted):
         self.similarity = similarity
 
     @classmethod
-    def load(cls, folder: Path = DEFAULT_GAUSS_CSE, device: str = "auto", *, base: Path | None = None) -> GaussCSE:
+    def load(
+        cls, folder: Path = DEFAULT_GAUSS_CSE, device: str = "auto", *, base: Path | None = None
+    ) -> GaussCSE:
         """Load a folder that :meth:`save` wrote.
 
         Args:
@@ -150,9 +155,18 @@ class GaussCSE(Adapted):
         config, heads = load_network(folder / GAUSSIAN, _Config, _heads, "a GaussCSE encoder")
         text, adapter = config.load(folder, GAUSSIAN, device, base)
         if text.dim != config.dim:
-            raise EncoderError(f"{folder}: expected a text encoder of {config.dim} dimensions, found one of {text.dim}")
+            raise EncoderError(
+                f"{folder}: expected a text encoder of {config.dim} dimensions, found one of {text.dim}"
+            )
         rule = Entailment(**config.rule)
-        return cls(text, heads, rule, config.similarity, adapter=adapter, base=config.base or DEFAULT_ENCODER)
+        return cls(
+            text,
+            heads,
+            rule,
+            config.similarity,
+            adapter=adapter,
+            base=config.base or DEFAULT_ENCODER,
+        )
 
     def save_own(self, folder: Path) -> None:
         """Write what is not the text encoder: the heads, the rule, and the adapter; with one, in half precision."""
@@ -166,7 +180,9 @@ class GaussCSE(Adapted):
             **asdict(base),
         )
         narrow = torch.float32 if self.adapter is None else torch.float16
-        weights = {name: weight.detach().to(narrow) for name, weight in self.heads.state_dict().items()}
+        weights = {
+            name: weight.detach().to(narrow) for name, weight in self.heads.state_dict().items()
+        }
         save_network(own, asdict(config), weights)
 
     @property
@@ -190,4 +206,8 @@ class GaussCSE(Adapted):
     def stored(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Make Gaussians of pooled vectors, (n, dim) to ``float32`` of shape (n, 2 dim)."""
         with torch.inference_mode():
-            return np.asarray(self.heads(torch.from_numpy(np.ascontiguousarray(vectors, dtype=np.float32))).numpy())
+            return np.asarray(
+                self.heads(
+                    torch.from_numpy(np.ascontiguousarray(vectors, dtype=np.float32))
+                ).numpy()
+            )

@@ -29,7 +29,7 @@ class Learnt:
     """What an encoder was trained on.
 
     Attributes:
-        links: :func:`~ontodex.graph.subsumptions.links_fingerprint` of the whole hierarchy, through its texts.
+        links: :func:`~ontodex.trainers.data.subsumptions.links_fingerprint` of the whole hierarchy, through its texts.
         task: ``"multi-hop"``: every link; ``"mixed-hop"``: all but a share of the links.
         seed: Seed of what was held out.
         held_out: That share.
@@ -88,7 +88,9 @@ class HiT(Adapted):
         self.learnt = learnt
 
     @classmethod
-    def load(cls, folder: Path = DEFAULT_HIT, device: str = "auto", *, base: Path | None = None) -> HiT:
+    def load(
+        cls, folder: Path = DEFAULT_HIT, device: str = "auto", *, base: Path | None = None
+    ) -> HiT:
         """Load a folder that :meth:`save` wrote, or a public HiT checkpoint (a sentence-transformers folder).
 
         Args:
@@ -104,13 +106,21 @@ class HiT(Adapted):
         path = folder / HIERARCHY / "config.json"
         try:
             config = settings_from(_Config, json.loads(path.read_text(encoding="utf-8")), str(path))
-            rule = None if config.rule is None else settings_from(Subsumption, config.rule, str(path))
+            rule = (
+                None if config.rule is None else settings_from(Subsumption, config.rule, str(path))
+            )
             texts = dict(config.texts)
-            learnt = None if config.learnt is None else settings_from(Learnt, config.learnt, str(path))
+            learnt = (
+                None if config.learnt is None else settings_from(Learnt, config.learnt, str(path))
+            )
         except (OSError, ValueError, TypeError, SettingsError) as error:
-            raise EncoderError(f"{path}: expected the settings of a HiT encoder, found others: {error}") from error
+            raise EncoderError(
+                f"{path}: expected the settings of a HiT encoder, found others: {error}"
+            ) from error
         text, adapter = config.load(folder, HIERARCHY, device, base)
-        return cls(text, rule, texts, adapter=adapter, base=config.base or DEFAULT_ENCODER, learnt=learnt)
+        return cls(
+            text, rule, texts, adapter=adapter, base=config.base or DEFAULT_ENCODER, learnt=learnt
+        )
 
     def save_own(self, folder: Path) -> None:
         """Write what is not the text encoder: the rule, how texts are built, and the adapter."""
@@ -141,4 +151,6 @@ class HiT(Adapted):
 
     def stored(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Lift pooled vectors of shape (n, dim) to ``float32`` of shape (n, dim + 1)."""
-        return np.asarray(lift_items(clip(vectors.astype(np.float64), self.c), self.c), dtype=np.float32)
+        return np.asarray(
+            lift_items(clip(vectors.astype(np.float64), self.c), self.c), dtype=np.float32
+        )

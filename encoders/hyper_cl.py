@@ -58,7 +58,9 @@ class HyperCL:
             for it ever after; empty where that is not known.
     """
 
-    def __init__(self, text: TextEncoder, network: LinkNetwork, texts: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, text: TextEncoder, network: LinkNetwork, texts: Mapping[str, Any] | None = None
+    ) -> None:
         if network.settings.dim != text.dim:
             raise EncoderError(
                 f"{text.folder}: the network expects embeddings of {network.settings.dim} dimensions, "
@@ -106,8 +108,14 @@ class HyperCL:
     @classmethod
     def in_the_box(cls, text: TextEncoder) -> HyperCL | None:
         """Load the network that ontodex brings, if it is one for this text encoder."""
-        config, network = load_network(DEFAULT_HYPER_CL / NETWORK, _Config, _network, "a Hyper-CL encoder")
-        return cls(text, network, config.texts) if config.base_weights == weights_hash(text.folder) else None
+        config, network = load_network(
+            DEFAULT_HYPER_CL / NETWORK, _Config, _network, "a Hyper-CL encoder"
+        )
+        return (
+            cls(text, network, config.texts)
+            if config.base_weights == weights_hash(text.folder)
+            else None
+        )
 
     def save(self, folder: Path) -> None:
         """Write the text encoder's folder with the network in it.

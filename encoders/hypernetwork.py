@@ -51,7 +51,9 @@ class LinkNetworkSettings:
         expect_choice("architecture", self.architecture, ARCHITECTURES)
         expect_choice("projection", self.projection, ("residual", "public"))
         if self.architecture == "hyper" and not 0 <= self.rank <= self.dim:
-            raise SettingsError(f"rank: expected 0 to {self.dim} (the dimension), found {self.rank}")
+            raise SettingsError(
+                f"rank: expected 0 to {self.dim} (the dimension), found {self.rank}"
+            )
         expect_whole(self, condition=1, width=0)
 
 
@@ -172,16 +174,22 @@ class HyperNetwork(LinkNetwork):
         """Multiply each head with the matrix of its relation: one product for all relations of as many heads."""
         counts = torch.bincount(which, minlength=len(relations))
         by_count = torch.argsort(counts, stable=True)
-        sizes, repeats = (each.tolist() for each in torch.unique_consecutive(counts[by_count], return_counts=True))
+        sizes, repeats = (
+            each.tolist() for each in torch.unique_consecutive(counts[by_count], return_counts=True)
+        )
         place = torch.argsort(by_count)[which]
         order = torch.argsort(place, stable=True)
         parts = self(relations[by_count])
         along = heads[order]
         for factor in (parts[name] for name in ("left", "right") if name in parts):
             # split, not an index each: the gradient of an index is as large as all factors together.
-            rows = torch.split(along, [size * repeat for size, repeat in zip(sizes, repeats, strict=True)])
+            rows = torch.split(
+                along, [size * repeat for size, repeat in zip(sizes, repeats, strict=True)]
+            )
             grouped = zip(rows, torch.split(factor, repeats), sizes, repeats, strict=True)
-            products = [some.reshape(repeat, size, -1) @ one for some, one, size, repeat in grouped if size]
+            products = [
+                some.reshape(repeat, size, -1) @ one for some, one, size, repeat in grouped if size
+            ]
             along = torch.cat([product.flatten(0, 1) for product in products])
         moved = along[torch.argsort(order)]
         return moved + parts["shift"][place] if "shift" in parts else moved

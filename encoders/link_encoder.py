@@ -17,7 +17,9 @@ LinkEncoder = HyperCL | BiEncoder
 """A tri-encoder, whose relations are projections, or a bi-encoder, whose questions are encoded."""
 
 
-def load_link_encoder(folder: Path, text: TextEncoder | None = None, device: str = "auto") -> LinkEncoder:
+def load_link_encoder(
+    folder: Path, text: TextEncoder | None = None, device: str = "auto"
+) -> LinkEncoder:
     """Load an encoder of link prediction (:meth:`HyperCL.is_at` tells where one is).
 
     Args:
@@ -28,7 +30,9 @@ def load_link_encoder(folder: Path, text: TextEncoder | None = None, device: str
     Raises:
         EncoderError: If the folder holds none or a damaged one.
     """
-    with suppress(OSError, ValueError, KeyError, TypeError):  # what is damaged is for the classes to say
+    with suppress(
+        OSError, ValueError, KeyError, TypeError
+    ):  # what is damaged is for the classes to say
         config = json.loads((folder / NETWORK / "config.json").read_text(encoding="utf-8"))
         if config["network"]["architecture"] == BI_ENCODER:
             return BiEncoder.load(folder, text, device)

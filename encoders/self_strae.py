@@ -130,7 +130,9 @@ class SelfStrAE(InputModule):
 
     save_in_root = False
 
-    def __init__(self, tokenizer: Tokenizer, channels: int, size: int, max_tokens: int = 200) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, channels: int, size: int, max_tokens: int = 200
+    ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.config = _Config(channels, size, tokenizer.get_vocab_size(), max_tokens)
         self.tokenizer = tokenizer
@@ -169,7 +171,9 @@ class SelfStrAE(InputModule):
         try:
             tokenizer = Tokenizer.from_file(str(folder / TREES / "tokenizer.json"))
         except Exception as error:  # tokenizers raises nothing more precise
-            raise EncoderError(f"{folder}: expected a tokenizer, found one that does not load: {error}") from error
+            raise EncoderError(
+                f"{folder}: expected a tokenizer, found one that does not load: {error}"
+            ) from error
         if tokenizer.get_vocab_size() != config.vocabulary:
             raise EncoderError(
                 f"{folder}: expected a tokenizer of {config.vocabulary:,} tokens, found one of "
@@ -192,10 +196,15 @@ class SelfStrAE(InputModule):
         """Write the encoder; called by sentence-transformers."""
         self.write(Path(output_path))
 
-    def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **_: Any) -> dict[str, Any]:
+    def preprocess(
+        self, inputs: Sequence[Any], prompt: str | None = None, **_: Any
+    ) -> dict[str, Any]:
         """Return the tokens of texts one after the other, and their numbers."""
         found = self.tokenise([f"{prompt or ''}{text}" for text in inputs])
-        return {"tokens": torch.from_numpy(np.concatenate(found)), "lengths": torch.tensor([len(ids) for ids in found])}
+        return {
+            "tokens": torch.from_numpy(np.concatenate(found)),
+            "lengths": torch.tensor([len(ids) for ids in found]),
+        }
 
     def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Add the vectors of texts, ``sentence_embedding`` of shape (texts, dim), as sentence-transformers expects."""
@@ -209,22 +218,32 @@ class SelfStrAE(InputModule):
         """Return the token ids of texts, cut to the most that are read."""
         found = self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         unknown = self.tokenizer.token_to_id(UNKNOWN)
-        return [np.array(one.ids[: self.config.max_tokens] or [unknown], dtype=np.int64) for one in found]
+        return [
+            np.array(one.ids[: self.config.max_tokens] or [unknown], dtype=np.int64)
+            for one in found
+        ]
 
     def trees(self, texts: Sequence[str]) -> list[Tree]:
         """Return the tree of each text."""
         read = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
         unknown, most = self.tokenizer.token_to_id(UNKNOWN), self.config.max_tokens
-        tokens = [torch.tensor(one.ids[:most] or [unknown], device=self.table.device) for one in read]
+        tokens = [
+            torch.tensor(one.ids[:most] or [unknown], device=self.table.device) for one in read
+        ]
         found: dict[int, Tree] = {}
         for rows, forest, nodes in self._forests(tokens):
             units = nn.functional.normalize(vectors(nodes), dim=1).cpu().numpy()
             owners = forest.owners.cpu().numpy()
             merges = list(
-                zip(*(part.tolist() for part in (forest.left, forest.right, forest.similarities)), strict=True)
+                zip(
+                    *(part.tolist() for part in (forest.left, forest.right, forest.similarities)),
+                    strict=True,
+                )
             )
             order = np.argsort(owners, kind="stable")
-            for own, row in zip(np.split(order, np.flatnonzero(np.diff(owners[order])) + 1), rows, strict=True):
+            for own, row in zip(
+                np.split(order, np.flatnonzero(np.diff(owners[order])) + 1), rows, strict=True
+            ):
                 offsets = read[row].offsets[:most] or [(0, len(texts[row]))]
                 made = [merges[node - forest.tokens] for node in own[len(offsets) :].tolist()]
                 found[row] = _tree(texts[row], offsets, own, made, units[own])

@@ -29,7 +29,9 @@ TEXTS_PER_BATCH = 1024
 """Texts of one pass of an encoder that is no transformer, and holds little for each."""
 
 
-def load_sentence_transformer(folder: Path, device: str, *, unit: bool = True) -> SentenceTransformer:
+def load_sentence_transformer(
+    folder: Path, device: str, *, unit: bool = True
+) -> SentenceTransformer:
     """Load a sentence-transformers or Hugging Face folder without progress bars, pickles or code from the folder.
 
     Args:
@@ -41,7 +43,9 @@ def load_sentence_transformer(folder: Path, device: str, *, unit: bool = True) -
         EncoderError: If the folder does not hold a model in safetensors, or a cross-encoder.
     """
     if (folder / CROSS).is_dir():
-        raise EncoderError(f"{folder}: expected an encoder of texts, found a cross-encoder, which reads answers again")
+        raise EncoderError(
+            f"{folder}: expected an encoder of texts, found a cross-encoder, which reads answers again"
+        )
     if SelfStrAE.is_at(folder):
         return SentenceTransformer(modules=[SelfStrAE.load(folder)], device=device)
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
@@ -110,7 +114,9 @@ class LibraryEncoder:
     ) -> None:
         self.model = load_sentence_transformer(folder, device, unit=unit)
         self._device, self._unit = device, unit
-        self._tokenizing = Lock()  # a tokenizer of the library keeps from one call to the next whether it cuts
+        self._tokenizing = (
+            Lock()
+        )  # a tokenizer of the library keeps from one call to the next whether it cuts
         if adapter is not None:
             add_adapter(dict(self.model.transformers_model.named_parameters()), adapter)  # type: ignore[union-attr]
         if max_tokens is not None:
@@ -118,9 +124,13 @@ class LibraryEncoder:
         self.model.eval()
         dim = self.model.get_embedding_dimension()
         if dim is None:
-            raise EncoderError(f"{folder}: expected a model with one vector per text, found one without a dimension")
+            raise EncoderError(
+                f"{folder}: expected a model with one vector per text, found one without a dimension"
+            )
         self.dim: int = dim
-        self.reads_tokens = callable(getattr(self.model[0], "tokenizer", None)) and hasattr(self.model[0], "model")
+        self.reads_tokens = callable(getattr(self.model[0], "tokenizer", None)) and hasattr(
+            self.model[0], "model"
+        )
 
     @property
     def longest(self) -> int | None:
@@ -148,7 +158,9 @@ class LibraryEncoder:
         if not texts:
             return []
         with self._tokenizing:
-            return [len(ids) for ids in self.model.tokenizer(list(texts), verbose=False)["input_ids"]]
+            return [
+                len(ids) for ids in self.model.tokenizer(list(texts), verbose=False)["input_ids"]
+            ]
 
     def __call__(self, columns: Mapping[str, Sequence[Sequence[int]]]) -> Tensor:
         """Embed rows of what :meth:`tokenise` returned.
@@ -171,7 +183,11 @@ class LibraryEncoder:
 
 
 def forward_tokens(
-    model: SentenceTransformer, tokens: Mapping[str, Sequence[Any]], device: str, *, unit: bool = True
+    model: SentenceTransformer,
+    tokens: Mapping[str, Sequence[Any]],
+    device: str,
+    *,
+    unit: bool = True,
 ) -> torch.Tensor:
     """Pass token ids through a text encoder, all but its transformer in float32.
 
@@ -194,6 +210,8 @@ def forward_tokens(
     for module in list(model)[1:]:
         features = module(features)
     if "sentence_embedding" not in features:
-        raise EncoderError("expected a model with one vector per text, found one without pooling; see its modules.json")
+        raise EncoderError(
+            "expected a model with one vector per text, found one without pooling; see its modules.json"
+        )
     vectors = features["sentence_embedding"].float()
     return torch.nn.functional.normalize(vectors, dim=-1) if unit else vectors

@@ -105,9 +105,15 @@ class TextEncoder:
         if longest is None:
             return []
         longest = min(longest, most or longest)
-        return [(position, length) for position, length in enumerate(self._reader.lengths(texts)) if length > longest]
+        return [
+            (position, length)
+            for position, length in enumerate(self._reader.lengths(texts))
+            if length > longest
+        ]
 
-    def stream(self, texts: Sequence[Text], done: int = 0) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+    def stream(
+        self, texts: Sequence[Text], done: int = 0
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         """Yield (positions, vectors) in chunks, equal texts encoded once, the same chunks for the same texts.
 
         Args:
@@ -118,7 +124,9 @@ class TextEncoder:
             Positions in ``texts``, ``int64`` of shape (n,), and their vectors, ``float32`` of shape (n, dim).
         """
         # Longest first: the first chunk takes the most memory, and no later one asks for more.
-        order = sorted(range(len(texts)), key=lambda position: (-len(texts[position]), texts[position]))
+        order = sorted(
+            range(len(texts)), key=lambda position: (-len(texts[position]), texts[position])
+        )
         bounds = [0]
         while bounds[-1] < len(order):
             at = min(bounds[-1] + CHUNK, len(order))
@@ -132,7 +140,9 @@ class TextEncoder:
             vectors = self._encode_unique(unique)
             yield (
                 np.array(chunk, dtype=np.int64),
-                vectors if len(unique) == len(chunk) else vectors[[rows[texts[position]] for position in chunk]],
+                vectors
+                if len(unique) == len(chunk)
+                else vectors[[rows[texts[position]] for position in chunk]],
             )
 
     def _encode_unique(self, texts: list[Text]) -> NDArray[np.float32]:

@@ -10,16 +10,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.resolve import Resolved
-from ontodex.engine.results.hits import Hit, Hits, Reading
+from ontodex.engine.resolve import ResolvedTerm
+from ontodex.engine.results.hits import Hit, Hits, Resolution
 from ontodex.errors import SettingsError
 from ontodex.graph import KnowledgeGraph
 
-__all__ = ["Answer", "Rows", "Scored", "answered", "checked", "hits_of", "milliseconds", "no_rows", "own_row"]
+__all__ = [
+    "Answer",
+    "Rows",
+    "Scored",
+    "answered",
+    "checked",
+    "hits_of",
+    "milliseconds",
+    "no_rows",
+    "own_row",
+]
 
 Rows = NDArray[np.int64]
 Scored = tuple[Rows, NDArray[np.float64]]
-Answer = tuple[tuple[Hit, ...], dict[str, Reading], str]
+Answer = tuple[tuple[Hit, ...], dict[str, Resolution], str]
 """Hits, how each part of the question was read, and what the scores mean."""
 
 
@@ -28,7 +38,7 @@ def no_rows() -> Rows:
     return np.zeros(0, dtype=np.int64)
 
 
-def own_row(one: Resolved) -> Rows:
+def own_row(one: ResolvedTerm) -> Rows:
     """Return the row of an entity; none for free text."""
     return no_rows() if one.row is None else np.array([one.row], dtype=np.int64)
 
@@ -49,7 +59,10 @@ def checked(k: Any) -> int:
 
 
 def hits_of(
-    graph: KnowledgeGraph, scored: Scored, known: Rows, probabilities: NDArray[np.float64] | None = None
+    graph: KnowledgeGraph,
+    scored: Scored,
+    known: Rows,
+    probabilities: NDArray[np.float64] | None = None,
 ) -> tuple[Hit, ...]:
     """Return entities as hits.
 
@@ -60,11 +73,13 @@ def hits_of(
         probabilities: One for each, where there are any.
     """
     rows, scores = scored
-    chances = [None] * len(rows) if probabilities is None else probabilities.tolist()
+    values = [None] * len(rows) if probabilities is None else probabilities.tolist()
     marked = np.isin(rows, known).tolist()
     return tuple(
-        Hit(graph.ids[row], graph.labels[row], score, mark, chance)
-        for row, score, mark, chance in zip(rows.tolist(), scores.tolist(), marked, chances, strict=True)
+        Hit(graph.ids[row], graph.labels[row], score, mark, probability)
+        for row, score, mark, probability in zip(
+            rows.tolist(), scores.tolist(), marked, values, strict=True
+        )
     )
 
 
@@ -73,7 +88,12 @@ def milliseconds(start: float, questions: int) -> float:
     return (time.perf_counter() - start) * 1000 / max(1, questions)
 
 
-def answered(graph: KnowledgeGraph, question: str, answers: Sequence[Answer], start: float) -> list[Hits]:
+def answered(
+    graph: KnowledgeGraph, question: str, answers: Sequence[Answer], start: float
+) -> list[Hits]:
     """Return the answers to questions that were asked together at ``start``."""
     took = milliseconds(start, len(answers))
-    return [Hits(hits, question, readings, method, took, graph) for hits, readings, method in answers]
+    return [
+        Hits(hits, question, resolutions, method, took, graph)
+        for hits, resolutions, method in answers
+    ]

@@ -1,41 +1,270 @@
-"""Similarity under a condition: all entities projected by it, and searched exactly."""
+"""Similarity under a condition: by a condition encoder, relation projections, and shared tails."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from ontodex.engine.answers import Answer, answered, checked, hits_of, no_rows, own_row
-from ontodex.engine.condition_ways import ByEncoder, ByProjections, Condition, ConditionWay, Transform
-from ontodex.engine.linked_tails import LinkedTails
 from ontodex.engine.projector import Projector, vectors_of
-from ontodex.engine.resolve import Resolved, relation_text, resolve_entities, resolve_relation
+from ontodex.engine.resolve import ResolvedTerm, relation_text, resolve_entities, resolve_relation
 from ontodex.engine.results.hits import Hits
-from ontodex.engine.search.raised import no_bonus
+from ontodex.engine.search.score_offsets import no_offsets
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import SettingsError
+from ontodex.geometry.conditioned import compact, expanded, under_condition
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import relation_texts
-from ontodex.indexers.evidence.structure import Bonus
-from ontodex.indexers.index import Index
-from ontodex.indexers.storage.space_names import CONDITION
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.graph_features import Offsets
+from ontodex.storage.condition_cache import ConditionCache, Factor
+from ontodex.storage.index import Index
+from ontodex.storage.space_names import CONDITION, LINK
 
-__all__ = ["DISK", "MEMORY", "Conditions"]
+__all__ = [
+    "DISK",
+    "MEMORY",
+    "ByEncoder",
+    "ByProjections",
+    "Condition",
+    "ConditionStrategy",
+    "Conditions",
+    "TailCentroids",
+]
+
+Floats = NDArray[np.float32]
+
+ROWS = 4096
+"""Vectors read or projected at once: their float64 copies stay in the processor's cache."""
+
+
+class TailCentroids:
+    """The sum of the vectors of each entity's tails, by one relation.
+
+    The sums themselves are not kept, a vector for each entity: as inner products are linear, one product of what is asked
+    for with the vector of each distinct tail, added up along the links, gives the products with all sums. Their lengths are
+    kept.
+
+    Args:
+        heads: Heads of the relation's triples, of shape (n,).
+        tails: Their tails, likewise.
+        vectors: Unit vectors of the entities.
+
+    Example:
+        >>> vectors = Vectors([np.array([[1, 0], [0, 1], [0.6, 0.8]], dtype=np.float32)])
+        >>> tails = TailCentroids(np.array([0, 2, 2]), np.array([1, 0, 1]), vectors)
+        >>> [(rows, cosines)] = tails.alike(tails.of(0)[None])
+        >>> rows.tolist(), cosines.round(3).tolist()
+        ([0, 2], [1.0, 0.707])
+    """
+
+    def __init__(
+        self, heads: NDArray[np.integer], tails: NDArray[np.integer], vectors: Vectors
+    ) -> None:
+        self._vectors = vectors
+        self._heads, rows = np.unique(heads.astype(np.int64), return_inverse=True)
+        self._tails, columns = np.unique(tails.astype(np.int64), return_inverse=True)
+        links = np.ones(len(rows), dtype=np.float32)
+        self._links = csr_matrix(
+            (links, (rows, columns)), shape=(len(self._heads), len(self._tails))
+        )
+        sums = np.zeros((len(self._heads), vectors.dim), dtype=np.float32)
+        for start in range(0, len(self._tails), ROWS):
+            part = slice(start, start + ROWS)
+            sums += self._links[:, part] @ vectors[self._tails[part]]
+        self._lengths = np.maximum(np.linalg.norm(sums, axis=1), np.finfo(np.float32).tiny)
+
+    @property
+    def count(self) -> int:
+        """Number of entities that have tails."""
+        return len(self._heads)
+
+    def of(self, row: int | None) -> Floats | None:
+        """Return the direction of an entity's tails, of shape (dim,), or ``None`` if it has none, or is no entity."""
+        at = np.searchsorted(self._heads, -1 if row is None else row)
+        if row is None or at == len(self._heads) or self._heads[at] != row:
+            return None
+        total = self._vectors[self._tails[self._links[at].indices]].sum(axis=0)
+        return np.asarray(total / self._lengths[at], dtype=np.float32)
+
+    def alike(self, directions: Floats) -> list[Offsets]:
+        """Return, for each direction, the entities that have tails, ascending, and its cosine with that of each one's tails.
+
+        Args:
+            directions: Unit vectors of shape (n, dim).
+        """
+        products = np.empty((len(self._tails), len(directions)), dtype=np.float32)
+        for start in range(0, len(self._tails), ROWS):
+            part = slice(start, start + ROWS)
+            read = self._vectors[self._tails[part]]
+            for column, direction in enumerate(
+                directions
+            ):  # one by one: the same whatever else is asked
+                products[part, column] = read @ direction
+        cosines = np.clip(self._links @ products / self._lengths[:, None], -1, 1).astype(np.float64)
+        return [(self._heads, column) for column in np.ascontiguousarray(cosines.T)]
+
+
+Transform = Callable[[Floats], Floats]
+
+CONDITIONS = 64
+"""Conditions whose factors are made at once."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """In what texts are to be alike.
+
+    Attributes:
+        text: What an encoder reads.
+        row: Of the relation of the graph that it stands for; ``None`` for free text.
+        backward: Whether it is the relation's inverse.
+        relation: How it was read; the same conditions may have been asked for by other names.
+    """
+
+    text: str
+    row: int | None
+    backward: bool
+    relation: ResolvedTerm = field(compare=False)
+
+
+class ConditionStrategy(Protocol):
+    """Transforms vectors by conditions.
+
+    Attributes:
+        method: What the similarity of the results means.
+        vectors: What is stored of the entities, to be transformed.
+        width: Length of the results.
+    """
+
+    method: str
+    vectors: Vectors
+    width: int
+
+    def encode(self, texts: list[str]) -> Floats:
+        """Return vectors of other texts, like the stored ones."""
+
+    def transforms(self, conditions: Sequence[Condition]) -> Iterator[tuple[Condition, Transform]]:
+        """Yield what turns vectors of shape (n, dim) into unit vectors of shape (n, width), for each condition.
+
+        Raises:
+            SettingsError: If a condition is longer than the encoder reads.
+        """
+
+
+class ByEncoder:
+    """By a condition encoder; the factors that it makes of conditions are kept on the disk.
+
+    Args:
+        index: An index with such an encoder.
+        disk: Bytes for factors in the index's folder; 0 for none.
+
+    Raises:
+        SettingsError: If there is no room for one factor.
+    """
+
+    method = "similarity under the condition (cosine)"
+
+    def __init__(self, index: Index, disk: int) -> None:
+        self._index = index
+        self._about = index.stated(CONDITION)
+        self.vectors = index.vectors(CONDITION)
+        self.width = int(self._about["width"])
+        factor = (
+            self.vectors.dim * (self.width if self._about["architecture"] == "hyper" else 1) * 4
+            + 1024
+        )
+        if disk != 0 and disk < factor:
+            raise SettingsError(
+                f"condition_disk: expected at least {factor:,} bytes, for the projection of one condition, or 0 for none, "
+                f"found {disk:,}"
+            )
+        self._cache = ConditionCache(index.path, disk)
+
+    def encode(self, texts: list[str]) -> Floats:
+        """See :class:`ConditionStrategy`."""
+        return np.asarray(self._index.condition_encoder.text.encode(texts))
+
+    def transforms(self, conditions: Sequence[Condition]) -> Iterator[tuple[Condition, Transform]]:
+        """See :class:`ConditionStrategy`."""
+        for start in range(0, len(conditions), CONDITIONS):
+            some = conditions[start : start + CONDITIONS]
+            factors = self._factors([one.text for one in some])
+            for one in some:
+                yield one, self._by(expanded(factors[one.text], self.vectors.dim, self.width))
+
+    def _by(self, factor: Factor) -> Transform:
+        return lambda vectors: under_condition(vectors, factor, self._index.condition_mix)
+
+    def _factors(self, conditions: Sequence[str]) -> dict[str, Factor]:
+        """Return compact factors of conditions, from the disk or from their texts: the same to the last bit."""
+        encoder = str(self._about["network"])
+        factors = self._cache.get(encoder, conditions)
+        missing = [text for text in conditions if text not in factors]
+        if missing:
+            made = dict(
+                zip(
+                    missing,
+                    map(compact, self._index.condition_encoder.factors(missing)),
+                    strict=True,
+                )
+            )
+            self._cache.put(encoder, made)
+            factors.update(made)
+        return factors
+
+
+class ByProjections:
+    """By what the projection of a relation makes of an entity: where its tails are to be looked for.
+
+    Args:
+        index: An index with projections of relations.
+        projector: Makes them.
+    """
+
+    method = "similarity of what the relation's projection makes of both (cosine)"
+
+    def __init__(self, index: Index, projector: Projector) -> None:
+        self._index, self._projector = index, projector
+        self.vectors = index.vectors(LINK)
+        self.width = self.vectors.dim
+
+    def encode(self, texts: list[str]) -> Floats:
+        """See :class:`ConditionStrategy`."""
+        return self._projector.encode(texts)
+
+    def transforms(self, conditions: Sequence[Condition]) -> Iterator[tuple[Condition, Transform]]:
+        """See :class:`ConditionStrategy`."""
+        unknown = [one.text for one in conditions if one.row is None]
+        if unknown:
+            from ontodex.encoders.condition import (
+                expect_readable,  # and torch with it, as the encoder has
+            )
+
+            expect_readable(self._index.link_encoder.text, unknown)
+        for one in conditions:
+            yield one, self._by(one)
+
+    def _by(self, condition: Condition) -> Transform:
+        projections, number = self._projector.projections(
+            condition.relation, backward=condition.backward
+        )
+        return lambda vectors: projections.project(vectors, number)
+
 
 MEMORY = 1 << 30
 """Bytes of memory, by default, for entities projected by conditions."""
 
 DISK = 256 << 20
 """Bytes of disk, by default, for factors of conditions."""
-
-ROWS = 4096
-"""Entities that are projected at once: their float64 copies stay in the processor's cache."""
 
 BONUSES = 1 << 22
 """Cosines of tails, of all entities with all that are asked about, that are in memory at once."""
@@ -49,7 +278,7 @@ class _Projected:
 
     transform: Transform
     searcher: Searcher
-    tails: LinkedTails | None
+    tails: TailCentroids | None
 
     def parts(self, positions: list[int]) -> Iterator[list[int]]:
         """Part what is asked about into as many at once as there is room for."""
@@ -83,7 +312,9 @@ class Conditions:
         self._graph = index.graph
         self._projector = Projector(index)
         by_projections = CONDITION not in index.manifest.encoders and self._projector.projects
-        self._way: ConditionWay = ByProjections(index, self._projector) if by_projections else ByEncoder(index, disk)
+        self._way: ConditionStrategy = (
+            ByProjections(index, self._projector) if by_projections else ByEncoder(index, disk)
+        )
         self._room = self._expect_room(memory)
         self._projected: OrderedDict[Condition, _Projected] = OrderedDict()
         self._lock = threading.Lock()
@@ -96,13 +327,15 @@ class Conditions:
         """
         k = checked(k)
         start = time.perf_counter()
-        read = resolve_entities(self._graph, texts, names=self._index.name_likeness)
+        read = resolve_entities(self._graph, texts, names=self._index.name_similarity)
         if isinstance(condition, str) or not isinstance(condition, Sequence):
             named = [condition] * len(read)
         else:
             named = list(condition)
         if len(named) != len(read):
-            raise SettingsError(f"condition: expected one, or one for each of {len(read)} texts, found {len(named)}")
+            raise SettingsError(
+                f"condition: expected one, or one for each of {len(read)} texts, found {len(named)}"
+            )
         under = [self._resolved(one) for one in named]
         groups: dict[Condition, list[int]] = {}
         for position, one in enumerate(under):
@@ -113,19 +346,28 @@ class Conditions:
             for positions in projected.parts(groups[one]):
                 asked = [read[position] for position in positions]
                 queries = projected.transform(vectors[positions])
-                bonuses = self._bonuses(asked, one, projected.tails)
-                raised = None if projected.tails is None else bonuses
-                answers = projected.searcher.top(queries, k, [own_row(entity) for entity in asked], raised)
-                for position, entity, scored, (linked, _) in zip(positions, asked, answers, bonuses, strict=True):
-                    readings = {"text": entity.reading, "condition": under[position].relation.reading}
+                offsets = self._offsets(asked, one, projected.tails)
+                raised = None if projected.tails is None else offsets
+                answers = projected.searcher.top(
+                    queries, k, [own_row(entity) for entity in asked], raised
+                )
+                for position, entity, scored, (linked, _) in zip(
+                    positions, asked, answers, offsets, strict=True
+                ):
+                    resolutions = {
+                        "text": entity.resolution,
+                        "condition": under[position].relation.resolution,
+                    }
                     method = self._way.method + LINKED * (len(linked) > 0)
-                    hits[position] = hits_of(self._graph, scored, no_rows()), readings, method
+                    hits[position] = hits_of(self._graph, scored, no_rows()), resolutions, method
         return answered(self._graph, "similar", hits, start)
 
     def _resolved(self, condition: str) -> Condition:
         """Read a relation, "inverse " and a relation, or any other text."""
         if not isinstance(condition, str) or not condition.strip():
-            raise SettingsError(f"condition: expected a relation or a text such as 'genre', found {condition!r}")
+            raise SettingsError(
+                f"condition: expected a relation or a text such as 'genre', found {condition!r}"
+            )
         relation = resolve_relation(self._graph, condition)
         text = relation_text(self._relation_texts, relation, relation.inverted)
         return Condition(text, relation.row, relation.inverted, relation)
@@ -155,7 +397,7 @@ class Conditions:
                 whole[first + start : first + start + len(piece)] = transform(piece)
         return Searcher(Vectors([whole]), self._index.device)
 
-    def _tails(self, condition: Condition) -> LinkedTails | None:
+    def _tails(self, condition: Condition) -> TailCentroids | None:
         """Return what entities are linked to by a condition that is a relation."""
         if condition.row is None:
             return None
@@ -163,24 +405,34 @@ class Conditions:
         heads, tails = self._graph.heads[links], self._graph.tails[links]
         if condition.backward:
             heads, tails = tails, heads
-        return LinkedTails(heads, tails, self._projector.entities)
+        return TailCentroids(heads, tails, self._projector.entities)
 
-    def _bonuses(self, asked: Sequence[Resolved], condition: Condition, tails: LinkedTails | None) -> list[Bonus]:
+    def _offsets(
+        self, asked: Sequence[ResolvedTerm], condition: Condition, tails: TailCentroids | None
+    ) -> list[Offsets]:
         """Return what tails add to the score of each entity that has some, for each that is asked about."""
-        bonuses = [no_bonus()] * len(asked)
+        offsets = [no_offsets()] * len(asked)
         if tails is None:
-            return bonuses
+            return offsets
         directions = {position: tails.of(entity.row) for position, entity in enumerate(asked)}
         without = [position for position, direction in directions.items() if direction is None]
         if without and self._projector.projects:
             vectors = self._projector.vectors([asked[position] for position in without])
-            projections, number = self._projector.projections(condition.relation, backward=condition.backward)
+            projections, number = self._projector.projections(
+                condition.relation, backward=condition.backward
+            )
             directions.update(zip(without, projections.project(vectors, number), strict=True))
-        known = {position: direction for position, direction in directions.items() if direction is not None}
+        known = {
+            position: direction
+            for position, direction in directions.items()
+            if direction is not None
+        }
         if known:
-            for position, bonus in zip(known, tails.alike(np.stack(list(known.values()))), strict=True):
-                bonuses[position] = bonus
-        return bonuses
+            for position, bonus in zip(
+                known, tails.alike(np.stack(list(known.values()))), strict=True
+            ):
+                offsets[position] = bonus
+        return offsets
 
     def _expect_room(self, memory: int) -> int:
         """Return how many conditions the memory has room for.

@@ -12,8 +12,8 @@ from ontodex.engine.resolve import resolve_entities
 from ontodex.engine.results.embeddings import Embeddings
 from ontodex.geometry import poincare
 from ontodex.graph.text import in_words
-from ontodex.indexers.index import Index
-from ontodex.indexers.storage.space_names import GAUSS, HIT, HYBRID, LINK, SAID, SPAN, TEXT
+from ontodex.storage.index import Index
+from ontodex.storage.space_names import GAUSS, HIT, HYBRID, LINK, SENTENCE_SPACES, SPAN, TEXT
 
 __all__ = ["OF_LINKS", "SPACES", "embed", "embeddings"]
 
@@ -35,7 +35,7 @@ def embeddings(index: Index, space: str) -> Embeddings:
     stored, graph = index.vectors(space), index.graph
     vectors = np.concatenate(stored.shards).astype(np.float32, copy=False)
     ids, texts = list(graph.ids), list(graph.labels)
-    if space in SAID:
+    if space in SENTENCE_SPACES:
         said = index.said(space)
         ids, texts = [ids[owner] for owner in said.owners.tolist()], list(said.texts)
     curvature = index.curvature if space == HIT else 0.0
@@ -58,7 +58,9 @@ def embed(index: Index, texts: Sequence[str], space: str) -> Floats:
     if space == HIT:
         items = vectors_of(stored, read, lambda words: np.asarray(index.hit_encoder.items(words)))
         return np.asarray(poincare.unlift(items, index.curvature))
-    if space in SAID:
+    if space in SENTENCE_SPACES:
         encoder = index.gauss_encoder if space == GAUSS else index.text_encoder
-        return np.asarray(encoder.encode([in_words(one.reading.label) for one in read]), dtype=np.float32)
+        return np.asarray(
+            encoder.encode([in_words(one.resolution.label) for one in read]), dtype=np.float32
+        )
     return vectors_of(stored, read, lambda words: np.asarray(index.text_encoder.encode(words)))

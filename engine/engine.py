@@ -10,36 +10,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.alike import search, similar
-from ontodex.engine.audit import audit
 from ontodex.engine.conditions import DISK, MEMORY, Conditions
 from ontodex.engine.embeddings import OF_LINKS, SPACES, embed, embeddings
-from ontodex.engine.entailments import Entailments
-from ontodex.engine.gate import Gate, gated
+from ontodex.engine.entailment import Entailments
+from ontodex.engine.hierarchy import Subsumptions, audit, place
 from ontodex.engine.known import Known
-from ontodex.engine.link_questions import LinkQuestions
-from ontodex.engine.links import Links
-from ontodex.engine.phrases import by_phrase
-from ontodex.engine.picture_answers import around, asserted
-from ontodex.engine.pictures.hierarchy import draw_hierarchy, draw_norms
-from ontodex.engine.place import place
-from ontodex.engine.resolve import expect_pairs
+from ontodex.engine.lifecycle import LifecycleGuard, guarded
+from ontodex.engine.links import LinkQuestions, Links
+from ontodex.engine.plotting.hierarchy import draw_hierarchy, draw_norms
+from ontodex.engine.resolve import expect_pairs, resolve_entity
 from ontodex.engine.results.audit_rows import Audit
 from ontodex.engine.results.embeddings import Embeddings
 from ontodex.engine.results.hits import Hits
 from ontodex.engine.results.placements import Placements
 from ontodex.engine.results.verdicts import Direction, Verdict
-from ontodex.engine.search.searchers import Searchers
-from ontodex.engine.subsumptions import Subsumptions
-from ontodex.errors import expect_choice, expect_count
+from ontodex.engine.search.topk import Searchers
+from ontodex.engine.similarity import by_phrase, search, similar
+from ontodex.errors import GraphError, UnknownEntity, expect_choice, expect_count, nearest
 from ontodex.graph import Hierarchy, KnowledgeGraph
-from ontodex.indexers.index import Index
-from ontodex.indexers.storage.space_names import LINK, TEXT
+from ontodex.storage.index import Index
+from ontodex.storage.space_names import LINK, TEXT
 
 __all__ = ["Engine"]
 
 
-@gated("audit", "embed", "embeddings", "plot", "plot_norms")
+@guarded("audit", "embed", "embeddings", "plot", "plot_norms")
 class Engine(LinkQuestions):
     """Answers questions from an index, in the process that opened it, in any number of threads.
 
@@ -67,11 +62,13 @@ class Engine(LinkQuestions):
         rerank: str | Path | None = None,
     ) -> None:
         self.index = index
-        self.gate = Gate(str(index.path))
+        self.gate = LifecycleGuard(str(index.path))
         self.graph = index.graph
         self.searcher = Searchers(index, exact)
         self._known = Known(index.graph, known)
-        self._links = Links(index, self.searcher, self._known, None if rerank is None else Path(rerank))
+        self._links = Links(
+            index, self.searcher, self._known, None if rerank is None else Path(rerank)
+        )
         expect_count("condition_memory", condition_memory)
         expect_count("condition_disk", condition_disk)
         self._condition_room = condition_memory, condition_disk
@@ -164,7 +161,9 @@ class Engine(LinkQuestions):
         """
         return self.parents_batch([text], k, known)[0]
 
-    def parents_batch(self, texts: Sequence[str], k: int = 10, known: str = "include") -> list[Hits]:
+    def parents_batch(
+        self, texts: Sequence[str], k: int = 10, known: str = "include"
+    ) -> list[Hits]:
         """Answer many questions at once; see :meth:`parents`."""
         return self._subsumptions.ranked("parents", texts, k, known)
 
@@ -175,7 +174,9 @@ class Engine(LinkQuestions):
         """
         return self.children_batch([text], k, known)[0]
 
-    def children_batch(self, texts: Sequence[str], k: int = 10, known: str = "include") -> list[Hits]:
+    def children_batch(
+        self, texts: Sequence[str], k: int = 10, known: str = "include"
+    ) -> list[Hits]:
         """Answer many questions at once; see :meth:`children`."""
         return self._subsumptions.ranked("children", texts, k, known)
 
@@ -243,7 +244,9 @@ class Engine(LinkQuestions):
         """
         return self.entailed_by_batch([text], k, known)[0]
 
-    def entailed_by_batch(self, texts: Sequence[str], k: int = 10, known: str = "include") -> list[Hits]:
+    def entailed_by_batch(
+        self, texts: Sequence[str], k: int = 10, known: str = "include"
+    ) -> list[Hits]:
         """Answer many questions at once; see :meth:`entailed_by`."""
         return self._entailments.ranked("entailed_by", texts, k, known)
 
@@ -254,7 +257,9 @@ class Engine(LinkQuestions):
         """
         return self.entailing_batch([text], k, known)[0]
 
-    def entailing_batch(self, texts: Sequence[str], k: int = 10, known: str = "include") -> list[Hits]:
+    def entailing_batch(
+        self, texts: Sequence[str], k: int = 10, known: str = "include"
+    ) -> list[Hits]:
         """Answer many questions at once; see :meth:`entailing`."""
         return self._entailments.ranked("entailing", texts, k, known)
 
@@ -338,8 +343,15 @@ class Engine(LinkQuestions):
             SettingsError: If the suffix is another, a number makes no sense, or matplotlib is not installed.
             IndexMismatch: If answers are asked for, and the index was built without a HiT encoder.
         """
-        row, likeliest = around(self, entity, answers)
-        draw_hierarchy(asserted(self), list(self.graph.labels), row, Path(path), answers=likeliest, limit=limit)
+        row, likeliest = _around(self, entity, answers)
+        draw_hierarchy(
+            _asserted(self),
+            list(self.graph.labels),
+            row,
+            Path(path),
+            answers=likeliest,
+            limit=limit,
+        )
 
     def plot_norms(self, path: str | Path) -> None:
         """Draw how far from the origin of the Poincaré ball the entities of each depth of the hierarchy lie.
@@ -352,7 +364,7 @@ class Engine(LinkQuestions):
             SettingsError: If the suffix is another, or matplotlib is not installed.
             IndexMismatch: If the index was built without a HiT encoder.
         """
-        hierarchy = asserted(self)
+        hierarchy = _asserted(self)
         members = hierarchy.members
         draw_norms(self._subsumptions.space.norms[members], hierarchy.depth[members], Path(path))
 
@@ -372,3 +384,49 @@ class Engine(LinkQuestions):
     @cached_property
     def _entailments(self) -> Entailments:
         return Entailments.of(self.index, self.hierarchy)
+
+
+def _asserted(engine: Engine) -> Hierarchy:
+    """Return the hierarchy that the graph asserts.
+
+    Raises:
+        GraphError: If it has none.
+    """
+    hierarchy = engine.hierarchy
+    if hierarchy is None or not len(hierarchy.links):
+        raise GraphError(
+            f"{engine.graph.source}: expected a hierarchy to draw, found no links from child to parent"
+        )
+    return hierarchy
+
+
+def _around(engine: Engine, entity: str, answers: int) -> tuple[int, list[tuple[int, str, float]]]:
+    """Find an entity of the graph, and so many of its likeliest parents and children that are not asserted.
+
+    Args:
+        engine: Whom to ask.
+        entity: A CURIE, an IRI, a label or a synonym.
+        answers: How many of either.
+
+    Returns:
+        The row of the entity; and row, ``"parent"`` or ``"child"``, and probability of each answer.
+
+    Raises:
+        UnknownEntity: If it is none of the graph.
+        SettingsError: If the number is negative.
+    """
+    graph = engine.graph
+    one = resolve_entity(graph, entity, fits=engine.hierarchy.has if engine.hierarchy else None)
+    if one.row is None:
+        raise UnknownEntity(
+            f"{graph.source}: expected an entity to draw around, found free text {entity!r}"
+            f"{nearest(entity, graph.labels)}; for a new concept see place and parents"
+        )
+    expect_count("answers", answers)
+    likeliest: dict[int, tuple[float, str]] = {}
+    for kind, ranked in (("parent", engine.parents), ("child", engine.children)) if answers else ():
+        for hit in ranked(one.resolution.id or entity, answers, "exclude"):
+            row, probability = graph.find(hit.id), hit.probability or 0.0
+            if row is not None and probability > likeliest.get(row[0], (-1.0, ""))[0]:
+                likeliest[row[0]] = (probability, kind)
+    return one.row, [(row, kind, probability) for row, (probability, kind) in likeliest.items()]

@@ -32,14 +32,20 @@ class Known:
         self._graph = graph
         further = [_in_rows_of(graph, other) for other in others]
         triples = np.concatenate(further) if further else np.zeros((0, 3), dtype=np.int32)
-        self._further = KnownLinks(triples, graph.n_entities, graph.n_relations) if len(triples) else None
+        self._further = (
+            KnownLinks(triples, graph.n_entities, graph.n_relations) if len(triples) else None
+        )
 
     @cached_property
     def reflexive(self) -> frozenset[int]:
         """Relations that are known to link some entity to itself."""
-        further = np.zeros((0, 3), dtype=np.int64) if self._further is None else self._further.triples
+        further = (
+            np.zeros((0, 3), dtype=np.int64) if self._further is None else self._further.triples
+        )
         count = self._graph.n_relations
-        return self._graph.reflexive.union((further[further[:, 0] == further[:, 2], 1] % count).tolist())
+        return self._graph.reflexive.union(
+            (further[further[:, 0] == further[:, 2], 1] % count).tolist()
+        )
 
     @cached_property
     def hierarchy(self) -> Hierarchy | None:
@@ -58,7 +64,9 @@ class Known:
         graph, further = self._graph, np.zeros((0, 3), dtype=np.int64)
         if self._further is not None:
             further = self._further.triples[self._further.triples[:, 1] < graph.n_relations]
-        return KnownLinks(np.concatenate([graph.triples, further]), graph.n_entities, graph.n_relations)
+        return KnownLinks(
+            np.concatenate([graph.triples, further]), graph.n_entities, graph.n_relations
+        )
 
     def tails(self, head: int, relation: int) -> Rows:
         """Return the known tails, ascending."""
@@ -66,7 +74,9 @@ class Known:
 
     def heads(self, relation: int, tail: int) -> Rows:
         """Return the known heads, ascending."""
-        return self._with_further(self._graph.heads_of(relation, tail), tail, relation + self._graph.n_relations)
+        return self._with_further(
+            self._graph.heads_of(relation, tail), tail, relation + self._graph.n_relations
+        )
 
     def relations(self, head: int, tail: int) -> Rows:
         """Return the known relations, ascending."""
@@ -94,7 +104,9 @@ def _in_rows_of(graph: KnowledgeGraph, other: KnowledgeGraph) -> NDArray[np.int3
     triples = np.concatenate([other.triples, other.valid, other.test])
     if not len(triples):
         return triples
-    moved = np.stack([entity[triples[:, 0]], relation[triples[:, 1]], entity[triples[:, 2]]], axis=1)
+    moved = np.stack(
+        [entity[triples[:, 0]], relation[triples[:, 1]], entity[triples[:, 2]]], axis=1
+    )
     moved = moved[(moved >= 0).all(axis=1)]
     if not len(moved):
         warn_reader(

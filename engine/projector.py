@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.bi_encoder import BI_ENCODER
 from ontodex.engine.rerank import COSINE
-from ontodex.engine.resolve import Resolved, relation_text
-from ontodex.engine.search.raised import no_bonus
+from ontodex.engine.resolve import ResolvedTerm, relation_text
+from ontodex.engine.search.score_offsets import no_offsets
 from ontodex.errors import settings_from
 from ontodex.geometry.projection import Projections
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import TextSettings, entity_texts, question_text, relation_texts
 from ontodex.graph.text import in_words
-from ontodex.indexers.evidence.asking import asking
-from ontodex.indexers.evidence.precedents import RULES
-from ontodex.indexers.evidence.structure import Bonus, add_bonuses
-from ontodex.indexers.index import Index
-from ontodex.indexers.storage.space_names import HYBRID, LINK, TEXT
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.case_based import RULES
+from ontodex.scoring.graph_features import Offsets, add_offsets
+from ontodex.scoring.query_functions import query_function
+from ontodex.storage.index import Index
+from ontodex.storage.space_names import HYBRID, LINK, TEXT
 
 __all__ = ["Projector", "vectors_of"]
 
@@ -67,7 +67,9 @@ class Projector:
     @property
     def method(self) -> str:
         """What the scores mean, for the answer."""
-        way = "head and relation read together" if self._reads_pairs else "the relation's projection"
+        way = (
+            "head and relation read together" if self._reads_pairs else "the relation's projection"
+        )
         if self.space == HYBRID:
             return (
                 f"{way}, the links of the graph, and those of entities of like text "
@@ -83,8 +85,12 @@ class Projector:
         return self._index.vectors(self._texts_space)
 
     def asked(
-        self, entities: Sequence[Resolved], relations: Sequence[Resolved], *, backward: bool = False
-    ) -> tuple[Floats, list[Bonus]]:
+        self,
+        entities: Sequence[ResolvedTerm],
+        relations: Sequence[ResolvedTerm],
+        *,
+        backward: bool = False,
+    ) -> tuple[Floats, list[Offsets]]:
         """Return the query of each (entity, relation) pair in :attr:`space`, and what is to be added to the scores it finds.
 
         Args:
@@ -98,11 +104,16 @@ class Projector:
         vectors = self.vectors(entities) if self._trained else None
         queries = self._text_queries(entities, relations, backward, vectors)
         if vectors is None:
-            return queries, [no_bonus()] * len(entities)
+            return queries, [no_offsets()] * len(entities)
         return self._with_links(queries, vectors, *self.numbers(entities, relations, backward))
 
     def queries(
-        self, entities: Sequence[Resolved], relations: Sequence[Resolved], *, backward: bool, text_alone: bool
+        self,
+        entities: Sequence[ResolvedTerm],
+        relations: Sequence[ResolvedTerm],
+        *,
+        backward: bool,
+        text_alone: bool,
     ) -> Floats:
         """As :meth:`asked`, without what is to be added; the index has an encoder of links.
 
@@ -117,16 +128,22 @@ class Projector:
             return queries
         return self._index.structure.queries(queries, *self.numbers(entities, relations, backward))
 
-    def _with_links(self, queries: Floats, vectors: Floats, rows: Rows, numbers: Rows) -> tuple[Floats, list[Bonus]]:
+    def _with_links(
+        self, queries: Floats, vectors: Floats, rows: Rows, numbers: Rows
+    ) -> tuple[Floats, list[Offsets]]:
         """Return queries that ask for links too, if the index has structural vectors, and what is added to scores."""
-        structure, precedents = self._index.structure, self._index.precedents
+        structure, case_based = self._index.structure, self._index.case_based
         if structure is not None:
             queries = structure.queries(queries, rows, numbers)
-        if structure is None or precedents is None:
-            return queries, [no_bonus()] * len(queries)
-        return queries, list(structure.bonuses(precedents.scores(vectors, rows, numbers), rows, numbers))
+        if structure is None or case_based is None:
+            return queries, [no_offsets()] * len(queries)
+        return queries, list(
+            structure.offsets(case_based.scores(vectors, rows, numbers), rows, numbers)
+        )
 
-    def numbers(self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool) -> tuple[Rows, Rows]:
+    def numbers(
+        self, entities: Sequence[ResolvedTerm], relations: Sequence[ResolvedTerm], backward: bool
+    ) -> tuple[Rows, Rows]:
         """Return rows of entities and numbers of relations, -1 for what the graph does not have."""
         shift = self._index.graph.n_relations * backward
         rows = [-1 if one.row is None else one.row for one in entities]
@@ -134,22 +151,33 @@ class Projector:
         return np.array(rows, dtype=np.int64), np.array(numbers, dtype=np.int64)
 
     def _text_queries(
-        self, entities: Sequence[Resolved], relations: Sequence[Resolved], backward: bool, vectors: Floats | None
+        self,
+        entities: Sequence[ResolvedTerm],
+        relations: Sequence[ResolvedTerm],
+        backward: bool,
+        vectors: Floats | None,
     ) -> Floats:
         """Return queries of the link space, made of the vectors of entities, or without one of the text space."""
         pairs = list(zip(entities, relations, strict=True))
         if vectors is None:
             return self.encode(
                 [
-                    question_text(in_words(one.reading.label), in_words(two.reading.label), backward=backward)
+                    question_text(
+                        in_words(one.resolution.label),
+                        in_words(two.resolution.label),
+                        backward=backward,
+                    )
                     for one, two in pairs
                 ]
             )
         if self._reads_pairs:
-            read = [(self._text(one), relation_text(self._relation_texts, two, backward)) for one, two in pairs]
+            read = [
+                (self._text(one), relation_text(self._relation_texts, two, backward))
+                for one, two in pairs
+            ]
             return np.asarray(self._index.link_encoder.queries(read))
         queries = np.empty_like(vectors)
-        groups: dict[Resolved, list[int]] = {}
+        groups: dict[ResolvedTerm, list[int]] = {}
         for position, relation in enumerate(relations):
             groups.setdefault(relation, []).append(position)
         for relation, positions in groups.items():
@@ -169,7 +197,9 @@ class Projector:
             ``float32`` of shape (pairs, dim).
         """
         if self._reads_pairs:
-            ask = asking(self._index.link_encoder, self.entities, self._texts, self._relation_texts)
+            ask = query_function(
+                self._index.link_encoder, self.entities, self._texts, self._relation_texts
+            )
             queries = ask(rows, relations)
         else:
             queries = self._index.projections.queries(self.entities[rows], relations)
@@ -184,19 +214,19 @@ class Projector:
             relations: Their relations; those from R on are inverses.
             scores: Of all entities, of shape (pairs, entities).
         """
-        self.add_precedents(rows, relations, scores)
+        self.add_case_based(rows, relations, scores)
         return scores
 
-    def add_precedents(self, rows: Rows, relations: Rows, scores: Floats) -> list[Bonus]:
+    def add_case_based(self, rows: Rows, relations: Rows, scores: Floats) -> list[Offsets]:
         """As :meth:`adjust`; return what rules say of some entities of each pair, which is part of what was added."""
-        structure, precedents = self._index.structure, self._index.precedents
-        if structure is None or precedents is None:
-            return [no_bonus()] * len(rows)
-        found = list(precedents.scores(self.entities[rows], rows, relations))
-        add_bonuses(scores, structure.bonuses(found, rows, relations))
+        structure, case_based = self._index.structure, self._index.case_based
+        if structure is None or case_based is None:
+            return [no_offsets()] * len(rows)
+        found = list(case_based.scores(self.entities[rows], rows, relations))
+        add_offsets(scores, structure.offsets(found, rows, relations))
         return [(reached, said[RULES]) for reached, said in found]
 
-    def vectors(self, entities: Sequence[Resolved]) -> Floats:
+    def vectors(self, entities: Sequence[ResolvedTerm]) -> Floats:
         """Return the text vectors of entities, of the link space if there is one: from the store, or encoded."""
         return vectors_of(self.entities, entities, self.encode)
 
@@ -207,15 +237,19 @@ class Projector:
         encoder = self._index.link_encoder
         return np.asarray(encoder.entities(encoder.text.encode(texts)))
 
-    def projections(self, relation: Resolved, *, backward: bool = False) -> tuple[Projections, int]:
+    def projections(
+        self, relation: ResolvedTerm, *, backward: bool = False
+    ) -> tuple[Projections, int]:
         """Return where the projection of a relation is: among those of the graph, or alone."""
         if relation.row is not None:
             return self._index.projections, relation.row + self._index.graph.n_relations * backward
-        return self._index.link_encoder.projections([relation_text(self._relation_texts, relation, backward)]), 0
+        return self._index.link_encoder.projections(
+            [relation_text(self._relation_texts, relation, backward)]
+        ), 0
 
     def of_each(
-        self, entity: Resolved, vector: Floats, relations: Rows, *, backward: bool = False
-    ) -> tuple[Floats, list[Bonus]]:
+        self, entity: ResolvedTerm, vector: Floats, relations: Rows, *, backward: bool = False
+    ) -> tuple[Floats, list[Offsets]]:
         """As :meth:`asked`, of one entity by several relations of the graph.
 
         Args:
@@ -226,19 +260,28 @@ class Projector:
         """
         numbers = relations + self._index.graph.n_relations * backward
         if not self._trained:
-            labels = [in_words(self._index.graph.relation_labels[number]) for number in relations.tolist()]
+            labels = [
+                in_words(self._index.graph.relation_labels[number]) for number in relations.tolist()
+            ]
             return self.encode(
-                [question_text(in_words(entity.reading.label), label, backward=backward) for label in labels]
-            ), [no_bonus()] * len(labels)
+                [
+                    question_text(in_words(entity.resolution.label), label, backward=backward)
+                    for label in labels
+                ]
+            ), [no_offsets()] * len(labels)
         if self._reads_pairs:
-            read = [(self._text(entity), self._relation_texts[number]) for number in numbers.tolist()]
+            read = [
+                (self._text(entity), self._relation_texts[number]) for number in numbers.tolist()
+            ]
             queries = np.asarray(self._index.link_encoder.queries(read))
         else:
             queries = self._index.projections.by_each(vector, numbers)
         rows = np.full(len(numbers), -1 if entity.row is None else entity.row)
-        return self._with_links(queries, np.repeat(vector[None], len(numbers), axis=0), rows, numbers)
+        return self._with_links(
+            queries, np.repeat(vector[None], len(numbers), axis=0), rows, numbers
+        )
 
-    def _text(self, entity: Resolved) -> str:
+    def _text(self, entity: ResolvedTerm) -> str:
         return self._texts[entity.row] if entity.row is not None else entity.words
 
     @cached_property
@@ -253,7 +296,9 @@ class Projector:
         return entity_texts(index.graph, settings_from(TextSettings, texts, str(index.folder)))
 
 
-def vectors_of(stored: Vectors, entities: Sequence[Resolved], encode: Callable[[list[str]], Floats]) -> Floats:
+def vectors_of(
+    stored: Vectors, entities: Sequence[ResolvedTerm], encode: Callable[[list[str]], Floats]
+) -> Floats:
     """Return one vector per entity or text: known ones from the store, the others from ``encode``.
 
     Args:
@@ -268,7 +313,9 @@ def vectors_of(stored: Vectors, entities: Sequence[Resolved], encode: Callable[[
     known = [position for position, entity in enumerate(entities) if entity.row is not None]
     unseen = [position for position, entity in enumerate(entities) if entity.row is None]
     if known:
-        vectors[known] = stored[np.array([entities[position].row for position in known], dtype=np.int64)]
+        vectors[known] = stored[
+            np.array([entities[position].row for position in known], dtype=np.int64)
+        ]
     if unseen:
         vectors[unseen] = encode([entities[position].words for position in unseen])
     return vectors

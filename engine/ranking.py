@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import GraphError, expect_choice
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
-from ontodex.indexers.evidence.asking import Ask
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.query_functions import QueryFunction
 
 __all__ = ["Adjust", "evaluate_links", "filtered_ranks", "rank_metrics"]
 
@@ -65,8 +65,12 @@ def filtered_ranks(
             others = scores[row, left_out[row]]
             most = np.max(np.abs(scores[row]), initial=1.0, where=scores[row] > -np.inf)
             same = SAME * float(most)
-            better = np.count_nonzero(scores[row] > answer + same) - np.count_nonzero(others > answer + same)
-            as_good = np.count_nonzero(scores[row] >= answer - same) - np.count_nonzero(others >= answer - same)
+            better = np.count_nonzero(scores[row] > answer + same) - np.count_nonzero(
+                others > answer + same
+            )
+            as_good = np.count_nonzero(scores[row] >= answer - same) - np.count_nonzero(
+                others >= answer - same
+            )
             ranks[position] = (better + 1 + as_good) / 2
     return ranks
 
@@ -85,7 +89,7 @@ def rank_metrics(ranks: Ranks) -> dict[str, float]:
 def evaluate_links(
     graph: KnowledgeGraph,
     vectors: Vectors,
-    ask: Ask,
+    ask: QueryFunction,
     *,
     adjust: Sequence[Adjust] = (),
     split: str = "test",
@@ -119,7 +123,11 @@ def evaluate_links(
         raise GraphError(
             f"{graph.source}: expected {split} triples to rank, found none; give a folder with train, valid and test"
         )
-    true = KnownLinks(np.concatenate([graph.triples, graph.valid, graph.test]), graph.n_entities, graph.n_relations)
+    true = KnownLinks(
+        np.concatenate([graph.triples, graph.valid, graph.test]),
+        graph.n_entities,
+        graph.n_relations,
+    )
     searcher = Searcher(vectors, device)
     by_side: dict[str, Ranks] = {}
     for side, asked, answers in (("tail", 0, 2), ("head", 2, 0)):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Scored
-from ontodex.engine.resolve import Resolved, relation_text
+from ontodex.engine.resolve import ResolvedTerm, relation_text
 from ontodex.errors import SettingsError, settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.graph.arrays import runs
@@ -45,7 +45,13 @@ class Reranker:
     """
 
     def __init__(
-        self, model: Path, graph: KnowledgeGraph, *, top: int = TOP, unit: float = COSINE, device: str = "auto"
+        self,
+        model: Path,
+        graph: KnowledgeGraph,
+        *,
+        top: int = TOP,
+        unit: float = COSINE,
+        device: str = "auto",
     ) -> None:
         from ontodex.encoders.cross_encoder import CrossEncoder
 
@@ -53,11 +59,17 @@ class Reranker:
             raise SettingsError(f"top: expected at least 1 candidate to read again, found {top}")
         self.top, self._unit = top, unit
         self._encoder: Any = CrossEncoder.load(model, device)
-        self._entities = entity_texts(graph, settings_from(TextSettings, self._encoder.texts, str(model)))
+        self._entities = entity_texts(
+            graph, settings_from(TextSettings, self._encoder.texts, str(model))
+        )
         self._relations = relation_texts(graph)
 
     def questions(
-        self, entities: Sequence[Resolved], relations: Sequence[Resolved], *, backward: bool = False
+        self,
+        entities: Sequence[ResolvedTerm],
+        relations: Sequence[ResolvedTerm],
+        *,
+        backward: bool = False,
     ) -> list[tuple[str, str]]:
         """Return the texts of each (entity, relation) pair, as the cross-encoder reads them.
 
@@ -67,9 +79,17 @@ class Reranker:
             backward: Ask for heads: read the inverse relation.
         """
         heads = [one.words if one.row is None else self._entities[one.row] for one in entities]
-        return list(zip(heads, [relation_text(self._relations, one, backward) for one in relations], strict=True))
+        return list(
+            zip(
+                heads,
+                [relation_text(self._relations, one, backward) for one in relations],
+                strict=True,
+            )
+        )
 
-    def reordered(self, questions: Sequence[tuple[str, str]], found: Sequence[Scored]) -> list[Scored]:
+    def reordered(
+        self, questions: Sequence[tuple[str, str]], found: Sequence[Scored]
+    ) -> list[Scored]:
         """Order the answers to questions anew.
 
         Args:
@@ -86,7 +106,9 @@ class Reranker:
             for (head, relation), (rows, _) in zip(questions, found, strict=True)
             for row in rows.tolist()
         ]
-        logits = np.split(self._encoder.logits(triples), np.cumsum([len(rows) for rows, _ in found])[:-1])
+        logits = np.split(
+            self._encoder.logits(triples), np.cumsum([len(rows) for rows, _ in found])[:-1]
+        )
         answers = []
         for (rows, scores), own in zip(found, logits, strict=True):
             better = scores + self._unit * own
@@ -109,7 +131,9 @@ class Reranker:
             for rows, own in zip(best, scores, strict=True)
         ]
         asked = zip(entities.tolist(), relations.tolist(), strict=True)
-        questions = [(self._entities[entity], self._relations[relation]) for entity, relation in asked]
+        questions = [
+            (self._entities[entity], self._relations[relation]) for entity, relation in asked
+        ]
         made = scores.copy()
         for row, (rows, better) in enumerate(self.reordered(questions, found)):
             if len(rows):

@@ -9,17 +9,17 @@ from typing import TypeVar
 
 import numpy as np
 
-from ontodex.engine.results.hits import Reading
+from ontodex.engine.results.hits import Resolution
 from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation, nearest
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.hierarchy_names import DOWNWARD, PARENT, UPWARD, spelt
 from ontodex.graph.names import NameKind
 from ontodex.graph.prefixes import looks_like_identifier
 from ontodex.graph.text import in_words, inverse_text
-from ontodex.indexers.evidence.name_likeness import NameLikeness, plain
+from ontodex.scoring.name_similarity import NameSimilarity, plain
 
 __all__ = [
-    "Resolved",
+    "ResolvedTerm",
     "expect_pairs",
     "expect_words",
     "for_hints",
@@ -35,27 +35,27 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Resolved:
+class ResolvedTerm:
     """What a name stands for: a row, or ``None`` for free text; and how it was read."""
 
     row: int | None
-    reading: Reading
+    resolution: Resolution
 
     @property
     def inverted(self) -> bool:
         """Whether it is a relation's inverse."""
-        return self.reading.inverted
+        return self.resolution.inverted
 
     @property
-    def unless_named(self) -> Resolved:
+    def unless_named(self) -> ResolvedTerm:
         """The same if it was read by an id, else its words as free text."""
-        by_id = self.reading.kind in map(str, (NameKind.ID, NameKind.ALTERNATIVE_ID))
-        return self if by_id else Resolved(None, self.reading)
+        by_id = self.resolution.kind in map(str, (NameKind.ID, NameKind.ALTERNATIVE_ID))
+        return self if by_id else ResolvedTerm(None, self.resolution)
 
     @property
     def words(self) -> str:
         """What an encoder reads of free text: camel case taken apart, as in the texts of entities."""
-        return in_words(self.reading.text)
+        return in_words(self.resolution.text)
 
 
 HINTS = 100
@@ -74,8 +74,8 @@ def resolve_entity(
     *,
     any_text: bool = False,
     fits: Fits | None = None,
-    names: NameLikeness | None = None,
-) -> Resolved:
+    names: NameSimilarity | None = None,
+) -> ResolvedTerm:
     """Read a CURIE, an IRI, a label, a synonym or free text.
 
     Args:
@@ -96,14 +96,19 @@ def resolve_entity(
         fitting = list(filter(fits, bearers)) if fits is not None and len(bearers) > 1 else []
         row = graph.by_links(fitting or bearers)[0]
         hint = f", one of {len(bearers)}: give its id to mean another" if len(bearers) > 1 else ""
-        return Resolved(row, Reading(text, str(kind), graph.ids[row], graph.labels[row], hint))
+        return ResolvedTerm(
+            row, Resolution(text, str(kind), graph.ids[row], graph.labels[row], hint)
+        )
     if not any_text and _is_identifier(text, graph.prefixes, graph.ids):
         alike = (known for known in graph.ids if abs(len(known) - len(text)) <= 2)
         raise UnknownEntity(
             f"{graph.source}: no entity {text!r}{nearest(text, alike)}; give a CURIE, an IRI, a label, or words"
         )
-    return Resolved(
-        None, Reading(text, "free text", None, text, "" if names is None else _spelt_alike(graph, names, text))
+    return ResolvedTerm(
+        None,
+        Resolution(
+            text, "free text", None, text, "" if names is None else _spelt_alike(graph, names, text)
+        ),
     )
 
 
@@ -113,8 +118,8 @@ def resolve_entities(
     *,
     any_text: bool = False,
     fits: Fits | None = None,
-    names: NameLikeness | None = None,
-) -> list[Resolved]:
+    names: NameSimilarity | None = None,
+) -> list[ResolvedTerm]:
     """Read many; see :func:`resolve_entity`.
 
     Raises:
@@ -122,15 +127,17 @@ def resolve_entities(
     """
     texts = list_of(texts, "texts")
     names = for_hints(names, len(texts))
-    return [resolve_entity(graph, text, any_text=any_text, fits=fits, names=names) for text in texts]
+    return [
+        resolve_entity(graph, text, any_text=any_text, fits=fits, names=names) for text in texts
+    ]
 
 
-def for_hints(names: NameLikeness | None, texts: int) -> NameLikeness | None:
+def for_hints(names: NameSimilarity | None, texts: int) -> NameSimilarity | None:
     """Return what finds names that are spelt alike, but nothing for more texts than anybody reads the hints of."""
     return names if texts <= HINTS else None
 
 
-def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
+def resolve_relation(graph: KnowledgeGraph, text: str) -> ResolvedTerm:
     """Read the identifier or label of a relation, "inverse " and one, or the text of one that the graph does not have.
 
     If one relation of the graph leads from child to parent, it has the usual names of such relations too, and its inverse
@@ -146,12 +153,17 @@ def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
         number, kind = found
         label = graph.relation_labels[number]
         identifier = graph.relation_ids[number]
-        return Resolved(number, Reading(text, str(kind), identifier, label))
+        return ResolvedTerm(number, Resolution(text, str(kind), identifier, label))
     prefix = inverse_text("")
-    if text[: len(prefix)].casefold() == prefix and (found := graph.find_relation(text[len(prefix) :])) is not None:
+    if (
+        text[: len(prefix)].casefold() == prefix
+        and (found := graph.find_relation(text[len(prefix) :])) is not None
+    ):
         number, kind = found
         label = inverse_text(graph.relation_labels[number])
-        return Resolved(number, Reading(text, str(kind), graph.relation_ids[number], label, inverted=True))
+        return ResolvedTerm(
+            number, Resolution(text, str(kind), graph.relation_ids[number], label, inverted=True)
+        )
     if (usual := _of_hierarchy(graph, text)) is not None:
         return usual
     if _is_identifier(text, graph.prefixes, graph.relation_ids):
@@ -159,10 +171,12 @@ def resolve_relation(graph: KnowledgeGraph, text: str) -> Resolved:
             f"{graph.source}: no relation {text!r}{nearest(text, graph.relation_ids)}; "
             "give its identifier, its label, or words for a relation that the graph does not have"
         )
-    return Resolved(None, Reading(text, "free text", None, text, nearest(text, graph.relation_labels, n=1)))
+    return ResolvedTerm(
+        None, Resolution(text, "free text", None, text, nearest(text, graph.relation_labels, n=1))
+    )
 
 
-def relation_text(texts: Sequence[str], relation: Resolved, backward: bool = False) -> str:
+def relation_text(texts: Sequence[str], relation: ResolvedTerm, backward: bool = False) -> str:
     """Return what encoders read of a relation or of free text for one, or of its inverse.
 
     Args:
@@ -175,7 +189,7 @@ def relation_text(texts: Sequence[str], relation: Resolved, backward: bool = Fal
     return inverse_text(relation.words) if backward else relation.words
 
 
-def _spelt_alike(graph: KnowledgeGraph, names: NameLikeness, text: str) -> str:
+def _spelt_alike(graph: KnowledgeGraph, names: NameSimilarity, text: str) -> str:
     """Return a hint that names the name that is spelt most like free text, or an empty string."""
     rows, likeness = names.find(text)
     known: dict[str, str] = {}
@@ -186,7 +200,7 @@ def _spelt_alike(graph: KnowledgeGraph, names: NameLikeness, text: str) -> str:
     return f"; did you mean {known[match[0]]!r}?" if match else ""
 
 
-def _of_hierarchy(graph: KnowledgeGraph, text: str) -> Resolved | None:
+def _of_hierarchy(graph: KnowledgeGraph, text: str) -> ResolvedTerm | None:
     """Return the relation from child to parent, or its inverse, if the text is a usual name of it and there is one alone."""
     names, upward = spelt(text), UPWARD | PARENT
     if len(graph.hierarchy_relations) != 1 or not names & (upward | DOWNWARD):
@@ -194,7 +208,9 @@ def _of_hierarchy(graph: KnowledgeGraph, text: str) -> Resolved | None:
     (number,), inverted = graph.hierarchy_relations, not names & upward
     label = graph.relation_labels[number]
     label = inverse_text(label) if inverted else label
-    return Resolved(number, Reading(text, "synonym", graph.relation_ids[number], label, inverted=inverted))
+    return ResolvedTerm(
+        number, Resolution(text, "synonym", graph.relation_ids[number], label, inverted=inverted)
+    )
 
 
 def expect_pairs(questions: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -217,7 +233,9 @@ def list_of(found: Iterable[T], what: str) -> list[T]:
         SettingsError: If it is one text, or has none.
     """
     if isinstance(found, str):
-        raise SettingsError(f"expected a list of {what}, found one text, {found!r}; put it in a list")
+        raise SettingsError(
+            f"expected a list of {what}, found one text, {found!r}; put it in a list"
+        )
     if isinstance(found, bytes | Set | Mapping) or not isinstance(found, Iterable):
         raise SettingsError(f"expected a list of {what}, found {found!r}")
     return list(found)

@@ -26,7 +26,11 @@ def library_of(array: Array) -> Any:
 def floating(array: Array) -> Array:
     """Return float32 and float64 as they are, anything else as float32."""
     library = library_of(array)
-    return array if array.dtype in (library.float32, library.float64) else _cast(array, library.float32)
+    return (
+        array
+        if array.dtype in (library.float32, library.float64)
+        else _cast(array, library.float32)
+    )
 
 
 def widened(array: Array) -> Array:
@@ -42,12 +46,18 @@ def joined(*parts: Array, like: Array) -> Array:
 
 def all_products(left: Array, right: Array) -> Array:
     """Return left @ right.T, in full precision also where torch's autocast would lower it."""
-    full = nullcontext() if isinstance(left, np.ndarray) else library_of(left).autocast(left.device.type, enabled=False)
+    full = (
+        nullcontext()
+        if isinstance(left, np.ndarray)
+        else library_of(left).autocast(left.device.type, enabled=False)
+    )
     with full:
         products: Array = left @ right.T
     return products
 
 
 def _cast(array: Array, dtype: Any) -> Array:
-    cast: Array = array.astype(dtype, copy=False) if isinstance(array, np.ndarray) else array.to(dtype)
+    cast: Array = (
+        array.astype(dtype, copy=False) if isinstance(array, np.ndarray) else array.to(dtype)
+    )
     return cast

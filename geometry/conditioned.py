@@ -14,7 +14,9 @@ SAFE_ERROR = 2.0**-11
 
 
 def under_condition(
-    vectors: NDArray[np.floating], factor: NDArray[np.floating], mix: NDArray[np.floating] | None = None
+    vectors: NDArray[np.floating],
+    factor: NDArray[np.floating],
+    mix: NDArray[np.floating] | None = None,
 ) -> NDArray[np.float32]:
     """Transform vectors by one condition; inner products of the results are the similarities under it.
 

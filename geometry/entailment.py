@@ -41,7 +41,9 @@ class Entailment:
 
     def __post_init__(self) -> None:
         if not all(map(math.isfinite, astuple(self))) or self.slope <= 0:
-            raise SettingsError(f"expected finite numbers and slope > 0, found {self}; fit the rule again")
+            raise SettingsError(
+                f"expected finite numbers and slope > 0, found {self}; fit the rule again"
+            )
 
     def probability(self, similarities: ArrayLike) -> NDArray[np.float64]:
         """Turn similarities into probabilities: 1 / (1 + exp(-(slope · similarity + offset))), of the same shape."""

@@ -98,8 +98,14 @@ def kl_matrix(left: Array, right: Array) -> Array:
     ours, theirs = ours - middle, theirs - middle
     library = library_of(ours)
     variances, inverses = library.exp(our_logs), library.exp(-their_logs)
-    squares = all_products(variances + ours * ours, inverses) - 2 * all_products(ours, theirs * inverses)
-    alone = (theirs * theirs * inverses + their_logs).sum(-1) - our_logs.sum(-1)[:, None] - ours.shape[-1]
+    squares = all_products(variances + ours * ours, inverses) - 2 * all_products(
+        ours, theirs * inverses
+    )
+    alone = (
+        (theirs * theirs * inverses + their_logs).sum(-1)
+        - our_logs.sum(-1)[:, None]
+        - ours.shape[-1]
+    )
     found: Array = library.clip(0.5 * (squares + alone), 0, None)
     return found
 
@@ -153,7 +159,10 @@ def similarity_matrix(left: Array, right: Array, form: str = "scaled") -> Array:
     if form != "per-dimension":
         return _of_kl(kl_matrix(left, right), left.shape[-1] // 2, form)
     rows = max(1, CHUNK // max(1, right.shape[0] * right.shape[1]))
-    parts = [similarity(left[at : at + rows, None], right[None], form) for at in range(0, left.shape[0], rows)]
+    parts = [
+        similarity(left[at : at + rows, None], right[None], form)
+        for at in range(0, left.shape[0], rows)
+    ]
     found: Array = library_of(left).concatenate(parts, 0)
     return found
 
@@ -229,7 +238,9 @@ def moved(gaussians: Array, shift: Array, scale: Array) -> Array:
         scale: Of shape (d,), positive.
     """
     means, logs = split(floating(gaussians))
-    found: Array = joined((means - shift) / scale, logs - 2 * library_of(scale).log(scale), like=gaussians)
+    found: Array = joined(
+        (means - shift) / scale, logs - 2 * library_of(scale).log(scale), like=gaussians
+    )
     return found
 
 
@@ -266,7 +277,9 @@ def left_items(gaussians: Array) -> Array:
     """
     means, logs = split(widened(gaussians))
     exp = library_of(means).exp
-    lifted: Array = joined(exp(logs) + means * means, means, -logs.sum(-1)[..., None], like=gaussians)
+    lifted: Array = joined(
+        exp(logs) + means * means, means, -logs.sum(-1)[..., None], like=gaussians
+    )
     return lifted
 
 
@@ -291,7 +304,12 @@ def right_items(gaussians: Array) -> Array:
 def left_queries(gaussians: Array) -> tuple[Array, Array]:
     """Lift queries of the left side: (v + μ², -2μ, 1), and the constant -Σ ln v - d; see :func:`right_items`."""
     means, logs = split(widened(gaussians))
-    lifted = joined(library_of(means).exp(logs) + means * means, -2 * means, 0 * means[..., :1] + 1, like=gaussians)
+    lifted = joined(
+        library_of(means).exp(logs) + means * means,
+        -2 * means,
+        0 * means[..., :1] + 1,
+        like=gaussians,
+    )
     constant: Array = -logs.sum(-1) - means.shape[-1]
     return lifted, constant
 
@@ -300,7 +318,9 @@ def _terms(left: Array, right: Array) -> Array:
     """KL of each dimension."""
     (ours, our_logs), (theirs, their_logs) = split(floating(left)), split(floating(right))
     library, ratio = library_of(ours), our_logs - their_logs
-    terms: Array = 0.5 * (library.expm1(ratio) - ratio + (ours - theirs) ** 2 * library.exp(-their_logs))
+    terms: Array = 0.5 * (
+        library.expm1(ratio) - ratio + (ours - theirs) ** 2 * library.exp(-their_logs)
+    )
     return terms
 
 

@@ -37,12 +37,18 @@ def checked_pairs(labels: ArrayLike, **named: ArrayLike) -> tuple[Floats, NDArra
             f"{name}: expected one number for each label, found shapes {values.shape} and {truth.shape}"
         )
     if not values.size:
-        raise SettingsError(f"{name}: expected at least one true and one false pair, found no pairs")
+        raise SettingsError(
+            f"{name}: expected at least one true and one false pair, found no pairs"
+        )
     if not np.isfinite(values).all():
         first = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise SettingsError(f"{name}: expected finite numbers, found {values[first]} for pair {first}")
+        raise SettingsError(
+            f"{name}: expected finite numbers, found {values[first]} for pair {first}"
+        )
     if not np.isin(truth, (0, 1)).all():
-        raise SettingsError(f"labels: expected true or false (1 or 0), found {truth[~np.isin(truth, (0, 1))][0]!r}")
+        raise SettingsError(
+            f"labels: expected true or false (1 or 0), found {truth[~np.isin(truth, (0, 1))][0]!r}"
+        )
     truth = truth.astype(bool)
     if truth.all() or not truth.any():
         raise SettingsError(
@@ -115,7 +121,9 @@ def regression(scores: Floats, truth: NDArray[np.bool_]) -> tuple[list[float], f
 
     middle, spread = scores.mean(axis=1, keepdims=True), scores.std(axis=1, keepdims=True)
     spread[spread <= 1e-9 * np.abs(middle)] = 1.0  # a score that is the same of all, up to rounding
-    fitted = LogisticRegression(C=WEAK_PENALTY, max_iter=1000).fit(((scores - middle) / spread).T, truth)
+    fitted = LogisticRegression(C=WEAK_PENALTY, max_iter=1000).fit(
+        ((scores - middle) / spread).T, truth
+    )
     weights = fitted.coef_ / spread.T
     return weights[0].tolist(), float((fitted.intercept_ - weights @ middle).item())
 

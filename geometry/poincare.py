@@ -65,7 +65,9 @@ def clip(points: Array, c: float, margin: float = 1e-5) -> Array:
     points = floating(points)
     limit = (1 - margin) / math.sqrt(c)
     scale = limit / library_of(points).clip(_length(points), limit, None)
-    clipped: Array = points * (scale if isinstance(points, np.ndarray) else scale.detach())[..., None]
+    clipped: Array = (
+        points * (scale if isinstance(points, np.ndarray) else scale.detach())[..., None]
+    )
     return clipped
 
 
@@ -110,7 +112,9 @@ def pairwise(left: Array, right: Array, c: float) -> Array:
         [[0.0, 1.386294]]
     """
     left, right = floating(left), floating(right)
-    squares: Array = (left * left).sum(-1)[:, None] + (right * right).sum(-1) - 2 * all_products(left, right)
+    squares: Array = (
+        (left * left).sum(-1)[:, None] + (right * right).sum(-1) - 2 * all_products(left, right)
+    )
     gaps: Array = _root(library_of(left).clip(squares, 0, None))
     lengths: Array = gaps / (_room(left, c)[:, None] * _room(right, c)) ** 0.5
     return _arsinh(lengths, c)
@@ -278,7 +282,9 @@ def _length(points: Array) -> Array:
 def _room(points: Array, c: float) -> Array:
     """b(x) = 1 - c|x|², at least the dtype's epsilon."""
     library, size = library_of(points), math.sqrt(c) * _length(points)
-    room: Array = library.clip((1 - size) * (1 + size), float(library.finfo(points.dtype).eps), None)
+    room: Array = library.clip(
+        (1 - size) * (1 + size), float(library.finfo(points.dtype).eps), None
+    )
     return room
 
 

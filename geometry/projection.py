@@ -51,7 +51,9 @@ class Projections:
         named = {name: getattr(self, name) for name in PARTS}
         return {name: array for name, array in named.items() if array is not None}
 
-    def carrying(self, relations: NDArray[np.integer], other: Projections, others: NDArray[np.integer]) -> Projections:
+    def carrying(
+        self, relations: NDArray[np.integer], other: Projections, others: NDArray[np.integer]
+    ) -> Projections:
         """Return these, but for some relations, which have what they have in another set of the same parts.
 
         Args:
@@ -104,7 +106,9 @@ class Projections:
             made[here] = self.project(vectors[here], relation)
         return made
 
-    def by_each(self, vector: NDArray[np.floating], relations: slice | NDArray[np.integer]) -> Floats:
+    def by_each(
+        self, vector: NDArray[np.floating], relations: slice | NDArray[np.integer]
+    ) -> Floats:
         """Move one vector by each of several relations.
 
         Args:

@@ -20,7 +20,15 @@ from ontodex.errors import SettingsError
 from ontodex.geometry import poincare
 from ontodex.geometry.logistic import checked_pairs, platt, sigmoid
 
-__all__ = ["LARGEST_WEIGHT", "Subsumption", "best_threshold", "calibrated", "differences", "fit", "metrics"]
+__all__ = [
+    "LARGEST_WEIGHT",
+    "Subsumption",
+    "best_threshold",
+    "calibrated",
+    "differences",
+    "fit",
+    "metrics",
+]
 
 LARGEST_WEIGHT = 64.0
 """The largest λ that is searched; the best ones lie below 10, and beyond 64 the norms alone decide."""
@@ -181,7 +189,10 @@ def calibrated(rule: Subsumption, scores: ArrayLike, labels: ArrayLike) -> Subsu
 
 
 def differences(
-    points: NDArray[np.floating], children: NDArray[np.integer], parents: NDArray[np.integer], c: float
+    points: NDArray[np.floating],
+    children: NDArray[np.integer],
+    parents: NDArray[np.integer],
+    c: float,
 ) -> tuple[Floats, Floats, Floats]:
     """Measure what a rule decides by: the distance of each pair, how much farther out its parent is, and the child's norm.
 
@@ -202,7 +213,10 @@ def differences(
     distances, gains, norms = (np.empty(len(children)) for _ in range(3))
     for start in range(0, len(children), _BLOCK):
         here = slice(start, start + _BLOCK)
-        below, above = points[children[here]].astype(np.float64), points[parents[here]].astype(np.float64)
+        below, above = (
+            points[children[here]].astype(np.float64),
+            points[parents[here]].astype(np.float64),
+        )
         distances[here] = poincare.distance(below, above, c)
         norms[here] = poincare.norm(below, c)
         gains[here] = poincare.norm(above, c) - norms[here]
@@ -225,7 +239,9 @@ def metrics(scores: ArrayLike, labels: ArrayLike, threshold: float) -> dict[str,
     """
     truth = np.asarray(labels, bool)
     accepted = np.asarray(scores) > threshold
-    right, made, wanted = (int(np.count_nonzero(part)) for part in (accepted & truth, accepted, truth))
+    right, made, wanted = (
+        int(np.count_nonzero(part)) for part in (accepted & truth, accepted, truth)
+    )
     return {
         "precision": right / made if made else 0.0,
         "recall": right / wanted if wanted else 0.0,
@@ -260,7 +276,9 @@ def _best_threshold(scores: Floats, truth: NDArray[np.bool_]) -> tuple[float, fl
     return float(f1[best]), float(middle if middle < upper else lower)
 
 
-def _best_weights(distance: Floats, gain: Floats, child: Floats, truth: NDArray[np.bool_]) -> tuple[float, float]:
+def _best_weights(
+    distance: Floats, gain: Floats, child: Floats, truth: NDArray[np.bool_]
+) -> tuple[float, float]:
     """Search the weights of both norms, first as one, then in turn as long as F1 rises."""
     parent = gain + child
     above = below = _best_weight(distance, gain, truth)
@@ -306,7 +324,9 @@ def _best_weight(distance: Floats, gain: Floats, truth: NDArray[np.bool_]) -> fl
         smaller = _narrowed(part, f1 + TOLERANCE, total)
         if smaller is not None and part.high - part.low > NARROWEST * limit:
             halves = [replace(smaller, high=middle), replace(smaller, low=middle)]
-            todo.extend(halves if best > middle else halves[::-1])  # the one nearer to the best comes first
+            todo.extend(
+                halves if best > middle else halves[::-1]
+            )  # the one nearer to the best comes first
     return float(best / (1 - best) * ratio)
 
 
@@ -325,7 +345,9 @@ def _narrowed(part: _Part, goal: float, total: float) -> _Part | None:
     lowest, highest = np.minimum(*ends), np.maximum(*ends)
     worth = np.array([2, -goal])
     gains = worth @ part.counts
-    starts, sums = _steps(np.where(gains > 0, highest, lowest), gains[None], part.floor, part.ceiling)
+    starts, sums = _steps(
+        np.where(gains > 0, highest, lowest), gains[None], part.floor, part.ceiling
+    )
     useful = np.flatnonzero(sums[0] + worth @ part.sure > goal * total)
     if not useful.size:
         return None
@@ -361,4 +383,6 @@ def _steps(
     order = np.argsort(-scores)
     scores = scores[order]
     last = np.append(scores[1:] < scores[:-1], True)  # of each run of equal scores
-    return scores[last], np.cumsum(np.pad(counts[:, kept], ((0, 0), (0, 1)))[:, order], axis=1)[:, last]
+    return scores[last], np.cumsum(np.pad(counts[:, kept], ((0, 0), (0, 1)))[:, order], axis=1)[
+        :, last
+    ]

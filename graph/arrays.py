@@ -40,5 +40,7 @@ def within(keys: Keys, wanted: Keys) -> NDArray[np.bool_]:
     """
     if not len(keys):
         return np.zeros(np.shape(wanted), dtype=bool)
-    found: NDArray[np.bool_] = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
+    found: NDArray[np.bool_] = (
+        keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
+    )
     return found

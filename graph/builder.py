@@ -45,7 +45,10 @@ def readable(identifier: str) -> str:
     if not any(c.isalpha() for c in local):
         return identifier
     around = zip(f" {local}", local, f"{local[1:]} ", strict=False)
-    words = "".join(f" {c if n.isupper() else c.lower()}" if p.islower() and c.isupper() else c for p, c, n in around)
+    words = "".join(
+        f" {c if n.isupper() else c.lower()}" if p.islower() and c.isupper() else c
+        for p, c, n in around
+    )
     return " ".join(words.replace("_", " ").split()) or identifier
 
 
@@ -56,7 +59,11 @@ def own_name(identifier: str) -> str:
     ('Local business', 'New York', 'YouTube', 'AC/DC')
     """
     is_name = local_name(identifier) == identifier
-    return " ".join(identifier.replace("_", " ").split()) or identifier if is_name else readable(identifier)
+    return (
+        " ".join(identifier.replace("_", " ").split()) or identifier
+        if is_name
+        else readable(identifier)
+    )
 
 
 def unique_triples(triples: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -79,7 +86,9 @@ def expect_synonyms(count: int, identifier: str, source: str = "") -> None:
         ReadError: If it has so many.
     """
     if count > MOST_SYNONYMS:
-        raise ReadError(f"expected at most {MOST_SYNONYMS:,} synonyms, found more at {identifier[:60]}", source)
+        raise ReadError(
+            f"expected at most {MOST_SYNONYMS:,} synonyms, found more at {identifier[:60]}", source
+        )
 
 
 class GraphBuilder:
@@ -120,7 +129,9 @@ class GraphBuilder:
     def __contains__(self, entity: str) -> bool:
         return entity in self._rows
 
-    def entity(self, identifier: str, label: str = "", synonyms: Iterable[str] = (), definition: str = "") -> int:
+    def entity(
+        self, identifier: str, label: str = "", synonyms: Iterable[str] = (), definition: str = ""
+    ) -> int:
         """Declare an entity, or say more of one; return its row.
 
         Raises:
@@ -144,7 +155,9 @@ class GraphBuilder:
 
     def replace(self, alternatives: Mapping[str, str]) -> None:
         """Let ids stand for entities that are there, from here on, but for ids that are entities themselves."""
-        self.aliases.update({name: one for name, one in alternatives.items() if name not in self and one in self})
+        self.aliases.update(
+            {name: one for name, one in alternatives.items() if name not in self and one in self}
+        )
 
     def relation(self, identifier: str, label: str = "") -> int:
         """Declare a relation, or give it a label; return its number.
@@ -171,7 +184,11 @@ class GraphBuilder:
         rows, relations = self._rows, self._relations
         head_row, number, tail_row = rows.get(head), relations.get(relation), rows.get(tail)
         if head_row is None or number is None or tail_row is None:
-            head_row, number, tail_row = self.entity(head), self.relation(relation), self.entity(tail)
+            head_row, number, tail_row = (
+                self.entity(head),
+                self.relation(relation),
+                self.entity(tail),
+            )
             if head_row == tail_row and head != tail:
                 return
         self._triples[split].extend((head_row, number, tail_row))
@@ -191,16 +208,21 @@ class GraphBuilder:
                 "expected at least one entity, found none; is it empty, of another format, or without links and names?",
                 self.source,
             )
-        labels = [label or own_name(identifier) for identifier, label in zip(self._rows, self._labels, strict=True)]
+        labels = [
+            label or own_name(identifier)
+            for identifier, label in zip(self._rows, self._labels, strict=True)
+        ]
         relation_labels = [
-            label or readable(name) for name, label in zip(self._relations, self._relation_labels, strict=True)
+            label or readable(name)
+            for name, label in zip(self._relations, self._relation_labels, strict=True)
         ]
         known = self._sorted("train")
         return KnowledgeGraph(
             ids=TextColumn.of(self._rows),
             labels=TextColumn.of(labels),
             synonyms=NestedTextColumn.of(
-                [name for name in names if name != label] for names, label in zip(self._synonyms, labels, strict=True)
+                [name for name in names if name != label]
+                for names, label in zip(self._synonyms, labels, strict=True)
             ),
             definitions=TextColumn.of(self._definitions),
             alternative_ids=NestedTextColumn.of(self._alternative_ids()),

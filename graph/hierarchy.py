@@ -22,7 +22,9 @@ def _hops(entity: int, step: Callable[[int], Rows]) -> dict[int, int]:
     front, hop = [entity], 0
     while front:
         hop += 1
-        front = list(dict.fromkeys(row for at in front for row in step(at).tolist() if row not in found))
+        front = list(
+            dict.fromkeys(row for at in front for row in step(at).tolist() if row not in found)
+        )
         found.update(dict.fromkeys(front, hop))
     return found
 
@@ -50,7 +52,9 @@ class Hierarchy:
         ([0, 1], [0, 1, 2])
     """
 
-    def __init__(self, children: Rows, parents: Rows, *, ids: Sequence[str], on_cycle: str = "raise") -> None:
+    def __init__(
+        self, children: Rows, parents: Rows, *, ids: Sequence[str], on_cycle: str = "raise"
+    ) -> None:
         expect_choice("on_cycle", on_cycle, ("raise", "ignore"))
         self.ids = ids
         pairs = np.unique(np.stack([children, parents], axis=1).astype(np.int32), axis=0)
@@ -133,7 +137,9 @@ class Hierarchy:
         """Return everything above many entities: (position in ``entities``, ancestor), both of shape (pairs,)."""
         n, keys = max(len(self.ids), 1), self.subsumption_keys
         first = np.searchsorted(keys, np.asarray(entities, dtype=np.int64) * n)
-        owners, places = runs(first, np.searchsorted(keys, (np.asarray(entities, dtype=np.int64) + 1) * n) - first)
+        owners, places = runs(
+            first, np.searchsorted(keys, (np.asarray(entities, dtype=np.int64) + 1) * n) - first
+        )
         return owners, (keys[places] % n).astype(np.int32)
 
     def ancestors(self, entity: int) -> Rows:
@@ -183,14 +189,18 @@ class Hierarchy:
         indirect = keys[~within(self.links[:, 0].astype(np.int64) * n + self.links[:, 1], keys)]
         return np.stack([indirect // n, indirect % n], axis=1).astype(np.int32)
 
-    def is_ancestor(self, children: NDArray[np.integer], parents: NDArray[np.integer]) -> NDArray[np.bool_]:
+    def is_ancestor(
+        self, children: NDArray[np.integer], parents: NDArray[np.integer]
+    ) -> NDArray[np.bool_]:
         """Tell of each child and parent whether the parent is an ancestor, direct or indirect; nothing is its own.
 
         Args:
             children: Rows, of any shape.
             parents: Rows, of a shape that broadcasts with it, as ``(1, m)`` with children of ``(n, 1)``.
         """
-        return within(self.subsumption_keys, np.asarray(children, dtype=np.int64) * len(self.ids) + parents)
+        return within(
+            self.subsumption_keys, np.asarray(children, dtype=np.int64) * len(self.ids) + parents
+        )
 
     @cached_property
     def subsumption_keys(self) -> Keys:
@@ -199,10 +209,14 @@ class Hierarchy:
         links = self.links[np.argsort(levels, kind="stable")].astype(np.int64)
         starts, counts = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
         keys, used = np.zeros(2 * len(links), dtype=np.int64), 0
-        for level in np.split(links, np.flatnonzero(np.diff(np.sort(levels))) + 1):  # parents before their children
+        for level in np.split(
+            links, np.flatnonzero(np.diff(np.sort(levels))) + 1
+        ):  # parents before their children
             child, parent = level.T
             link, place = runs(starts[parent], counts[parent])
-            found = distinct(np.concatenate([child * n + parent, child[link] * n + keys[place] % n]))
+            found = distinct(
+                np.concatenate([child * n + parent, child[link] * n + keys[place] % n])
+            )
             first = np.flatnonzero(np.diff(found // n, prepend=-1))
             bearers = found[first] // n
             starts[bearers], counts[bearers] = used + first, np.diff(first, append=len(found))

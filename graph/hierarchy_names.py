@@ -15,19 +15,38 @@ SUBCLASS = frozenset(
 )
 """Names of one and the same relation, as :func:`~ontodex.graph.names.normalise` spells them, like all here."""
 
-BROADER = frozenset(("broader", "broader concept", "broader term", "broader transitive", "broader generic"))
+BROADER = frozenset(
+    ("broader", "broader concept", "broader term", "broader transitive", "broader generic")
+)
 """Those of another, in thesauri."""
 
 UPWARD = SUBCLASS | BROADER | {"hypernym", "instance hypernym"}
 """Names that tell by themselves that a relation leads from child to parent."""
 
-PARENT = frozenset(("parent", "parents", "superclass", "super class", "generalisation", "generalization"))
+PARENT = frozenset(
+    ("parent", "parents", "superclass", "super class", "generalisation", "generalization")
+)
 """Names that mean it in a question, but may be those of another relation in a graph."""
 
 DOWNWARD = frozenset(
     (
-        *("narrower", "narrower concept", "narrower term", "hyponym", "instance hyponym", "child", "children"),
-        *("subclass", "subclasses", "has subclass", "superclass of", "specialisation", "specialization"),
+        *(
+            "narrower",
+            "narrower concept",
+            "narrower term",
+            "hyponym",
+            "instance hyponym",
+            "child",
+            "children",
+        ),
+        *(
+            "subclass",
+            "subclasses",
+            "has subclass",
+            "superclass of",
+            "specialisation",
+            "specialization",
+        ),
     )
 )
 """Names of its inverse."""

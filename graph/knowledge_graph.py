@@ -103,7 +103,11 @@ class KnowledgeGraph:
         return np.stack([self.heads, self.relations, self.tails], axis=1)
 
     def __repr__(self) -> str:
-        held_out = f", {len(self.valid)} + {len(self.test)} held out" if len(self.valid) + len(self.test) else ""
+        held_out = (
+            f", {len(self.valid)} + {len(self.test)} held out"
+            if len(self.valid) + len(self.test)
+            else ""
+        )
         return (
             f"KnowledgeGraph({self.source!r}: {self.n_entities:,} entities, {self.n_relations:,} relations, "
             f"{self.n_triples:,} triples{held_out})"
@@ -111,7 +115,9 @@ class KnowledgeGraph:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy, or another process, needs: views are made anew there."""
-        return {column.name: getattr(self, column.name) for column in fields(self)} | {"prefixes": dict(self.prefixes)}
+        return {column.name: getattr(self, column.name) for column in fields(self)} | {
+            "prefixes": dict(self.prefixes)
+        }
 
     # Views of the triples -----------------------------------------------------------------------------------------
 
@@ -182,7 +188,10 @@ class KnowledgeGraph:
                 yield name, row, NameKind.ID
             for row, name in enumerate(self.labels):
                 yield name, row, NameKind.LABEL
-            for column, kind in ((self.synonyms, NameKind.SYNONYM), (self.alternative_ids, NameKind.ALTERNATIVE_ID)):
+            for column, kind in (
+                (self.synonyms, NameKind.SYNONYM),
+                (self.alternative_ids, NameKind.ALTERNATIVE_ID),
+            ):
                 for row, name in zip(column.owners.tolist(), column.strings, strict=True):
                     yield name, row, kind
 
@@ -206,7 +215,9 @@ class KnowledgeGraph:
 
     def by_links(self, rows: Sequence[int]) -> list[int]:
         """Return entities in the order of how many triples they are in, most first, then by row."""
-        return list(rows) if len(rows) < 2 else sorted(rows, key=lambda row: (-self._degree(row), row))
+        return (
+            list(rows) if len(rows) < 2 else sorted(rows, key=lambda row: (-self._degree(row), row))
+        )
 
     def _spelt(self, name: str) -> tuple[str, ...]:
         short = contract(name, self.prefixes)
@@ -235,7 +246,9 @@ class KnowledgeGraph:
     @cached_property
     def _relation_index(self) -> NameIndex:
         return NameIndex.of(
-            (name, number, kind) for kind, names in self._relation_names.items() for number, name in enumerate(names)
+            (name, number, kind)
+            for kind, names in self._relation_names.items()
+            for number, name in enumerate(names)
         )
 
     def find_relation(self, name: str) -> tuple[int, NameKind] | None:
@@ -257,9 +270,15 @@ class KnowledgeGraph:
     def hierarchy_relations(self) -> tuple[int, ...]:
         """Relations that lead from a child to its parent: :attr:`upward`, or those named so (is a, hypernym, …)."""
         if self.upward:
-            return tuple(number for number, identifier in enumerate(self.relation_ids) if identifier in self.upward)
+            return tuple(
+                number
+                for number, identifier in enumerate(self.relation_ids)
+                if identifier in self.upward
+            )
         found = []
-        for number, (identifier, label) in enumerate(zip(self.relation_ids, self.relation_labels, strict=True)):
+        for number, (identifier, label) in enumerate(
+            zip(self.relation_ids, self.relation_labels, strict=True)
+        ):
             if UPWARD & spelt(identifier, label):
                 found.append(number)
         return tuple(found)
@@ -273,7 +292,9 @@ class KnowledgeGraph:
         Raises:
             UnknownRelation: If the graph does not have one.
         """
-        return replace(self, upward=tuple(self.relation_ids[self.expect_relation(name)] for name in relations))
+        return replace(
+            self, upward=tuple(self.relation_ids[self.expect_relation(name)] for name in relations)
+        )
 
     def expect_relation(self, name: str) -> int:
         """Return the number of a relation; see :meth:`find_relation`.
@@ -283,7 +304,9 @@ class KnowledgeGraph:
         """
         found = self.find_relation(name)
         if found is None:
-            raise UnknownRelation(f"{self.source}: no relation {name!r}{nearest(name, self.relation_labels)}")
+            raise UnknownRelation(
+                f"{self.source}: no relation {name!r}{nearest(name, self.relation_labels)}"
+            )
         return found[0]
 
     def hierarchy(self, relation: str | None = None, *, on_cycle: str = "raise") -> Hierarchy:
@@ -314,7 +337,10 @@ class KnowledgeGraph:
         cut = "ignore" if on_cycle == "warn" else on_cycle
         hierarchy = Hierarchy(self.heads[links], self.tails[links], ids=self.ids, on_cycle=cut)
         if hierarchy.dropped and on_cycle == "warn":
-            named = [f"{self.ids[child]} -> {self.ids[parent]}" for child, parent in hierarchy.dropped[:NAMED]]
+            named = [
+                f"{self.ids[child]} -> {self.ids[parent]}"
+                for child, parent in hierarchy.dropped[:NAMED]
+            ]
             more = len(hierarchy.dropped) - len(named)
             warn_reader(
                 f"{self.source}: expected a hierarchy without cycles, left out {len(hierarchy.dropped)} link(s) that "
@@ -334,10 +360,22 @@ class KnowledgeGraph:
         ):
             digest.update(column.offsets.tobytes())
             digest.update(column.data.tobytes())
-        if len(self.alternative_ids.strings):  # the hash of a graph without them is that of earlier versions
-            digest.update(self.alternative_ids.strings.offsets.tobytes() + self.alternative_ids.strings.data.tobytes())
+        if len(
+            self.alternative_ids.strings
+        ):  # the hash of a graph without them is that of earlier versions
+            digest.update(
+                self.alternative_ids.strings.offsets.tobytes()
+                + self.alternative_ids.strings.data.tobytes()
+            )
             digest.update(self.alternative_ids.rows.tobytes())
-        for array in (self.synonyms.rows, self.heads, self.relations, self.tails, self.valid, self.test):
+        for array in (
+            self.synonyms.rows,
+            self.heads,
+            self.relations,
+            self.tails,
+            self.valid,
+            self.test,
+        ):
             digest.update(array.tobytes())
         digest.update("\n".join(self.upward).encode())
         return digest.hexdigest()

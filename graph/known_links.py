@@ -47,12 +47,16 @@ class KnownLinks:
         heads, relations, tails = both_directions(triples, n_relations).astype(np.int64).T
         self._keys = distinct(self._key(heads, relations) * n_entities + tails)
         self._questions, tails = np.divmod(self._keys, n_entities)
-        self.triples: Rows = np.stack([*np.divmod(self._questions, self.n_relations), tails], axis=1)
+        self.triples: Rows = np.stack(
+            [*np.divmod(self._questions, self.n_relations), tails], axis=1
+        )
 
     def _key(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> Rows:
         return np.asarray(entities, dtype=np.int64) * self.n_relations + relations
 
-    def spans(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> tuple[Rows, Rows]:
+    def spans(
+        self, entities: NDArray[np.integer], relations: NDArray[np.integer]
+    ) -> tuple[Rows, Rows]:
         """Return where in :attr:`triples` those of each question begin, and how many they are."""
         keys = self._key(entities, relations)
         starts = np.searchsorted(self._questions, keys)
@@ -70,7 +74,9 @@ class KnownLinks:
         usual[:, 0] = 0.0
         return usual
 
-    def going_on(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> NDArray[np.float64]:
+    def going_on(
+        self, entities: NDArray[np.integer], relations: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
         """Return how usual it is that what has as many tails as an entity has more, as a logarithm; 0 for what has none.
 
         Nearly nothing where no entity has more tails than this one: a person has one place of birth.
@@ -102,23 +108,32 @@ class KnownLinks:
         questions, places = runs(starts, counts)
         return questions, self.triples[places, 2]
 
-    def tails(self, entities: NDArray[np.integer], relations: NDArray[np.integer]) -> Iterator[Rows]:
+    def tails(
+        self, entities: NDArray[np.integer], relations: NDArray[np.integer]
+    ) -> Iterator[Rows]:
         """Yield the known tails of each question, ascending."""
         for start, count in zip(*self.spans(entities, relations), strict=True):
             yield self.triples[start : start + count, 2]
 
     def links_of(self, entity: int) -> tuple[Rows, Rows]:
         """Return the relations and tails of all links of an entity."""
-        first, last = np.searchsorted(self._questions, [entity * self.n_relations, (entity + 1) * self.n_relations])
+        first, last = np.searchsorted(
+            self._questions, [entity * self.n_relations, (entity + 1) * self.n_relations]
+        )
         return self.triples[first:last, 1], self.triples[first:last, 2]
 
     def known(
-        self, entities: NDArray[np.integer], relations: NDArray[np.integer], tails: NDArray[np.integer]
+        self,
+        entities: NDArray[np.integer],
+        relations: NDArray[np.integer],
+        tails: NDArray[np.integer],
     ) -> NDArray[np.bool_]:
         """Say of each triple whether it is known; shapes are broadcast."""
         return within(self._keys, self._key(entities, relations) * self.n_entities + tails)
 
     def inverse(self, relations: NDArray[np.integer]) -> Rows:
         """Return the inverse of each relation."""
-        turned: Rows = (np.asarray(relations, dtype=np.int64) + self.n_relations // 2) % self.n_relations
+        turned: Rows = (
+            np.asarray(relations, dtype=np.int64) + self.n_relations // 2
+        ) % self.n_relations
         return turned

@@ -28,7 +28,9 @@ OBSOLETE = "obsolete "
 """How labels of terms begin that are no more, in OBO's ontologies."""
 
 
-def merge(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = False) -> KnowledgeGraph:
+def merge(
+    graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = False
+) -> KnowledgeGraph:
     """Return all that either graph says, of entities that meet by id, by an alternative id, or by a name.
 
     Of one entity the label of ``graph`` stays, and so does its definition, unless ``other`` ``corrects`` it; synonyms and
@@ -48,12 +50,16 @@ def merge(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = Fals
     other, graph = _with_labels_of(other, graph)
     named = _named_relations(graph, other)
     bearers = Counter(named.values())
-    graph = _with_relations(graph, {name: meant for name, meant in named.items() if bearers[meant] == 1})
+    graph = _with_relations(
+        graph, {name: meant for name, meant in named.items() if bearers[meant] == 1}
+    )
     meant = _meant(graph, set(_only_linked(graph)), other)
     return union(_renamed(graph, meant, other), other, corrects=corrects)
 
 
-def union(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = False) -> KnowledgeGraph:
+def union(
+    graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = False
+) -> KnowledgeGraph:
     """Return all that either graph says, of entities and relations that meet by id alone.
 
     Those of ``graph`` keep their rows, new ones come after. Of one that both have, the label of ``graph`` stays (but for
@@ -66,14 +72,21 @@ def union(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = Fals
     relations = [(part.relation_ids, part.relation_labels) for part in (graph, other)]
     synonyms, alternatives = (
         _all_names(len(ids), columns, rows)
-        for columns in ((graph.synonyms, other.synonyms), (graph.alternative_ids, other.alternative_ids))
+        for columns in (
+            (graph.synonyms, other.synonyms),
+            (graph.alternative_ids, other.alternative_ids),
+        )
     )
     for part, places in zip((graph, other), rows, strict=True):
         for row, name, label in zip(places.tolist(), part.ids, part.labels, strict=True):
-            if label not in (labels[row], own_name(name)) and normalise(label) != normalise(labels[row]):
+            if label not in (labels[row], own_name(name)) and normalise(label) != normalise(
+                labels[row]
+            ):
                 synonyms[row].setdefault(label)
     known_ids = set(ids)
-    definitions = [(graph.definitions, rows[0]), (other.definitions, rows[1])][:: -1 if corrects else 1]
+    definitions = [(graph.definitions, rows[0]), (other.definitions, rows[1])][
+        :: -1 if corrects else 1
+    ]
 
     def joined(*parts: Rows) -> Rows:
         moved = [
@@ -92,7 +105,8 @@ def union(graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = Fals
         ids=TextColumn.of(ids),
         labels=TextColumn.of(labels),
         synonyms=NestedTextColumn.of(
-            [name for name in names if name != label] for names, label in zip(synonyms, labels, strict=True)
+            [name for name in names if name != label]
+            for names, label in zip(synonyms, labels, strict=True)
         ),
         definitions=TextColumn.of(_filled(len(ids), *zip(*definitions, strict=True))),
         alternative_ids=NestedTextColumn.of(
@@ -130,7 +144,11 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
         >>> list(aligned(more.build(), builder.build()).ids)
         ['ex:cat', 'ex:animal']
     """
-    new = {p: n for p, n in part.prefixes.items() if p not in graph.prefixes and n not in graph.prefixes.values()}
+    new = {
+        p: n
+        for p, n in part.prefixes.items()
+        if p not in graph.prefixes and n not in graph.prefixes.values()
+    }
     known, spaces = {**new, **graph.prefixes}, {**graph.prefixes, **part.prefixes}
 
     def written(names: Sequence[str], own: Sequence[str], rest: Sequence[str]) -> TextColumn:
@@ -153,30 +171,47 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
         ids=ids,
         labels=_relabelled(part.labels, part.ids, ids, own_name),
         alternative_ids=NestedTextColumn(
-            written(part.alternative_ids.strings, graph.ids, graph.relation_ids), part.alternative_ids.rows
+            written(part.alternative_ids.strings, graph.ids, graph.relation_ids),
+            part.alternative_ids.rows,
         ),
         relation_ids=relation_ids,
-        relation_labels=_relabelled(part.relation_labels, part.relation_ids, relation_ids, readable),
+        relation_labels=_relabelled(
+            part.relation_labels, part.relation_ids, relation_ids, readable
+        ),
         prefixes=MappingProxyType(new),
     )
-    part = _with_relations(part, {**_hierarchy_relations(part, graph), **_named_relations(part, graph)})
+    part = _with_relations(
+        part, {**_hierarchy_relations(part, graph), **_named_relations(part, graph)}
+    )
     return _renamed(part, _meant(part, set(_only_linked(part)), graph), graph)
 
 
-def _with_labels_of(graph: KnowledgeGraph, other: KnowledgeGraph) -> tuple[KnowledgeGraph, KnowledgeGraph]:
+def _with_labels_of(
+    graph: KnowledgeGraph, other: KnowledgeGraph
+) -> tuple[KnowledgeGraph, KnowledgeGraph]:
     """Return a graph with the labels that another has for its relations, as if they were entities, and that one without."""
     bare = zip(graph.relation_ids, graph.relation_labels, strict=True)
-    unnamed = {name for name, label in bare if label == readable(name)}.intersection(other.ids).difference(graph.ids)
+    unnamed = {name for name, label in bare if label == readable(name)}.intersection(
+        other.ids
+    ).difference(graph.ids)
     if not unnamed:
         return graph, other
     linked = np.zeros(other.n_entities, dtype=bool)
     for triples in (other.triples, other.valid, other.test):
         linked[triples[:, [0, 2]]] = True
     rows = zip(other.ids, other.labels, linked.tolist(), strict=True)
-    named = {name: label for name, label, used in rows if name in unnamed and not used and label != own_name(name)}
+    named = {
+        name: label
+        for name, label, used in rows
+        if name in unnamed and not used and label != own_name(name)
+    }
     labels = zip(graph.relation_ids, graph.relation_labels, strict=True)
-    called = dataclasses.replace(graph, relation_labels=TextColumn.of(named.get(name, label) for name, label in labels))
-    return called, with_entities(other, np.array([name not in named for name in other.ids], dtype=bool))
+    called = dataclasses.replace(
+        graph, relation_labels=TextColumn.of(named.get(name, label) for name, label in labels)
+    )
+    return called, with_entities(
+        other, np.array([name not in named for name in other.ids], dtype=bool)
+    )
 
 
 def _relabelled(
@@ -199,19 +234,31 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
     :class:`ReadWarning` says so. The name in an id counts as a label where there is no other, and where nothing is labelled
     so, the name is a synonym, to the letter, of the one entity that has it.
     """
-    alternatives = zip(graph.alternative_ids.strings, graph.alternative_ids.owners.tolist(), strict=True)
+    alternatives = zip(
+        graph.alternative_ids.strings, graph.alternative_ids.owners.tolist(), strict=True
+    )
     meant = {name: graph.ids[row] for name, row in alternatives}
     there, spaces = set(graph.ids), {**graph.prefixes, **part.prefixes}
-    forms = ((form, name) for name in part.ids if name not in there for form in (expand(name, spaces), name) if form)
+    forms = (
+        (form, name)
+        for name in part.ids
+        if name not in there
+        for form in (expand(name, spaces), name)
+        if form
+    )
     own = {form: name for form, name in forms if other_ids(form)}
-    for name, one in chain(list(meant.items()), zip(graph.ids, graph.ids, strict=True)) if own else ():
+    for name, one in (
+        chain(list(meant.items()), zip(graph.ids, graph.ids, strict=True)) if own else ()
+    ):
         meant.update((own[other], one) for other in other_ids(name) if other in own)
     named: dict[str, list[str]] = {}
     for name in linked.difference(graph.ids, meant):
         if _is_word(name):
             named.setdefault(normalise(name), []).append(name)
     bearers: dict[str, set[str]] = {}
-    alike = [row for one in (part, graph) if named for row in _rows(one) if normalise(row[1]) in named]
+    alike = [
+        row for one in (part, graph) if named for row in _rows(one) if normalise(row[1]) in named
+    ]
     unnamed = {identifier for identifier, label in alike if label == own_name(identifier)}
     called = {
         row[0]
@@ -233,7 +280,9 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
             f"{part.source}: {name!r} is the label of {' and '.join(of_name[:3])}{more}; links of it are not theirs but of "
             "another entity, which has this name as its id; give the id of the one that is meant"
         )
-    return meant | _of_synonyms({name for key in named.keys() - bearers.keys() for name in named[key]}, graph)
+    return meant | _of_synonyms(
+        {name for key in named.keys() - bearers.keys() for name in named[key]}, graph
+    )
 
 
 def _of_synonyms(names: Collection[str], graph: KnowledgeGraph) -> dict[str, str]:
@@ -252,19 +301,29 @@ def _is_word(name: str) -> bool:
     return local_name(name) == name and any(map(str.isalpha, name))
 
 
-def _renamed(graph: KnowledgeGraph, meant: Mapping[str, str], other: KnowledgeGraph) -> KnowledgeGraph:
+def _renamed(
+    graph: KnowledgeGraph, meant: Mapping[str, str], other: KnowledgeGraph
+) -> KnowledgeGraph:
     """Return a graph some of whose ids have become those of another graph, which says what they are, if it says anything.
 
     Their own labels are synonyms then, but for those of obsolete terms. Links of a pair that has become one are left out.
     """
-    renamed = [row for row, name in enumerate(graph.ids) if meant.get(name, name) != name] if meant else []
+    renamed = (
+        [row for row, name in enumerate(graph.ids) if meant.get(name, name) != name]
+        if meant
+        else []
+    )
     if not renamed:
         return graph
     ids, labels, definitions = list(graph.ids), list(graph.labels), list(graph.definitions)
     synonyms = list(graph.synonyms)
     targets = {meant[ids[row]] for row in renamed}
     both = (graph, other)
-    told = {name for one in both for name in targets.intersection(one.ids).difference(_only_linked(one, targets))}
+    told = {
+        name
+        for one in both
+        for name in targets.intersection(one.ids).difference(_only_linked(one, targets))
+    }
     for row in renamed:
         is_named, ids[row] = labels[row] != own_name(ids[row]), meant[ids[row]]
         if is_named and ids[row] not in told:
@@ -286,7 +345,9 @@ def _renamed(graph: KnowledgeGraph, meant: Mapping[str, str], other: KnowledgeGr
         synonyms=NestedTextColumn.of(synonyms),
         definitions=TextColumn.of(definitions),
     )
-    return with_triples(named, still_two(graph.triples), still_two(graph.valid), still_two(graph.test))
+    return with_triples(
+        named, still_two(graph.triples), still_two(graph.valid), still_two(graph.test)
+    )
 
 
 def _hierarchy_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
@@ -302,7 +363,11 @@ def _hierarchy_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[st
         fitting = alike or (list(known) if usual is SUBCLASS else [])
         if fitting:
             most = graph.relation_ids[max(fitting, key=lambda number: (counts[number], -number))]
-            named = {name for number, name in enumerate(part.relation_ids) if usual & _spelt(part, number)}
+            named = {
+                name
+                for number, name in enumerate(part.relation_ids)
+                if usual & _spelt(part, number)
+            }
             meant.update(dict.fromkeys(named.difference(graph.relation_ids), most))
     return meant
 
@@ -335,9 +400,19 @@ def _with_relations(graph: KnowledgeGraph, meant: Mapping[str, str]) -> Knowledg
 
 def _only_linked(graph: KnowledgeGraph, among: Collection[str] | None = None) -> Iterator[str]:
     """Yield the ids of entities, all or some, of which nothing is said but links."""
-    columns = zip(graph.ids, graph.labels, graph.definitions, np.diff(graph.synonyms.rows).tolist(), strict=True)
+    columns = zip(
+        graph.ids,
+        graph.labels,
+        graph.definitions,
+        np.diff(graph.synonyms.rows).tolist(),
+        strict=True,
+    )
     for name, label, definition, synonyms in columns:
-        if (among is None or name in among) and not (definition or synonyms) and label == own_name(name):
+        if (
+            (among is None or name in among)
+            and not (definition or synonyms)
+            and label == own_name(name)
+        ):
             yield name
 
 
@@ -348,7 +423,9 @@ def _joined(*parts: Sequence[str]) -> tuple[list[str], list[Rows]]:
     return list(places), [np.array(rows, dtype=np.int32) for rows in moved]
 
 
-def _all_names(size: int, columns: Sequence[NestedTextColumn], rows: Sequence[Rows]) -> list[dict[str, None]]:
+def _all_names(
+    size: int, columns: Sequence[NestedTextColumn], rows: Sequence[Rows]
+) -> list[dict[str, None]]:
     """Return the names that any part has of each of so many, each once."""
     names: list[dict[str, None]] = [{} for _ in range(size)]
     for column, places in zip(columns, rows, strict=True):
@@ -358,7 +435,9 @@ def _all_names(size: int, columns: Sequence[NestedTextColumn], rows: Sequence[Ro
     return names
 
 
-def _filled(size: int, columns: Sequence[Sequence[str]], rows: Sequence[NDArray[np.integer]]) -> list[str]:
+def _filled(
+    size: int, columns: Sequence[Sequence[str]], rows: Sequence[NDArray[np.integer]]
+) -> list[str]:
     """Return for each of so many the first text that is not empty."""
     texts = [""] * size
     for column, places in zip(columns, rows, strict=True):
@@ -381,5 +460,11 @@ def _named(
         rows: Where each part's are among ``names``.
         made: Makes a label of an id.
     """
-    said = [["" if label == made(name) else label for name, label in zip(*part, strict=True)] for part in parts]
-    return [label or made(name) for name, label in zip(names, _filled(len(names), said, rows), strict=True)]
+    said = [
+        ["" if label == made(name) else label for name, label in zip(*part, strict=True)]
+        for part in parts
+    ]
+    return [
+        label or made(name)
+        for name, label in zip(names, _filled(len(names), said, rows), strict=True)
+    ]

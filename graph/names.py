@@ -13,7 +13,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NameIndex", "NameKind", "bearers", "borne_by_one", "language_rank", "normalise", "spellings"]
+__all__ = [
+    "NameIndex",
+    "NameKind",
+    "bearers",
+    "borne_by_one",
+    "language_rank",
+    "normalise",
+    "spellings",
+]
 
 
 class NameKind(IntEnum):
@@ -48,7 +56,15 @@ def language_rank(language: str, wanted: str) -> int:
     [0, 0, 1, 2, 3]
     """
     tag = f"{language.lower()}-"
-    return 0 if tag.startswith(f"{wanted.lower()}-") else 1 if not language else 2 if tag.startswith("en-") else 3
+    return (
+        0
+        if tag.startswith(f"{wanted.lower()}-")
+        else 1
+        if not language
+        else 2
+        if tag.startswith("en-")
+        else 3
+    )
 
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -85,7 +101,9 @@ def borne_by_one(names: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _hash(normalised: str) -> int:
-    return int.from_bytes(hashlib.blake2b(normalised.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+    return int.from_bytes(
+        hashlib.blake2b(normalised.encode("utf-8", "replace"), digest_size=8).digest(), "little"
+    )
 
 
 @dataclass(frozen=True, eq=False)

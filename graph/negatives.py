@@ -54,7 +54,9 @@ class Pairs:
             SettingsError: If ``kind`` is another.
         """
         expect_choice("negatives", kind, KINDS)
-        parents = np.concatenate([self.positives[:, 1:], self.random if kind == "random" else self.hard], axis=1)
+        parents = np.concatenate(
+            [self.positives[:, 1:], self.random if kind == "random" else self.hard], axis=1
+        )
         labels = np.zeros(parents.shape, dtype=bool)
         labels[:, 0] = True
         return np.repeat(self.positives[:, 0], parents.shape[1]), parents.ravel(), labels.ravel()
@@ -88,7 +90,9 @@ def name_groups(names: Sequence[str]) -> Keys:
     [0, 1, 0]
     """
     numbers: dict[str, int] = {}
-    return np.array([numbers.setdefault(normalise(name), len(numbers)) for name in names], dtype=np.int64)
+    return np.array(
+        [numbers.setdefault(normalise(name), len(numbers)) for name in names], dtype=np.int64
+    )
 
 
 def draw_negatives(
@@ -120,8 +124,12 @@ def draw_negatives(
     if negatives < 1:
         raise SettingsError(f"negatives: expected 1 or more, found {negatives}")
     if names is not None and len(names) != len(hierarchy.ids):
-        raise SettingsError(f"names: expected one for each of {len(hierarchy.ids)} entities, found {len(names)}")
-    drawing = _Drawing(hierarchy, names, bits_of(*(seed if isinstance(seed, Sequence) else [seed])), negatives)
+        raise SettingsError(
+            f"names: expected one for each of {len(hierarchy.ids)} entities, found {len(names)}"
+        )
+    drawing = _Drawing(
+        hierarchy, names, bits_of(*(seed if isinstance(seed, Sequence) else [seed])), negatives
+    )
     children = positives[:, 0].astype(np.int64)
     random = drawing.random(children)
     hard = [drawing.hard(children[block], random[block]) for block in drawing.blocks(children)]
@@ -131,12 +139,16 @@ def draw_negatives(
 class _Drawing:
     """One stream of draws, and what it must not draw: keys ``child * names + name`` of the child and its ancestors."""
 
-    def __init__(self, hierarchy: Hierarchy, names: Sequence[str] | None, bits: np.random.PCG64, count: int) -> None:
+    def __init__(
+        self, hierarchy: Hierarchy, names: Sequence[str] | None, bits: np.random.PCG64, count: int
+    ) -> None:
         self.hierarchy, self.bits, self.count = hierarchy, bits, count
         n = max(len(hierarchy.ids), 1)
         self.groups: Keys = np.arange(n) if names is None else name_groups(names)
         keys, own = hierarchy.subsumption_keys, hierarchy.members.astype(np.int64)
-        self.refused = distinct(np.concatenate([keys // n * n + self.groups[keys % n], own * n + self.groups[own]]))
+        self.refused = distinct(
+            np.concatenate([keys // n * n + self.groups[keys % n], own * n + self.groups[own]])
+        )
 
     def allowed(self, children: Keys, parents: Rows) -> NDArray[np.bool_]:
         """Tell which parents may stand as wrong ones of the children."""
@@ -151,10 +163,14 @@ class _Drawing:
             rows, columns = np.nonzero(open_)
             if not len(rows):
                 return table
-            table[rows, columns] = members[self.bits.random_raw(len(rows)) % np.uint64(len(members))]
+            table[rows, columns] = members[
+                self.bits.random_raw(len(rows)) % np.uint64(len(members))
+            ]
             open_[rows, columns] = ~self.allowed(children[rows], table[rows, columns])
             again = np.unique(rows)
-            open_[again] |= _repeated(np.where(open_[again], -1 - np.arange(self.count), self.groups[table[again]]))
+            open_[again] |= _repeated(
+                np.where(open_[again], -1 - np.arange(self.count), self.groups[table[again]])
+            )
         for row in np.flatnonzero(open_.any(axis=1)).tolist():
             table[row] = self.exactly(children[row])
         return table
@@ -178,8 +194,13 @@ class _Drawing:
         links, n = self.hierarchy.links, len(self.groups)
         fans = np.bincount(links[:, 1], minlength=n)[links[:, 1]]
         siblings = np.bincount(links[:, 0], weights=fans, minlength=n).astype(np.int64)
-        starts = np.flatnonzero(np.diff(np.cumsum(siblings[children]) // BLOCK, prepend=-1)).tolist()
-        return (slice(start, end) for start, end in zip(starts, [*starts[1:], len(children)], strict=False))
+        starts = np.flatnonzero(
+            np.diff(np.cumsum(siblings[children]) // BLOCK, prepend=-1)
+        ).tolist()
+        return (
+            slice(start, end)
+            for start, end in zip(starts, [*starts[1:], len(children)], strict=False)
+        )
 
     def hard(self, children: Keys, random: Rows) -> Rows:
         """Draw from the siblings, and fill up with what was drawn at random."""
@@ -189,10 +210,17 @@ class _Drawing:
         order = np.lexsort((self.bits.random_raw(len(owners)), owners))
         owners = np.concatenate([owners[order], np.repeat(np.arange(len(children)), self.count)])
         found = np.concatenate([siblings[order], random.ravel()])
-        _, first = np.unique(owners * len(self.groups) + self.groups[found], return_index=True)  # each name once
+        _, first = np.unique(
+            owners * len(self.groups) + self.groups[found], return_index=True
+        )  # each name once
         first.sort()
-        first = first[np.argsort(owners[first], kind="stable")]  # of each child: siblings, then the random ones
-        rank = np.arange(len(first)) - np.searchsorted(owners[first], np.arange(len(children)))[owners[first]]
+        first = first[
+            np.argsort(owners[first], kind="stable")
+        ]  # of each child: siblings, then the random ones
+        rank = (
+            np.arange(len(first))
+            - np.searchsorted(owners[first], np.arange(len(children)))[owners[first]]
+        )
         hard: Rows = found[first[rank < self.count]].reshape(len(children), self.count)
         return hard
 

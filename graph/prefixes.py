@@ -20,20 +20,39 @@ WELL_KNOWN: Mapping[str, str] = {
 VOCABULARIES = (
     ("ORPHA:", "Orphanet:", "ORPHANET:", "http://www.orpha.net/ORDO/Orphanet_"),
     ("OMIM:", "MIM:", "https://omim.org/entry/", "http://identifiers.org/omim/"),
-    ("UMLS:", "UMLS_CUI:", "http://linkedlifedata.com/resource/umls/id/", "http://identifiers.org/umls/"),
+    (
+        "UMLS:",
+        "UMLS_CUI:",
+        "http://linkedlifedata.com/resource/umls/id/",
+        "http://identifiers.org/umls/",
+    ),
     ("MESH:", "MSH:", "http://id.nlm.nih.gov/mesh/", "http://identifiers.org/mesh/"),
     ("NCIT:", "NCI:", "http://identifiers.org/ncit/"),
-    ("SNOMEDCT_US:", "SNOMEDCT:", "SCTID:", "sct:", "http://snomed.info/id/", "http://identifiers.org/snomedct/"),
+    (
+        "SNOMEDCT_US:",
+        "SNOMEDCT:",
+        "SCTID:",
+        "sct:",
+        "http://snomed.info/id/",
+        "http://identifiers.org/snomedct/",
+    ),
     ("ICD10CM:", "ICD-10-CM:", "http://purl.bioontology.org/ontology/ICD10CM/"),
     ("NCBITaxon:", "taxon:", "http://identifiers.org/taxonomy/"),
     ("NCBIGene:", "Entrez:", "GeneID:", "http://identifiers.org/ncbigene/"),
     ("HGNC:", "http://identifiers.org/hgnc/"),
     ("ENSEMBL:", "Ensembl:", "http://identifiers.org/ensembl/"),
-    ("UniProtKB:", "UniProt:", "http://purl.uniprot.org/uniprot/", "http://identifiers.org/uniprot/"),
+    (
+        "UniProtKB:",
+        "UniProt:",
+        "http://purl.uniprot.org/uniprot/",
+        "http://identifiers.org/uniprot/",
+    ),
 )
 """How ids of one vocabulary begin in the sources of biomedicine (Mondo, HPO, DO, GO, UMLS, SNOMED CT)."""
 
-_OTHERS = {start: [other for other in same if other != start] for same in VOCABULARIES for start in same}
+_OTHERS = {
+    start: [other for other in same if other != start] for same in VOCABULARIES for start in same
+}
 _START = re.compile("|".join(map(re.escape, _OTHERS)))
 _SPACE = "[A-Za-z][A-Za-z0-9]*"
 _OBO_IRI = re.compile(rf"{re.escape(OBO)}({_SPACE}(?:(?:_{_SPACE})+(?=_\d+$))?)_([A-Za-z0-9]+)$")
@@ -56,7 +75,11 @@ def contract(iri: str, prefixes: Mapping[str, str]) -> str:
         return iri
     if match := _OBO_IRI.match(iri):
         return f"{match[1]}:{match[2]}"
-    fits = [(len(space), prefix) for prefix, space in prefixes.items() if space and iri.startswith(space)]
+    fits = [
+        (len(space), prefix)
+        for prefix, space in prefixes.items()
+        if space and iri.startswith(space)
+    ]
     for length, prefix in sorted(fits, reverse=True):
         local = iri[length:]
         if local and not re.search(r"[/#?\s]", local):

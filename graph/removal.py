@@ -39,7 +39,9 @@ def remove(graph: KnowledgeGraph, ids: Iterable[str]) -> KnowledgeGraph:
     for name in ids:
         keep[_only(graph, name)] = False
     if not keep.any():
-        raise GraphError(f"{graph.source}: expected to leave at least one entity, found that all are to be removed")
+        raise GraphError(
+            f"{graph.source}: expected to leave at least one entity, found that all are to be removed"
+        )
     return with_entities(graph, keep)
 
 
@@ -75,12 +77,15 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
         raise GraphError(f"{links.source}: expected links to remove, found none")
     rows = {row: _only(graph, links.ids[row]) for row in np.unique(asked[:, [0, 2]]).tolist()}
     numbers = {
-        row: usual[row] or (graph.expect_relation(links.relation_ids[row]),) for row in np.unique(asked[:, 1]).tolist()
+        row: usual[row] or (graph.expect_relation(links.relation_ids[row]),)
+        for row in np.unique(asked[:, 1]).tolist()
     }
     known = np.sort(_keys(graph, np.concatenate([graph.triples, graph.valid, graph.test])))
     wanted, missing = list[Rows](), list[Rows]()
     for head, relation, tail in asked.tolist():
-        meant = np.array([(rows[head], number, rows[tail]) for number in numbers[relation]], dtype=np.int32)
+        meant = np.array(
+            [(rows[head], number, rows[tail]) for number in numbers[relation]], dtype=np.int32
+        )
         found = meant[within(known, _keys(graph, meant))]
         (wanted if len(found) else missing).append(found if len(found) else meant[:1])
     if missing:
@@ -94,7 +99,9 @@ def remove_links(graph: KnowledgeGraph, links: KnowledgeGraph) -> KnowledgeGraph
             raise GraphError(message)
         warn_reader(message)
     gone = np.sort(_keys(graph, np.concatenate(wanted)))
-    stay = [part[~within(gone, _keys(graph, part))] for part in (graph.triples, graph.valid, graph.test)]
+    stay = [
+        part[~within(gone, _keys(graph, part))] for part in (graph.triples, graph.valid, graph.test)
+    ]
     return with_triples(graph, *stay)
 
 

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+from collections.abc import Sequence
 
 import numpy as np
 
 from ontodex.errors import GraphError, SettingsError
+from ontodex.graph.hierarchy import Hierarchy, Rows
 from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.negatives import bits_of
 
-__all__ = ["split"]
+__all__ = ["DIRECT", "hold_out", "links_fingerprint", "split", "validation_links"]
+
+DIRECT = 2
+"""The part of a draw that holds out direct links; see :func:`hold_out`."""
 
 
-def split(graph: KnowledgeGraph, valid: float = 0.05, test: float = 0.05, seed: int = 0) -> KnowledgeGraph:
+def split(
+    graph: KnowledgeGraph, valid: float = 0.05, test: float = 0.05, seed: int = 0
+) -> KnowledgeGraph:
     """Hold out some of the known triples, for validation and for testing.
 
     A triple stays known where its head, its tail or its relation would have no known triple left, so a graph with few
@@ -43,7 +52,9 @@ def split(graph: KnowledgeGraph, valid: float = 0.05, test: float = 0.05, seed: 
             f"{graph.source}: expected a graph without held-out triples, found {found}; it is split already"
         )
     if not (valid >= 0 and test >= 0 and valid + test < 1):
-        raise SettingsError(f"expected fractions of at least 0 that sum to less than 1, found {valid} and {test}")
+        raise SettingsError(
+            f"expected fractions of at least 0 that sum to less than 1, found {valid} and {test}"
+        )
     triples = graph.triples
     n_valid, n_test = round(valid * len(triples)), round(test * len(triples))
     left = np.bincount(triples[:, [0, 2]].ravel(), minlength=graph.n_entities).tolist()
@@ -70,3 +81,44 @@ def split(graph: KnowledgeGraph, valid: float = 0.05, test: float = 0.05, seed: 
         valid=triples[sorted(held[:share])],
         test=triples[sorted(held[share:])],
     )
+
+
+def validation_links(hierarchy: Hierarchy, *, seed: int, held_out: float = 0.1) -> Rows:
+    """Return the direct links that ``"mixed-hop"`` of :func:`make_task` holds out for validation, of shape (n, 2)."""
+    return hold_out(hierarchy.links, held_out, seed, DIRECT)[1]
+
+
+def links_fingerprint(links: Rows, names: Sequence[str]) -> str:
+    """Hash links and their order, by which draws of a seed go, through the names of their ends (hex, 128 bits).
+
+    Args:
+        links: (child, parent), of shape (n, 2).
+        names: Name of each row.
+
+    Example:
+        >>> links = np.array([[1, 0]])
+        >>> links_fingerprint(links, ["animal", "dog"]) == links_fingerprint(links, ["animal", "cat"])
+        False
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    for row in links.ravel().tolist():
+        digest.update(f"{names[row]}\0".encode("utf-8", "replace"))
+    return digest.hexdigest()
+
+
+def hold_out(pairs: Rows, share: float, seed: int, part: int) -> list[Rows]:
+    """Draw a share of pairs, and halve it: one half for validation, one for testing.
+
+    Args:
+        pairs: Of shape (n, 2).
+        share: Fraction of the pairs to draw.
+        seed: Equal seeds and parts give equal draws.
+        part: Which stream of random numbers to draw by.
+
+    Returns:
+        The pairs that stay, the first half and the second half; each in the order of ``pairs``.
+    """
+    drawn = np.argsort(bits_of(seed, part).random_raw(len(pairs)), kind="stable")
+    count = round(share * len(pairs))
+    bounds = [(count, len(pairs)), (0, count // 2), (count // 2, count)]
+    return [pairs[np.sort(drawn[start:end])] for start, end in bounds]

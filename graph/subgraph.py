@@ -43,4 +43,6 @@ def with_entities(graph: KnowledgeGraph, keep: NDArray[np.bool_]) -> KnowledgeGr
 def with_triples(graph: KnowledgeGraph, known: Rows, valid: Rows, test: Rows) -> KnowledgeGraph:
     """Return a graph with other triples, each ``int32`` of shape (triples, 3): those that are known, and those held out."""
     heads, relations, tails = map(np.ascontiguousarray, known.T)
-    return dataclasses.replace(graph, heads=heads, relations=relations, tails=tails, valid=valid, test=test)
+    return dataclasses.replace(
+        graph, heads=heads, relations=relations, tails=tails, valid=valid, test=test
+    )

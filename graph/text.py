@@ -75,9 +75,15 @@ def entity_texts(graph: KnowledgeGraph, settings: TextSettings = DEFAULT_TEXTS) 
     texts = []
     columns = zip(graph.labels, graph.synonyms, graph.definitions, strict=True)
     for row, (label, synonyms, definition) in enumerate(columns):
-        words = _text(in_words(label), synonyms[: settings.synonyms], definition if settings.definition else "").split()
+        words = _text(
+            in_words(label),
+            synonyms[: settings.synonyms],
+            definition if settings.definition else "",
+        ).split()
         if settings.neighbours and len(words) < settings.max_words:
-            near = sorted((graph.ids[other], graph.labels[other]) for other in graph.neighbours(row).tolist())
+            near = sorted(
+                (graph.ids[other], graph.labels[other]) for other in graph.neighbours(row).tolist()
+            )
             words += [word for _, name in near[: settings.neighbours] for word in name.split()]
         texts.append(" ".join(words[: settings.max_words]))
     return texts
@@ -94,7 +100,9 @@ def hierarchy_texts(graph: KnowledgeGraph, trained: Mapping[str, Any], where: st
     Raises:
         SettingsError: If it does not.
     """
-    return entity_texts(graph, settings_from(TextSettings, {**asdict(LABEL_ALONE), **trained}, where))
+    return entity_texts(
+        graph, settings_from(TextSettings, {**asdict(LABEL_ALONE), **trained}, where)
+    )
 
 
 def question_text(entity: str, relation: str, *, backward: bool = False) -> str:

@@ -10,14 +10,14 @@ from typing import Any
 
 from ontodex.errors import IndexFailure
 from ontodex.graph import KnowledgeGraph, TextSettings
-from ontodex.indexers.building.earlier import live
-from ontodex.indexers.building.encoder_files import Encoders
-from ontodex.indexers.building.new_generation import LinkTrainer, NewGeneration
-from ontodex.indexers.building.structure_build import StructureTrainer
-from ontodex.indexers.evidence.structure import Structure
-from ontodex.indexers.index import Index
-from ontodex.indexers.storage import generations
-from ontodex.indexers.storage.manifest import FORMAT
+from ontodex.indexers.encoder_files import Encoders
+from ontodex.indexers.generation import LinkTrainer, NewGeneration
+from ontodex.indexers.graph_features import StructureTrainer
+from ontodex.indexers.previous import live
+from ontodex.scoring.graph_features import Structure
+from ontodex.storage import generations
+from ontodex.storage.index import Index
+from ontodex.storage.manifest import FORMAT
 
 __all__ = ["build_generation", "build_index"]
 
@@ -57,10 +57,19 @@ def build_index(
         IndexMismatch: If it holds an index of a newer version.
     """
     if path.is_dir() and any(path.iterdir()) and not generations.is_index(path):
-        raise IndexFailure(f"{path}: expected an index or an empty folder, found other files; choose another name")
+        raise IndexFailure(
+            f"{path}: expected an index or an empty folder, found other files; choose another name"
+        )
     with generations.writer(path):
         return build_generation(
-            graph, path, encoders, train=train, structure=structure, texts=texts, settings=settings, quiet=quiet
+            graph,
+            path,
+            encoders,
+            train=train,
+            structure=structure,
+            texts=texts,
+            settings=settings,
+            quiet=quiet,
         )
 
 
@@ -76,7 +85,7 @@ def build_generation(
     quiet: bool = False,
     kept: Index | None = None,
 ) -> int:
-    """Do as :func:`build_index`, as the one writer of the index (:func:`ontodex.indexers.storage.generations.writer`).
+    """Do as :func:`build_index`, as the one writer of the index (:func:`ontodex.storage.generations.writer`).
 
     With ``kept``, an index of the graph as it was, nothing changes that was fitted or learnt: the hierarchy encoder has the
     rule that it has, and relations the projections that they had, whatever they are called now.
@@ -87,7 +96,9 @@ def build_generation(
     job = _job(graph, encoders, about)
     try:
         with live(path) as earlier:
-            made = NewGeneration(path, number, graph, encoders, texts, about, quiet, kept, earlier, job)
+            made = NewGeneration(
+                path, number, graph, encoders, texts, about, quiet, kept, earlier, job
+            )
             made.start()
             made.make(train, structure)
         generations.publish(path, made.folder, number)

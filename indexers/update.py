@@ -8,12 +8,12 @@ from pathlib import Path
 from ontodex.errors import settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings
 from ontodex.indexers.build import build_generation
-from ontodex.indexers.building.encoder_files import Encoders
-from ontodex.indexers.building.structure_build import carried
-from ontodex.indexers.evidence.kin import KinRule
-from ontodex.indexers.index import Index
-from ontodex.indexers.storage import generations
-from ontodex.indexers.storage.space_names import CONDITION, GAUSS, HIT, LINK
+from ontodex.indexers.encoder_files import Encoders
+from ontodex.indexers.graph_features import carried
+from ontodex.scoring.neighbour_voting import NeighbourVoting
+from ontodex.storage import generations
+from ontodex.storage.index import Index
+from ontodex.storage.space_names import CONDITION, GAUSS, HIT, LINK
 
 __all__ = ["encoders_of", "update_index"]
 
@@ -31,12 +31,16 @@ def encoders_of(index: Index) -> Encoders:
         hit=index.hit_encoder if HIT in given else None,
         condition=index.condition_encoder if CONDITION in given else None,
         gauss=index.gauss_encoder if GAUSS in given else None,
-        kin=KinRule.read(given, str(index.folder / "manifest.json")),
+        kin=NeighbourVoting.read(given.get(HIT, {}), str(index.folder / "manifest.json")),
     )
 
 
 def update_index(
-    path: Path, change: Callable[[KnowledgeGraph], KnowledgeGraph], *, device: str = "auto", quiet: bool = False
+    path: Path,
+    change: Callable[[KnowledgeGraph], KnowledgeGraph],
+    *,
+    device: str = "auto",
+    quiet: bool = False,
 ) -> int:
     """Make a generation of a changed graph; only texts that are new are encoded, and nothing is trained or fitted.
 
@@ -65,8 +69,13 @@ def update_index(
                 path,
                 encoders_of(index),
                 structure=carried(index, graph),
-                texts=settings_from(TextSettings, index.manifest.settings["texts"], str(index.folder)),
-                settings={name: index.manifest.settings.get(name) for name in ("training", "structure", "spans")},
+                texts=settings_from(
+                    TextSettings, index.manifest.settings["texts"], str(index.folder)
+                ),
+                settings={
+                    name: index.manifest.settings.get(name)
+                    for name in ("training", "structure", "spans")
+                },
                 quiet=quiet,
                 kept=index,  # a new rule, or new projections, would change the scores of what has not changed
             )

@@ -33,10 +33,17 @@ WORDS = [
 ]
 
 
+Write = Callable[[str, str | bytes], Path]
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the tests of reliability try everything, and say what they tried."""
-    parser.addoption("--torture", action="store_true", help="tests/reliability at full length, about an hour")
-    parser.addoption("--figures", type=Path, metavar="FILE", help="write what tests/reliability tried, as JSON")
+    parser.addoption(
+        "--torture", action="store_true", help="tests/reliability at full length, about an hour"
+    )
+    parser.addoption(
+        "--figures", type=Path, metavar="FILE", help="write what tests/reliability tried, as JSON"
+    )
 
 
 def make_tiny_encoder(folder: Path, seed: int = 0, dim: int = 32) -> Path:
@@ -49,13 +56,17 @@ def make_tiny_encoder(folder: Path, seed: int = 0, dim: int = 32) -> Path:
 
     letters = [chr(code) for code in range(33, 127)] + list("äöüßéèñç日本語中文αβγ")
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    words = dict.fromkeys([*special, *letters, *(f"##{letter}" for letter in letters), *ANIMALS, *PLACES, *WORDS])
+    words = dict.fromkeys(
+        [*special, *letters, *(f"##{letter}" for letter in letters), *ANIMALS, *PLACES, *WORDS]
+    )
     pieces = {word: number for number, word in enumerate(words)}
     tokenizer = Tokenizer(models.WordPiece(pieces, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B [SEP]",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
     fast = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
@@ -106,14 +117,21 @@ def make_small_graph() -> KnowledgeGraph:
         builder.triple(f"ex:{name}", "is_a", "ex:place")
     for number, name in enumerate(ANIMALS):
         kind, place = ("tame" if name in TAME else "wild"), PLACES[number % len(PLACES)]
-        builder.entity(f"ex:{name}", name, [f"common {name}", f"{name}s"], f"a {kind} animal that lives in a {place}")
+        builder.entity(
+            f"ex:{name}",
+            name,
+            [f"common {name}", f"{name}s"],
+            f"a {kind} animal that lives in a {place}",
+        )
         builder.triple(f"ex:{name}", "is_a", f"ex:{kind}")
         builder.triple(f"ex:{name}", "ex:livesIn", f"ex:{place}")
         builder.triple(f"ex:{name}", "ex:eats", f"ex:{ANIMALS[(number * 7 + 3) % len(ANIMALS)]}")
     for number, name in enumerate(ANIMALS):
         builder.entity(f"ex:young-{name}", f"young {name}")
         builder.triple(f"ex:young-{name}", "is_a", f"ex:{name}")
-        builder.triple(f"ex:young-{name}", "ex:livesIn", f"ex:{PLACES[(number + 3) % len(PLACES)]}", "test")
+        builder.triple(
+            f"ex:young-{name}", "ex:livesIn", f"ex:{PLACES[(number + 3) % len(PLACES)]}", "test"
+        )
     for name in ("wild", "tame"):
         builder.triple(f"ex:{name}", "is_a", "ex:animal")
     for name in ("animal", "place"):
@@ -142,24 +160,36 @@ def small_graph() -> KnowledgeGraph:
 
 
 @pytest.fixture(scope="session")
-def tiny_hit(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, small_graph: KnowledgeGraph) -> Path:
+def tiny_hit(
+    tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, small_graph: KnowledgeGraph
+) -> Path:
     """Folder of a hierarchy encoder: an adapter of the tiny encoder, trained on the small graph for a few steps."""
     from ontodex.encoders.text import TextEncoder
-    from ontodex.graph import make_task
+    from ontodex.trainers.data.subsumptions import make_task
     from ontodex.trainers.hierarchies.hit import HiTTraining, train_hit
 
     folder = tmp_path_factory.mktemp("hit") / "model"
     task = make_task(small_graph.hierarchy(), "mixed-hop", negatives=5, held_out=0.5)
-    settings = HiTTraining(tune="adapter", epochs=4, families=4, rank=4, centripetal=3.0, evaluations=1)
+    settings = HiTTraining(
+        tune="adapter", epochs=4, families=4, rank=4, centripetal=3.0, evaluations=1
+    )
     encoder = TextEncoder(tiny_encoder, "cpu")
     train_hit(
-        task, list(small_graph.labels), folder, encoder=encoder, base=str(tiny_encoder), settings=settings, quiet=True
+        task,
+        list(small_graph.labels),
+        folder,
+        encoder=encoder,
+        base=str(tiny_encoder),
+        settings=settings,
+        quiet=True,
     )
     return folder
 
 
 @pytest.fixture(scope="session")
-def tiny_gauss(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, small_graph: KnowledgeGraph) -> Path:
+def tiny_gauss(
+    tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, small_graph: KnowledgeGraph
+) -> Path:
     """Folder of an entailment encoder: an adapter of the tiny encoder and two heads, trained on the small graph."""
     import ontodex
 
@@ -167,7 +197,9 @@ def tiny_gauss(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, sma
     settings = ontodex.GaussCSETraining(
         tune="adapter", epochs=20, batch=32, rank=8, rate=1e-2, head_rate=1e-2, evaluations=2
     )
-    ontodex.train_gauss_cse(small_graph, folder, encoder=tiny_encoder, training=settings, device="cpu", quiet=True)
+    ontodex.train_gauss_cse(
+        small_graph, folder, encoder=tiny_encoder, training=settings, device="cpu", quiet=True
+    )
     return folder
 
 
@@ -183,7 +215,9 @@ def small_index(
     import ontodex
 
     path = tmp_path_factory.mktemp("index") / "farm.odx"
-    training = ontodex.HyperCLTraining(steps=5, queries=32, negatives=8, rank=4, condition=8, width=16)
+    training = ontodex.HyperCLTraining(
+        steps=5, queries=32, negatives=8, rank=4, condition=8, width=16
+    )
     ontodex.build(
         small_graph,
         path,
@@ -201,7 +235,12 @@ def small_index(
 def make_condition_model(tiny_encoder: Path) -> Callable[..., Path]:
     """Write a condition encoder that nobody has trained: every condition still moves the texts another way."""
 
-    def make(folder: Path, architecture: str = "hyper", rank: int = 8, texts: dict[str, object] | None = None) -> Path:
+    def make(
+        folder: Path,
+        architecture: str = "hyper",
+        rank: int = 8,
+        texts: dict[str, object] | None = None,
+    ) -> Path:
         import torch
 
         from ontodex.encoders.condition import ConditionEncoder
@@ -240,3 +279,16 @@ def condition_index(
 def own_index(tmp_path: Path, small_index: Path) -> Path:
     """Copy of the small index, for one test to do with as it likes."""
     return Path(shutil.copytree(small_index, tmp_path / "farm.odx"))
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a file (folders are made) and return its path."""
+
+    def file(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return file

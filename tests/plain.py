@@ -16,5 +16,12 @@ def build_plain(
     graph: KnowledgeGraph, path: Path, encoders: Path | str | Sequence[Path], **further: Any
 ) -> ontodex.Engine:
     """Build an index on the CPU that only has what the given encoders make, and what further settings ask for."""
-    settings = {"train": False, "hierarchy": False, "entailment": False, "device": "cpu", "quiet": True, **further}
+    settings = {
+        "train": False,
+        "hierarchy": False,
+        "entailment": False,
+        "device": "cpu",
+        "quiet": True,
+        **further,
+    }
     return ontodex.build(graph, path, encoders=encoders, **settings)

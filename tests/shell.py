@@ -13,7 +13,7 @@ __all__ = ["run_ontodex"]
 
 ROOT = Path(__file__).parent.parent
 SLOW_TO_IMPORT = (
-    "ontodex.cli",
+    "ontodex.cli.app",
     "sentence_transformers",
     "transformers.trainer",
     "peft",
@@ -36,21 +36,31 @@ def run_ontodex(
         streams = [Path(folder) / name for name in ("stdin", "stdout", "stderr")]
         streams[0].write_text(stdin, encoding="utf-8")
         words = [str(one) for one in arguments]
-        process = context.Process(target=_ontodex, args=(words, streams, cwd or Path.cwd(), dict(os.environ)))
-        sys.path.append(str(ROOT))  # where the process finds this module, which pytest has imported by its path
+        process = context.Process(
+            target=_ontodex, args=(words, streams, cwd or Path.cwd(), dict(os.environ))
+        )
+        sys.path.append(
+            str(ROOT)
+        )  # where the process finds this module, which pytest has imported by its path
         process.start()
         sys.path.pop()
         process.join(timeout)
         if process.exitcode is None:
             process.kill()
             process.join()
-            raise TimeoutError(f"ontodex {' '.join(words)}\n{streams[2].read_text(encoding='utf-8')}")
+            raise TimeoutError(
+                f"ontodex {' '.join(words)}\n{streams[2].read_text(encoding='utf-8')}"
+            )
         return (process.exitcode, *(stream.read_text(encoding="utf-8") for stream in streams[1:]))
 
 
-def _ontodex(arguments: Sequence[str], streams: Sequence[Path], cwd: Path, environment: Mapping[str, str]) -> None:
+def _ontodex(
+    arguments: Sequence[str], streams: Sequence[Path], cwd: Path, environment: Mapping[str, str]
+) -> None:
     """Be the process that the shell would have made."""
-    for number, (stream, flags) in enumerate(zip(streams, (os.O_RDONLY, *2 * [os.O_WRONLY | os.O_CREAT]), strict=True)):
+    for number, (stream, flags) in enumerate(
+        zip(streams, (os.O_RDONLY, *2 * [os.O_WRONLY | os.O_CREAT]), strict=True)
+    ):
         file = os.open(stream, flags)
         os.dup2(file, number)
         os.close(file)
@@ -59,6 +69,6 @@ def _ontodex(arguments: Sequence[str], streams: Sequence[Path], cwd: Path, envir
     os.environ.update(environment)
     os.chdir(cwd)
     sys.argv = ["ontodex", *arguments]
-    from ontodex.cli import main
+    from ontodex.cli.app import main
 
     main()

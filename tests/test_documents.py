@@ -16,7 +16,8 @@ def test_relative_links_lead_to_files(document):
     missing = [
         target
         for target in targets
-        if not re.match(r"[a-z]+:|#", target) and not (document.parent / target.split("#")[0]).exists()
+        if not re.match(r"[a-z]+:|#", target)
+        and not (document.parent / target.split("#")[0]).exists()
     ]
     assert not missing
 

@@ -22,7 +22,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PACKAGE_DIR: dict[str, str] = PROJECT["tool"]["setuptools"]["package-dir"]
 FOLDERS = sorted({PurePosixPath(folder).parts[0] for folder in PACKAGE_DIR.values()})
 FORBIDDEN_CODE = {
-    "pickle": re.compile(r"^\s*(import|from)\s+(pickle|cPickle|dill|cloudpickle|joblib|shelve|marshal)\b", re.M),
+    "pickle": re.compile(
+        r"^\s*(import|from)\s+(pickle|cPickle|dill|cloudpickle|joblib|shelve|marshal)\b", re.M
+    ),
     "torch.load": re.compile(r"\btorch\.load\("),
     "allow_pickle": re.compile(r"\ballow_pickle\s*=\s*True"),
     "trust_remote_code": re.compile(r"\btrust_remote_code\s*=\s*True"),
@@ -31,7 +33,11 @@ FORBIDDEN_CODE = {
 
 def shipped() -> dict[str, Path]:
     """Every file of the package folders that belongs in the wheel, by its place there."""
-    folders = {folder: "/".join(name.split(".")) for name, folder in PACKAGE_DIR.items() if "/" not in folder}
+    folders = {
+        folder: "/".join(name.split("."))
+        for name, folder in PACKAGE_DIR.items()
+        if "/" not in folder
+    }
     return {
         f"{place}/{path.relative_to(ROOT / folder).as_posix()}": path
         for folder, place in folders.items()
@@ -52,7 +58,9 @@ MODULES = {module_name(place): path for place, path in shipped().items() if path
 
 def run(*command: str | Path, cwd: Path) -> str:
     """Run a command to its end; show what it said where it failed."""
-    done = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [str(part) for part in command], cwd=cwd, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, f"{command} failed\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -67,7 +75,16 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
             shutil.copytree(ROOT / folder, source / folder, ignore=leave)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", source / "dist", source, cwd=source)
+    run(
+        sys.executable,
+        "-m",
+        "build",
+        "--no-isolation",
+        "--outdir",
+        source / "dist",
+        source,
+        cwd=source,
+    )
     (path,) = (source / "dist").glob("*.whl")
     with zipfile.ZipFile(path) as archive:
         return archive.namelist()
@@ -85,7 +102,9 @@ def test_wheel_holds_every_source_file(wheel: list[str]):
 
 
 def test_folders_are_the_same_in_makefile_and_pyproject():
-    (listed,) = re.findall(r"^FOLDERS := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    (listed,) = re.findall(
+        r"^FOLDERS := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M
+    )
     assert sorted([*listed.split(), "api"]) == FOLDERS
 
 
@@ -96,33 +115,49 @@ def test_every_module_imports_from_any_directory(where: str, tmp_path: Path):
 
 
 def test_importing_ontodex_is_light(tmp_path: Path):
-    loaded = run(sys.executable, "-c", "import ontodex, sys; print(*sys.modules)", cwd=tmp_path).split()
+    loaded = run(
+        sys.executable, "-c", "import ontodex, sys; print(*sys.modules)", cwd=tmp_path
+    ).split()
     assert {"torch", "transformers", "sentence_transformers", "faiss"} & set(loaded) == set()
 
 
-@pytest.mark.parametrize("name", [name for name in sorted(MODULES) if not name.rpartition(".")[2].startswith("_")])
+@pytest.mark.parametrize(
+    "name", [name for name in sorted(MODULES) if not name.rpartition(".")[2].startswith("_")]
+)
 def test_public_module_has_a_docstring(name: str):
-    assert ast.get_docstring(ast.parse(MODULES[name].read_text(encoding="utf-8"))), f"{MODULES[name]}: no docstring"
+    assert ast.get_docstring(ast.parse(MODULES[name].read_text(encoding="utf-8"))), (
+        f"{MODULES[name]}: no docstring"
+    )
 
 
 def test_no_source_file_is_too_long():
-    lengths = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
+    lengths = {
+        name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()
+    }
     assert {name: length for name, length in lengths.items() if length > 400} == {}
 
 
 @pytest.mark.parametrize("what", FORBIDDEN_CODE)
 def test_package_runs_no_code_from_data(what: str):
     pattern = FORBIDDEN_CODE[what]
-    assert [name for name, path in MODULES.items() if pattern.search(path.read_text(encoding="utf-8"))] == []
+    assert [
+        name for name, path in MODULES.items() if pattern.search(path.read_text(encoding="utf-8"))
+    ] == []
 
 
 def test_no_committed_file_names_a_place_of_this_machine():
     if shutil.which("git") and (ROOT / ".git").exists():
-        listing = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
+        listing = run(
+            "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT
+        )
         paths = [ROOT / name for name in listing.split("\0") if name and (ROOT / name).is_file()]
     else:  # an archive of the sources: what is not installed or built
         made = {".venv", "build", "dist", "__pycache__"}
-        paths = [path for path in ROOT.rglob("*") if path.is_file() and made.isdisjoint(path.relative_to(ROOT).parts)]
+        paths = [
+            path
+            for path in ROOT.rglob("*")
+            if path.is_file() and made.isdisjoint(path.relative_to(ROOT).parts)
+        ]
     local = b"/" + b"work/"
     assert paths
     assert [str(path.relative_to(ROOT)) for path in paths if local in path.read_bytes()] == []

@@ -11,7 +11,7 @@ import pytest
 import ontodex
 from ontodex.demo_data import write_hpo
 from ontodex.graph import GraphBuilder, write_tsv
-from ontodex.graph.readers.ontologies.vocabulary import PROPOSED
+from ontodex.graph.vocabulary import PROPOSED
 from tests.shell import run_ontodex
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
@@ -40,7 +40,14 @@ TEXT_PYTHON = re.search(r"```python\n(.*?)```", TEXTS, re.DOTALL)[1]
 TEXT_SHELL = re.search(r"```\n(ontodex .*?)```", TEXTS, re.DOTALL)[1]
 QUICK = {"train": ["--epochs", "0.5"], "build": ["--no-train"]}
 """What keeps a command of the hierarchies short here."""
-KEPT = ("Insomnia", "Arachnodactyly", "Marfan syndrome", "Gaucher disease", "FBN1", "Sleep onset insomnia")
+KEPT = (
+    "Insomnia",
+    "Arachnodactyly",
+    "Marfan syndrome",
+    "Gaucher disease",
+    "FBN1",
+    "Sleep onset insomnia",
+)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +63,14 @@ def folder(tmp_path_factory):
     terms = [graph.ids[row] for row in sorted(near)]
     frames = re.split(r"\n(?=\[Term\])", ontology.read_text(encoding="utf-8"))
     wanted = {term for term in terms if term.startswith("HP:")}
-    cut = [frames[0], *(frame for frame in frames[1:] if re.search(r"^id: (\S+)", frame, re.MULTILINE)[1] in wanted)]
+    cut = [
+        frames[0],
+        *(
+            frame
+            for frame in frames[1:]
+            if re.search(r"^id: (\S+)", frame, re.MULTILINE)[1] in wanted
+        ),
+    ]
     (place / "hp.obo").write_text("\n".join(cut), encoding="utf-8")
     builder = GraphBuilder("annotations")
     for row in sorted(near):
@@ -102,7 +116,9 @@ def run_shell(lines, folder, more):
     """Run lines of shell that call ontodex; ``more`` has arguments to add to a command, or ``None`` to leave it out."""
     for line in lines.strip().splitlines():
         command = shlex.split(line.split("  #")[0])
-        arguments, output = (command[: command.index(">")], command[-1]) if ">" in command else (command, None)
+        arguments, output = (
+            (command[: command.index(">")], command[-1]) if ">" in command else (command, None)
+        )
         assert arguments[0] == "ontodex"
         added = more.get(arguments[1], [])
         if added is None:
@@ -115,16 +131,18 @@ def run_shell(lines, folder, more):
 
 @pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
 def test_the_python_answers(asked):
-    tails, heads, relations, search, similar, under, parents, children, place, entailed, batch = asked
+    tails, heads, relations, search, similar, under, parents, children, place, entailed, batch = (
+        asked
+    )
     assert len(tails) == 10
     assert not any(hit.known for hit in tails)
-    assert heads.readings["tail"].label == "Arachnodactyly"
+    assert heads.resolutions["tail"].label == "Arachnodactyly"
     assert len(relations) == 4
     assert any("nsomnia" in hit.label or "leep" in hit.label for hit in search[:3])
-    assert similar.readings["text"].label == "Insomnia"
-    assert under.readings["condition"].label == "has phenotype"
+    assert similar.resolutions["text"].label == "Insomnia"
+    assert under.resolutions["condition"].label == "has phenotype"
     assert "linked to" in under.method
-    assert parents.readings["text"].kind == "synonym"
+    assert parents.resolutions["text"].kind == "synonym"
     assert any(hit.known for hit in parents)
     assert any(hit.known for hit in children)
     assert len(place) == 5
@@ -146,7 +164,9 @@ def test_vectors_for_other_programs(asked, folder, monkeypatch):
     names["engine"].close()
     assert names["scores"].shape == (1, len(found))
     run_shell(VECTORS_SHELL, folder, {})
-    assert len(np.load(folder / "hp.npy")) == len((folder / "hp.npy.tsv").read_text().splitlines()) - 1
+    assert (
+        len(np.load(folder / "hp.npy")) == len((folder / "hp.npy.tsv").read_text().splitlines()) - 1
+    )
 
 
 @pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
@@ -207,7 +227,10 @@ def test_what_a_curator_confirms_goes_into_the_index(asked, folder):
     assert names == (list(after.ids), list(after.relation_ids), list(after.relation_labels))
     was, known = ({tuple(triple) for triple in graph.triples.tolist()} for graph in (before, after))
     wanted = [(lines[at].split("\t")[0], lines[at].split("\t")[4]) for at in (missing, doubtful)]
-    ids = [[(after.ids[head], after.ids[tail]) for head, _, tail in more] for more in (known - was, was - known)]
+    ids = [
+        [(after.ids[head], after.ids[tail]) for head, _, tail in more]
+        for more in (known - was, was - known)
+    ]
     assert ids == [[wanted[0]], [wanted[1]]]
 
 
@@ -224,7 +247,9 @@ def test_the_shell_of_conditions(asked, folder):
 @pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
 def test_the_python_of_entailment(asked, folder):
     with ontodex.open(folder / "hp.odx", device="cpu") as engine:
-        entailed, entailing, probability, direction = answers_of(ENTAILMENT_PYTHON, {"engine": engine})
+        entailed, entailing, probability, direction = answers_of(
+            ENTAILMENT_PYTHON, {"engine": engine}
+        )
     assert len(entailed) == 5
     assert all(hit.text and 0 < hit.probability < 1 for hit in entailed)
     assert any("leep" in hit.text or "nsomnia" in hit.text for hit in entailed)
@@ -234,11 +259,14 @@ def test_the_python_of_entailment(asked, folder):
 
 
 def test_the_shell_of_entailment(asked, folder):
-    lines = "A man plays guitar on a stage.\nThe patient cannot fall asleep at night. She is tired.\n"
+    lines = (
+        "A man plays guitar on a stage.\nThe patient cannot fall asleep at night. She is tired.\n"
+    )
     (folder / "statements.txt").write_text(lines)
     labels = ("entailment", "contradiction", "neutral")
     rows = [
-        f"A {one} sleeps.\tA {one} does not run.\t{labels[at % 3]}" for at, one in enumerate(("dog", "cat", "man") * 9)
+        f"A {one} sleeps.\tA {one} does not run.\t{labels[at % 3]}"
+        for at, one in enumerate(("dog", "cat", "man") * 9)
     ]
     for name in ("train.tsv", "dev.tsv", "test.tsv"):
         (folder / name).write_text("premise\thypothesis\tlabel\n" + "\n".join(rows))
@@ -262,5 +290,7 @@ def test_the_python_of_an_own_text_encoder(asked, folder, monkeypatch, capsys):
 def test_the_shell_of_an_own_text_encoder(asked, folder):
     lines = [line for line in ontodex.read_corpus(folder / "hp.obo") for _ in range(3)]
     (folder / "corpus.txt.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
-    (folder / "similar.tsv").write_text("insomnia\tsleeplessness\t5\ninsomnia\tlong fingers\t0\nhand\tfoot\t3\n")
+    (folder / "similar.tsv").write_text(
+        "insomnia\tsleeplessness\t5\ninsomnia\tlong fingers\t0\nhand\tfoot\t3\n"
+    )
     run_shell(TEXT_SHELL, folder, {**QUICK, "train": ["--epochs", "1", "--batch", "64"]})

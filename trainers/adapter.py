@@ -24,9 +24,15 @@ def inject_adapter(encoder: SentenceTransformer, rank: int) -> None:
     from peft import LoraConfig, inject_adapter_in_model
 
     transformer: Any = encoder.transformers_model
-    linear = {name.rpartition(".")[2] for name, module in transformer.named_modules() if isinstance(module, nn.Linear)}
+    linear = {
+        name.rpartition(".")[2]
+        for name, module in transformer.named_modules()
+        if isinstance(module, nn.Linear)
+    }
     encoder.requires_grad_(False)
-    inject_adapter_in_model(LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=sorted(linear)), transformer)
+    inject_adapter_in_model(
+        LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=sorted(linear)), transformer
+    )
 
 
 @torch.no_grad()
@@ -79,7 +85,9 @@ def write_tuned(
         trained.save(str(folder), create_model_card=False)
         return TextEncoder(folder, encoder.device, unit=False), None
     adapter = _write_adapter(folder / own, trained.transformers_model, rank, base)
-    return TextEncoder(encoder.folder, encoder.device, unit=False, adapter=adapter, max_tokens=max_tokens), adapter
+    return TextEncoder(
+        encoder.folder, encoder.device, unit=False, adapter=adapter, max_tokens=max_tokens
+    ), adapter
 
 
 def _write_adapter(folder: Path, transformer: Any, rank: int, base: str) -> Path:
@@ -94,7 +102,17 @@ def _write_adapter(folder: Path, transformer: Any, rank: int, base: str) -> Path
         folder / ADAPTER_FILES[1],
     )
     modules = sorted({name.split(".lora_")[0].rpartition(".")[2] for name in weights})
-    config: dict[str, Any] = {"peft_type": "LORA", "task_type": None, "r": rank, "lora_alpha": 2 * rank}
-    config |= {"target_modules": modules, "base_model_name_or_path": base, "bias": "none", "inference_mode": True}
+    config: dict[str, Any] = {
+        "peft_type": "LORA",
+        "task_type": None,
+        "r": rank,
+        "lora_alpha": 2 * rank,
+    }
+    config |= {
+        "target_modules": modules,
+        "base_model_name_or_path": base,
+        "bias": "none",
+        "inference_mode": True,
+    }
     (folder / ADAPTER_FILES[0]).write_text(json.dumps(config, indent=1), encoding="utf-8")
     return folder

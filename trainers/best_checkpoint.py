@@ -40,11 +40,22 @@ class BestCheckpoint(TrainerCallback):
         history: Step and measure of every measurement.
     """
 
-    def __init__(self, model: nn.Module, folder: Path, every: int, measure: Callable[[], float], quiet: bool) -> None:
-        self.model, self.folder, self._every, self._measure, self._quiet = model, folder, every, measure, quiet
+    def __init__(
+        self, model: nn.Module, folder: Path, every: int, measure: Callable[[], float], quiet: bool
+    ) -> None:
+        self.model, self.folder, self._every, self._measure, self._quiet = (
+            model,
+            folder,
+            every,
+            measure,
+            quiet,
+        )
         self.history: list[tuple[int, float]] = []
         if (folder / SCORE).exists():
-            self.history = [(int(step), float(value)) for step, value in json.loads((folder / SCORE).read_text())]
+            self.history = [
+                (int(step), float(value))
+                for step, value in json.loads((folder / SCORE).read_text())
+            ]
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Measure, if it is time, and keep the weights if none were better."""
@@ -84,7 +95,9 @@ class BestCheckpoint(TrainerCallback):
             self.model.load_state_dict(load_file(self.folder / WEIGHTS), strict=False)
 
     def _trained(self) -> list[tuple[str, nn.Parameter]]:
-        return [(name, weight) for name, weight in self.model.named_parameters() if weight.requires_grad]
+        return [
+            (name, weight) for name, weight in self.model.named_parameters() if weight.requires_grad
+        ]
 
 
 def run_to_best(
@@ -120,7 +133,9 @@ def run_to_best(
     except TrainingError as error:
         if best.best is not None and not run.replaces:
             write_best()
-        raise TrainingError(f"{error}, and give another output folder ({_kept(run, best)})") from error
+        raise TrainingError(
+            f"{error}, and give another output folder ({_kept(run, best)})"
+        ) from error
     made = write_best()
     clear_checkpoints(run.checkpoints)
     return made

@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 from transformers import TrainerCallback
 
-from ontodex.encoders.locate import CHECKPOINTS, CONDITION, CROSS, GAUSSIAN, HIERARCHY, NETWORK, TREES
+from ontodex.encoders.locate import (
+    CHECKPOINTS,
+    CONDITION,
+    CROSS,
+    GAUSSIAN,
+    HIERARCHY,
+    NETWORK,
+    TREES,
+)
 from ontodex.errors import TrainingError
 
 __all__ = [
@@ -67,7 +75,14 @@ class ProgressOnStderr(TrainerCallback):
         if self._bar is not None:
             self._bar.update(state.global_step * self._each - self._bar.n)
 
-    def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
+    def on_log(
+        self,
+        args: Any,
+        state: Any,
+        control: Any,
+        logs: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
         """Show the loss."""
         if self._bar is not None and logs and "loss" in logs:
             self._bar.set_postfix(loss=f"{float(logs['loss']):.3f}", refresh=False)
@@ -91,7 +106,9 @@ def expect_own(folder: Path, own: bool, start: Path | None = None) -> None:
             encoder to start from, or is inside that.
     """
     if folder.exists() and not folder.is_dir():
-        raise TrainingError(f"{folder}: expected a folder to write, found a file; choose another name")
+        raise TrainingError(
+            f"{folder}: expected a folder to write, found a file; choose another name"
+        )
     left = folder / CHECKPOINTS
     alone = folder.is_dir() and not any(path for path in folder.rglob("*") if path != left)
     if folder.is_dir() and not own and not alone and not (left / SETTINGS).exists():
@@ -100,7 +117,9 @@ def expect_own(folder: Path, own: bool, start: Path | None = None) -> None:
         )
     whole, before = folder.resolve(), start.resolve() if start is not None else None
     if before is not None and (before.is_relative_to(whole) or whole.is_relative_to(before)):
-        raise TrainingError(f"{folder}: expected a folder apart from the encoder to start from, found that in {start}")
+        raise TrainingError(
+            f"{folder}: expected a folder apart from the encoder to start from, found that in {start}"
+        )
 
 
 def last_checkpoint(folder: Path, run: Mapping[str, Any]) -> str | None:

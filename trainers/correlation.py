@@ -17,7 +17,9 @@ def pearson(found: Floats, expected: Floats) -> float:
     >>> round(pearson(np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 3.0])), 4)
     0.982
     """
-    found, expected = (np.asarray(one, dtype=np.float64) - np.mean(one) for one in (found, expected))
+    found, expected = (
+        np.asarray(one, dtype=np.float64) - np.mean(one) for one in (found, expected)
+    )
     size = float(np.linalg.norm(found) * np.linalg.norm(expected))
     return float(found @ expected) / size if size else 0.0
 

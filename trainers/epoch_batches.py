@@ -22,7 +22,9 @@ class EpochBatches(ABC, Generic[Batch, Order]):
 
     def __init__(self, steps: int, per_epoch: int) -> None:
         self.steps, self.per_epoch = steps, per_epoch
-        self._order = lru_cache(maxsize=1)(self._draw_order)  # one epoch's order serves all its batches
+        self._order = lru_cache(maxsize=1)(
+            self._draw_order
+        )  # one epoch's order serves all its batches
 
     def __len__(self) -> int:
         return self.steps

@@ -121,7 +121,9 @@ def run_training(
         dataloader_pin_memory=False,
         log_level="error",
     )
-    arguments._n_gpu = min(arguments.n_gpu, 1)  # with two, the Trainer would hand out two batches at a time
+    arguments._n_gpu = min(
+        arguments.n_gpu, 1
+    )  # with two, the Trainer would hand out two batches at a time
     trainer = Trainer(
         model=model,
         args=arguments,
@@ -140,8 +142,16 @@ def keep_freed_memory() -> None:
 
     To take them from the system anew was a fifth of a step of Self-StrAE. Only glibc has such settings.
     """
-    trim, top_pad, map_threshold = -1, -2, -3  # M_TRIM_THRESHOLD, M_TOP_PAD and M_MMAP_THRESHOLD of malloc.h
+    trim, top_pad, map_threshold = (
+        -1,
+        -2,
+        -3,
+    )  # M_TRIM_THRESHOLD, M_TOP_PAD and M_MMAP_THRESHOLD of malloc.h
     with suppress(OSError, AttributeError, TypeError):
         tune = ctypes.CDLL(None).mallopt
-        for parameter, value in ((map_threshold, 1 << 25), (trim, (1 << 31) - 1), (top_pad, 1 << 26)):
+        for parameter, value in (
+            (map_threshold, 1 << 25),
+            (trim, (1 << 31) - 1),
+            (top_pad, 1 << 26),
+        ):
             tune(parameter, value)

@@ -44,7 +44,9 @@ class TextTower(nn.Module):
         self.encoder = encoder.float()
         self._unit = unit
         for module in encoder.modules():
-            if isinstance(module, nn.Dropout):  # drawing masks took a fifth of a step, for a few passes over the texts
+            if isinstance(
+                module, nn.Dropout
+            ):  # drawing masks took a fifth of a step, for a few passes over the texts
                 module.p = 0.0
         transformer, pooling = encoder[0], encoder[1] if len(encoder) > 1 else None
         self._packs = (
@@ -66,7 +68,9 @@ class TextTower(nn.Module):
     def encode(self, tokens: Sequence[NDArray[np.int32]]) -> NDArray[np.float32]:
         """Return vectors of shape (texts, dim), computed as in training, for measuring during it."""
         order = np.argsort([len(text) for text in tokens], kind="stable")
-        found = np.zeros((len(tokens), self.encoder.get_embedding_dimension() or 0), dtype=np.float32)
+        found = np.zeros(
+            (len(tokens), self.encoder.get_embedding_dimension() or 0), dtype=np.float32
+        )
         device = self.encoder.device.type
         with torch.autocast(device, torch.bfloat16, enabled=has_bfloat16(device)):
             for start in range(0, len(order), BLOCK):
@@ -77,14 +81,24 @@ class TextTower(nn.Module):
     def _packed(self, tokens: Sequence[NDArray[np.int32]]) -> Tensor:
         device = self.encoder.device
         ids, positions, owners = (torch.from_numpy(array).to(device) for array in _rows(tokens))
-        dtype = torch.get_autocast_dtype(device.type) if torch.is_autocast_enabled(device.type) else torch.float32
+        dtype = (
+            torch.get_autocast_dtype(device.type)
+            if torch.is_autocast_enabled(device.type)
+            else torch.float32
+        )
         apart = owners[:, :, None] != owners[:, None, :]
-        bias = torch.zeros(apart.shape, dtype=dtype, device=device).masked_fill_(apart, torch.finfo(dtype).min)
+        bias = torch.zeros(apart.shape, dtype=dtype, device=device).masked_fill_(
+            apart, torch.finfo(dtype).min
+        )
         model = self.encoder.transformers_model
-        states = model(input_ids=ids, position_ids=positions, attention_mask=bias[:, None]).last_hidden_state  # type: ignore[misc]
+        states = model(
+            input_ids=ids, position_ids=positions, attention_mask=bias[:, None]
+        ).last_hidden_state  # type: ignore[misc]
         states, owner = states.float().flatten(0, 1), owners.flatten()
         real = owner >= 0
-        sums = torch.zeros(len(tokens), states.shape[1], device=device).index_add(0, owner[real], states[real])
+        sums = torch.zeros(len(tokens), states.shape[1], device=device).index_add(
+            0, owner[real], states[real]
+        )
         lengths = torch.tensor([len(text) for text in tokens], device=device)
         return sums / lengths[:, None]
 
@@ -92,7 +106,12 @@ class TextTower(nn.Module):
         order = np.argsort([len(text) for text in tokens], kind="stable")
         device = str(self.encoder.device)
         pieces = [
-            forward_tokens(self.encoder, {"input_ids": [tokens[row].tolist() for row in rows]}, device, unit=False)
+            forward_tokens(
+                self.encoder,
+                {"input_ids": [tokens[row].tolist() for row in rows]},
+                device,
+                unit=False,
+            )
             for rows in np.array_split(order, PIECES)
             if len(rows)
         ]
@@ -104,12 +123,16 @@ def tokenise(encoder: SentenceTransformer, texts: Sequence[Text], max_tokens: in
     found: Tokens = []
     max_tokens = min(max_tokens, encoder.max_seq_length or max_tokens)
     for start in range(0, len(texts), 10_000):
-        tokens = encoder.tokenizer(list(texts[start : start + 10_000]), truncation=True, max_length=max_tokens)
+        tokens = encoder.tokenizer(
+            list(texts[start : start + 10_000]), truncation=True, max_length=max_tokens
+        )
         found.extend(np.array(ids, dtype=np.int32) for ids in tokens["input_ids"])
     return found
 
 
-def _rows(tokens: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _rows(
+    tokens: Sequence[NDArray[np.int32]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Lay texts into rows, each filled with the longest that still fits: first fit decreasing, a row at a time.
 
     Returns:
@@ -118,7 +141,9 @@ def _rows(tokens: Sequence[NDArray[np.int32]]) -> tuple[NDArray[np.int64], NDArr
     lengths = np.array([len(text) for text in tokens])
     width = max(ROW, int(lengths.max()))
     order = np.argsort(-lengths, kind="stable")
-    ends = np.cumsum(np.bincount(lengths, minlength=width + 1)[::-1])[::-1].tolist()  # of each length's part of `order`
+    ends = np.cumsum(np.bincount(lengths, minlength=width + 1)[::-1])[
+        ::-1
+    ].tolist()  # of each length's part of `order`
     following = [*ends[1:], 0]  # the next text of each length
     places, rows, starts = [], [], []
     row = at = 0

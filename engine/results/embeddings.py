@@ -58,7 +58,11 @@ class Embeddings:
         """
         path = Path(path)
         if path.suffix != SUFFIX:
-            raise SettingsError(f"{path}: expected a file that ends in {SUFFIX}, found {path.suffix!r}")
+            raise SettingsError(
+                f"{path}: expected a file that ends in {SUFFIX}, found {path.suffix!r}"
+            )
         with replacing(path) as stream:
             np.save(stream, self.vectors, allow_pickle=False)
-        write_rows(path.with_name(f"{path.name}.tsv"), (HEADER, *zip(self.ids, self.texts, strict=True)))
+        write_rows(
+            path.with_name(f"{path.name}.tsv"), (HEADER, *zip(self.ids, self.texts, strict=True))
+        )

@@ -6,15 +6,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ontodex.engine.results.answer_table import AnswerTable
-from ontodex.engine.results.hits import Reading
+from ontodex.engine.results.hits import Resolution
 from ontodex.engine.results.link import Link
 from ontodex.engine.results.printable import printable
 
-__all__ = ["Explanation", "Precedent", "Reason"]
+__all__ = ["Explanation", "Reason", "SimilarCase"]
 
 
 @dataclass(frozen=True)
-class Precedent:
+class SimilarCase:
     """Known links that speak for an answer.
 
     Attributes:
@@ -39,12 +39,12 @@ class Reason:
         by: ``"text"``, ``"structure"``, ``"range"``, ``"heads of like text"``, ``"tails of like text"``, ``"heads of like
             links"``, ``"tails of like links"`` or ``"rules"``; heads and tails as in the question, which may be an inverse.
         adds: What it adds to the score, more than to that of all entities in the mean.
-        precedents: The links that it goes by, the strongest first; none for the first three, which are learnt.
+        case_based: The links that it goes by, the strongest first; none for the first three, which are learnt.
     """
 
     by: str
     adds: float
-    precedents: tuple[Precedent, ...]
+    case_based: tuple[SimilarCase, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +63,7 @@ class Explanation(AnswerTable[Reason]):
     """
 
     reasons: tuple[Reason, ...]
-    readings: dict[str, Reading]
+    resolutions: dict[str, Resolution]
     score: float
     mean: float
     rank: int
@@ -76,7 +76,7 @@ class Explanation(AnswerTable[Reason]):
         return self.reasons
 
     def __str__(self) -> str:
-        asked = ", ".join(f"{part} = {reading}" for part, reading in self.readings.items())
+        asked = ", ".join(f"{part} = {resolution}" for part, resolution in self.resolutions.items())
         known = "known; " if self.known else ""
         lines = [
             f"why: {asked}",
@@ -85,13 +85,16 @@ class Explanation(AnswerTable[Reason]):
         ]
         for reason in self.reasons:
             lines.append(f"{reason.adds:+9.4f}  {reason.by}")
-            lines += [f"{'':13}{precedent}" for precedent in reason.precedents]
+            lines += [f"{'':13}{precedent}" for precedent in reason.case_based]
         return printable("\n".join(lines))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the query, score, mean, rank, whether it is known, method, reasons and time as plain data."""
         return {
-            "query": {"question": "why", **{part: asdict(reading) for part, reading in self.readings.items()}},
+            "query": {
+                "question": "why",
+                **{part: asdict(resolution) for part, resolution in self.resolutions.items()},
+            },
             **{name: getattr(self, name) for name in ("score", "mean", "rank", "known", "method")},
             "reasons": [asdict(reason) for reason in self.reasons],
             "took_ms": round(self.took_ms, 3),
@@ -101,7 +104,8 @@ class Explanation(AnswerTable[Reason]):
         rows: list[list[Any]] = []
         for reason in self.reasons:
             said: list[list[Any]] = [
-                [precedent.strength, ", ".join(map(str, precedent.links))] for precedent in reason.precedents
+                [precedent.strength, ", ".join(map(str, precedent.links))]
+                for precedent in reason.case_based
             ]
             rows += [[reason.by, reason.adds, *one] for one in said or [["", ""]]]
         return ["by", "adds", "strength", "links"], rows

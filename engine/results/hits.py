@@ -12,7 +12,7 @@ from ontodex.errors import SettingsError
 from ontodex.graph import GraphBuilder, KnowledgeGraph
 from ontodex.graph.writers.nquads import predictions_as_nquads
 
-__all__ = ["Hit", "Hits", "Reading", "said_of"]
+__all__ = ["Hit", "Hits", "Resolution", "said_of"]
 
 COLUMNS = ("id", "label", "score", "known")
 
@@ -27,7 +27,7 @@ ROLES = {
 
 
 @dataclass(frozen=True)
-class Reading:
+class Resolution:
     """How a part of a question was read.
 
     Attributes:
@@ -91,7 +91,7 @@ class Hits(AnswerTable[Hit]):
 
     hits: tuple[Hit, ...]
     question: str
-    readings: dict[str, Reading]
+    resolutions: dict[str, Resolution]
     method: str
     took_ms: float
     _graph: KnowledgeGraph
@@ -102,24 +102,37 @@ class Hits(AnswerTable[Hit]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what leaves the process: of the graph what it says of the question and its answers, and not the whole."""
-        asked = [(reading.id or reading.text, reading.label) for reading in self.readings.values()]
-        return {**vars(self), "_graph": said_of(self._graph, [*asked, *((hit.id, hit.label) for hit in self.hits)])}
+        asked = [
+            (resolution.id or resolution.text, resolution.label)
+            for resolution in self.resolutions.values()
+        ]
+        return {
+            **vars(self),
+            "_graph": said_of(self._graph, [*asked, *((hit.id, hit.label) for hit in self.hits)]),
+        }
 
     def __str__(self) -> str:
-        title = f"{self.question}: " + ", ".join(f"{role} = {reading}" for role, reading in self.readings.items())
+        title = f"{self.question}: " + ", ".join(
+            f"{role} = {resolution}" for role, resolution in self.resolutions.items()
+        )
         lines = [title, f"by {self.method}, {self.took_ms:.1f} ms"]
         width = max((len(hit.id) for hit in self.hits), default=0)
         for rank, hit in enumerate(self.hits, 1):
             mark = "known" if hit.known else "     "
-            chance = "" if hit.probability is None else f"p={hit.probability:.2f}  "
+            probability = "" if hit.probability is None else f"p={hit.probability:.2f}  "
             said = f": {hit.text}" if hit.text not in (None, hit.label) else ""
-            lines.append(f"{rank:>4}  {hit.score:7.4f}  {chance}{mark}  {hit.id:<{width}}  {hit.label}{said}")
+            lines.append(
+                f"{rank:>4}  {hit.score:7.4f}  {probability}{mark}  {hit.id:<{width}}  {hit.label}{said}"
+            )
         return printable("\n".join(lines if self.hits else [*lines, "      nothing found"]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``query``, ``method``, ``hits`` and ``took_ms`` as plain data."""
         return {
-            "query": {"question": self.question, **{role: asdict(reading) for role, reading in self.readings.items()}},
+            "query": {
+                "question": self.question,
+                **{role: asdict(resolution) for role, resolution in self.resolutions.items()},
+            },
             "method": self.method,
             "hits": [hit.to_dict() for hit in self.hits],
             "took_ms": round(self.took_ms, 3),
@@ -127,7 +140,10 @@ class Hits(AnswerTable[Hit]):
 
     def _table(self) -> tuple[list[str], list[list[Any]]]:
         further = ("probability", "text")
-        columns = [*COLUMNS, *(name for name in further if any(getattr(hit, name) is not None for hit in self.hits))]
+        columns = [
+            *COLUMNS,
+            *(name for name in further if any(getattr(hit, name) is not None for hit in self.hits)),
+        ]
         return columns, [[getattr(hit, name) for name in columns] for hit in self.hits]
 
     @property
@@ -140,17 +156,26 @@ class Hits(AnswerTable[Hit]):
         """
         roles = ROLES.get(self.question)
         if roles is None:
-            raise SettingsError(f"expected an answer of {', '.join(ROLES)} to make triples of, found {self.question}")
-        for role, reading in self.readings.items():
-            if reading.id is None:
-                raise SettingsError(f"{role}: expected one of the graph to make triples of, found {reading}")
-        ids = {roles.get(role, role): str(reading.id) for role, reading in self.readings.items()}
+            raise SettingsError(
+                f"expected an answer of {', '.join(ROLES)} to make triples of, found {self.question}"
+            )
+        for role, resolution in self.resolutions.items():
+            if resolution.id is None:
+                raise SettingsError(
+                    f"{role}: expected one of the graph to make triples of, found {resolution}"
+                )
+        ids = {
+            roles.get(role, role): str(resolution.id)
+            for role, resolution in self.resolutions.items()
+        }
         if self.question in ("parents", "children"):
             ids["relation"] = self._of_hierarchy()
         head, tail = "head", "tail"
-        if "relation" in self.readings and self.readings["relation"].inverted:
+        if "relation" in self.resolutions and self.resolutions["relation"].inverted:
             head, tail = tail, head
-        wholes = [({**ids, roles["answer"]: hit.id}, hit.score) for hit in self.hits if not hit.known]
+        wholes = [
+            ({**ids, roles["answer"]: hit.id}, hit.score) for hit in self.hits if not hit.known
+        ]
         return [(each[head], each["relation"], each[tail], score) for each, score in wholes]
 
     def _of_hierarchy(self) -> str:

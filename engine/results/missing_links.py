@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from ontodex.engine.results.answer_table import AnswerTable
-from ontodex.engine.results.hits import Reading, said_of
+from ontodex.engine.results.hits import Resolution, said_of
 from ontodex.engine.results.link import Link
 from ontodex.engine.results.printable import printable
 from ontodex.graph import KnowledgeGraph
@@ -28,8 +28,8 @@ class MissingLink(Link):
     probability: float | None
 
     def __str__(self) -> str:
-        chance = "" if self.probability is None else f"p={self.probability:.2f}  "
-        return f"{self.score:7.4f}  {chance}{super().__str__()}"
+        probability = "" if self.probability is None else f"p={self.probability:.2f}  "
+        return f"{self.score:7.4f}  {probability}{super().__str__()}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +44,7 @@ class MissingLinks(AnswerTable[MissingLink]):
     """
 
     links: tuple[MissingLink, ...]
-    relation: Reading | None
+    relation: Resolution | None
     method: str
     took_ms: float
     _graph: KnowledgeGraph
@@ -55,7 +55,11 @@ class MissingLinks(AnswerTable[MissingLink]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what leaves the process: of the graph what it says of the links, and not the whole."""
-        ends = [end for link in self.links for end in ((link.head, link.head_label), (link.tail, link.tail_label))]
+        ends = [
+            end
+            for link in self.links
+            for end in ((link.head, link.head_label), (link.tail, link.tail_label))
+        ]
         return {**vars(self), "_graph": said_of(self._graph, ends)}
 
     def __str__(self) -> str:
@@ -71,7 +75,8 @@ class MissingLinks(AnswerTable[MissingLink]):
             "query": {"question": "missing", **relation},
             "method": self.method,
             "links": [
-                {name: value for name, value in asdict(link).items() if value is not None} for link in self.links
+                {name: value for name, value in asdict(link).items() if value is not None}
+                for link in self.links
             ],
             "took_ms": round(self.took_ms, 3),
         }

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ontodex.engine.results.answer_table import AnswerTable
-from ontodex.engine.results.hits import Hit, Reading
+from ontodex.engine.results.hits import Hit, Resolution
 from ontodex.engine.results.printable import printable
 
 __all__ = ["Placement", "Placements"]
@@ -29,7 +29,10 @@ class Placement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``parent`` and ``children`` as plain data."""
-        return {"parent": self.parent.to_dict(), "children": [child.to_dict() for child in self.children]}
+        return {
+            "parent": self.parent.to_dict(),
+            "children": [child.to_dict() for child in self.children],
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,7 +55,7 @@ class Placements(AnswerTable[Placement]):
     """
 
     placements: tuple[Placement, ...]
-    readings: dict[str, Reading]
+    resolutions: dict[str, Resolution]
     method: str
     took_ms: float
 
@@ -61,18 +64,28 @@ class Placements(AnswerTable[Placement]):
         return self.placements
 
     def __str__(self) -> str:
-        title = "place: " + ", ".join(f"{role} = {reading}" for role, reading in self.readings.items())
+        title = "place: " + ", ".join(
+            f"{role} = {resolution}" for role, resolution in self.resolutions.items()
+        )
         lines = [title, f"by {self.method}, {self.took_ms:.1f} ms"]
-        width = max((len(hit.id) for one in self.placements for hit in (one.parent, *one.children)), default=0)
+        width = max(
+            (len(hit.id) for one in self.placements for hit in (one.parent, *one.children)),
+            default=0,
+        )
         for rank, one in enumerate(self.placements, 1):
-            lines.append(f"{rank:>4}  p={one.parent.probability:.2f}  under  {_line(one.parent, width)}")
+            lines.append(
+                f"{rank:>4}  p={one.parent.probability:.2f}  under  {_line(one.parent, width)}"
+            )
             lines.extend(f"              over   {_line(child, width)}" for child in one.children)
         return printable("\n".join(lines if self.placements else [*lines, "      nothing found"]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``query``, ``method``, ``placements`` and ``took_ms`` as plain data."""
         return {
-            "query": {"question": "place", **{role: asdict(reading) for role, reading in self.readings.items()}},
+            "query": {
+                "question": "place",
+                **{role: asdict(resolution) for role, resolution in self.resolutions.items()},
+            },
             "method": self.method,
             "placements": [one.to_dict() for one in self.placements],
             "took_ms": round(self.took_ms, 3),

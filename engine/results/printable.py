@@ -27,4 +27,6 @@ def json_text(data: Any, **settings: Any) -> str:
     '{"label": "café \\u009b31m"}'
     """
     text = json.dumps(data, ensure_ascii=False, **settings)
-    return _SUSPECT.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text)
+    return _SUSPECT.sub(
+        lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text
+    )

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from ontodex.engine.results.answer_table import tsv
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand
-from ontodex.graph.readers.ontologies.vocabulary import OUR_TOOL, OURS, PROPOSED, TOOL
+from ontodex.graph.vocabulary import OUR_TOOL, OURS, PROPOSED, TOOL
 
 __all__ = ["UNSPECIFIED_LICENSE", "Said", "sssom_table"]
 
@@ -56,7 +56,9 @@ class Said:
     confidence: float
 
 
-def sssom_table(mappings: Sequence[Said], prefixes: Mapping[str, str], *, license: str = UNSPECIFIED_LICENSE) -> str:
+def sssom_table(
+    mappings: Sequence[Said], prefixes: Mapping[str, str], *, license: str = UNSPECIFIED_LICENSE
+) -> str:
     """Return mappings that a model made, with the metadata of the set in comment lines before them.
 
     An identifier that is neither IRI nor CURIE of a known prefix, or that would leave nothing after the prefix, is
@@ -106,12 +108,18 @@ def _curie(name: str, prefixes: Mapping[str, str], spaces: dict[str, str]) -> st
         if local:
             spaces[prefix] = iri.removesuffix(local)
             return short
-    cut = 0 if iri is None else max(iri.rfind(mark) for mark in ("#/" if "://" in iri else "#/:")) + 1
+    cut = (
+        0 if iri is None else max(iri.rfind(mark) for mark in ("#/" if "://" in iri else "#/:")) + 1
+    )
     if iri is None or not iri[cut:]:
         spaces["ontodex"] = OURS
         return f"ontodex:{quote(name, safe='')}"
     taken = {space: prefix for prefix, space in spaces.items()}
-    fresh = next(prefix for number in itertools.count(1) if (prefix := f"ns{number}") not in {*spaces, *prefixes})
+    fresh = next(
+        prefix
+        for number in itertools.count(1)
+        if (prefix := f"ns{number}") not in {*spaces, *prefixes}
+    )
     prefix = taken.get(iri[:cut], fresh)
     spaces[prefix] = iri[:cut]
     return f"{prefix}:{iri[cut:]}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ontodex.engine.results.hits import Reading
+from ontodex.engine.results.hits import Resolution
 from ontodex.engine.results.printable import json_text, printable
 
 __all__ = ["Direction", "Verdict"]
@@ -24,8 +24,8 @@ class Verdict:
         known: Whether the graph asserts that the premise is a kind of the hypothesis, whatever the encoder holds.
     """
 
-    premise: Reading
-    hypothesis: Reading
+    premise: Resolution
+    hypothesis: Resolution
     similarity: float
     probability: float
     entailed: bool
@@ -70,7 +70,11 @@ class Direction:
 
     def to_dict(self) -> dict[str, Any]:
         """Return its parts as plain data."""
-        return {"direction": self.direction, "forward": self.forward.to_dict(), "backward": self.backward.to_dict()}
+        return {
+            "direction": self.direction,
+            "forward": self.forward.to_dict(),
+            "backward": self.backward.to_dict(),
+        }
 
     def to_json(self) -> str:
         """Return one line of JSON."""

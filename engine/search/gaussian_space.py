@@ -8,8 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.search.spaces import Rows, Scores, beside
-from ontodex.geometry.gaussian import left_items, left_queries, moved, right_items, right_queries, similarity, typical
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.gaussian import (
+    left_items,
+    left_queries,
+    moved,
+    right_items,
+    right_queries,
+    similarity,
+    typical,
+)
+from ontodex.geometry.vectors import Vectors
 
 __all__ = ["GaussianSpace"]
 
@@ -44,16 +52,26 @@ class GaussianSpace:
         self.stored = stored
         self.left = items == "left"
         self.dim = stored.dim // 2
-        sample = stored[np.linspace(0, len(stored) - 1, min(SAMPLE, len(stored))).astype(np.int64)].astype(np.float64)
+        sample = stored[
+            np.linspace(0, len(stored) - 1, min(SAMPLE, len(stored))).astype(np.int64)
+        ].astype(np.float64)
         self._shift, self._scale = typical(sample)
         sample = self._moved(sample)
         items_of, queries_of = self._lift(sample), self._lift_queries(sample)[0]
         self._item, self._query = items_of.mean(axis=0), queries_of.mean(axis=0)
-        size, asked = _root_mean_square(items_of - self._item), _root_mean_square(queries_of - self._query)
+        size, asked = (
+            _root_mean_square(items_of - self._item),
+            _root_mean_square(queries_of - self._query),
+        )
         asked[-1] = 1.0  # the last number of every query
-        self._balance = np.exp2(np.round(np.log2(np.maximum(size, 1e-6) / np.maximum(asked, 1e-6)) / 2))
+        self._balance = np.exp2(
+            np.round(np.log2(np.maximum(size, 1e-6) / np.maximum(asked, 1e-6)) / 2)
+        )
         self.lifted = Vectors([self._lifted(shard) for shard in stored.shards])
-        self.longest = max(float(np.linalg.norm(block, axis=1).max(initial=0.0)) for _, block in self.lifted.blocks())
+        self.longest = max(
+            float(np.linalg.norm(block, axis=1).max(initial=0.0))
+            for _, block in self.lifted.blocks()
+        )
 
     def ask(self, queries: NDArray[np.float32]) -> AskedGaussian:
         """Return queries as this space asks them.
@@ -74,7 +92,10 @@ class GaussianSpace:
     def _lifted(self, stored: NDArray[np.floating]) -> NDArray[np.float32]:
         made = np.empty((len(stored), 2 * self.dim + 1), dtype=np.float32)
         for start in range(0, len(stored), SAMPLE):
-            part = self._lift(self._moved(stored[start : start + SAMPLE].astype(np.float64))) - self._item
+            part = (
+                self._lift(self._moved(stored[start : start + SAMPLE].astype(np.float64)))
+                - self._item
+            )
             part[:, -1] += part[:, :-1] @ self._query[:-1]
             made[start : start + SAMPLE] = part / self._balance
         return made
@@ -95,12 +116,14 @@ class AskedGaussian:
     def __init__(self, space: GaussianSpace, queries: NDArray[np.float32]) -> None:
         self._space = space
         self._queries = queries.astype(np.float64)
-        self.lifted, self._constant = space.lift_queries(queries)
-        lengths = np.linalg.norm(self.lifted.astype(np.float64), axis=1)
+        self.augmented, self._constant = space.lift_queries(queries)
+        lengths = np.linalg.norm(self.augmented.astype(np.float64), axis=1)
         # A float32 sum of 2d + 1 products of numbers, both rounded themselves, is off by at most (2d + 4) 2^-24 |q| |x|,
         # however it is ordered; and what it is compared with is rounded too.
         largest = lengths * space.longest
-        self.doubt = 2.0**-24 * ((2 * space.dim + 5) * largest + 8 * np.abs(self._constant)) + 2.0**-100
+        self.error_bound = (
+            2.0**-24 * ((2 * space.dim + 5) * largest + 8 * np.abs(self._constant)) + 2.0**-100
+        )
 
     def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
         """Return the similarities that such products stand for."""
@@ -110,16 +133,18 @@ class AskedGaussian:
         """Return the products, which rank alike."""
         return products
 
-    def within_reach(self, products: Any, floor: Scores, rows: slice) -> Any:
+    def may_exceed(self, products: Any, threshold: Scores, rows: slice) -> Any:
         """Tell which products are above that of the floor, or below it by no more than the doubt."""
         with np.errstate(divide="ignore"):
-            least = self._constant - 2 * self._space.dim * (1 / np.maximum(floor, 0.0) - 1)
-        return products > beside((least - self.doubt)[:, None], products)
+            least = self._constant - 2 * self._space.dim * (1 / np.maximum(threshold, 0.0) - 1)
+        return products > beside((least - self.error_bound)[:, None], products)
 
     def exact(self, queries: Rows, rows: Rows) -> Scores:
         """Score pairs by KL in its safe form."""
         items = self._space.stored[rows].astype(np.float64)
-        sides = (items, self._queries[queries]) if self._space.left else (self._queries[queries], items)
+        sides = (
+            (items, self._queries[queries]) if self._space.left else (self._queries[queries], items)
+        )
         return similarity(*sides)
 
     def _similarities(self, twice_kl: Scores) -> Scores:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.geometry.cosine import score_pairs
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 __all__ = ["Asked", "CosineSpace", "ProductSpace", "Rows", "Scores", "Space", "beside"]
 
@@ -24,12 +24,12 @@ class Asked(Protocol):
     are ``float32`` of shape (queries, items), a numpy array, or a torch tensor where the items are on a device.
 
     Attributes:
-        lifted: What is multiplied with the stored vectors, ``float32`` of shape (queries, dim).
-        doubt: Bound on the rounding of a product of each query, of shape (queries,).
+        augmented: What is multiplied with the stored vectors, ``float32`` of shape (queries, dim).
+        error_bound: Bound on the rounding of a product of each query, of shape (queries,).
     """
 
-    lifted: NDArray[np.float32]
-    doubt: Scores
+    augmented: NDArray[np.float32]
+    error_bound: Scores
 
     def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
         """Return the score of each (query, row) pair if its product is as given; all of shape (pairs,)."""
@@ -37,7 +37,7 @@ class Asked(Protocol):
     def rough(self, products: Any, rows: slice) -> Any:
         """Return about the scores of the items of ``rows``: good for a guess, nothing is proven of their rounding."""
 
-    def within_reach(self, products: Any, floor: Scores, rows: slice) -> Any:
+    def may_exceed(self, products: Any, threshold: Scores, rows: slice) -> Any:
         """Tell which items of ``rows`` may score above the ``floor`` of their query, rounding at its worst."""
 
     def exact(self, queries: Rows, rows: Rows) -> Scores:
@@ -90,7 +90,10 @@ class ProductSpace:
     @cached_property
     def longest(self) -> float:
         """Length of the longest item."""
-        blocks = (np.einsum("nd,nd->n", block, block, dtype=np.float64) for _, block in self.vectors.blocks())
+        blocks = (
+            np.einsum("nd,nd->n", block, block, dtype=np.float64)
+            for _, block in self.vectors.blocks()
+        )
         return float(np.sqrt(max((block.max(initial=0.0) for block in blocks), default=0.0)))
 
     def ask(self, queries: NDArray[np.float32]) -> AskedProducts:
@@ -99,7 +102,9 @@ class ProductSpace:
         Args:
             queries: Vectors of shape (queries, dim).
         """
-        return AskedProducts(self.vectors, queries, self.longest * np.linalg.norm(queries.astype(np.float64), axis=1))
+        return AskedProducts(
+            self.vectors, queries, self.longest * np.linalg.norm(queries.astype(np.float64), axis=1)
+        )
 
 
 class AskedProducts:
@@ -113,11 +118,11 @@ class AskedProducts:
 
     def __init__(self, vectors: Vectors, queries: NDArray[np.float32], most: Scores) -> None:
         self._vectors = vectors
-        self.lifted = queries
+        self.augmented = queries
         # |float32 product - true product| is at most dim * 2**-24 * sum |q_i x_i| <= dim * 2**-24 * |q| |x|, however the
         # sum is ordered (Higham, "Accuracy and Stability of Numerical Algorithms", 3.1, and Cauchy-Schwarz); the half more
         # is for the rounding of lengths and bounds, the last term for products too small for float32.
-        self.doubt = 1.5 * vectors.dim * (2.0**-24 * most + 2.0**-126)
+        self.error_bound = 1.5 * vectors.dim * (2.0**-24 * most + 2.0**-126)
 
     def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
         """Return the products."""
@@ -127,13 +132,13 @@ class AskedProducts:
         """Return the products."""
         return products
 
-    def within_reach(self, products: Any, floor: Scores, rows: slice) -> Any:
+    def may_exceed(self, products: Any, threshold: Scores, rows: slice) -> Any:
         """Tell which products are above the floor, or below it by no more than the doubt."""
-        return products > beside((floor - self.doubt)[:, None], products)
+        return products > beside((threshold - self.error_bound)[:, None], products)
 
     def exact(self, queries: Rows, rows: Rows) -> Scores:
         """Return the products in float64."""
-        return score_pairs(self.lifted[queries], self._vectors[rows][:, None])[:, 0]
+        return score_pairs(self.augmented[queries], self._vectors[rows][:, None])[:, 0]
 
 
 def beside(array: NDArray[np.floating], products: Any) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ontodex.engine.search.spaces import Rows, Scores, beside
 from ontodex.errors import SettingsError
 from ontodex.geometry import poincare
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 __all__ = ["SubsumptionSpace"]
 
@@ -55,7 +55,9 @@ class SubsumptionSpace:
         ([0, 2], [0.0, 3.692])
     """
 
-    def __init__(self, vectors: Vectors, curvature: float, weight: float, tilt: float = 0.0) -> None:
+    def __init__(
+        self, vectors: Vectors, curvature: float, weight: float, tilt: float = 0.0
+    ) -> None:
         self.vectors = vectors
         self.curvature = curvature
         self.weight = weight
@@ -69,7 +71,9 @@ class SubsumptionSpace:
             self.norms[start : start + len(block)] = _norms(last, curvature)
             steepest = max(steepest, float(last.max(initial=0.0)))
         self.steepest = steepest
-        low, high = (float(end) for end in (self.norms.min(initial=np.inf), self.norms.max(initial=-np.inf)))
+        low, high = (
+            float(end) for end in (self.norms.min(initial=np.inf), self.norms.max(initial=-np.inf))
+        )
         self.middle = (low + high) / 2 if len(vectors) else 0.0
         self._bend()
 
@@ -122,8 +126,10 @@ class AskedSubsumption:
         self._constant = share * self.norms + space.slope * space.middle
         self._squares = np.einsum("qd,qd->q", self._points, self._points)
         self._scale = (1 - c * self._squares) / c
-        self.lifted = np.ascontiguousarray(poincare.lift_queries(self._points, c), dtype=np.float32)
-        self.doubt = self._doubt()
+        self.augmented = np.ascontiguousarray(
+            poincare.lift_queries(self._points, c), dtype=np.float32
+        )
+        self.error_bound = self._doubt()
 
     def _doubt(self) -> Scores:
         """Bound the error of |x|² less a float32 product, that of the two-vectors' product included.
@@ -144,7 +150,9 @@ class AskedSubsumption:
 
     def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
         """Return the scores that such products stand for."""
-        distance = poincare.distance_of_products(products, self._squares[queries], self._space.curvature)
+        distance = poincare.distance_of_products(
+            products, self._squares[queries], self._space.curvature
+        )
         return self._with_norms(distance, queries, rows)
 
     def rough(self, products: Any, rows: slice) -> Any:
@@ -154,18 +162,24 @@ class AskedSubsumption:
         distance = poincare.distance_of_products(products, squares, space.curvature)
         return beside(space.slope * (space.norms[rows] - space.middle), products) - distance
 
-    def within_reach(self, products: Any, floor: Scores, rows: slice) -> Any:
+    def may_exceed(self, products: Any, threshold: Scores, rows: slice) -> Any:
         """Tell which items may score above the floor, without an arsinh."""
         space = self._space
-        half = np.sqrt(space.curvature) / 2 * (floor - self._constant)
-        with np.errstate(over="ignore", invalid="ignore"):  # without a floor all are within reach: inf
+        half = np.sqrt(space.curvature) / 2 * (threshold - self._constant)
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # without a floor all are within reach: inf
             root = np.sqrt(self._scale) / 2
             ours = beside(np.stack([root * np.exp(-half), -root * np.exp(half)], axis=1), products)
             reach = ours @ beside(space.powers[:, rows], products)
-            reach = np.maximum(reach, 0, out=reach) if isinstance(reach, np.ndarray) else reach.clamp_(min=0)
+            reach = (
+                np.maximum(reach, 0, out=reach)
+                if isinstance(reach, np.ndarray)
+                else reach.clamp_(min=0)
+            )
             reach *= reach
             reach += products
-        return reach > beside((self._squares - self.doubt)[:, None], products)
+        return reach > beside((self._squares - self.error_bound)[:, None], products)
 
     def exact(self, queries: Rows, rows: Rows) -> Scores:
         """Score pairs by the distance in its safe form."""

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.search.raised import Raised
-from ontodex.engine.search.spaces import Asked, CosineSpace, Space
+from ontodex.engine.search.score_offsets import ScoreOffsets
+from ontodex.engine.search.spaces import Asked, CosineSpace, ProductSpace, Space
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import distinct
-from ontodex.indexers.evidence.structure import Bonus
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.graph_features import Offsets
+from ontodex.storage.index import Index
 
-__all__ = ["Found", "Searcher"]
+__all__ = ["Found", "Searcher", "Searchers"]
 
 Rows = NDArray[np.int64]
 Found = list[tuple[Rows, NDArray[np.float64]]]
@@ -64,7 +65,11 @@ class Searcher:
     OVERFETCH = 10
 
     def __init__(
-        self, vectors: Vectors, device: str = "cpu", approximate: Any | None = None, space: Space | None = None
+        self,
+        vectors: Vectors,
+        device: str = "cpu",
+        approximate: Any | None = None,
+        space: Space | None = None,
     ) -> None:
         self.vectors = vectors
         self.approximate = approximate
@@ -73,7 +78,9 @@ class Searcher:
         if device != "cpu":
             import torch
 
-            self._on_device = torch.cat([torch.from_numpy(np.array(part)) for part in vectors.shards]).to(device)
+            self._on_device = torch.cat(
+                [torch.from_numpy(np.array(part)) for part in vectors.shards]
+            ).to(device)
 
     def scored_by(self, space: Space) -> Searcher:
         """Return a search of the same vectors, where they are, by another score."""
@@ -86,7 +93,7 @@ class Searcher:
         queries: NDArray[np.float32],
         k: int,
         exclude: Sequence[Rows] | None = None,
-        bonuses: Sequence[Bonus] | None = None,
+        offsets: Sequence[Offsets] | None = None,
     ) -> Found:
         """Return the ``k`` best items of each query.
 
@@ -94,36 +101,40 @@ class Searcher:
             queries: Vectors in the form of the stored ones, of shape (queries, dim).
             k: How many; fewer are returned where there are not as many.
             exclude: Rows that each query must not return.
-            bonuses: Rows of each query, ascending, and what is added to the score of each; it may be negative.
+            offsets: Rows of each query, ascending, and what is added to the score of each; it may be negative.
         """
-        left_out = list(exclude) if exclude is not None else [np.zeros(0, dtype=np.int64)] * len(queries)
+        left_out = (
+            list(exclude) if exclude is not None else [np.zeros(0, dtype=np.int64)] * len(queries)
+        )
         queries = np.ascontiguousarray(queries, dtype=np.float32)
         found: Found = [(np.zeros(0, dtype=np.int64), np.zeros(0))] * len(queries)
-        floor = 0
+        threshold = 0
         needed = np.array([self.OVERFETCH * k + len(rows) for rows in left_out])
         for size in SIZES if self.approximate is not None else ():
-            group = np.flatnonzero((needed > floor) & (needed <= size))
+            group = np.flatnonzero((needed > threshold) & (needed <= size))
             for part in _parts(group, BATCH):
-                self._answer(queries, part, k, left_out, bonuses, found, fetch=size)
-            floor = size
+                self._answer(queries, part, k, left_out, offsets, found, fetch=size)
+            threshold = size
         k = min(k, len(self.vectors))
         if k < 1:
             return found
         most = min(BATCH, ANSWERS // k)
         if self._on_device is not None:
             most = min(most, ON_DEVICE // len(self.vectors))
-        for part in _parts(np.flatnonzero(needed > floor), max(1, most)):
-            self._answer(queries, part, k, left_out, bonuses, found)
+        for part in _parts(np.flatnonzero(needed > threshold), max(1, most)):
+            self._answer(queries, part, k, left_out, offsets, found)
         return found
 
     def among(
-        self, query: NDArray[np.float32], rows: Rows, k: int, bonus: Bonus | None = None
+        self, query: NDArray[np.float32], rows: Rows, k: int, bonus: Offsets | None = None
     ) -> tuple[Rows, NDArray[np.float64]]:
         """Return the ``k`` best of the given rows, some of which may have something added to their score."""
         wanted = np.asarray(rows, dtype=np.int64)
         owners = np.zeros_like(wanted)
-        asked = self._asked(np.ascontiguousarray(query[None], dtype=np.float32), None if bonus is None else [bonus])
-        return _best_of_each(wanted, _exact(asked, owners, wanted), owners, 1, k)[0]
+        asked = self._asked(
+            np.ascontiguousarray(query[None], dtype=np.float32), None if bonus is None else [bonus]
+        )
+        return _top_per_owner(wanted, _exact(asked, owners, wanted), owners, 1, k)[0]
 
     def products(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the inner products of queries with all items, ``float32`` of shape (queries, items)."""
@@ -133,9 +144,9 @@ class Searcher:
             return (torch.from_numpy(queries).to(self._on_device) @ self._on_device.T).cpu().numpy()
         return np.concatenate([queries @ block.T for _, block in self.vectors.blocks()], axis=1)
 
-    def _asked(self, queries: NDArray[np.float32], bonuses: Sequence[Bonus] | None) -> Asked:
+    def _asked(self, queries: NDArray[np.float32], offsets: Sequence[Offsets] | None) -> Asked:
         asked = self.space.ask(queries)
-        return asked if bonuses is None else Raised(asked, bonuses)
+        return asked if offsets is None else ScoreOffsets(asked, offsets)
 
     def _answer(
         self,
@@ -143,12 +154,14 @@ class Searcher:
         group: Rows,
         k: int,
         exclude: Sequence[Rows],
-        bonuses: Sequence[Bonus] | None,
+        offsets: Sequence[Offsets] | None,
         found: Found,
         fetch: int = 0,
     ) -> None:
         """Answer some of the queries."""
-        asked = self._asked(queries[group], None if bonuses is None else [bonuses[query] for query in group])
+        asked = self._asked(
+            queries[group], None if offsets is None else [offsets[query] for query in group]
+        )
         owners = np.repeat(np.arange(len(group)), [len(exclude[query]) for query in group])
         rows = np.concatenate([np.asarray(exclude[query], dtype=np.int64) for query in group])
         pairs: tuple[Rows, Rows] | None
@@ -160,10 +173,10 @@ class Searcher:
             pairs = self._likely(asked, k, owners, rows)
         if pairs is None:
             for half in np.array_split(group, 2):
-                self._answer(queries, half, k, exclude, bonuses, found)
+                self._answer(queries, half, k, exclude, offsets, found)
             return
         owners, rows = pairs
-        best = _best_of_each(rows, _exact(asked, owners, rows), owners, len(group), k)
+        best = _top_per_owner(rows, _exact(asked, owners, rows), owners, len(group), k)
         for query, answer in zip(group.tolist(), best, strict=True):
             found[query] = answer
 
@@ -171,38 +184,42 @@ class Searcher:
         """Return (query, row) of every item that may be among the best, the given pairs left out; ``None`` for a crowd."""
         order = np.argsort(rows, kind="stable")
         owners, rows = owners[order], rows[order]
-        count = len(asked.lifted)
+        count = len(asked.augmented)
         best = np.full((count, k), -np.inf)
-        floor = np.full(count, -np.inf)
+        threshold = np.full(count, -np.inf)
         likely: list[tuple[Rows, Rows, NDArray[np.float64]]] = []
-        for start, products in self._blocks_of_products(asked.lifted):
+        for start, products in self._blocks_of_products(asked.augmented):
             width = products.shape[1]
             here = slice(*np.searchsorted(rows, (start, start + width)))
             products[owners[here], rows[here] - start] = -np.inf
-            if width > k and np.isneginf(floor).any():
-                floor = np.maximum(floor, _first_floor(asked, products, start, k))
-            places = np.flatnonzero(asked.within_reach(products, floor, slice(start, start + width)))
+            if width > k and np.isneginf(threshold).any():
+                threshold = np.maximum(threshold, _first_floor(asked, products, start, k))
+            places = np.flatnonzero(
+                asked.may_exceed(products, threshold, slice(start, start + width))
+            )
             if not len(places):
                 continue
             query = places // width
             row = places - query * width + start
             found = products.reshape(-1)[places].astype(np.float64)
-            highest = asked.scores(found + asked.doubt[query], query, row)
-            high = highest >= floor[query]
+            highest = asked.scores(found + asked.error_bound[query], query, row)
+            high = highest >= threshold[query]
             query, row, found, highest = query[high], row[high], found[high], highest[high]
-            _raise(best, query, asked.scores(found - asked.doubt[query], query, row))
-            floor = np.maximum(floor, best.min(axis=1))
-            high = highest >= floor[query]
+            _raise(best, query, asked.scores(found - asked.error_bound[query], query, row))
+            threshold = np.maximum(threshold, best.min(axis=1))
+            high = highest >= threshold[query]
             likely.append((query[high], row[high], highest[high]))
             if count > 1 and sum(len(part[0]) for part in likely) > CROWD:
                 return None
         if not likely:
             return _NO, _NO
         query, row, highest = (np.concatenate(part) for part in zip(*likely, strict=True))
-        kept = highest >= floor[query]
+        kept = highest >= threshold[query]
         return query[kept], row[kept]
 
-    def _blocks_of_products(self, queries: NDArray[np.float32]) -> Iterator[tuple[int, NDArray[np.float32]]]:
+    def _blocks_of_products(
+        self, queries: NDArray[np.float32]
+    ) -> Iterator[tuple[int, NDArray[np.float32]]]:
         """Yield (first row, products), in memory that is used again for the next."""
         step = max(1024, PRODUCTS // len(queries))
         room = np.empty(len(queries) * min(step, len(self.vectors)), dtype=np.float32)
@@ -216,28 +233,32 @@ class Searcher:
                     np.matmul(queries, piece.T, out=products)
                 yield first + start, products
 
-    def _likely_on_device(self, asked: Asked, k: int, owners: Rows, rows: Rows) -> tuple[Rows, Rows]:
+    def _likely_on_device(
+        self, asked: Asked, k: int, owners: Rows, rows: Rows
+    ) -> tuple[Rows, Rows]:
         import torch
 
         assert self._on_device is not None
         device = self._on_device.device
-        products = torch.from_numpy(asked.lifted).to(device) @ self._on_device.T
-        products[torch.from_numpy(owners).to(device), torch.from_numpy(rows).to(device)] = -torch.inf
+        products = torch.from_numpy(asked.augmented).to(device) @ self._on_device.T
+        products[
+            torch.from_numpy(owners).to(device), torch.from_numpy(rows).to(device)
+        ] = -torch.inf
         whole = slice(0, len(self.vectors))
         near = torch.topk(asked.rough(products, whole), k).indices
-        floor = _lowest(asked, products.gather(1, near).cpu().numpy(), near.cpu().numpy())
-        query, row = torch.nonzero(asked.within_reach(products, floor, whole), as_tuple=True)
+        threshold = _lowest(asked, products.gather(1, near).cpu().numpy(), near.cpu().numpy())
+        query, row = torch.nonzero(asked.may_exceed(products, threshold, whole), as_tuple=True)
         return query.cpu().numpy(), row.cpu().numpy()
 
     def _looked_up(self, asked: Asked, fetch: int, owners: Rows, rows: Rows) -> tuple[Rows, Rows]:
         """Return (query, row) of the candidates of the FAISS structure and of what has a bonus, the given pairs left out."""
         assert self.approximate is not None
-        _, found = self.approximate.search(asked.lifted, min(fetch, len(self.vectors)))
+        _, found = self.approximate.search(asked.augmented, min(fetch, len(self.vectors)))
         query, column = np.nonzero(found >= 0)
         row = found[query, column]
         count = len(self.vectors)
         pairs = query * count + row
-        if isinstance(asked, Raised):
+        if isinstance(asked, ScoreOffsets):
             pairs = distinct(np.concatenate([pairs, asked.owners * count + asked.rows]))
         return np.divmod(pairs[~np.isin(pairs, owners * count + rows)], count)
 
@@ -259,7 +280,9 @@ def _exact(asked: Asked, owners: Rows, rows: Rows) -> NDArray[np.float64]:
     return scores
 
 
-def _first_floor(asked: Asked, products: NDArray[np.float32], start: int, k: int) -> NDArray[np.float64]:
+def _first_floor(
+    asked: Asked, products: NDArray[np.float32], start: int, k: int
+) -> NDArray[np.float64]:
     """Return a score that k items of a block have at least, for each query."""
     width = products.shape[1]
     stride = max(1, width // max(SAMPLE, 2 * k))
@@ -273,7 +296,7 @@ def _lowest(asked: Asked, products: NDArray[np.float32], rows: Rows) -> NDArray[
     """Return the lowest score that any of a query's items, of shape (queries, k), may have."""
     count, k = products.shape
     query = np.repeat(np.arange(count), k)
-    scores = asked.scores(products.reshape(-1) - asked.doubt[query], query, rows.reshape(-1))
+    scores = asked.scores(products.reshape(-1) - asked.error_bound[query], query, rows.reshape(-1))
     return np.asarray(scores.reshape(count, k).min(axis=1))
 
 
@@ -289,7 +312,9 @@ def _raise(best: NDArray[np.float64], query: Rows, scores: NDArray[np.float64]) 
     best[touched] = np.partition(np.concatenate([best[touched], fresh], axis=1), k, axis=1)[:, k:]
 
 
-def _best_of_each(rows: Rows, scores: NDArray[np.float64], owners: Rows, queries: int, k: int) -> Found:
+def _top_per_owner(
+    rows: Rows, scores: NDArray[np.float64], owners: Rows, queries: int, k: int
+) -> Found:
     """Return the k best of each query, equal scores in row order."""
     order = np.lexsort((rows, -scores, owners))
     rows, scores = rows[order], scores[order]
@@ -298,3 +323,33 @@ def _best_of_each(rows: Rows, scores: NDArray[np.float64], owners: Rows, queries
         (rows[start : min(end, start + k)], scores[start : min(end, start + k)])
         for start, end in itertools.pairwise(bounds)
     ]
+
+
+class Searchers:
+    """Gives the search of a space that ranks by inner products.
+
+    Args:
+        index: An opened index.
+        exact: Score every vector also where the index is so large that candidates are looked up first.
+    """
+
+    def __init__(self, index: Index, exact: bool) -> None:
+        self._index, self._exact = index, exact
+        self._made: dict[str, Searcher] = {}
+
+    def __call__(self, space: str) -> Searcher:
+        """Return the search of a space.
+
+        Raises:
+            IndexMismatch: If the index has no such space.
+        """
+        if space not in self._made:
+            approximate = None if self._exact else self._index.candidates(space)
+            vectors = self._index.vectors(space)
+            product = (
+                ProductSpace(vectors)
+                if self._index.manifest.spaces[space].geometry == "product"
+                else None
+            )
+            self._made[space] = Searcher(vectors, self._index.device, approximate, product)
+        return self._made[space]

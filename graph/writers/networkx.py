@@ -28,13 +28,21 @@ def to_networkx(graph: KnowledgeGraph) -> networkx.MultiDiGraph[Any]:
     import networkx
 
     relations = dict(zip(graph.relation_ids, graph.relation_labels, strict=True))
-    made: networkx.MultiDiGraph[Any] = networkx.MultiDiGraph(relations=relations, prefixes=dict(graph.prefixes))
+    made: networkx.MultiDiGraph[Any] = networkx.MultiDiGraph(
+        relations=relations, prefixes=dict(graph.prefixes)
+    )
     ids = list(graph.ids)
     columns = ids, graph.labels, graph.definitions, graph.synonyms, graph.alternative_ids
     for name, label, definition, synonyms, alternatives in zip(*columns, strict=True):
         made.add_node(
-            name, label=label, definition=definition, synonyms=list(synonyms), alternative_ids=list(alternatives)
+            name,
+            label=label,
+            definition=definition,
+            synonyms=list(synonyms),
+            alternative_ids=list(alternatives),
         )
     names = list(graph.relation_ids)
-    made.add_edges_from((ids[head], ids[tail], names[relation]) for head, relation, tail in graph.triples.tolist())
+    made.add_edges_from(
+        (ids[head], ids[tail], names[relation]) for head, relation, tail in graph.triples.tolist()
+    )
     return made

@@ -11,9 +11,9 @@ from urllib.parse import quote
 import pyoxigraph as ox
 
 from ontodex.errors import UnknownEntity, UnknownRelation
+from ontodex.graph import vocabulary as rdf
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.prefixes import contract, expand
-from ontodex.graph.readers.ontologies import vocabulary as rdf
 from ontodex.graph.writers.atomic import replacing
 
 __all__ = ["predictions_as_nquads", "write_nquads"]
@@ -58,7 +58,9 @@ def predictions_as_nquads(graph: KnowledgeGraph, predictions: Iterable[Predictio
         UnknownEntity: If a prediction is about an entity that the graph does not have.
         UnknownRelation: If it has not the relation.
     """
-    return (ox.serialize(_predicted(graph, predictions), format=ox.RdfFormat.N_QUADS) or b"").decode()
+    return (
+        ox.serialize(_predicted(graph, predictions), format=ox.RdfFormat.N_QUADS) or b""
+    ).decode()
 
 
 def _node(name: str, graph: KnowledgeGraph) -> ox.NamedNode:
@@ -78,7 +80,11 @@ def _iri(name: str) -> ox.NamedNode | None:
 def _predicate(name: str, graph: KnowledgeGraph) -> ox.NamedNode:
     """Return the node of a relation: not that of an entity of the same id, unless both are an IRI."""
     node = _node(name, graph)
-    return ox.NamedNode(f"{rdf.RELATIONS}{quote(name, safe='')}") if node.value.startswith(rdf.OURS) else node
+    return (
+        ox.NamedNode(f"{rdf.RELATIONS}{quote(name, safe='')}")
+        if node.value.startswith(rdf.OURS)
+        else node
+    )
 
 
 def _known(
@@ -89,7 +95,8 @@ def _known(
         yield ox.Quad(owner, ox.NamedNode(rdf.SHACL + "prefix"), ox.Literal(prefix))
         yield ox.Quad(owner, ox.NamedNode(rdf.SHACL + "namespace"), ox.Literal(space))
     label, synonym, definition = (
-        ox.NamedNode(name) for name in (rdf.RDFS + "label", rdf.SKOS + "altLabel", rdf.SKOS + "definition")
+        ox.NamedNode(name)
+        for name in (rdf.RDFS + "label", rdf.SKOS + "altLabel", rdf.SKOS + "definition")
     )
     kind, prop = ox.NamedNode(rdf.TYPE), ox.NamedNode(rdf.RDF + "Property")
     for name, text in zip(graph.relation_ids, graph.relation_labels, strict=True):
@@ -119,7 +126,9 @@ def _predicted(graph: KnowledgeGraph, predictions: Iterable[Prediction]) -> Iter
             yield ox.Quad(PLACE, kind, ox.NamedNode(rdf.PREDICTIONS), PLACE)
         yield ox.Quad(*triple, PLACE)
         said = repr((*(node.value for node in triple), float(score)))
-        statement = ox.BlankNode("prediction" + hashlib.blake2b(said.encode(), digest_size=16).hexdigest())
+        statement = ox.BlankNode(
+            "prediction" + hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+        )
         yield ox.Quad(statement, kind, ox.NamedNode(rdf.RDF + "Statement"), PLACE)
         for part, node in zip(parts, triple, strict=True):
             yield ox.Quad(statement, part, node, PLACE)

@@ -38,7 +38,8 @@ def write_tsv(graph: KnowledgeGraph, path: str | Path) -> None:
 
     Example:
         >>> import tempfile
-        >>> from ontodex.graph import GraphBuilder, read
+        >>> from ontodex.graph import GraphBuilder
+        >>> from ontodex.readers import read
         >>> builder = GraphBuilder("pets")
         >>> builder.triple("dog", "is_a", "animal")
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -60,7 +61,14 @@ def write_tsv(graph: KnowledgeGraph, path: str | Path) -> None:
         return
     expect_own_folder(path, TEXTS)
     path.mkdir(parents=True, exist_ok=True)
-    texts = zip(entities, graph.labels, graph.synonyms, graph.definitions, graph.alternative_ids, strict=True)
+    texts = zip(
+        entities,
+        graph.labels,
+        graph.synonyms,
+        graph.definitions,
+        graph.alternative_ids,
+        strict=True,
+    )
     write_rows(
         path / TEXTS,
         [
@@ -85,7 +93,9 @@ def _cleaned(ids: Iterable[str], kind: str) -> list[str]:
     if len(set(cleaned)) < len(cleaned) or "" in cleaned:
         seen: set[str] = set()
         bad = next(name for name in cleaned if not name or name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise GraphError(f"expected {kind} ids that differ by more than white space, found {bad!r} twice or blank")
+        raise GraphError(
+            f"expected {kind} ids that differ by more than white space, found {bad!r} twice or blank"
+        )
     return cleaned
 
 
@@ -99,7 +109,9 @@ def _cell(text: str) -> str:
 
 def _quoted(name: str) -> str:
     """Return a cell of a triple; from one in quotes they would be taken when it is read."""
-    return '"' + name.replace('"', '""') + '"' if name.startswith('"') and name.endswith('"') else name
+    return (
+        '"' + name.replace('"', '""') + '"' if name.startswith('"') and name.endswith('"') else name
+    )
 
 
 def write_rows(path: Path, rows: Iterable[Iterable[str]]) -> None:

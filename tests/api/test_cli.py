@@ -7,15 +7,18 @@ import os
 import numpy as np
 import pytest
 
-from ontodex.cli_answers import _answers, _batches
+from ontodex.cli.answers import _answers, _batches
 from ontodex.errors import UnknownEntity
-from ontodex.graph import read, write_tsv
+from ontodex.graph import write_tsv
+from ontodex.readers import read
 
 
 def test_from_a_file_to_answers(shell, tmp_path, tiny_encoder, small_graph):
     write_tsv(small_graph, tmp_path / "farm")
     index = tmp_path / "farm.odx"
-    status, out, err = shell("build", tmp_path / "farm", "-o", index, "--encoder", tiny_encoder, "--device", "cpu")
+    status, out, err = shell(
+        "build", tmp_path / "farm", "-o", index, "--encoder", tiny_encoder, "--device", "cpu"
+    )
     assert (status, out) == (0, ""), err
     assert "training" in err
     status, out, _ = shell("info", index)
@@ -61,9 +64,14 @@ def test_every_question_answers_in_json(shell, small_index, question):
 
 
 def test_a_file_of_questions_gives_json_lines(shell, small_index):
-    status, out, _ = shell("tails", small_index, "--queries", "-", "-k", "1", stdin="dog\teats\ncat\tlives in\n")
+    status, out, _ = shell(
+        "tails", small_index, "--queries", "-", "-k", "1", stdin="dog\teats\ncat\tlives in\n"
+    )
     assert status == 0
-    assert [json.loads(line)["query"]["head"]["id"] for line in out.splitlines()] == ["ex:dog", "ex:cat"]
+    assert [json.loads(line)["query"]["head"]["id"] for line in out.splitlines()] == [
+        "ex:dog",
+        "ex:cat",
+    ]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_question(shell, small_index, tmp_path):
@@ -81,9 +89,14 @@ def test_predictions_as_rdf(shell, small_index):
 
 def test_a_question_that_makes_no_triples_does_not_cost_the_others(shell, small_index):
     questions = "dog\teats\na strange thing\teats\nex:dgo\teats\ncat\teats\n"
-    status, out, err = shell("tails", small_index, "--queries", "-", "--rdf", "-k", "1", stdin=questions)
+    status, out, err = shell(
+        "tails", small_index, "--queries", "-", "--rdf", "-k", "1", stdin=questions
+    )
     assert (status, out.count("rdf-syntax-ns#Statement")) == (1, 2)
-    assert [json.loads(line)["query"][0] for line in err.splitlines()] == ["a strange thing", "ex:dgo"]
+    assert [json.loads(line)["query"][0] for line in err.splitlines()] == [
+        "a strange thing",
+        "ex:dgo",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -145,8 +158,12 @@ def test_the_others_are_still_asked_together():
     assert len(asked) == 1 + 2 * 9
 
 
-def test_questions_that_are_not_utf8_are_named_and_the_others_answered(shell, small_index, tmp_path):
-    (tmp_path / "questions.tsv").write_bytes("dog\teats\n\nhöhle\teats\ncat\teats\n".encode("latin-1"))
+def test_questions_that_are_not_utf8_are_named_and_the_others_answered(
+    shell, small_index, tmp_path
+):
+    (tmp_path / "questions.tsv").write_bytes(
+        "dog\teats\n\nhöhle\teats\ncat\teats\n".encode("latin-1")
+    )
     status, out, err = shell("tails", small_index, "--queries", tmp_path / "questions.tsv")
     lines = [json.loads(line) for line in out.splitlines()]
     assert (status, err) == (1, "")
@@ -195,7 +212,16 @@ def test_names_are_in_the_language_asked_for(shell, tmp_path, tiny_encoder):
     file, more, index = tmp_path / "pets.ttl", tmp_path / "more.ttl", tmp_path / "pets.odx"
     file.write_text(head + 'ex:dog skos:broader ex:animal ; skos:prefLabel "dog"@en, "Hund"@de .')
     more.write_text(head + 'ex:cat skos:broader ex:animal ; skos:prefLabel "cat"@en, "Katze"@de .')
-    plain = ("--encoder", tiny_encoder, "--no-train", "--no-hierarchy", "--no-entailment", "--device", "cpu", "-q")
+    plain = (
+        "--encoder",
+        tiny_encoder,
+        "--no-train",
+        "--no-hierarchy",
+        "--no-entailment",
+        "--device",
+        "cpu",
+        "-q",
+    )
     status, _, err = shell("build", file, "-o", index, "--language", "de", *plain)
     assert (status, err) == (0, "")
     assert shell("add", index, more, "--language", "de", "-q")[0] == 0

@@ -8,7 +8,15 @@ import pytest
 
 from ontodex.graph import write_tsv
 
-METRICS = {"random.f1", "random.precision", "random.recall", "hard.f1", "hard.precision", "hard.recall", "homonyms"}
+METRICS = {
+    "random.f1",
+    "random.precision",
+    "random.recall",
+    "hard.f1",
+    "hard.precision",
+    "hard.recall",
+    "homonyms",
+}
 
 
 @pytest.fixture(scope="module")
@@ -20,29 +28,68 @@ def farm(tmp_path_factory, small_graph):
 
 def test_from_training_to_parents(shell, tmp_path, tiny_encoder, farm):
     model, index = tmp_path / "farm-hit", tmp_path / "farm.odx"
-    settings = ("--tune", "adapter", "--rank", "4", "--epochs", "2", "--rate", "0.001", "--encoder", tiny_encoder)
+    settings = (
+        "--tune",
+        "adapter",
+        "--rank",
+        "4",
+        "--epochs",
+        "2",
+        "--rate",
+        "0.001",
+        "--encoder",
+        tiny_encoder,
+    )
     status, out, err = shell("train", "hit", farm, "-o", model, *settings, "--device", "cpu")
     assert (status, out) == (0, ""), err
     assert f"wrote {model}" in err
     status, out, err = shell(
-        "eval", "hierarchy", model, farm, "-q", "--pairs", tmp_path / "pairs", "--baseline", "static"
+        "eval",
+        "hierarchy",
+        model,
+        farm,
+        "-q",
+        "--pairs",
+        tmp_path / "pairs",
+        "--baseline",
+        "static",
     )
     assert status == 0, err
     assert {*METRICS, "hop1.recall@10", "static.random.f1"} <= set(json.loads(out))
     assert (tmp_path / "pairs" / "test.jsonl").exists()
-    arguments = ("--encoder", tiny_encoder, "--hierarchy-encoder", model, "--no-train", "--no-entailment", "-q")
+    arguments = (
+        "--encoder",
+        tiny_encoder,
+        "--hierarchy-encoder",
+        model,
+        "--no-train",
+        "--no-entailment",
+        "-q",
+    )
     status, out, err = shell("build", farm, "-o", index, *arguments)
     assert (status, out) == (0, ""), err
     status, out, _ = shell("parents", index, "a young dog", "-k", "3", "--json")
     assert status == 0
     assert all(0 < hit["probability"] < 1 for hit in json.loads(out)["hits"])
-    status, out, err = shell("eval", "hierarchy", index, farm, "-q", "--negatives", "5", "--task", "transfer")
+    status, out, err = shell(
+        "eval", "hierarchy", index, farm, "-q", "--negatives", "5", "--task", "transfer"
+    )
     assert status == 0, err
     assert set(json.loads(out)) >= METRICS
 
 
-def test_a_public_checkpoint_gets_its_rule_from_the_graph(shell, tmp_path, tiny_encoder, other_encoder, farm):
-    arguments = ("--encoder", tiny_encoder, "--hierarchy-encoder", other_encoder, "--no-train", "--no-entailment", "-q")
+def test_a_public_checkpoint_gets_its_rule_from_the_graph(
+    shell, tmp_path, tiny_encoder, other_encoder, farm
+):
+    arguments = (
+        "--encoder",
+        tiny_encoder,
+        "--hierarchy-encoder",
+        other_encoder,
+        "--no-train",
+        "--no-entailment",
+        "-q",
+    )
     status, out, err = shell("build", farm, "-o", tmp_path / "farm.odx", *arguments)
     assert (status, out) == (0, ""), err
     status, out, _ = shell("children", tmp_path / "farm.odx", "animal", "--known", "only", "--tsv")
@@ -53,8 +100,13 @@ def test_a_public_checkpoint_gets_its_rule_from_the_graph(shell, tmp_path, tiny_
 def test_the_relation_of_the_hierarchy_may_have_any_name(shell, tmp_path, tiny_encoder):
     links = "poodle\ttaxon above\tdog\ndog\ttaxon above\tanimal\ncat\ttaxon above\tanimal\ncat\tfears\tdog\n"
     (tmp_path / "pets.tsv").write_text(links)
-    index, more = tmp_path / "pets.odx", ("--encoder", tiny_encoder, "--no-train", "--no-entailment", "-q")
-    status, out, err = shell("build", tmp_path / "pets.tsv", "-o", index, *more, "--hierarchy-relation", "taxon above")
+    index, more = (
+        tmp_path / "pets.odx",
+        ("--encoder", tiny_encoder, "--no-train", "--no-entailment", "-q"),
+    )
+    status, out, err = shell(
+        "build", tmp_path / "pets.tsv", "-o", index, *more, "--hierarchy-relation", "taxon above"
+    )
     assert (status, out) == (0, ""), err
     assert json.loads(shell("info", index)[1])["graph"]["hierarchy_relations"] == ["taxon above"]
     status, out, _ = shell("parents", index, "poodle", "--known", "only", "--json")
@@ -63,7 +115,9 @@ def test_the_relation_of_the_hierarchy_may_have_any_name(shell, tmp_path, tiny_e
     assert shell("add", index, tmp_path / "more.tsv", "-q")[0] == 0
     status, out, _ = shell("parents", index, "hound", "--known", "only", "--json")
     assert {hit["id"] for hit in json.loads(out)["hits"]} == {"dog", "animal"}
-    status, out, err = shell("build", tmp_path / "pets.tsv", "-o", index, *more, "--hierarchy-relation", "taxon abov")
+    status, out, err = shell(
+        "build", tmp_path / "pets.tsv", "-o", index, *more, "--hierarchy-relation", "taxon abov"
+    )
     assert (status, "did you mean 'taxon above'" in err) == (1, True)
 
 
@@ -100,10 +154,16 @@ def test_places(shell, small_index):
     assert out.startswith("parent_id\t")
 
 
-@pytest.mark.parametrize(("command", "found"), [("parents", "hits"), ("children", "hits"), ("place", "placements")])
+@pytest.mark.parametrize(
+    ("command", "found"), [("parents", "hits"), ("children", "hits"), ("place", "placements")]
+)
 def test_new_concepts_in_batches(shell, small_index, tmp_path, command, found):
-    (tmp_path / "new.txt").write_text("a wild dog\n\nex:cat\n" + "a tame hen " * 3333 + "\n", encoding="utf-8")
-    status, out, err = shell(command, small_index, "--queries", tmp_path / "new.txt", "-k", "3", "--device", "cpu")
+    (tmp_path / "new.txt").write_text(
+        "a wild dog\n\nex:cat\n" + "a tame hen " * 3333 + "\n", encoding="utf-8"
+    )
+    status, out, err = shell(
+        command, small_index, "--queries", tmp_path / "new.txt", "-k", "3", "--device", "cpu"
+    )
     assert (status, err) == (0, "")
     lines = [json.loads(line) for line in out.splitlines()]
     assert [line["query"]["text"]["kind"] for line in lines] == ["free text", "id", "free text"]
@@ -112,10 +172,16 @@ def test_new_concepts_in_batches(shell, small_index, tmp_path, command, found):
 
 def test_a_wrong_line_loses_no_answer(shell, small_index, tmp_path):
     (tmp_path / "new.txt").write_text("a wild dog\nex:cat\ntwo\tparts\na cow\n", encoding="utf-8")
-    status, out, err = shell("parents", small_index, "--queries", tmp_path / "new.txt", "-k", "3", "--device", "cpu")
+    status, out, err = shell(
+        "parents", small_index, "--queries", tmp_path / "new.txt", "-k", "3", "--device", "cpu"
+    )
     first, second, wrong, last = (json.loads(line) for line in out.splitlines())
     assert (status, err) == (1, "")
-    assert [one["query"]["text"]["text"] for one in (first, second, last)] == ["a wild dog", "ex:cat", "a cow"]
+    assert [one["query"]["text"]["text"] for one in (first, second, last)] == [
+        "a wild dog",
+        "ex:cat",
+        "a cow",
+    ]
     assert "new.txt:3: expected 1 text(s)" in wrong["error"]
 
 
@@ -156,7 +222,9 @@ def test_an_audit_in_every_form(shell, small_index):
     assert len(out.splitlines()) == 1 + len(rows)
     status, out, _ = shell("audit", small_index, "-k", "3", "--sssom")
     assert status == 0
-    assert len([line for line in out.splitlines() if "semapv:SemanticSimilarityThresholdMatching" in line]) == len(rows)
+    assert len(
+        [line for line in out.splitlines() if "semapv:SemanticSimilarityThresholdMatching" in line]
+    ) == len(rows)
 
 
 def test_pictures(shell, small_index, tmp_path):
@@ -183,7 +251,11 @@ def test_pictures(shell, small_index, tmp_path):
         (("eval", "hierarchy", "INDEX", "FARM", "--task", "transfr"), 2, "did you mean 'transfer'"),
         (("eval", "hierarchy", "INDEX", "FARM", "--baseline", "prob"), 2, "did you mean 'probe'"),
         (("eval", "hierarchy", "INDEX", "FARM", "--negatives", "0"), 2, "--negatives"),
-        (("build", "FARM", "-o", "x", "--no-hierarchy", "--hierarchy-encoder", "HIT"), 2, "found both"),
+        (
+            ("build", "FARM", "-o", "x", "--no-hierarchy", "--hierarchy-encoder", "HIT"),
+            2,
+            "found both",
+        ),
         (("build", "FARM", "-o", "x", "--encoder", "HIT"), 2, "--hierarchy-encoder"),
         (("place", "INDEX"), 2, "--queries"),
         (("place", "INDEX", "dog", "-k", "0"), 2, "-k"),
@@ -210,7 +282,10 @@ def test_failures_say_what_to_do_on_stderr(
 
 @pytest.mark.parametrize(
     ("triples", "says"),
-    [("dog\teats\tcat\n", "is_a"), ("dog\tis_a\tanimal\nanimal\tis_a\tdog\n", "found 1 and 1 that close a circle")],
+    [
+        ("dog\teats\tcat\n", "is_a"),
+        ("dog\tis_a\tanimal\nanimal\tis_a\tdog\n", "found 1 and 1 that close a circle"),
+    ],
     ids=["no hierarchy", "a circle"],
 )
 def test_there_is_nothing_to_learn(shell, tmp_path, triples, says):

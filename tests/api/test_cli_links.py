@@ -21,15 +21,38 @@ def data(tmp_path_factory: pytest.TempPathFactory, small_graph: KnowledgeGraph) 
 def cross(tmp_path_factory: pytest.TempPathFactory, shell, data: Path, tiny_encoder: Path) -> Path:
     folder = tmp_path_factory.mktemp("cross") / "model"
     done = shell(
-        "train", "cross-encoder", data, "-o", folder, "--encoder", tiny_encoder, "--steps", 2, "--device", "cpu"
+        "train",
+        "cross-encoder",
+        data,
+        "-o",
+        folder,
+        "--encoder",
+        tiny_encoder,
+        "--steps",
+        2,
+        "--device",
+        "cpu",
     )
     assert done[0] == 0, done[2]
     assert done[1] == ""
     return folder
 
 
-def test_a_model_of_another_architecture_is_trained_and_evaluated(shell, data, cross, tiny_encoder, tmp_path):
-    train = ("train", "hyper-cl", data, "-o", tmp_path / "m", "--encoder", tiny_encoder, "--steps", 3, "--quiet")
+def test_a_model_of_another_architecture_is_trained_and_evaluated(
+    shell, data, cross, tiny_encoder, tmp_path
+):
+    train = (
+        "train",
+        "hyper-cl",
+        data,
+        "-o",
+        tmp_path / "m",
+        "--encoder",
+        tiny_encoder,
+        "--steps",
+        3,
+        "--quiet",
+    )
     done = shell(*train, "--architecture", "concat", "--device", "cpu")
     assert done[0] == 0, done[2]
     config = json.loads((tmp_path / "m" / "hyper_cl" / "config.json").read_text())
@@ -39,7 +62,9 @@ def test_a_model_of_another_architecture_is_trained_and_evaluated(shell, data, c
         for more in ((), ("--rerank", cross, "--top", 30, "--hops", 1))
     )
     assert plain[0] == better[0] == 0, plain[2] + better[2]
-    assert json.loads(plain[1]).keys() == json.loads(better[1]).keys() >= {"mrr", "hits@10", "head.mr"}
+    assert (
+        json.loads(plain[1]).keys() == json.loads(better[1]).keys() >= {"mrr", "hits@10", "head.mr"}
+    )
     assert json.loads(plain[1]) != json.loads(better[1])
 
 
@@ -79,7 +104,9 @@ def test_settings_that_make_no_sense_are_wrong_usage(shell, data, tmp_path, more
 
 
 def test_a_folder_without_a_cross_encoder(shell, small_index, tiny_encoder):
-    code, stdout, stderr = shell("tails", small_index, "dog", "eats", "--rerank", tiny_encoder, "--device", "cpu")
+    code, stdout, stderr = shell(
+        "tails", small_index, "dog", "eats", "--rerank", tiny_encoder, "--device", "cpu"
+    )
     assert (code, stdout) == (1, "")
     assert "expected a cross-encoder of triples" in stderr
 
@@ -89,13 +116,22 @@ def test_missing_links(shell, small_index, tmp_path):
     assert done[0] == 0, done[2]
     assert done[1].startswith("missing: all relations\n")
     read, table, rdf = (
-        shell("missing", small_index, "eats", "-k", 3, "--no-linked", "--device", "cpu", "-q", form)[1]
+        shell(
+            "missing", small_index, "eats", "-k", 3, "--no-linked", "--device", "cpu", "-q", form
+        )[1]
         for form in ("--json", "--tsv", "--rdf")
     )
     links = json.loads(read)["links"]
     assert {link["relation_label"] for link in links} == {"eats"}
-    assert table.splitlines()[0].split("\t")[:4] == ["head", "head_label", "relation", "relation_label"]
-    assert [row.split("\t")[4] for row in table.splitlines()[1:]] == [link["tail"] for link in links]
+    assert table.splitlines()[0].split("\t")[:4] == [
+        "head",
+        "head_label",
+        "relation",
+        "relation_label",
+    ]
+    assert [row.split("\t")[4] for row in table.splitlines()[1:]] == [
+        link["tail"] for link in links
+    ]
     (tmp_path / "more.tsv").write_text(table)
     given = ("--also-known", tmp_path / "more.tsv", "--json", "--device", "cpu")
     again = shell("missing", small_index, "eats", "-k", 3, *given)
@@ -132,5 +168,7 @@ def test_why_an_answer_is_one(shell, small_index):
     ):
         status, stdout, stderr = shell(*asked, *wrong)
         assert (status, stdout, message in stderr) == (expected, "", True)
-    status, _, stderr = shell("why", small_index, "dog", "eats", "nothing of the kind", "--device", "cpu")
+    status, _, stderr = shell(
+        "why", small_index, "dog", "eats", "nothing of the kind", "--device", "cpu"
+    )
     assert (status, "expected an entity of the graph" in stderr) == (1, True)

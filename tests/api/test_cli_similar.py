@@ -5,7 +5,7 @@ from inspect import signature
 
 import pytest
 
-from ontodex.cli import similar
+from ontodex.cli.app import similar
 from ontodex.engine.conditions import DISK, MEMORY
 from tests.plain import build_plain
 
@@ -24,7 +24,9 @@ def test_answers_under_a_relation_and_any_text(shell, condition_index):
 
 
 def test_answers_a_file_of_questions(shell, condition_index):
-    status, out, _ = shell("similar", condition_index, "--condition", "eats", "--queries", "-", stdin="dog\nwhale\n")
+    status, out, _ = shell(
+        "similar", condition_index, "--condition", "eats", "--queries", "-", stdin="dog\nwhale\n"
+    )
     assert status == 0
     read = [json.loads(line)["query"] for line in out.splitlines()]
     assert [(query["text"]["id"], query["condition"]["id"]) for query in read] == [
@@ -35,17 +37,27 @@ def test_answers_a_file_of_questions(shell, condition_index):
 
 @pytest.mark.parametrize(
     ("condition", "status", "says"),
-    [("", 2, "condition: expected"), ("ex:eatss", 1, "ex:eats"), ("wild " * 80, 2, "as many tokens")],
+    [
+        ("", 2, "condition: expected"),
+        ("ex:eatss", 1, "ex:eats"),
+        ("wild " * 80, 2, "as many tokens"),
+    ],
 )
 def test_says_what_is_wrong_with_a_condition(shell, condition_index, condition, status, says):
-    found, out, err = shell("similar", condition_index, "dog", "--condition", condition, "--device", "cpu")
+    found, out, err = shell(
+        "similar", condition_index, "dog", "--condition", condition, "--device", "cpu"
+    )
     assert (found, out) == (status, "")
     assert says in err
 
 
-def test_an_index_with_nothing_trained_says_how_to_get_conditions(shell, small_graph, tiny_encoder, tmp_path):
+def test_an_index_with_nothing_trained_says_how_to_get_conditions(
+    shell, small_graph, tiny_encoder, tmp_path
+):
     build_plain(small_graph, tmp_path / "farm.odx", tiny_encoder).close()
-    status, _, err = shell("similar", tmp_path / "farm.odx", "dog", "--condition", "eats", "--device", "cpu")
+    status, _, err = shell(
+        "similar", tmp_path / "farm.odx", "dog", "--condition", "eats", "--device", "cpu"
+    )
     assert (status, "ontodex train condition" in err) == (1, True)
 
 
@@ -56,11 +68,16 @@ def test_projections_of_relations_serve_as_conditions(shell, small_index):
 
 @pytest.mark.parametrize("budget", ["--condition-memory", "--condition-disk"])
 def test_budgets_can_be_set(shell, condition_index, budget):
-    status, _, err = shell("similar", condition_index, "dog", "--condition", "eats", budget, "10", "--device", "cpu")
+    status, _, err = shell(
+        "similar", condition_index, "dog", "--condition", "eats", budget, "10", "--device", "cpu"
+    )
     assert status == 2
     assert f"{budget[2:].replace('-', '_')}: expected at least" in err
 
 
 def test_budgets_are_those_of_python():
     parameters = signature(similar).parameters
-    assert [parameters[name].default for name in ("condition_memory", "condition_disk")] == [MEMORY, DISK]
+    assert [parameters[name].default for name in ("condition_memory", "condition_disk")] == [
+        MEMORY,
+        DISK,
+    ]

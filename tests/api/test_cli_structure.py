@@ -11,7 +11,15 @@ def test_structure_is_built_searched_and_evaluated(shell, tmp_path, tiny_encoder
     for split, part in (("train", links[80:]), ("valid", links[:60]), ("test", links[60:80])):
         (folder / f"{split}.txt").write_text("\n".join(part) + "\n")
     status, _, err = shell(
-        "build", folder, "-o", index, "--encoder", tiny_encoder, "--no-entailment", "--device", "cpu"
+        "build",
+        folder,
+        "-o",
+        index,
+        "--encoder",
+        tiny_encoder,
+        "--no-entailment",
+        "--device",
+        "cpu",
     )
     assert status == 0, err
     assert "structure" in err  # its progress
@@ -22,12 +30,27 @@ def test_structure_is_built_searched_and_evaluated(shell, tmp_path, tiny_encoder
         status, out, err = shell("eval", "kgc", index, folder, "--split", "valid", "--score", score)
         assert status == 0, err
         found[score] = json.loads(out)["mrr"]
-    assert min(found["all"], found["structure"]) > 0.8  # a number's text does not say what follows it
+    assert (
+        min(found["all"], found["structure"]) > 0.8
+    )  # a number's text does not say what follows it
     assert found["text"] < 0.5
     status, _, err = shell("eval", "kgc", index, folder, "--score", "best")
-    assert (status, "expected one of all, text, structure, precedents, found 'best'" in err) == (2, True)
+    assert (status, "expected one of all, text, structure, precedents, found 'best'" in err) == (
+        2,
+        True,
+    )
     assert (
-        shell("build", folder, "-o", index, "--encoder", tiny_encoder, "--no-structure", "--no-entailment", "-q")[0]
+        shell(
+            "build",
+            folder,
+            "-o",
+            index,
+            "--encoder",
+            tiny_encoder,
+            "--no-structure",
+            "--no-entailment",
+            "-q",
+        )[0]
         == 0
     )
     status, _, err = shell("eval", "kgc", index, folder, "--score", "structure")

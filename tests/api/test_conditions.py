@@ -28,7 +28,10 @@ def test_from_a_graph_to_figures(shell, tmp_path, tiny_encoder, farm):
     assert (status, out) == (0, ""), err
     assert f"wrote {rows}" in err
     names = ("train", "valid", "test", "test-unseen-conditions", "test-unseen-entities")
-    assert {path.name for path in rows.iterdir()} == {*(f"{name}.csv" for name in names), "settings.json"}
+    assert {path.name for path in rows.iterdir()} == {
+        *(f"{name}.csv" for name in names),
+        "settings.json",
+    }
     common = ("--encoder", tiny_encoder, "--rank", "8", "--epochs", "1", "--device", "cpu")
     files = ("--csts", rows / "train.csv", "--valid", rows / "valid.csv")
     status, out, err = shell("train", "condition", *files, "-o", model, *common)
@@ -47,7 +50,12 @@ def test_bad_input_on_the_command_line(shell, tmp_path, farm):
     rows = tmp_path / "rows.csv"
     rows.write_text("sentence1,sentence2,condition,label\na,b,c,9\n")
     model = tmp_path / "model"
-    for arguments in ((), (farm, "--csts", rows, "--valid", rows), ("--csts", rows), (farm, "--valid", rows)):
+    for arguments in (
+        (),
+        (farm, "--csts", rows, "--valid", rows),
+        ("--csts", rows),
+        (farm, "--valid", rows),
+    ):
         status, out, err = shell("train", "condition", *arguments, "-o", model)
         assert (status, out) == (2, "")
         assert "expected files of a graph, or --csts and --valid" in err
@@ -62,7 +70,8 @@ def test_bad_input_on_the_command_line(shell, tmp_path, farm):
 
 def test_what_may_be_trained_on(small_graph, tiny_encoder, tmp_path):
     pairs = ontodex.conditional_pairs(
-        small_graph, settings=ontodex.ConditionalPairsSettings(unseen_conditions=0.0, unseen_entities=0.0)
+        small_graph,
+        settings=ontodex.ConditionalPairsSettings(unseen_conditions=0.0, unseen_entities=0.0),
     )
     common = {"encoder": tiny_encoder, "training": QUICK, "device": "cpu", "quiet": True}
     whole = ontodex.train_condition(pairs, tmp_path / "pairs", **common)

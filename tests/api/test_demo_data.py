@@ -8,7 +8,8 @@ import pytest
 
 from ontodex.demo_data import write_hpo, write_schema_org
 from ontodex.errors import OntodexError
-from ontodex.graph import KnowledgeGraph, read
+from ontodex.graph import KnowledgeGraph
+from ontodex.readers import read
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,9 @@ def test_schema_org_says_what_it_should(schema: KnowledgeGraph) -> None:
     assert linked(schema, "Person", "is a") == {"Thing"}
     assert linked(schema, "Person", "works for") == {"Organization"}
     assert linked(schema, "Person", "schema:birthDate") == {"Date"}
-    assert schema.definitions[row(schema, "Person")] == "A person (alive, dead, undead, or fictional)."
+    assert (
+        schema.definitions[row(schema, "Person")] == "A person (alive, dead, undead, or fictional)."
+    )
     assert schema.hierarchy_relations == (schema.find_relation("rdfs:subClassOf")[0],)
 
 
@@ -78,7 +81,12 @@ def test_hpo_has_its_size(hpo: KnowledgeGraph) -> None:
     assert 4_500 <= kinds["NCBIGene"] <= 6_000
     assert 12_000 <= kinds["OMIM"] + kinds["ORPHA"] + kinds["DECIPHER"] <= 14_000
     found = triples_by_relation(hpo)
-    assert set(found) == {"is_a", "has_phenotype", "has_mode_of_inheritance", "associated_with_disease"}
+    assert set(found) == {
+        "is_a",
+        "has_phenotype",
+        "has_mode_of_inheritance",
+        "associated_with_disease",
+    }
     assert 240_000 <= found["has_phenotype"] <= 260_000
     assert 8_000 <= found["has_mode_of_inheritance"] <= 10_000
     assert 11_000 <= found["associated_with_disease"] <= 14_000
@@ -88,7 +96,9 @@ def test_hpo_says_what_it_should(hpo: KnowledgeGraph) -> None:
     assert hpo.ids[row(hpo, "Marfan syndrome")] == "OMIM:154700"
     assert "Arachnodactyly" in linked(hpo, "Marfan syndrome", "has phenotype")
     assert "Arachnodactyly" in linked(hpo, "ORPHA:558", "has phenotype")
-    assert linked(hpo, "OMIM:154700", "has mode of inheritance") == {"Autosomal dominant inheritance"}
+    assert linked(hpo, "OMIM:154700", "has mode of inheritance") == {
+        "Autosomal dominant inheritance"
+    }
     assert "Marfan syndrome" in linked(hpo, "FBN1", "associated with disease")
     assert hpo.ids[row(hpo, "FBN1")] == "NCBIGene:2200"
     assert hpo.ids[row(hpo, "insomnia")] == "HP:0100785"

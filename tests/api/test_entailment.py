@@ -11,8 +11,13 @@ from scipy.stats import bootstrap
 import ontodex
 from ontodex.encoders.gauss_cse import GaussCSE
 from ontodex.errors import EncoderError, ReadError, SettingsError
-from ontodex.graph import EntailmentPairs, write_tsv
-from ontodex.graph.entailment_pairs import CONTRADICTION, ENTAILMENT, NEUTRAL
+from ontodex.graph import write_tsv
+from ontodex.trainers.data.entailment_pairs import (
+    CONTRADICTION,
+    ENTAILMENT,
+    NEUTRAL,
+    EntailmentPairs,
+)
 from ontodex.trainers.entailment.evaluation import Judged, evaluate_judged, judge, mcnemar
 
 ANIMALS = ("dog", "cat", "cow", "wolf", "fox", "hen")
@@ -34,7 +39,9 @@ def test_from_judgements_to_answers(shell, tmp_path, tiny_encoder, small_graph, 
     model, index, graph = tmp_path / "model", tmp_path / "farm.odx", tmp_path / "farm"
     write_tsv(small_graph, graph)
     settings = ("--tune", "adapter", "--epochs", "4", "--encoder", tiny_encoder, "--device", "cpu")
-    status, out, err = shell("train", "gauss-cse", "--nli", nli, "--valid", nli, "-o", model, *settings)
+    status, out, err = shell(
+        "train", "gauss-cse", "--nli", nli, "--valid", nli, "-o", model, *settings
+    )
     assert (status, out) == (0, ""), err
     assert f"wrote {model}" in err
     status, out, err = shell("eval", "nli", model, nli, "--against", model, "--valid", nli)
@@ -43,7 +50,15 @@ def test_from_judgements_to_answers(shell, tmp_path, tiny_encoder, small_graph, 
     assert found["pairs"] == 36
     assert found["accuracy"] == found["against.accuracy"] >= 5 / 6
     assert found["mcnemar.p"] == 1.0
-    arguments = ("--encoder", tiny_encoder, "--entailment-encoder", model, "--no-train", "--no-hierarchy", "-q")
+    arguments = (
+        "--encoder",
+        tiny_encoder,
+        "--entailment-encoder",
+        model,
+        "--no-train",
+        "--no-hierarchy",
+        "-q",
+    )
     status, out, err = shell("build", graph, "-o", index, *arguments)
     assert (status, out) == (0, ""), err
     for command in ("entailed-by", "entailing"):
@@ -55,14 +70,20 @@ def test_from_judgements_to_answers(shell, tmp_path, tiny_encoder, small_graph, 
     status, out, _ = shell("entails", index, "the dog lives in the farm", "the dog", "--json")
     assert status == 0
     assert json.loads(out)["forward"]["entailed"] in (True, False)
-    status, out, _ = shell("entails", index, "--queries", "-", stdin="the dog\ta dog\nthe cat\ta cat\n")
-    assert [json.loads(line)["direction"] in ("forward", "backward") for line in out.splitlines()] == [True, True]
+    status, out, _ = shell(
+        "entails", index, "--queries", "-", stdin="the dog\ta dog\nthe cat\ta cat\n"
+    )
+    assert [
+        json.loads(line)["direction"] in ("forward", "backward") for line in out.splitlines()
+    ] == [True, True]
 
 
 def test_a_graph_is_learnt_from_on_the_command_line(shell, tmp_path, tiny_encoder, small_graph):
     write_tsv(small_graph, tmp_path / "farm")
     settings = ("--epochs", "1", "--encoder", tiny_encoder, "--device", "cpu", "-q")
-    status, out, err = shell("train", "gauss-cse", tmp_path / "farm", "-o", tmp_path / "model", *settings)
+    status, out, err = shell(
+        "train", "gauss-cse", tmp_path / "farm", "-o", tmp_path / "model", *settings
+    )
     assert (status, out, err) == (0, "", "")
     assert GaussCSE.is_at(tmp_path / "model")
 
@@ -72,7 +93,11 @@ def test_a_graph_is_learnt_from_on_the_command_line(shell, tmp_path, tiny_encode
     [
         (("train", "gauss-cse", "-o", "m"), 2, "expected files of a graph, or --nli"),
         (("train", "gauss-cse", "-o", "m", "--nli", "none.tsv"), 1, "none of this name"),
-        (("build", "x.tsv", "-o", "m", "--no-entailment", "--entailment-encoder", "y"), 2, "found both"),
+        (
+            ("build", "x.tsv", "-o", "m", "--no-entailment", "--entailment-encoder", "y"),
+            2,
+            "found both",
+        ),
         (("eval", "nli", "nothing-here/model", "none.tsv"), 1, "none of this name"),
     ],
 )
@@ -102,7 +127,11 @@ def test_other_encoders_are_refused(tiny_encoder, tiny_gauss, tiny_hit, small_gr
 def test_figures_are_their_definitions():
     rng = np.random.default_rng(0)
     rows = [(f"a premise of words {i}", f"h {i}", int(rng.integers(3))) for i in range(400)]
-    rows += [("one", "two", ENTAILMENT), ("two", "one", ENTAILMENT), ("short", "a much longer text", ENTAILMENT)]
+    rows += [
+        ("one", "two", ENTAILMENT),
+        ("two", "one", ENTAILMENT),
+        ("short", "a much longer text", ENTAILMENT),
+    ]
     pairs = EntailmentPairs.of(rows)
     forward, backward = rng.random((2, len(pairs)))
     judged = Judged(forward, backward, rng.random(len(pairs)) < 0.5)
@@ -117,11 +146,17 @@ def test_figures_are_their_definitions():
     assert found["direction.variance"] == pytest.approx(judged.wider[one_way].mean())
     longer = np.array([len(p.split()) > len(h.split()) for p, h, _ in rows])
     assert found["direction.length"] == pytest.approx(longer[one_way].mean())
-    for name, label in (("entailment", ENTAILMENT), ("neutral", NEUTRAL), ("contradiction", CONTRADICTION)):
+    for name, label in (
+        ("entailment", ENTAILMENT),
+        ("neutral", NEUTRAL),
+        ("contradiction", CONTRADICTION),
+    ):
         assert found[f"label.{name}"] == pytest.approx(right[pairs.labels == label].mean())
     assert "label.not_entailment" not in found
     assert found["ratio.1-inf"] == float(right[-1])
-    interval = bootstrap((right,), np.mean, n_resamples=2000, method="percentile", rng=np.random.default_rng(0))
+    interval = bootstrap(
+        (right,), np.mean, n_resamples=2000, method="percentile", rng=np.random.default_rng(0)
+    )
     assert found["accuracy.low"] == pytest.approx(interval.confidence_interval.low, abs=0.02)
     assert found["accuracy.high"] == pytest.approx(interval.confidence_interval.high, abs=0.02)
 

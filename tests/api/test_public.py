@@ -27,14 +27,22 @@ SPINS, SHAPES, WAITING = "GOMP_SPINCOUNT", "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "O
 
 @pytest.mark.parametrize(
     ("own", "said"),
-    [({}, ("1000", "128")), ({SPINS: "7", SHAPES: "9"}, ("7", "9")), ({WAITING: "active"}, ("None", "128"))],
+    [
+        ({}, ("1000", "128")),
+        ({SPINS: "7", SHAPES: "9"}, ("7", "9")),
+        ({WAITING: "active"}, ("None", "128")),
+    ],
 )
 def test_threads_wait_briefly_and_few_shapes_are_kept_unless_the_user_says_how(
     own: dict[str, str], said: tuple[str, str]
 ) -> None:
-    bare = {name: value for name, value in os.environ.items() if name not in (SPINS, SHAPES, WAITING)}
+    bare = {
+        name: value for name, value in os.environ.items() if name not in (SPINS, SHAPES, WAITING)
+    }
     code = f"import ontodex, os; print(os.environ.get('{SPINS}'), os.environ.get('{SHAPES}'))"
-    done = subprocess.run([sys.executable, "-c", code], env=bare | own, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=bare | own, capture_output=True, text=True, check=True
+    )
     assert tuple(done.stdout.split()) == said
 
 
@@ -49,14 +57,32 @@ def test_a_lone_name_serves_where_a_list_may_stand(own_index, tiny_encoder, smal
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda graph, path: ontodex.open(None), "path: expected the folder of an index, found None"),
+        (
+            lambda graph, path: ontodex.open(None),
+            "path: expected the folder of an index, found None",
+        ),
         (lambda graph, path: ontodex.open(""), "path: expected the folder of an index, found ''"),
-        (lambda graph, path: ontodex.build(graph, None), "path: expected the folder of an index, found None"),
-        (lambda graph, path: ontodex.add(graph, 5), "path: expected the folder of an index, found 5"),
-        (lambda graph, path: ontodex.remove([], path), "entities: expected names of entities to remove, found none"),
-        (lambda graph, path: ontodex.remove([5], path), "entity: expected a CURIE, an IRI, a label or words, found 5"),
+        (
+            lambda graph, path: ontodex.build(graph, None),
+            "path: expected the folder of an index, found None",
+        ),
+        (
+            lambda graph, path: ontodex.add(graph, 5),
+            "path: expected the folder of an index, found 5",
+        ),
+        (
+            lambda graph, path: ontodex.remove([], path),
+            "entities: expected names of entities to remove, found none",
+        ),
+        (
+            lambda graph, path: ontodex.remove([5], path),
+            "entity: expected a CURIE, an IRI, a label or words, found 5",
+        ),
         (lambda graph, path: ontodex.remove(5, path), "expected a list of names, found 5"),
-        (lambda graph, path: ontodex.open(path, condition_memory="1GB"), "condition_memory: expected a whole number"),
+        (
+            lambda graph, path: ontodex.open(path, condition_memory="1GB"),
+            "condition_memory: expected a whole number",
+        ),
         (
             lambda graph, path: ontodex.evaluate_kgc(path, graph, rerank=path, top=0),
             "top: expected a whole number of at least 1",

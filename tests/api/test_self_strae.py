@@ -14,14 +14,31 @@ from ontodex.errors import EncoderError, IndexMismatch, ReadError, SettingsError
 from ontodex.graph import GraphBuilder
 from tests.plain import build_plain
 
-WORDS = ("dog", "cat", "cow", "hen", "wolf", "barn", "field", "forest", "runs", "sleeps", "in", "the", "over", "a")
+WORDS = (
+    "dog",
+    "cat",
+    "cow",
+    "hen",
+    "wolf",
+    "barn",
+    "field",
+    "forest",
+    "runs",
+    "sleeps",
+    "in",
+    "the",
+    "over",
+    "a",
+)
 
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory):
     draw = random.Random(0)
     path = tmp_path_factory.mktemp("text") / "farm.txt"
-    path.write_text("".join(" ".join(draw.choices(WORDS, k=draw.randint(3, 9))) + "\n" for _ in range(300)))
+    path.write_text(
+        "".join(" ".join(draw.choices(WORDS, k=draw.randint(3, 9))) + "\n" for _ in range(300))
+    )
     return path
 
 
@@ -53,7 +70,11 @@ def test_phrases_answer_with_what_matched(engine):
     hits = engine.search("in the forest", k=3, spans=True)
     assert len({hit.id for hit in hits}) == 3
     trees = engine.index.text_encoder.structured.trees(["wolf", "The wolf runs in the forest."])
-    spans = {tree.span(number): tree.vectors[number] for tree in trees for number in range(len(tree.nodes))}
+    spans = {
+        tree.span(number): tree.vectors[number]
+        for tree in trees
+        for number in range(len(tree.nodes))
+    }
     asked = engine.index.text_encoder.encode(["in the forest"])[0]
     best = max(spans, key=lambda span: float(spans[span] @ asked))
     wolf = next(hit for hit in hits if hit.id == "ex:wolf")
@@ -65,20 +86,26 @@ def test_phrases_answer_with_what_matched(engine):
 def test_phrases_have_vectors_for_other_programs(engine):
     found, query = engine.embeddings("span"), engine.embed(["in the forest"], "span")[0]
     scores = found.vectors @ query
-    wolf = next(hit for hit in engine.search("in the forest", k=3, spans=True) if hit.id == "ex:wolf")
+    wolf = next(
+        hit for hit in engine.search("in the forest", k=3, spans=True) if hit.id == "ex:wolf"
+    )
     of_wolf = [at for at, owner in enumerate(found.ids) if owner == "ex:wolf"]
     best = max(of_wolf, key=lambda at: scores[at])
     assert (found.texts[best], scores[best]) == (wolf.text, pytest.approx(wolf.score, abs=1e-5))
 
 
 def test_more_answers_than_entities_are_all(engine):
-    assert {hit.id for hit in engine.search("barn", k=50, spans=True)} == {"ex:dog", "ex:cow", "ex:wolf"}
+    assert {hit.id for hit in engine.search("barn", k=50, spans=True)} == {
+        "ex:dog",
+        "ex:cow",
+        "ex:wolf",
+    }
     assert [len(hits) for hits in engine.search_batch(["barn", "dog"], k=2, spans=True)] == [2, 2]
     by_id, by_label = engine.search_batch(
         ["ex:dog", engine.graph.labels[engine.graph.find("ex:dog")[0]]], k=2, spans=True
     )
     assert [hit.score for hit in by_id] == pytest.approx([hit.score for hit in by_label])
-    assert by_id.readings["text"].id == "ex:dog"
+    assert by_id.resolutions["text"].id == "ex:dog"
 
 
 def test_an_index_without_phrases_is_built_anew_with_them(model, tmp_path):
@@ -94,7 +121,11 @@ def test_an_added_entity_has_phrases_too_and_no_others_are_encoded(model, tmp_pa
     builder = GraphBuilder("more")
     builder.entity("ex:hen", "hen", [], "A hen runs.")
     encoded, encode = [], TextEncoder._encode_unique
-    monkeypatch.setattr(TextEncoder, "_encode_unique", lambda self, texts: encoded.extend(texts) or encode(self, texts))
+    monkeypatch.setattr(
+        TextEncoder,
+        "_encode_unique",
+        lambda self, texts: encoded.extend(texts) or encode(self, texts),
+    )
     with ontodex.add(builder.build(), path, quiet=True) as engine:
         assert engine.search("A hen runs.", k=1, spans=True)[0].id == "ex:hen"
     assert "A hen runs." in encoded
@@ -145,7 +176,12 @@ def test_what_tunes_a_transformer_refuses_it(train, model, small_graph, tmp_path
 def test_trains_on_what_a_graph_says(tmp_path):
     builder = GraphBuilder("many")
     for number in range(120):
-        builder.entity(f"ex:{number}", f"{WORDS[number % 5]} number {number % 7}", [], "It runs over the field.")
+        builder.entity(
+            f"ex:{number}",
+            f"{WORDS[number % 5]} number {number % 7}",
+            [],
+            "It runs over the field.",
+        )
     settings = ontodex.SelfStrAETraining(channels=8, epochs=1, batch=64, evaluations=1)
     ontodex.train_self_strae(builder.build(), tmp_path / "m", training=settings, quiet=True)
     assert TextEncoder(tmp_path / "m").dim == 16
@@ -153,7 +189,18 @@ def test_trains_on_what_a_graph_says(tmp_path):
 
 def test_from_text_to_answers_on_the_command_line(shell, text, tmp_path):
     model, index, sts = tmp_path / "model", tmp_path / "farm.odx", tmp_path / "sts.tsv"
-    arguments = ("--dimension", "32", "--channels", "16", "--epochs", "2", "--batch", "64", "--device", "cpu")
+    arguments = (
+        "--dimension",
+        "32",
+        "--channels",
+        "16",
+        "--epochs",
+        "2",
+        "--batch",
+        "64",
+        "--device",
+        "cpu",
+    )
     status, out, err = shell("train", "self-strae", text, "-o", model, *arguments)
     assert (status, out) == (0, ""), err
     assert "300 sentences" in err
@@ -181,7 +228,16 @@ def test_from_text_to_answers_on_the_command_line(shell, text, tmp_path):
     graph = tmp_path / "graph.tsv"
     graph.write_text("head\trelation\ttail\ndog in the barn\tnear\tcow in the field\n")
     status, out, err = shell(
-        "build", graph, "-o", index, "--encoder", model, "--spans", "--no-train", "--no-entailment", "-q"
+        "build",
+        graph,
+        "-o",
+        index,
+        "--encoder",
+        model,
+        "--spans",
+        "--no-train",
+        "--no-entailment",
+        "-q",
     )
     assert status == 0, err
     status, out, err = shell("search", index, "in the barn", "--spans", "--json")
@@ -222,6 +278,9 @@ def test_evaluating_any_text_encoder(tiny_encoder, tmp_path):
     other.parent.mkdir()
     other.write_text("dog\tcat\t5\nbarn\tsea\t1\n")
     both = ontodex.evaluate_sts(tiny_encoder, [sts, other])
-    assert {path: figures["pairs"] for path, figures in both.items()} == {str(sts): 3, str(other): 2}
+    assert {path: figures["pairs"] for path, figures in both.items()} == {
+        str(sts): 3,
+        str(other): 2,
+    }
     with pytest.raises(ReadError):
         ontodex.evaluate_sts(tiny_encoder, tmp_path / "none.tsv")

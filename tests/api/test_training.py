@@ -11,27 +11,36 @@ import ontodex
 from ontodex.encoders.hit import HiT
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, GraphError, IndexMismatch, SettingsError, TrainingError
-from ontodex.graph import GraphBuilder, ReadWarning, hierarchy_task
-from ontodex.indexers.storage.manifest import Manifest
+from ontodex.graph import GraphBuilder, ReadWarning
 from ontodex.indexing import load_hierarchy_encoder
+from ontodex.storage.manifest import Manifest
+from ontodex.trainers.data.task_files import hierarchy_task
 from tests.plain import build_plain
 
 
 @pytest.mark.parametrize("other", ["tiny_gauss", "links", "conditions"])
-def test_an_encoder_of_another_kind_is_none_for_hierarchies(other, request, tmp_path, tiny_encoder, small_graph):
+def test_an_encoder_of_another_kind_is_none_for_hierarchies(
+    other, request, tmp_path, tiny_encoder, small_graph
+):
     if other == "links":
         folder, what = tmp_path / "links", "Hyper-CL"
         training = ontodex.HyperCLTraining(steps=2, queries=16)
-        ontodex.train_hyper_cl(small_graph, folder, encoder=tiny_encoder, training=training, device="cpu", quiet=True)
+        ontodex.train_hyper_cl(
+            small_graph, folder, encoder=tiny_encoder, training=training, device="cpu", quiet=True
+        )
     elif other == "conditions":
         folder, what = tmp_path / "conditions", "condition"
         training = ontodex.ConditionTraining(epochs=1)
         settings = ontodex.ConditionalPairsSettings(unseen_entities=0.0, unseen_conditions=0.0)
         pairs = ontodex.conditional_pairs(small_graph, settings=settings)
-        ontodex.train_condition(pairs, folder, encoder=tiny_encoder, training=training, device="cpu", quiet=True)
+        ontodex.train_condition(
+            pairs, folder, encoder=tiny_encoder, training=training, device="cpu", quiet=True
+        )
     else:
         folder, what = request.getfixturevalue(other), "GaussCSE"
-    with pytest.raises(EncoderError, match=f"expected a HiT encoder, for hierarchies, found a {what} encoder"):
+    with pytest.raises(
+        EncoderError, match=f"expected a HiT encoder, for hierarchies, found a {what} encoder"
+    ):
         load_hierarchy_encoder(str(folder), "cpu")
 
 
@@ -43,7 +52,9 @@ def test_a_rank_is_at_most_the_dimension_by_default():
         ontodex.HyperCLTraining(rank=32).network(16)
 
 
-def test_a_link_that_closes_a_circle_is_told_of_when_it_is_added(tmp_path, tiny_encoder, small_graph):
+def test_a_link_that_closes_a_circle_is_told_of_when_it_is_added(
+    tmp_path, tiny_encoder, small_graph
+):
     build_plain(small_graph, tmp_path / "x.odx", tiny_encoder).close()
     builder = GraphBuilder("wrong")
     builder.triple("ex:animal", "is_a", "ex:dog")
@@ -68,12 +79,24 @@ def flat():
 
 
 def test_a_flat_hierarchy_holds_links_out(flat, tiny_encoder, tmp_path):
-    with pytest.warns(UserWarning, match="flat hierarchy, 0 subsumptions follow from its 100 links"):
+    with pytest.warns(
+        UserWarning, match="flat hierarchy, 0 subsumptions follow from its 100 links"
+    ):
         task = hierarchy_task(flat)
-    assert (task.settings.task, len(task.train), len(task.valid), len(task.test)) == ("mixed-hop", 90, 5, 5)
+    assert (task.settings.task, len(task.train), len(task.valid), len(task.test)) == (
+        "mixed-hop",
+        90,
+        5,
+        5,
+    )
     with pytest.warns(UserWarning, match="mixed-hop"):
         encoder = ontodex.train_hit(
-            flat, tmp_path / "m", encoder=tiny_encoder, training=ontodex.HiTTraining(**QUICK), device="cpu", quiet=True
+            flat,
+            tmp_path / "m",
+            encoder=tiny_encoder,
+            training=ontodex.HiTTraining(**QUICK),
+            device="cpu",
+            quiet=True,
         )
     assert encoder.rule is not None
     found = ontodex.evaluate_hierarchy(tmp_path / "m", flat, device="cpu")
@@ -87,7 +110,9 @@ def test_what_is_named_is_not_warned_about(flat, small_graph):
     assert hierarchy_task(small_graph).settings.task == "multi-hop"
 
 
-def test_an_adapter_finds_its_text_encoder_from_everywhere(flat, tiny_encoder, tmp_path, monkeypatch):
+def test_an_adapter_finds_its_text_encoder_from_everywhere(
+    flat, tiny_encoder, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tiny_encoder.parent)
     ontodex.train_hit(
         flat,
@@ -126,7 +151,9 @@ def test_circles_and_several_roots_are_no_hindrance(tiny_encoder, tiny_hit, tmp_
     assert {hit.id for hit in children} == {f"{place} b" for place in range(8)}
 
 
-@pytest.mark.parametrize("links", [[("dog", "dog")], [("dog", "animal")]], ids=["its own parent", "one link"])
+@pytest.mark.parametrize(
+    "links", [[("dog", "dog")], [("dog", "animal")]], ids=["its own parent", "one link"]
+)
 @pytest.mark.filterwarnings("ignore::ontodex.graph.ReadWarning")
 def test_the_smallest_hierarchies_can_be_asked(links, tiny_encoder, tiny_hit, tmp_path):
     path = tmp_path / "x.odx"
@@ -140,7 +167,12 @@ def test_a_graph_of_one_node_needs_no_hierarchy(tiny_encoder, tmp_path):
     builder = GraphBuilder("one")
     builder.entity("ex:dog", "dog")
     with ontodex.build(
-        builder.build(), tmp_path / "x.odx", encoders=tiny_encoder, device="cpu", entailment=False, quiet=True
+        builder.build(),
+        tmp_path / "x.odx",
+        encoders=tiny_encoder,
+        device="cpu",
+        entailment=False,
+        quiet=True,
     ) as engine:
         with pytest.raises(IndexMismatch, match="give the graph a hierarchy"):
             engine.parents("dog")
@@ -153,16 +185,22 @@ def test_what_cannot_be_learnt_is_refused(small_graph, tiny_encoder, tmp_path):
         ontodex.train_hit(graph_of(("dog", "animal")), tmp_path / "m")
     with pytest.raises(GraphError, match="found 0 and 1 that close a circle"):
         ontodex.train_hit(graph_of(("dog", "dog")), tmp_path / "m")
-    with pytest.raises(SettingsError, match="expected one of multi-hop, mixed-hop, found 'transfer'"):
+    with pytest.raises(
+        SettingsError, match="expected one of multi-hop, mixed-hop, found 'transfer'"
+    ):
         ontodex.train_hit(small_graph, tmp_path / "m", task="transfer")
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "thesis.txt").write_text("mine")
     with pytest.raises(TrainingError, match="other files"):
-        ontodex.train_hit(small_graph, tmp_path / "m", encoder=tiny_encoder, device="cpu", quiet=True)
+        ontodex.train_hit(
+            small_graph, tmp_path / "m", encoder=tiny_encoder, device="cpu", quiet=True
+        )
     assert (tmp_path / "m" / "thesis.txt").read_text() == "mine"
 
 
-def test_encoders_are_given_where_they_belong(small_graph, tiny_encoder, tiny_hit, small_index, tmp_path):
+def test_encoders_are_given_where_they_belong(
+    small_graph, tiny_encoder, tiny_hit, small_index, tmp_path
+):
     with pytest.raises(SettingsError, match="give it as hierarchy="):
         ontodex.build(
             small_graph,
@@ -192,7 +230,10 @@ def test_a_model_that_is_not_the_index_s_own_is_refused(own_index, key, value):
     manifest = Manifest.read(folder)
     manifest.encoders["hit"][key] = value
     manifest.write(folder)
-    with ontodex.open(own_index, device="cpu") as engine, pytest.raises(IndexMismatch, match="build the index anew"):
+    with (
+        ontodex.open(own_index, device="cpu") as engine,
+        pytest.raises(IndexMismatch, match="build the index anew"),
+    ):
         engine.parents("something new")
 
 
@@ -207,5 +248,8 @@ def test_a_model_of_another_dimension_is_refused(own_index, other_encoder):
     for name in [name for name in manifest.files if name.startswith("encoders/hit/")]:
         del manifest.files[name]
     manifest.write(folder)
-    with ontodex.open(own_index, device="cpu") as engine, pytest.raises(IndexMismatch, match="build the index anew"):
+    with (
+        ontodex.open(own_index, device="cpu") as engine,
+        pytest.raises(IndexMismatch, match="build the index anew"),
+    ):
         engine.parents("something new")

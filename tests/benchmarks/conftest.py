@@ -23,7 +23,9 @@ def measured_on(monkeypatch, tmp_path, tiny_encoder, tiny_hit):
 
     def build(graph, *given, **named):
         built.append(graph)
-        return ontodex_build(graph, *given, **named, encoders=tiny_encoder, hierarchy=tiny_hit, device="cpu")
+        return ontodex_build(
+            graph, *given, **named, encoders=tiny_encoder, hierarchy=tiny_hit, device="cpu"
+        )
 
     def measured_on(benchmark, graph, *arguments):
         monkeypatch.setattr(ontodex, "build", build)

@@ -18,14 +18,20 @@ def test_test_pairs_are_split_by_what_train_links_either_way_round(small_graph):
     linked, others = architectures._by_link(graph)
     assert linked.test.tolist() == backward.tolist()
     assert others.test.tolist() == apart.tolist()
-    assert len(linked.valid) + len(linked.test) == len(others.valid) + len(others.test) == len(graph.valid) + 4
+    assert (
+        len(linked.valid) + len(linked.test)
+        == len(others.valid) + len(others.test)
+        == len(graph.valid) + 4
+    )
 
 
 def test_every_row_is_trained_and_ranked(tmp_path, small_graph, monkeypatch, tiny_encoder):
     write_tsv(dataclasses.replace(small_graph, test=small_graph.test[:4]), tmp_path / "wn18rr")
     parser = ArgumentParser()
     architectures.add_options(parser)
-    options = Namespace(**vars(parser.parse_args(["--graph", "wn18rr"])), seed=0, quick=True, data=tmp_path)
+    options = Namespace(
+        **vars(parser.parse_args(["--graph", "wn18rr"])), seed=0, quick=True, data=tmp_path
+    )
     (measured,) = architectures.run(options)
     rows = [name for name in architectures.ROWS if name != "bi-encoder"]
     assert [name for name in measured.figures if name in architectures.ROWS] == rows
@@ -35,7 +41,9 @@ def test_every_row_is_trained_and_ranked(tmp_path, small_graph, monkeypatch, tin
 def test_relation_phrases_are_drawn_by_seed_and_read_like_names():
     names = [["member of"], ["dog"], ["eat food"], ["event"]]
     drawn = [
-        zero_shot.relation_phrases(names, [["they", "went", "home"]], 300, np.random.default_rng(seed))
+        zero_shot.relation_phrases(
+            names, [["they", "went", "home"]], 300, np.random.default_rng(seed)
+        )
         for seed in (0, 0)
     ]
     assert drawn[0] == drawn[1]

@@ -23,15 +23,23 @@ def test_hit_rates_are_those_of_a_cache():
     rng = np.random.default_rng(0)
     triples = np.stack([rng.integers(0, high, 500) for high in (60, 4, 90)], axis=1)
     counts = count(triples)
-    bi = one_by_one(triples, lambda head, relation, tail: [("query", head, relation), ("tail", tail)])
-    tri = one_by_one(triples, lambda head, relation, tail: [("entity", head), ("relation", relation), ("entity", tail)])
+    bi = one_by_one(
+        triples, lambda head, relation, tail: [("query", head, relation), ("tail", tail)]
+    )
+    tri = one_by_one(
+        triples,
+        lambda head, relation, tail: [("entity", head), ("relation", relation), ("entity", tail)],
+    )
     assert (counts.bi_hit_rate, counts.bi_calls) == pytest.approx(bi)
     assert (counts.tri_hit_rate, counts.tri_calls) == pytest.approx(tri)
 
 
 def test_the_papers_figures_for_wn18rr():
     counts = Counts(triples=93_003, pairs=66_166, tails=33_075, entities=40_943, relations=11)
-    assert (round(100 * counts.bi_hit_rate, 2), round(100 * counts.tri_hit_rate, 2)) == (46.65, 85.32)
+    assert (round(100 * counts.bi_hit_rate, 2), round(100 * counts.tri_hit_rate, 2)) == (
+        46.65,
+        85.32,
+    )
     assert round(paper_bytes(counts.bi_calls, 768) / 2**20, 2) == 295.29
     assert round(paper_bytes(counts.tri_calls, 768) / 2**20, 2) == 121.86
 

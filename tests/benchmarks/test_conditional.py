@@ -10,7 +10,13 @@ from benchmarks import conditional
 from benchmarks.record import make_record
 from ontodex.graph import write_tsv
 
-SEEN = {"hyper, low rank": 0.5, "hyper, full rank": 0.52, "hadamard": 0.2, "concat": 0.3, "bi-encoder": 0.6}
+SEEN = {
+    "hyper, low rank": 0.5,
+    "hyper, full rank": 0.52,
+    "hadamard": 0.2,
+    "concat": 0.3,
+    "bi-encoder": 0.6,
+}
 
 
 def options_of(*arguments: object) -> Namespace:
@@ -22,12 +28,21 @@ def options_of(*arguments: object) -> Namespace:
 @pytest.fixture
 def farm(tmp_path, monkeypatch, small_graph):
     write_tsv(small_graph, tmp_path / "wn18rr")
-    monkeypatch.setattr(conditional, "_untrained", lambda pairs: {"seen spearman, plain cosine": 0.0})
+    monkeypatch.setattr(
+        conditional, "_untrained", lambda pairs: {"seen spearman, plain cosine": 0.0}
+    )
 
     def figures(training, pairs):
-        made = {"architecture": training.architecture, **({"rank": 0} if training.rank == 0 else {})}
+        made = {
+            "architecture": training.architecture,
+            **({"rank": 0} if training.rank == 0 else {}),
+        }
         (row,) = (name for name, settings in conditional.ROWS.items() if settings == made)
-        return {"seen spearman": SEEN[row], "unseen conditions spearman": 0.44, "passes": training.epochs}
+        return {
+            "seen spearman": SEEN[row],
+            "unseen conditions spearman": 0.44,
+            "passes": training.epochs,
+        }
 
     monkeypatch.setattr(conditional, "_figures", figures)
     return tmp_path
@@ -39,7 +54,9 @@ def test_every_goal_is_of_a_figure(farm):
     (measured,) = conditional.run(options)
     goals = make_record(measured, "…")["goals"]
     assert set(measured.figures) == {"no training", *SEEN, "goals"}
-    assert measured.figures["goals"][conditional.AHEAD.removeprefix("goals · ")] == pytest.approx(20)
+    assert measured.figures["goals"][conditional.AHEAD.removeprefix("goals · ")] == pytest.approx(
+        20
+    )
     assert {name: goal["met"] for name, goal in goals.items()} == {
         conditional.AHEAD: True,
         conditional.SHARE: True,

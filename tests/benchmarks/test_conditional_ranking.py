@@ -39,8 +39,13 @@ def test_answers_that_share_tails_are_a_gain_of_one(graph, monkeypatch, perfect)
     links = {condition: links for _, condition, links in questions}
 
     def ask(few, condition):
-        worth = [conditional_ranking._worth(links[condition], graph.ids.index(name)) for name in few]
-        return [[graph.ids[row] for row in np.argsort(-each if perfect else each, kind="stable")[:5]] for each in worth]
+        worth = [
+            conditional_ranking._worth(links[condition], graph.ids.index(name)) for name in few
+        ]
+        return [
+            [graph.ids[row] for row in np.argsort(-each if perfect else each, kind="stable")[:5]]
+            for each in worth
+        ]
 
     found = conditional_ranking._figures(graph, hidden, questions, ask)
     assert set(found) == {*conditional_ranking.KINDS, "ms for a question"}

@@ -13,7 +13,9 @@ from benchmarks.record import make_record
 def test_it_runs_and_answers_are_exact():
     parser = ArgumentParser()
     conditional_search.add_options(parser)
-    (measured,) = conditional_search.run(Namespace(**vars(parser.parse_args([])), seed=0, quick=True))
+    (measured,) = conditional_search.run(
+        Namespace(**vars(parser.parse_args([])), seed=0, quick=True)
+    )
     goals = make_record(measured, "…")["goals"]
     assert goals["recall of the exact ten"]["met"]
     assert goals["of the paper's two float32 factors"]["met"]

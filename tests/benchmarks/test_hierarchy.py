@@ -26,7 +26,9 @@ def farm(monkeypatch, small_graph, tmp_path):
 
     def embedded(model, graph, device):
         rng = np.random.default_rng(int(model.name))
-        found = rng.standard_normal((graph.n_entities, 8)) * (0.2 + 0.2 * graph.hierarchy().depth[:, None])
+        found = rng.standard_normal((graph.n_entities, 8)) * (
+            0.2 + 0.2 * graph.hierarchy().depth[:, None]
+        )
         points = poincare.clip(found.astype(np.float32), 1 / 8)
         return hierarchy_evaluation._Embedded(points, 1 / 8, list(graph.labels), None)
 
@@ -58,7 +60,9 @@ def test_several_models_give_a_mean_and_a_spread(farm, tmp_path):
     each = []
     for model, seed in (("3", "0"), ("5", "1")):
         assert (tmp_path / "p" / seed / "test.jsonl").exists()
-        options = options_of(hierarchy, "--model", model, "--seeds", seed, "--pairs", str(tmp_path / "p"))
+        options = options_of(
+            hierarchy, "--model", model, "--seeds", seed, "--pairs", str(tmp_path / "p")
+        )
         each.append(hierarchy.run(Namespace(**{**vars(options), **farm}))[0].figures["HiT"])
     figures = flat(measured.figures)
     for key in ("random.f1", "hard.precision", "hop1.recall@10"):
@@ -77,7 +81,11 @@ def test_baselines_and_transfer_are_in_the_record(farm, tiny_encoder):
     assert list(measured.figures) == ["HiT", "probe", "classifier", "static"]
     assert not measured.goals
     figures = flat(measured.figures)
-    assert all(0 <= figures[f"{name} · {kind}.f1"] <= 1 for name in measured.figures for kind in ("random", "hard"))
+    assert all(
+        0 <= figures[f"{name} · {kind}.f1"] <= 1
+        for name in measured.figures
+        for kind in ("random", "hard")
+    )
     assert any("2 batches" in note for note in measured.notes)
     assert any("20 positives" in note for note in measured.notes)
 
@@ -91,7 +99,9 @@ def test_models_and_seeds_are_as_many(farm):
 
 
 def test_search_is_equal_to_float64():
-    (measured,) = hierarchy_search.run(Namespace(**vars(options_of(hierarchy_search)), quick=True, seed=0))
+    (measured,) = hierarchy_search.run(
+        Namespace(**vars(options_of(hierarchy_search)), quick=True, seed=0)
+    )
     record = make_record(measured, "python -m benchmarks hierarchy-search")
     equal = {name: goal["met"] for name, goal in record["goals"].items() if "float64" in name}
     assert len(equal) == 4
@@ -101,7 +111,10 @@ def test_search_is_equal_to_float64():
 
 def test_names_and_places():
     assert {"hierarchy", "hierarchy-search", "hierarchy-cost"} <= set(BENCHMARKS)
-    assert without_places(["--model", "a", "--model", "b", "--pairs", "c"]) == ["--model", "DIR"] * 2 + [
+    assert without_places(["--model", "a", "--model", "b", "--pairs", "c"]) == [
+        "--model",
+        "DIR",
+    ] * 2 + [
         "--pairs",
         "DIR",
     ]
@@ -132,4 +145,8 @@ def test_the_cost_of_a_step_is_counted(farm, small_graph, tiny_encoder, monkeypa
     figures = flat(measured.figures)
     assert figures["public triplets · texts encoded a step"] == 3 * len(steps[-1])
     for name in ("in-batch", "triplets, each text once"):
-        assert 0 < figures[f"{name} · negatives within the margin a second"] <= figures[f"{name} · negatives a second"]
+        assert (
+            0
+            < figures[f"{name} · negatives within the margin a second"]
+            <= figures[f"{name} · negatives a second"]
+        )

@@ -26,7 +26,9 @@ def test_every_way_is_measured(tmp_path, monkeypatch):
     monkeypatch.setattr(missing_links, "FIRST", (5, 50))
     parser = ArgumentParser()
     missing_links.add_options(parser)
-    options = Namespace(**vars(parser.parse_args(["--graph", "wn18rr"])), seed=0, quick=True, data=tmp_path)
+    options = Namespace(
+        **vars(parser.parse_args(["--graph", "wn18rr"])), seed=0, quick=True, data=tmp_path
+    )
     (measured,) = missing_links.run(options)
     assert list(measured.figures)[::2] == ["ontodex", "by the score of tails and heads"]
     for way, figures in measured.figures.items():
@@ -41,7 +43,9 @@ def test_the_best_links_by_score_are_named_once():
     monotone = np.array([[0.0, 0.1, 0.2, 0.9]] * 4, dtype=np.float32)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(missing_links, "BEST", 2)
-        best = missing_links._best(links, links.triples[:, :2], frozenset(), lambda rows, _: monotone[rows].copy())
+        best = missing_links._best(
+            links, links.triples[:, :2], frozenset(), lambda rows, _: monotone[rows].copy()
+        )
     triples = [(key // 16, key // 4 % 4, key % 4) for key in best.tolist()]
     assert triples[0] == (0, 0, 3)  # by its head; 3 is known of 2, and itself no answer to 3
     assert len(set(triples)) == len(triples)

@@ -19,9 +19,14 @@ def test_leaves_and_others_are_taken_out_and_asked_for(measured_on, small_graph)
     inner = [small_graph.ids.index(name) for name in set(small_graph.ids) - set(built[1].ids)]
     left = built[1].hierarchy()
     for row in inner:
-        assert not {*hierarchy.parents(row).tolist(), *hierarchy.children(row).tolist()} & set(inner)
+        assert not {*hierarchy.parents(row).tolist(), *hierarchy.children(row).tolist()} & set(
+            inner
+        )
         for child in hierarchy.children(row).tolist():
-            above = {built[1].ids[parent] for parent in left.parents(built[1].ids.index(small_graph.ids[child]))}
+            above = {
+                built[1].ids[parent]
+                for parent in left.parents(built[1].ids.index(small_graph.ids[child]))
+            }
             assert {small_graph.ids[parent] for parent in hierarchy.parents(row).tolist()} <= above
     assert (measured.settings["leaves"], measured.settings["others"]) == (4, len(inner)) == (4, 4)
     ways = {"parents", "HiT alone", "cosine", "place", "seconds to fit rules"}
@@ -40,8 +45,14 @@ def test_ranks_are_counted_by_distance(small_graph):
     nearest = [small_graph.ids[other] for other in sorted(distances, key=distances.__getitem__)]
     hits = [Hit(name, name, 0.0, False) for name in (others[0], *nearest)]
     found = new_concepts._figures(small_graph, hierarchy, np.array([row]), [hits])
-    assert (found["MRR of the best direct parent"], found["hits@1"], found["hits@10"]) == (0.5, 0.0, 1.0)
-    assert all(found[f"ancestors {away} away in the first 10"] == 1.0 for away in ("1 link", "2 links"))
+    assert (found["MRR of the best direct parent"], found["hits@1"], found["hits@10"]) == (
+        0.5,
+        0.0,
+        1.0,
+    )
+    assert all(
+        found[f"ancestors {away} away in the first 10"] == 1.0 for away in ("1 link", "2 links")
+    )
     found = new_concepts._figures(small_graph, hierarchy, np.array([row]), [hits[:1]])
     assert found["MRR of the best direct parent"] == pytest.approx(0.0)
     assert not found["ancestors 1 link away in the first 100"]
@@ -64,8 +75,12 @@ def test_probabilities_are_compared_with_what_is_true(small_graph):
     row = small_graph.find("young dog")[0]
     above = [small_graph.ids[other] for other in hierarchy.ancestors(row).tolist()]
     other = next(name for at, name in enumerate(small_graph.ids) if at != row and name not in above)
-    hits = [Hit(above[0], "", 2.0, False, 0.3), Hit(other, "", 1.0, False, 0.6), Hit(above[1], "", 0.0, False, 0.9)]
-    found = new_concepts.chances(small_graph, hierarchy.is_ancestor, np.array([row]), [hits])
+    hits = [
+        Hit(above[0], "", 2.0, False, 0.3),
+        Hit(other, "", 1.0, False, 0.6),
+        Hit(above[1], "", 0.0, False, 0.9),
+    ]
+    found = new_concepts.probabilities(small_graph, hierarchy.is_ancestor, np.array([row]), [hits])
     assert found["true"] == pytest.approx(2 / 3)
     assert found["area under the ROC curve"] == 0.5
     assert found["log loss"] == pytest.approx(-np.log([0.3, 0.4, 0.9]).mean())

@@ -42,6 +42,12 @@ def test_each_part_is_built_and_asked(measured_on, tree):
 
 def test_the_rank_is_that_of_the_best_direct_answer(tree):
     rows = np.array([tree.ids.index(name) for name in ("n3", "n4", "n9")])
-    answers = [[Hit(name, name, 0.0, False) for name in names] for names in (("n0", "n1"), ("n1", "n0"), ("n0",))]
+    answers = [
+        [Hit(name, name, 0.0, False) for name in names]
+        for names in (("n0", "n1"), ("n1", "n0"), ("n0",))
+    ]
     found = small_hierarchies._ranks(tree, tree.hierarchy(), rows, answers)
-    assert found == {"MRR of the best direct answer": pytest.approx(0.5), "hits@1": pytest.approx(1 / 3)}
+    assert found == {
+        "MRR of the best direct answer": pytest.approx(0.5),
+        "hits@1": pytest.approx(1 / 3),
+    }

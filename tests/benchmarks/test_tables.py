@@ -14,7 +14,9 @@ RECORDS = sorted(RESULTS.glob("*.json"))
 
 
 def test_readme_is_generated() -> None:
-    assert README.read_text(encoding="utf-8") == readme(read_records()), "run python -m benchmarks tables"
+    assert README.read_text(encoding="utf-8") == readme(read_records()), (
+        "run python -m benchmarks tables"
+    )
 
 
 def test_the_promise_says_what_the_record_says() -> None:
@@ -58,7 +60,9 @@ def test_a_record_becomes_a_section(tmp_path) -> None:
 def test_a_record_of_some_rows_does_not_replace_one_of_all(tmp_path) -> None:
     def write(*rows: str) -> str:
         figures = {"share": 0.5, **{row: {"mrr": 0.5} for row in rows}}
-        return write_record(make_record(Measured("made-up", "Made up", figures=figures), "…"), tmp_path).name
+        return write_record(
+            make_record(Measured("made-up", "Made up", figures=figures), "…"), tmp_path
+        ).name
 
     assert [write("hyper"), write("hyper", "concat")] == ["made-up.json"] * 2
     assert write("concat") == "made-up-part.json"
@@ -71,4 +75,7 @@ def test_a_record_of_some_rows_does_not_replace_one_of_all(tmp_path) -> None:
 
 def test_a_goal_of_nothing_is_refused() -> None:
     with pytest.raises(KeyError, match="recall"):
-        make_record(Measured(name="x", title="X", goals={"recall": Goal(at_least=1)}), "python -m benchmarks x")
+        make_record(
+            Measured(name="x", title="X", goals={"recall": Goal(at_least=1)}),
+            "python -m benchmarks x",
+        )

@@ -20,7 +20,9 @@ def test_nothing_of_a_relation_left_out_is_learnt_and_all_is_known(small_graph):
     assert len(gone) == 1
     assert set(asked.test[:, 1].tolist()) == gone
     assert (len(asked.test), len(known.valid), len(known.test)) == (4, 0, 0)
-    assert {tuple(one) for one in known.triples.tolist()} <= {tuple(one) for one in asked.triples.tolist()}
+    assert {tuple(one) for one in known.triples.tolist()} <= {
+        tuple(one) for one in asked.triples.tolist()
+    }
     assert {tuple(one) for one in asked.valid.tolist()} == {tuple(one) for one in rare.tolist()}
     again = unseen_relations.left_out(graph, 4, seed=0)[1]
     assert np.array_equal(asked.test, again.test)

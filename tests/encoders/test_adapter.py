@@ -22,7 +22,9 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError
 from ontodex.trainers.adapter import inject_adapter
 
-pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing` is deprecated:FutureWarning")  # peft
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:`is_gradient_checkpointing` is deprecated:FutureWarning"
+)  # peft
 
 CONFIG, WEIGHTS = ADAPTER_FILES
 
@@ -50,7 +52,9 @@ def adapter(tiny_encoder: Path, tmp_path: Path) -> Path:
 
 
 def test_of_an_encoder_with_an_adapter_nothing_else_is_trained(tiny_encoder: Path) -> None:
-    whole = SentenceTransformer(modules=[*load_tunable(tiny_encoder, "cpu"), Dense(32, 32)], device="cpu")
+    whole = SentenceTransformer(
+        modules=[*load_tunable(tiny_encoder, "cpu"), Dense(32, 32)], device="cpu"
+    )
     inject_adapter(whole, rank=4)
     trained = [name for name, weight in whole.named_parameters() if weight.requires_grad]
     assert trained
@@ -59,7 +63,12 @@ def test_of_an_encoder_with_an_adapter_nothing_else_is_trained(tiny_encoder: Pat
 
 def test_layers_of_any_name_get_an_adapter() -> None:
     names = ["Wqkv", "Wo", "Wi"]
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    sizes = {
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+    }
     model = ModernBertModel(ModernBertConfig(vocab_size=50, pad_token_id=0, **sizes))
     whole = Transformers(model)
     inject_adapter(whole, rank=4)
@@ -80,13 +89,20 @@ class Transformers(torch.nn.Module):
     [
         {},
         {"r": 1, "lora_alpha": 1},
-        {"r": 16, "lora_alpha": 3, "target_modules": ["query", "key", "value"], "lora_dropout": 0.5},
+        {
+            "r": 16,
+            "lora_alpha": 3,
+            "target_modules": ["query", "key", "value"],
+            "lora_dropout": 0.5,
+        },
         {"layers_to_transform": [1], "exclude_modules": ["pooler.dense"]},
         {"init_lora_weights": "gaussian"},
     ],
     ids=str,
 )
-def test_weights_are_those_that_peft_merges(tiny_encoder: Path, tmp_path: Path, settings: dict[str, Any]) -> None:
+def test_weights_are_those_that_peft_merges(
+    tiny_encoder: Path, tmp_path: Path, settings: dict[str, Any]
+) -> None:
     folder = made(tiny_encoder, tmp_path / "adapter", **settings)
     wanted = PeftModel.from_pretrained(bare(tiny_encoder), folder).merge_and_unload().state_dict()
     model, before = bare(tiny_encoder), bare(tiny_encoder).state_dict()
@@ -97,7 +113,10 @@ def test_weights_are_those_that_peft_merges(tiny_encoder: Path, tmp_path: Path, 
         torch.testing.assert_close(found[name], weight, msg=name)
     changed = {name for name in found if not torch.equal(found[name], before[name])}
     assert changed
-    assert all(name.endswith(("query.weight", "key.weight", "value.weight", "dense.weight")) for name in changed)
+    assert all(
+        name.endswith(("query.weight", "key.weight", "value.weight", "dense.weight"))
+        for name in changed
+    )
 
 
 def test_an_encoder_with_an_adapter_is_peft_s_too(tiny_encoder: Path, adapter: Path) -> None:
@@ -107,7 +126,9 @@ def test_an_encoder_with_an_adapter_is_peft_s_too(tiny_encoder: Path, adapter: P
     with torch.inference_mode():
         states = PeftModel.from_pretrained(bare(tiny_encoder), adapter)(**tokens).last_hidden_state
     found = torch.from_numpy(encoder.encode(texts))[0]
-    assert torch.nn.functional.cosine_similarity(found, states[0].mean(0), dim=0) > 0.998  # bfloat16, random weights
+    assert (
+        torch.nn.functional.cosine_similarity(found, states[0].mean(0), dim=0) > 0.998
+    )  # bfloat16, random weights
     plain = torch.from_numpy(TextEncoder(tiny_encoder, "cpu", unit=False).encode(texts))[0]
     assert torch.nn.functional.cosine_similarity(found, plain, dim=0) < 0.99
 
@@ -128,7 +149,9 @@ def test_an_encoder_with_an_adapter_is_peft_s_too(tiny_encoder: Path, adapter: P
     ],
     ids=lambda settings: next(iter(settings)),
 )
-def test_more_than_plain_lora_is_refused(tiny_encoder: Path, tmp_path: Path, settings: dict[str, Any]) -> None:
+def test_more_than_plain_lora_is_refused(
+    tiny_encoder: Path, tmp_path: Path, settings: dict[str, Any]
+) -> None:
     folder = made(tiny_encoder, tmp_path / "adapter", **settings)
     with pytest.raises(EncoderError, match="expected a LoRA adapter for this model"):
         TextEncoder(tiny_encoder, "cpu", adapter=folder)
@@ -157,7 +180,9 @@ def test_a_setting_that_changes_what_the_numbers_mean_is_refused(
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"3", b"null", b"{}", b"\xff\xfe"])
 @pytest.mark.parametrize("name", ADAPTER_FILES)
-def test_a_damaged_file_is_refused(tiny_encoder: Path, adapter: Path, name: str, content: bytes) -> None:
+def test_a_damaged_file_is_refused(
+    tiny_encoder: Path, adapter: Path, name: str, content: bytes
+) -> None:
     (adapter / name).write_bytes(content)
     with pytest.raises(EncoderError, match="expected a LoRA adapter for this model"):
         add_adapter(dict(bare(tiny_encoder).named_parameters()), adapter)
@@ -182,15 +207,21 @@ QUERY = "base_model.model.encoder.layer.0.attention.self.query"
     [
         lambda tensors: tensors.pop(f"{QUERY}.lora_A.weight"),
         lambda tensors: tensors.update({"base_model.model.pooler.extra.weight": torch.zeros(2)}),
-        lambda tensors: tensors.update({"base_model.model.nowhere.lora_A.weight": torch.zeros(4, 32)}),
+        lambda tensors: tensors.update(
+            {"base_model.model.nowhere.lora_A.weight": torch.zeros(4, 32)}
+        ),
         lambda tensors: tensors[f"{QUERY}.lora_A.weight"].fill_(float("nan")),
         lambda tensors: tensors[f"{QUERY}.lora_B.weight"].fill_(float("inf")),
-        lambda tensors: tensors.update({f"{QUERY}.lora_B.weight": torch.ones(1, 4)}),  # would be spread over all rows
+        lambda tensors: tensors.update(
+            {f"{QUERY}.lora_B.weight": torch.ones(1, 4)}
+        ),  # would be spread over all rows
         lambda tensors: tensors.update({f"{QUERY}.lora_B.weight": torch.ones(31, 4)}),
     ],
     ids=["half", "extra", "nowhere", "nan", "inf", "spread", "shape"],
 )
-def test_tensors_that_do_not_fit_are_refused(tiny_encoder: Path, adapter: Path, change: Any) -> None:
+def test_tensors_that_do_not_fit_are_refused(
+    tiny_encoder: Path, adapter: Path, change: Any
+) -> None:
     tensors = load_file(adapter / WEIGHTS)
     assert f"{QUERY}.lora_A.weight" in tensors
     change(tensors)

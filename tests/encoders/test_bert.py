@@ -22,7 +22,15 @@ from ontodex.encoders.sentence_transformer import LibraryEncoder
 from ontodex.encoders.text import Text, TextEncoder
 from ontodex.errors import EncoderError
 
-TEXTS: list[Text] = ["dog", "", "a wild Dog lives in the forest.", "dog " * 300, "日本語 café", "x\x00y", "[SEP] cat"]
+TEXTS: list[Text] = [
+    "dog",
+    "",
+    "a wild Dog lives in the forest.",
+    "dog " * 300,
+    "日本語 café",
+    "x\x00y",
+    "[SEP] cat",
+]
 
 
 @pytest.fixture
@@ -43,7 +51,9 @@ def same(folder: Path, texts: list[Text], **settings: Any) -> bool:
 
 @pytest.mark.parametrize("settings", [{}, {"unit": False}, {"max_tokens": 9}], ids=str)
 @pytest.mark.parametrize("default", [False, True])
-def test_vectors_are_the_library_s(tiny_encoder: Path, default: bool, settings: dict[str, Any]) -> None:
+def test_vectors_are_the_library_s(
+    tiny_encoder: Path, default: bool, settings: dict[str, Any]
+) -> None:
     folder = locate(DEFAULT_ENCODER) if default else tiny_encoder
     assert Bert.is_at(folder)
     assert same(folder, TEXTS, **settings)
@@ -54,7 +64,9 @@ def test_folders_that_are_saved_by_the_library(tiny_encoder: Path, tmp_path: Pat
     words = Transformer(str(tiny_encoder), max_seq_length=20)
     for pooling in ("mean", "cls"):
         folder = tmp_path / pooling
-        SentenceTransformer(modules=[words, Pooling(32, pooling), Normalize()], device="cpu").save(str(folder))
+        SentenceTransformer(modules=[words, Pooling(32, pooling), Normalize()], device="cpu").save(
+            str(folder)
+        )
         assert Bert.is_at(folder)
         assert same(folder, TEXTS)
 
@@ -83,7 +95,9 @@ def without_a_layer(folder: Path) -> None:
 
 def another_module(folder: Path) -> None:
     modules = json.loads((folder / "modules.json").read_text())
-    modules.append({"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
+    modules.append(
+        {"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"}
+    )
     (folder / "modules.json").write_text(json.dumps(modules))
 
 
@@ -104,7 +118,9 @@ def another_module(folder: Path) -> None:
         lambda folder: (folder / "cross_encoder").mkdir(),
     ],
 )
-def test_what_is_no_plain_bert_is_left_to_the_library(copy: Path, change: Callable[[Path], None]) -> None:
+def test_what_is_no_plain_bert_is_left_to_the_library(
+    copy: Path, change: Callable[[Path], None]
+) -> None:
     change(copy)
     assert not Bert.is_at(copy)
 
@@ -130,8 +146,12 @@ def old_name(folder: Path) -> None:
 
 CHANGES: dict[str, Callable[[Path], None]] = {
     "causal": settings_of("config.json", is_causal=True),
-    "limits of another kind": settings_of("sentence_bert_config.json", config_args={"num_hidden_layers": 1}),
-    "limits of the tokenizer": settings_of("sentence_bert_config.json", tokenizer_args={"model_max_length": 7}),
+    "limits of another kind": settings_of(
+        "sentence_bert_config.json", config_args={"num_hidden_layers": 1}
+    ),
+    "limits of the tokenizer": settings_of(
+        "sentence_bert_config.json", tokenizer_args={"model_max_length": 7}
+    ),
     "another task": settings_of("sentence_bert_config.json", transformer_task="fill-mask"),
     "no modules": without_modules,
     "limits under an old name": old_name,
@@ -139,15 +159,24 @@ CHANGES: dict[str, Callable[[Path], None]] = {
     "an endless limit": settings_of("tokenizer_config.json", model_max_length=10**30),
     "another tokenizer": settings_of("tokenizer_config.json", tokenizer_class="RobertaTokenizer"),
     "special tokens in parts": settings_of("tokenizer_config.json", split_special_tokens=True),
-    "no kinds of tokens": settings_of("tokenizer_config.json", model_input_names=["input_ids", "attention_mask"]),
-    "as BertTokenizer makes it": settings_of("tokenizer_config.json", tokenizer_class="BertTokenizer"),
+    "no kinds of tokens": settings_of(
+        "tokenizer_config.json", model_input_names=["input_ids", "attention_mask"]
+    ),
+    "as BertTokenizer makes it": settings_of(
+        "tokenizer_config.json", tokenizer_class="BertTokenizer"
+    ),
     "cased": tokenizer_of(normalizer={"type": "Lowercase"}),
     "no normalizer": tokenizer_of(normalizer=None),
     "split at spaces": tokenizer_of(pre_tokenizer={"type": "WhitespaceSplit"}),
     "no frame": tokenizer_of(post_processor=None),
-    "another first token": settings_of("tokenizer_config.json", tokenizer_class="BertTokenizer", cls_token="[MASK]"),
+    "another first token": settings_of(
+        "tokenizer_config.json", tokenizer_class="BertTokenizer", cls_token="[MASK]"
+    ),
     "pooled by two": settings_of(
-        "1_Pooling/config.json", pooling_mode=None, pooling_mode_mean_tokens=1, pooling_mode_cls_token=True
+        "1_Pooling/config.json",
+        pooling_mode=None,
+        pooling_mode_mean_tokens=1,
+        pooling_mode_cls_token=True,
     ),
 }
 
@@ -169,7 +198,10 @@ def test_another_activation_is_read_by_the_library(copy: Path, tiny_encoder: Pat
     settings_of("config.json", hidden_act="relu")(copy)
     plain = SentenceTransformer(str(copy), device="cpu", local_files_only=True)
     wanted = torch.from_numpy(plain.encode(["a wild dog"], normalize_embeddings=True))
-    found = [torch.from_numpy(TextEncoder(folder, "cpu").encode(["a wild dog"])) for folder in (copy, tiny_encoder)]
+    found = [
+        torch.from_numpy(TextEncoder(folder, "cpu").encode(["a wild dog"]))
+        for folder in (copy, tiny_encoder)
+    ]
     error, other = (1 - (one @ wanted.T).item() for one in found)
     assert error < 2e-3  # bfloat16 on random weights
     assert error < other / 2
@@ -184,7 +216,9 @@ def test_another_activation_is_read_by_the_library(copy: Path, tiny_encoder: Pat
         lambda folder: settings_of("tokenizer.json", model={"type": "Unheard"})(folder),
     ],
 )
-def test_what_does_not_fit_together_is_an_encoder_error(copy: Path, change: Callable[[Path], None]) -> None:
+def test_what_does_not_fit_together_is_an_encoder_error(
+    copy: Path, change: Callable[[Path], None]
+) -> None:
     change(copy)
     with pytest.raises(EncoderError, match="does not load"):
         TextEncoder(copy, "cpu")
@@ -199,7 +233,9 @@ def test_bfloat16_changes_little_and_the_batch_less() -> None:
         bert.to_bfloat16()
         library.to_bfloat16()
         half = bert(tokens)
-        error, theirs = (1 - (whole * found).sum(1).min() for found in (half, library(library.tokenise(TEXTS))))
+        error, theirs = (
+            1 - (whole * found).sum(1).min() for found in (half, library(library.tokenise(TEXTS)))
+        )
         alone = torch.cat([bert(bert.tokenise([text])) for text in TEXTS])
     assert half.dtype == torch.float32
     assert error < 2e-4
@@ -208,9 +244,7 @@ def test_bfloat16_changes_little_and_the_batch_less() -> None:
 
 
 def test_the_library_is_not_imported() -> None:
-    code = (
-        "from ontodex.encoders.text import TextEncoder as T; T.load().encode(['dog']); import sys; print(*sys.modules)"
-    )
+    code = "from ontodex.encoders.text import TextEncoder as T; T.load().encode(['dog']); import sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "torch" in done.stdout.split()
     assert not {"transformers", "sentence_transformers", "sklearn"} & set(done.stdout.split())

@@ -26,12 +26,16 @@ def query(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> TextE
     folder = tmp_path_factory.mktemp("query") / "encoder"
     shutil.copytree(tiny_encoder, folder)
     weights = load_file(folder / "model.safetensors")
-    save_file({name: weight * 0.9 for name, weight in weights.items()}, folder / "model.safetensors")
+    save_file(
+        {name: weight * 0.9 for name, weight in weights.items()}, folder / "model.safetensors"
+    )
     return TextEncoder(folder, "cpu")
 
 
 @pytest.mark.parametrize("towers", [1, 2])
-def test_what_was_saved_is_loaded(text: TextEncoder, query: TextEncoder, tmp_path: Path, towers: int) -> None:
+def test_what_was_saved_is_loaded(
+    text: TextEncoder, query: TextEncoder, tmp_path: Path, towers: int
+) -> None:
     made = BiEncoder(text, query if towers == 2 else None, {"synonyms": 2})
     made.save(tmp_path / "model")
     made.save(tmp_path / "model")  # once more changes nothing
@@ -69,7 +73,9 @@ def test_towers_of_two_dimensions(text: TextEncoder, other_encoder: Path) -> Non
     ],
     ids=str,
 )
-def test_other_contents_of_the_settings_file(text: TextEncoder, tmp_path: Path, content: object) -> None:
+def test_other_contents_of_the_settings_file(
+    text: TextEncoder, tmp_path: Path, content: object
+) -> None:
     BiEncoder(text).save(tmp_path / "model")
     (tmp_path / "model" / "hyper_cl" / "config.json").write_text(json.dumps(content))
     with pytest.raises(EncoderError, match="expected a bi-encoder, found one that does not load"):
@@ -83,7 +89,9 @@ def test_a_missing_tower(text: TextEncoder, query: TextEncoder, tmp_path: Path) 
         load_link_encoder(tmp_path / "model", text)
 
 
-def test_a_tri_encoder_says_what_a_bi_encoder_s_folder_is(text: TextEncoder, tmp_path: Path) -> None:
+def test_a_tri_encoder_says_what_a_bi_encoder_s_folder_is(
+    text: TextEncoder, tmp_path: Path
+) -> None:
     BiEncoder(text).save(tmp_path / "model")
     with pytest.raises(EncoderError, match="expected a Hyper-CL encoder"):
         HyperCL.load(tmp_path / "model", text)

@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
 
 from ontodex.encoders.condition import ConditionEncoder, read_together
-from ontodex.encoders.condition_network import ARCHITECTURES, ConditionNetwork, ConditionNetworkSettings
+from ontodex.encoders.condition_network import (
+    ARCHITECTURES,
+    ConditionNetwork,
+    ConditionNetworkSettings,
+)
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError
 
@@ -29,9 +33,13 @@ def text(tiny_encoder: Path) -> TextEncoder:
     return TextEncoder(tiny_encoder, "cpu")
 
 
-def made(text: TextEncoder, architecture: str = "hyper", rank: int = 6, seed: int = 0) -> ConditionEncoder:
+def made(
+    text: TextEncoder, architecture: str = "hyper", rank: int = 6, seed: int = 0
+) -> ConditionEncoder:
     torch.manual_seed(seed)
-    network = ConditionNetwork(ConditionNetworkSettings(text.dim, architecture, rank=rank, condition=5))
+    network = ConditionNetwork(
+        ConditionNetworkSettings(text.dim, architecture, rank=rank, condition=5)
+    )
     for parameter in network.parameters():  # away from the start
         torch.nn.init.normal_(parameter, std=0.3)
     return ConditionEncoder(text, network, {"definition": False}, CONDITIONS[:2])
@@ -51,7 +59,9 @@ def test_one_factor_says_as_much_as_two(dim, rank, seed):
         return (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
 
     np.testing.assert_allclose(
-        cosines(x @ left @ right, y @ left @ right), cosines(x @ one, y @ one), atol=1e-7 * np.linalg.cond(one)
+        cosines(x @ left @ right, y @ left @ right),
+        cosines(x @ one, y @ one),
+        atol=1e-7 * np.linalg.cond(one),
     )
 
 
@@ -66,11 +76,17 @@ def test_numpy_and_torch_project_alike(text, architecture, rank):
     assert factors.dtype == np.float32
     which = torch.tensor([2, 0, 2, 1])
     with torch.inference_mode():
-        expected = encoder.network.project(torch.from_numpy(vectors), torch.from_numpy(factors), which)
+        expected = encoder.network.project(
+            torch.from_numpy(vectors), torch.from_numpy(factors), which
+        )
         expected = torch.nn.functional.normalize(expected, dim=-1).numpy()
-    rows = [encoder.project(vectors[[row]], factors[at])[0] for row, at in enumerate(which.tolist())]
+    rows = [
+        encoder.project(vectors[[row]], factors[at])[0] for row, at in enumerate(which.tolist())
+    ]
     np.testing.assert_allclose(np.stack(rows), expected, atol=1e-6)
-    np.testing.assert_allclose(encoder.encode_pairs(TEXTS, CONDITIONS, which.numpy()), np.stack(rows), atol=ROUNDED)
+    np.testing.assert_allclose(
+        encoder.encode_pairs(TEXTS, CONDITIONS, which.numpy()), np.stack(rows), atol=ROUNDED
+    )
     assert rows[0].dtype == np.float32
 
 
@@ -120,7 +136,9 @@ def test_fingerprints_tell_networks_apart_not_training_texts(text):
 
 def test_a_bi_encoder_reads_both_and_has_no_factors(text):
     encoder = made(text, "bi-encoder")
-    np.testing.assert_array_equal(encoder.encode(["a dog"], "eats"), text.encode([read_together("a dog", "eats")]))
+    np.testing.assert_array_equal(
+        encoder.encode(["a dog"], "eats"), text.encode([read_together("a dog", "eats")])
+    )
     with pytest.raises(SettingsError, match="bi-encoder"):
         encoder.factors(["eats"])
 
@@ -130,7 +148,9 @@ def test_conditions_that_cannot_be_read(text, architecture):
     encoder = made(text, architecture)
     with pytest.raises(SettingsError, match="expected a text such as 'genre', found ' '"):
         encoder.encode(TEXTS, " ")
-    with pytest.raises(SettingsError, match=r"condition: expected at most .* found 102 in 'eats eats"):
+    with pytest.raises(
+        SettingsError, match=r"condition: expected at most .* found 102 in 'eats eats"
+    ):
         encoder.encode(TEXTS, "eats " * 100)
 
 
@@ -140,7 +160,12 @@ def test_damaged_folders_say_so(text, tmp_path):
     made(text).save_network(tmp_path)
     config = tmp_path / "condition" / "config.json"
     whole = config.read_text()
-    for broken in ("{", "[]", whole.replace('"hyper"', '"hyperr"'), whole.replace('"rank": 6', '"rank": 7')):
+    for broken in (
+        "{",
+        "[]",
+        whole.replace('"hyper"', '"hyperr"'),
+        whole.replace('"rank": 6', '"rank": 7'),
+    ):
         config.write_text(broken)
         with pytest.raises(EncoderError, match="does not load"):
             ConditionEncoder.load(tmp_path, text)

@@ -31,7 +31,10 @@ def plainly(leaves, weight, bias):
     weight, bias = weight.numpy(), bias.numpy()
     while len(row) > 1:
         pairs = list(itertools.pairwise(row))
-        cosines = [(nodes[a] * nodes[b]).sum() / np.linalg.norm(nodes[a]) / np.linalg.norm(nodes[b]) for a, b in pairs]
+        cosines = [
+            (nodes[a] * nodes[b]).sum() / np.linalg.norm(nodes[a]) / np.linalg.norm(nodes[b])
+            for a, b in pairs
+        ]
         best = int(np.argmax(cosines))
         left, right = pairs[best]
         merges.append((left, right, cosines[best]))
@@ -55,9 +58,13 @@ def test_finds_the_trees_that_the_paper_describes(seed):
         assert [(numbers[int(forest.left[p])], numbers[int(forest.right[p])]) for p in parents] == [
             (left, right) for left, right, _ in merges
         ]
-        np.testing.assert_allclose(forest.similarities[parents], [cosine for *_, cosine in merges], atol=1e-9)
         np.testing.assert_allclose(
-            np.stack([vectors(nodes)[node].view(SIZE, CHANNELS) for node in own]), np.stack(expected), atol=1e-9
+            forest.similarities[parents], [cosine for *_, cosine in merges], atol=1e-9
+        )
+        np.testing.assert_allclose(
+            np.stack([vectors(nodes)[node].view(SIZE, CHANNELS) for node in own]),
+            np.stack(expected),
+            atol=1e-9,
         )
         assert int(forest.roots[text]) == own[-1]
         first += length
@@ -66,7 +73,9 @@ def test_finds_the_trees_that_the_paper_describes(seed):
 def test_of_equal_neighbours_the_leftmost_are_merged():
     leaves = torch.ones(SIZE, 5, CHANNELS)
     forest, _ = grow(leaves, torch.tensor([5]), torch.eye(SIZE).repeat(1, 2), torch.zeros(SIZE))
-    assert [(int(left), int(right)) for left, right in zip(forest.left, forest.right, strict=True)] == [
+    assert [
+        (int(left), int(right)) for left, right in zip(forest.left, forest.right, strict=True)
+    ] == [
         (0, 1),
         (5, 2),
         (6, 3),
@@ -102,11 +111,14 @@ def test_gradients_are_those_of_finite_differences():
     keep_down = (torch.rand(SIZE, 2 * parents, CHANNELS, generator=draw) > 0.3).double()
     for tensor in (weight, bias, down, down_bias, leaves, roots, nodes):
         tensor.requires_grad_()
-    assert torch.autograd.gradcheck(lambda *given: compose(*given, forest, keep), (leaves, weight, bias))
+    assert torch.autograd.gradcheck(
+        lambda *given: compose(*given, forest, keep), (leaves, weight, bias)
+    )
     assert torch.autograd.gradcheck(lambda *given: surround(*given, forest), (nodes, weight, bias))
     for public in (False, True):
         assert torch.autograd.gradcheck(
-            lambda *given, public=public: decompose(*given, forest, keep_down, public=public), (roots, down, down_bias)
+            lambda *given, public=public: decompose(*given, forest, keep_down, public=public),
+            (roots, down, down_bias),
         )
 
 
@@ -118,7 +130,9 @@ def test_composing_gives_the_vectors_of_the_search():
 
 def test_left_halves_come_down_to_the_left_and_in_the_public_order_to_the_older_child():
     leaves = torch.zeros(1, 4, 2)
-    leaves[0, 2:] = 1.0  # the right two are merged first, then the left child of the root is a token
+    leaves[0, 2:] = (
+        1.0  # the right two are merged first, then the left child of the root is a token
+    )
     leaves[0, 0], leaves[0, 1] = torch.tensor([1.0, -1.0]), torch.tensor([-1.0, 0.9])
     forest, nodes = grow(leaves, torch.tensor([4]), torch.ones(1, 2), torch.zeros(1))
     weight, bias = torch.tensor([[1.0], [3.0]]), torch.zeros(2)
@@ -126,7 +140,9 @@ def test_left_halves_come_down_to_the_left_and_in_the_public_order_to_the_older_
     root = nodes[0, forest.roots[0]]
     torch.testing.assert_close(down[forest.left[-1]], root)
     torch.testing.assert_close(down[forest.right[-1]], 3 * root)
-    public = decompose(nodes[:, forest.roots], weight, bias, forest, public=True)[0].index_select(0, forest.places)
+    public = decompose(nodes[:, forest.roots], weight, bias, forest, public=True)[0].index_select(
+        0, forest.places
+    )
     for parent in range(len(forest.left)):
         older, newer = sorted((int(forest.left[parent]), int(forest.right[parent])))
         torch.testing.assert_close(3 * public[older], public[newer])
@@ -137,7 +153,9 @@ def test_what_is_around_a_node_depends_on_none_of_its_tokens():
     weight, bias, *_ = weights()
     leaves = nodes[:, : forest.tokens]
     below = {node: {node} for node in range(forest.tokens)}
-    for parent, (left, right) in enumerate(zip(forest.left.tolist(), forest.right.tolist(), strict=True)):
+    for parent, (left, right) in enumerate(
+        zip(forest.left.tolist(), forest.right.tolist(), strict=True)
+    ):
         below[forest.tokens + parent] = below[left] | below[right]
     around = surround(compose(leaves, weight, bias, forest), weight, bias, forest)
     for node in range(len(forest.places)):

@@ -30,15 +30,26 @@ def whole(tiny_encoder):
 def test_an_encoder_is_written_and_read_again(whole, tmp_path, tiny_gauss):
     whole.save(tmp_path / "m")
     again = GaussCSE.load(tmp_path / "m", "cpu")
-    assert (again.rule, again.similarity, again.fingerprint) == (RULE, "per-dimension", whole.fingerprint)
-    np.testing.assert_array_equal(again.encode(["a dog", "a cat"]), whole.encode(["a dog", "a cat"]))
+    assert (again.rule, again.similarity, again.fingerprint) == (
+        RULE,
+        "per-dimension",
+        whole.fingerprint,
+    )
+    np.testing.assert_array_equal(
+        again.encode(["a dog", "a cat"]), whole.encode(["a dog", "a cat"])
+    )
     adapted = GaussCSE.load(tiny_gauss, "cpu")
     adapted.save(tmp_path / "adapted")
-    assert not (tmp_path / "adapted" / "config.json").exists()  # its text encoder is found by its name
+    assert not (
+        tmp_path / "adapted" / "config.json"
+    ).exists()  # its text encoder is found by its name
     moved = GaussCSE.load(tmp_path / "adapted", "cpu")
     assert moved.fingerprint == adapted.fingerprint
     np.testing.assert_array_equal(moved.encode(["a dog"]), adapted.encode(["a dog"]))
-    assert load_file(tmp_path / "adapted" / "gauss_cse" / "model.safetensors")["mean.weight"].dtype == torch.float16
+    assert (
+        load_file(tmp_path / "adapted" / "gauss_cse" / "model.safetensors")["mean.weight"].dtype
+        == torch.float16
+    )
 
 
 def test_means_and_variances_are_within_bounds(whole):
@@ -64,12 +75,20 @@ def test_centred_heads_make_typical_gaussians_zero_and_change_no_divergence():
     before = heads(vectors).detach()
     heads.centre(*typical(before))
     after = heads(vectors).detach()
-    torch.testing.assert_close(after.view(200, 2, 16).mean(0), torch.zeros(2, 16), rtol=0, atol=1e-5)
+    torch.testing.assert_close(
+        after.view(200, 2, 16).mean(0), torch.zeros(2, 16), rtol=0, atol=1e-5
+    )
     divergence = kl_matrix(before.double(), before.double())
-    torch.testing.assert_close(kl_matrix(after.double(), after.double()), divergence, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(
+        kl_matrix(after.double(), after.double()), divergence, rtol=1e-4, atol=1e-4
+    )
 
     def lost(gaussians):
-        return (kl_matrix(gaussians.half().double(), gaussians.half().double()) - divergence).abs().mean()
+        return (
+            (kl_matrix(gaussians.half().double(), gaussians.half().double()) - divergence)
+            .abs()
+            .mean()
+        )
 
     assert lost(after) < lost(before) / 2
 
@@ -81,8 +100,13 @@ def test_means_that_pass_tanh_are_not_centred(whole):
 
 
 def test_the_fingerprint_tells_heads_and_adapters_apart(whole, tiny_encoder, tiny_gauss):
-    other = GaussCSE(TextEncoder(tiny_encoder, "cpu", unit=False), GaussianHeads(32), RULE, "per-dimension")
-    assert len({whole.fingerprint, other.fingerprint, GaussCSE.load(tiny_gauss, "cpu").fingerprint}) == 3
+    other = GaussCSE(
+        TextEncoder(tiny_encoder, "cpu", unit=False), GaussianHeads(32), RULE, "per-dimension"
+    )
+    assert (
+        len({whole.fingerprint, other.fingerprint, GaussCSE.load(tiny_gauss, "cpu").fingerprint})
+        == 3
+    )
 
 
 def spoilt(folder, name):
@@ -108,7 +132,9 @@ def spoilt(folder, name):
         (own / "config.json").write_text(json.dumps(config))
 
 
-@pytest.mark.parametrize("name", ["weights", "nan", "shape", "similarity", "rule", "key", "missing"])
+@pytest.mark.parametrize(
+    "name", ["weights", "nan", "shape", "similarity", "rule", "key", "missing"]
+)
 def test_a_damaged_encoder_is_refused_by_name(whole, tmp_path, name):
     whole.save(tmp_path / "m")
     spoilt(tmp_path / "m", name)

@@ -24,7 +24,9 @@ from ontodex.errors import EncoderError
 from ontodex.geometry import poincare
 from ontodex.geometry.subsumption import Subsumption
 
-pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing` is deprecated:FutureWarning")  # peft
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:`is_gradient_checkpointing` is deprecated:FutureWarning"
+)  # peft
 
 RULE = Subsumption(weight=1.5, threshold=-7.0, slope=0.5, offset=3.0)
 TEXTS = {"synonyms": 0, "definition": False, "neighbours": 0, "max_words": 9}
@@ -38,7 +40,9 @@ def exact(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=["whole", "adapter"])
-def saved(request: pytest.FixtureRequest, tmp_path: Path, tiny_encoder: Path, tiny_hit: Path) -> Path:
+def saved(
+    request: pytest.FixtureRequest, tmp_path: Path, tiny_encoder: Path, tiny_hit: Path
+) -> Path:
     """A folder of either form."""
     if request.param == "adapter":
         return Path(shutil.copytree(tiny_hit, tmp_path / "hit"))
@@ -58,7 +62,12 @@ def test_points_are_inside_the_ball_and_items_are_lifted_points(saved: Path) -> 
     hit = HiT.load(saved, "cpu")
     points, items = hit.points(PHRASES), hit.items(PHRASES)
     assert (hit.dim, hit.c) == (32, 1 / 32)
-    assert (points.shape, points.dtype, items.shape, items.dtype) == ((7, 32), np.float32, (7, 33), np.float32)
+    assert (points.shape, points.dtype, items.shape, items.dtype) == (
+        (7, 32),
+        np.float32,
+        (7, 33),
+        np.float32,
+    )
     assert np.isfinite(items).all()
     assert (np.linalg.norm(points, axis=1) < 32**0.5).all()
     assert np.linalg.norm(points, axis=1).std() > 0.01  # not scaled to one length
@@ -99,7 +108,9 @@ def test_the_fingerprint_is_of_the_weights_not_of_the_rule(saved: Path, tiny_enc
     hit.save_own(saved)
     again = HiT.load(saved, "cpu")
     assert (again.rule, again.texts, again.fingerprint) == (replace(RULE, weight=9.0), {}, before)
-    weights = saved / "hit" / "adapter_model.safetensors" if hit.adapter else saved / "model.safetensors"
+    weights = (
+        saved / "hit" / "adapter_model.safetensors" if hit.adapter else saved / "model.safetensors"
+    )
     content = bytearray(weights.read_bytes())
     content[-1] ^= 0x01
     weights.write_bytes(content)
@@ -122,21 +133,30 @@ def test_an_adapter_is_small_and_needs_the_encoder_it_was_made_for(
         HiT.load(tiny_hit, "cpu", base=other_encoder)
     assert HiT.load(folder, "cpu", base=tiny_encoder).dim == 32
     change_config(folder, base=str(tmp_path / "nowhere"))
-    with pytest.raises(EncoderError, match="nowhere: expected the folder of an encoder, found nothing"):
+    with pytest.raises(
+        EncoderError, match="nowhere: expected the folder of an encoder, found nothing"
+    ):
         HiT.load(folder, "cpu")
     for relative in files_of(tiny_encoder):  # a folder with both
         (folder / relative).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(tiny_encoder / relative, folder / relative)
-    assert HiT.load(folder, "cpu", base=other_encoder).fingerprint == HiT.load(tiny_hit, "cpu").fingerprint
+    assert (
+        HiT.load(folder, "cpu", base=other_encoder).fingerprint
+        == HiT.load(tiny_hit, "cpu").fingerprint
+    )
 
 
 def test_peft_loads_the_adapter(tiny_hit: Path, tiny_encoder: Path, exact: None) -> None:
     hit = HiT.load(tiny_hit, "cpu")
-    tokens = SentenceTransformer(str(tiny_encoder), device="cpu").tokenizer(["a wild dog"], return_tensors="pt")
+    tokens = SentenceTransformer(str(tiny_encoder), device="cpu").tokenizer(
+        ["a wild dog"], return_tensors="pt"
+    )
     base = AutoModel.from_pretrained(tiny_encoder, dtype=torch.float32)
     with torch.inference_mode():
         plain = base(**tokens).last_hidden_state.mean(1)
-        found = PeftModel.from_pretrained(base, tiny_hit / "hit")(**tokens).last_hidden_state.mean(1)
+        found = PeftModel.from_pretrained(base, tiny_hit / "hit")(**tokens).last_hidden_state.mean(
+            1
+        )
     np.testing.assert_allclose(hit.points(["a wild dog"]), found.numpy(), atol=1e-4)
     assert (found - plain).abs().max() > 0.01
 
@@ -147,7 +167,9 @@ def test_a_whole_encoder_is_a_plain_one_for_sentence_transformers(
     HiT(TextEncoder(tiny_encoder, "cpu", unit=False), RULE, TEXTS).save(tmp_path / "hit")
     plain = SentenceTransformer(str(tmp_path / "hit"), device="cpu")
     texts = ["dog", "a wild dog"]
-    np.testing.assert_allclose(plain.encode(texts), HiT.load(tmp_path / "hit", "cpu").points(texts), atol=1e-4)
+    np.testing.assert_allclose(
+        plain.encode(texts), HiT.load(tmp_path / "hit", "cpu").points(texts), atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("modules", ["plain", "one", "two"])
@@ -178,7 +200,9 @@ def test_a_folder_that_is_no_encoder_is_refused(tmp_path: Path) -> None:
         HiT.load(tmp_path, "cpu")
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "3", "null", '"x"', "{}", '{"rule": null, "other": 1}'])
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", "3", "null", '"x"', "{}", '{"rule": null, "other": 1}']
+)
 def test_settings_that_are_none_are_refused(saved: Path, content: str) -> None:
     (saved / "hit" / "config.json").write_text(content)
     with pytest.raises(EncoderError, match=r"config\.json: expected the settings of a HiT encoder"):
@@ -209,13 +233,32 @@ def test_a_damaged_adapter_is_refused(tiny_hit: Path, tmp_path: Path, name: str)
 
 
 OBVIOUS = [
-    *(("dog", "animal"), ("dog", "mammal"), ("hammer", "tool"), ("car", "vehicle"), ("rose", "flower")),
-    *(("oak", "tree"), ("physics", "science"), ("apple", "fruit"), ("violin", "musical instrument")),
-    *(("eagle", "bird"), ("salmon", "fish"), ("gold", "metal"), ("hepatitis", "disease"), ("teacher", "person")),
+    *(
+        ("dog", "animal"),
+        ("dog", "mammal"),
+        ("hammer", "tool"),
+        ("car", "vehicle"),
+        ("rose", "flower"),
+    ),
+    *(
+        ("oak", "tree"),
+        ("physics", "science"),
+        ("apple", "fruit"),
+        ("violin", "musical instrument"),
+    ),
+    *(
+        ("eagle", "bird"),
+        ("salmon", "fish"),
+        ("gold", "metal"),
+        ("hepatitis", "disease"),
+        ("teacher", "person"),
+    ),
 ]
 
 
-def test_the_encoder_in_the_box_tells_parents_from_children(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_encoder_in_the_box_tells_parents_from_children(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     hit = HiT.load(device="cpu")
     rule = hit.rule
@@ -224,7 +267,11 @@ def test_the_encoder_in_the_box_tells_parents_from_children(monkeypatch: pytest.
 
     def score(children: np.ndarray, parents: np.ndarray) -> np.ndarray:
         norms = poincare.norm(children, hit.c)
-        return rule.score(poincare.distance(children, parents, hit.c), poincare.norm(parents, hit.c) - norms, norms)
+        return rule.score(
+            poincare.distance(children, parents, hit.c),
+            poincare.norm(parents, hit.c) - norms,
+            norms,
+        )
 
     children, parents = (hit.points(names) for names in zip(*OBVIOUS, strict=True))
     found = score(children, parents)

@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 
 from ontodex.encoders.compositions import make_network
 from ontodex.encoders.hyper_cl import HyperCL
-from ontodex.encoders.hypernetwork import ARCHITECTURES, HyperNetwork, LinkNetwork, LinkNetworkSettings
+from ontodex.encoders.hypernetwork import (
+    ARCHITECTURES,
+    HyperNetwork,
+    LinkNetwork,
+    LinkNetworkSettings,
+)
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError
 
@@ -45,21 +50,39 @@ def network(seed: int = 0, **settings: object) -> LinkNetwork:
     seed=st.integers(0, 2**31),
 )
 def test_queries_are_products_with_the_dense_projection(
-    dim: int, rank: int, condition: int, projection: str, shift: bool, relations: int, heads: int, seed: int
+    dim: int,
+    rank: int,
+    condition: int,
+    projection: str,
+    shift: bool,
+    relations: int,
+    heads: int,
+    seed: int,
 ) -> None:
-    made = network(seed, dim=dim, rank=min(rank, dim), condition=condition, projection=projection, shift=shift).double()
+    made = network(
+        seed, dim=dim, rank=min(rank, dim), condition=condition, projection=projection, shift=shift
+    ).double()
     generator = torch.Generator().manual_seed(seed)
-    texts = torch.nn.functional.normalize(torch.randn(relations, dim, generator=generator).double(), dim=-1)
+    texts = torch.nn.functional.normalize(
+        torch.randn(relations, dim, generator=generator).double(), dim=-1
+    )
     assert isinstance(made, HyperNetwork)
-    vectors = torch.nn.functional.normalize(torch.randn(heads, dim, generator=generator).double(), dim=-1)
-    which = torch.randint(relations, (heads,), generator=generator)  # some relations may have no head at all
+    vectors = torch.nn.functional.normalize(
+        torch.randn(heads, dim, generator=generator).double(), dim=-1
+    )
+    which = torch.randint(
+        relations, (heads,), generator=generator
+    )  # some relations may have no head at all
     with torch.no_grad():
         parts = made(texts)
         left, right = parts["left"], parts.get("right")
         found = made.queries(vectors, texts, which)
     if min(rank, dim):
         assert right is not None
-        assert (left.shape, right.shape) == ((relations, dim, min(rank, dim)), (relations, min(rank, dim), dim))
+        assert (left.shape, right.shape) == (
+            (relations, dim, min(rank, dim)),
+            (relations, min(rank, dim), dim),
+        )
     else:
         assert (left.shape, right) == ((relations, dim, dim), None)
     dense = left if right is None else left @ right
@@ -67,12 +90,16 @@ def test_queries_are_products_with_the_dense_projection(
         condition_vector = made.condition.weight @ texts[relation] + made.condition.bias
         by_hand = (made.left.weight @ condition_vector + made.left.bias).reshape(dim, -1)
         if made.right is not None:
-            by_hand = by_hand @ (made.right.weight @ condition_vector + made.right.bias).reshape(-1, dim)
+            by_hand = by_hand @ (made.right.weight @ condition_vector + made.right.bias).reshape(
+                -1, dim
+            )
         torch.testing.assert_close(by_hand.detach(), dense[relation])
         moved = head @ dense[relation]
         if shift:
             moved = moved + made.shift.weight @ texts[relation] + made.shift.bias
-        wanted = moved if projection == "public" else torch.nn.functional.normalize(head + moved, dim=-1)
+        wanted = (
+            moved if projection == "public" else torch.nn.functional.normalize(head + moved, dim=-1)
+        )
         torch.testing.assert_close(query, wanted)
 
 
@@ -88,8 +115,12 @@ SHAPES: list[dict[str, object]] = [
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_what_was_saved_is_loaded(text: TextEncoder, tmp_path: Path, shape: dict[str, object]) -> None:
-    made = HyperCL(text, network(dim=32, condition=8, **shape), {"synonyms": 2, "definition": False})
+def test_what_was_saved_is_loaded(
+    text: TextEncoder, tmp_path: Path, shape: dict[str, object]
+) -> None:
+    made = HyperCL(
+        text, network(dim=32, condition=8, **shape), {"synonyms": 2, "definition": False}
+    )
     made.save(tmp_path / "model")
     assert HyperCL.is_at(tmp_path / "model")
     assert not HyperCL.is_at(text.folder)
@@ -98,7 +129,9 @@ def test_what_was_saved_is_loaded(text: TextEncoder, tmp_path: Path, shape: dict
     assert loaded.residual is (shape.get("projection") != "public")
     assert loaded.texts == {"synonyms": 2, "definition": False}
     assert loaded.fingerprint == made.fingerprint
-    assert loaded.text.fingerprint == text.fingerprint  # the hypernetwork beside it is no part of the text encoder
+    assert (
+        loaded.text.fingerprint == text.fingerprint
+    )  # the hypernetwork beside it is no part of the text encoder
     vectors = text.encode(["dog", "cat"])
     assert (loaded.entities(vectors) == made.entities(vectors)).all()
     found, wanted = loaded.projections(RELATIONS).parts(), made.projections(RELATIONS).parts()
@@ -109,23 +142,34 @@ def test_what_was_saved_is_loaded(text: TextEncoder, tmp_path: Path, shape: dict
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_the_engine_and_the_network_project_alike(text: TextEncoder, shape: dict[str, object]) -> None:
+def test_the_engine_and_the_network_project_alike(
+    text: TextEncoder, shape: dict[str, object]
+) -> None:
     made = HyperCL(text, network(dim=32, condition=8, **shape))
     projections = made.projections(RELATIONS)
     heads = text.encode(["dog", "cat", "a farm"])
     with torch.no_grad():
         wanted = made.network.queries(
-            torch.from_numpy(heads), torch.from_numpy(text.encode(RELATIONS)), torch.tensor([1, 0, 1])
+            torch.from_numpy(heads),
+            torch.from_numpy(text.encode(RELATIONS)),
+            torch.tensor([1, 0, 1]),
         )
-        wanted = torch.nn.functional.normalize(wanted, dim=-1)  # ranking for one query does not hang on its length
-    np.testing.assert_allclose(projections.queries(heads, np.array([1, 0, 1])), wanted.numpy(), atol=1e-5)
+        wanted = torch.nn.functional.normalize(
+            wanted, dim=-1
+        )  # ranking for one query does not hang on its length
+    np.testing.assert_allclose(
+        projections.queries(heads, np.array([1, 0, 1])), wanted.numpy(), atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("projection", ["residual", "public"])
 def test_the_simpler_architectures_are_those_of_the_paper(projection: str) -> None:
     """Hadamard: h * linear(r); concatenation: one linear layer over [h; r]."""
     generator = torch.Generator().manual_seed(1)
-    heads, relations = (torch.nn.functional.normalize(torch.randn(n, 6, generator=generator), dim=-1) for n in (4, 2))
+    heads, relations = (
+        torch.nn.functional.normalize(torch.randn(n, 6, generator=generator), dim=-1)
+        for n in (4, 2)
+    )
     which = torch.tensor([1, 0, 0, 1])
     for architecture in ("hadamard", "concat"):
         made = network(dim=6, architecture=architecture, projection=projection)
@@ -139,7 +183,9 @@ def test_the_simpler_architectures_are_those_of_the_paper(projection: str) -> No
         torch.testing.assert_close(made.queries(heads, relations, which), moved)
 
 
-def test_what_was_trained_before_there_were_architectures_is_read(text: TextEncoder, tmp_path: Path) -> None:
+def test_what_was_trained_before_there_were_architectures_is_read(
+    text: TextEncoder, tmp_path: Path
+) -> None:
     made = HyperCL(text, network(dim=32, condition=8, rank=4))
     made.save(tmp_path / "old")
     path = tmp_path / "old" / "hyper_cl" / "config.json"
@@ -152,7 +198,13 @@ def test_what_was_trained_before_there_were_architectures_is_read(text: TextEnco
 
 
 def test_a_fresh_residual_network_hardly_moves_a_head() -> None:
-    for shape in ({"rank": 0}, {"rank": 1}, {"rank": 32}, {"rank": 64}, *({"architecture": a} for a in ARCHITECTURES)):
+    for shape in (
+        {"rank": 0},
+        {"rank": 1},
+        {"rank": 32},
+        {"rank": 64},
+        *({"architecture": a} for a in ARCHITECTURES),
+    ):
         torch.manual_seed(0)
         made = make_network(LinkNetworkSettings(dim=64, **shape))  # type: ignore[arg-type]
         heads = torch.nn.functional.normalize(torch.randn(50, 64), dim=-1)
@@ -163,19 +215,26 @@ def test_a_fresh_residual_network_hardly_moves_a_head() -> None:
         assert torch.allclose(made.entities(heads), heads)
 
 
-def test_sentence_transformers_loads_it_as_the_plain_text_encoder(text: TextEncoder, tmp_path: Path) -> None:
+def test_sentence_transformers_loads_it_as_the_plain_text_encoder(
+    text: TextEncoder, tmp_path: Path
+) -> None:
     from sentence_transformers import SentenceTransformer
 
     HyperCL(text, network(dim=32, condition=8, rank=4)).save(tmp_path)
     plain, ours = (
-        SentenceTransformer(str(path), device="cpu", local_files_only=True) for path in (text.folder, tmp_path)
+        SentenceTransformer(str(path), device="cpu", local_files_only=True)
+        for path in (text.folder, tmp_path)
     )
     texts = ["a dog", "", "lives in the farm"]
-    assert (plain.encode(texts, show_progress_bar=False) == ours.encode(texts, show_progress_bar=False)).all()
+    assert (
+        plain.encode(texts, show_progress_bar=False) == ours.encode(texts, show_progress_bar=False)
+    ).all()
 
 
 def test_a_network_for_another_dimension(text: TextEncoder) -> None:
-    with pytest.raises(EncoderError, match="expects embeddings of 16 dimensions, the text encoder makes 32"):
+    with pytest.raises(
+        EncoderError, match="expects embeddings of 16 dimensions, the text encoder makes 32"
+    ):
         HyperCL(text, network(dim=16, rank=4))
 
 
@@ -193,7 +252,9 @@ def edit(folder: Path, **changes: object) -> None:
 
 def test_an_unknown_setting_names_the_nearest(saved: Path, text: TextEncoder) -> None:
     edit(saved, rnk=3)
-    with pytest.raises(EncoderError, match=r"hyper_cl.config\.json: unknown setting 'rnk'; did you mean 'rank'"):
+    with pytest.raises(
+        EncoderError, match=r"hyper_cl.config\.json: unknown setting 'rnk'; did you mean 'rank'"
+    ):
         HyperCL.load(saved, text)
 
 
@@ -209,7 +270,9 @@ def test_an_unknown_setting_names_the_nearest(saved: Path, text: TextEncoder) ->
     ],
     ids=str,
 )
-def test_other_contents_of_the_settings_file(saved: Path, text: TextEncoder, content: object, message: str) -> None:
+def test_other_contents_of_the_settings_file(
+    saved: Path, text: TextEncoder, content: object, message: str
+) -> None:
     (saved / "hyper_cl" / "config.json").write_text(json.dumps(content))
     with pytest.raises(EncoderError, match=message):
         HyperCL.load(saved, text)
@@ -230,7 +293,9 @@ def test_other_contents_of_the_settings_file(saved: Path, text: TextEncoder, con
     ],
     ids=str,
 )
-def test_settings_that_do_not_fit_the_weights(saved: Path, text: TextEncoder, changes: dict[str, object]) -> None:
+def test_settings_that_do_not_fit_the_weights(
+    saved: Path, text: TextEncoder, changes: dict[str, object]
+) -> None:
     edit(saved, **changes)
     with pytest.raises(EncoderError, match="expected a Hyper-CL encoder"):
         HyperCL.load(saved, text)
@@ -262,13 +327,18 @@ def test_settings_that_make_no_sense_are_refused() -> None:
         ({"rank": 33}, r"rank: expected 0 to 32 \(the dimension\), found 33"),
         ({"condition": 0}, "condition: expected"),
         ({"width": -1}, "width: expected"),
-        ({"architecture": "hypr"}, "architecture: expected one of hyper, .* found 'hypr'; did you mean 'hyper'"),
+        (
+            {"architecture": "hypr"},
+            "architecture: expected one of hyper, .* found 'hypr'; did you mean 'hyper'",
+        ),
     ):
         with pytest.raises(SettingsError, match=message):
             LinkNetworkSettings(dim=32, **settings_)
 
 
-def test_what_was_trained_before_there_were_other_architectures_keeps_its_fingerprint(text: TextEncoder) -> None:
+def test_what_was_trained_before_there_were_other_architectures_keeps_its_fingerprint(
+    text: TextEncoder,
+) -> None:
     made = make_network(LinkNetworkSettings(dim=32, condition=8, rank=4))
     for parameter in made.parameters():
         torch.nn.init.constant_(parameter, 0.5)

@@ -29,7 +29,9 @@ def test_it_is_for_its_own_text_encoder_alone(box, tiny_encoder):
     assert sum(path.stat().st_size for path in DEFAULT_HYPER_CL.rglob("*")) < 4_000_000
 
 
-@pytest.mark.parametrize("relation", ["capital of", "prevents", "manufacturer", "wears on the feet"])
+@pytest.mark.parametrize(
+    "relation", ["capital of", "prevents", "manufacturer", "wears on the feet"]
+)
 def test_it_says_of_a_relation_what_the_encoder_says_of_the_text(box, text, relation):
     heads = ["Lisbon", "vaccine", "electric car", "hiker", "insulin", "cello"]
     together = text.encode([f"{head} {relation}" for head in heads])

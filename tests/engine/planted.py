@@ -6,19 +6,21 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ontodex.engine.resolve import Resolved
+from ontodex.engine.hierarchy import Subsumptions
+from ontodex.engine.resolve import ResolvedTerm
 from ontodex.engine.results.hits import Hit
-from ontodex.engine.subsumptions import Subsumptions
 from ontodex.geometry import poincare, subsumption
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
-from ontodex.indexers.evidence.kin import Added, KinRule
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.neighbour_voting import Added, NeighbourVoting
 
 DIM = 200
 C = poincare.curvature(DIM)
 
 
-def plant(graph: KnowledgeGraph, parents: Mapping[str, str], texts: Mapping[str, str]) -> Subsumptions:
+def plant(
+    graph: KnowledgeGraph, parents: Mapping[str, str], texts: Mapping[str, str]
+) -> Subsumptions:
     """Plant every entity a step beyond its first parent, in a direction of its own.
 
     Args:
@@ -27,7 +29,9 @@ def plant(graph: KnowledgeGraph, parents: Mapping[str, str], texts: Mapping[str,
         texts: What free texts are planted under.
     """
     hierarchy = graph.hierarchy()
-    above = {graph.labels[child]: graph.labels[parent] for child, parent in hierarchy.links.tolist()}
+    above = {
+        graph.labels[child]: graph.labels[parent] for child, parent in hierarchy.links.tolist()
+    }
     others = {label: "sea" for label in graph.labels if label not in above and label != "thing"}
     above = {**others, **above, **parents, **texts}
 
@@ -46,7 +50,10 @@ def plant(graph: KnowledgeGraph, parents: Mapping[str, str], texts: Mapping[str,
     false = rng.integers(graph.n_entities, size=(10 * len(true), 2))
     false = false[~hierarchy.is_ancestor(*false.T) & (false[:, 0] != false[:, 1])]
     child, parent = np.concatenate([true, false]).T
-    points, norms = poincare.unlift(lifted.astype(np.float64), C), poincare.item_norms(lifted.astype(np.float64), C)
+    points, norms = (
+        poincare.unlift(lifted.astype(np.float64), C),
+        poincare.item_norms(lifted.astype(np.float64), C),
+    )
     rule = subsumption.fit(
         poincare.distance(points[child], points[parent], C),
         norms[parent] - norms[child],
@@ -62,13 +69,15 @@ def brute(subsumptions: Subsumptions, row: int, upward: bool) -> np.ndarray:
     items = np.concatenate(subsumptions.space.vectors.shards).astype(np.float64)
     points, norms = poincare.unlift(items, C), poincare.item_norms(items, C)
     parents, children = (norms, norms[row]) if upward else (norms[row], norms)
-    return subsumptions.rule.score(poincare.distance(points[row], points, C), parents - children, children)
+    return subsumptions.rule.score(
+        poincare.distance(points[row], points, C), parents - children, children
+    )
 
 
 def with_kin(planted: Subsumptions) -> Subsumptions:
     """The same, with something added to the scores, and to the logits, of some parents and children."""
 
-    def added(entities: Sequence[Resolved]) -> list[Added]:
+    def added(entities: Sequence[ResolvedTerm]) -> list[Added]:
         found = []
         for one in entities:
             rows = np.arange(0, planted.graph.n_entities, 3 if one.row is None else 2)
@@ -76,10 +85,17 @@ def with_kin(planted: Subsumptions) -> Subsumptions:
             found.append(Added(rows, 9 * rng.random(len(rows)) - 3, rng.normal(size=len(rows))))
         return found
 
-    kin = KinRule(slope=0.6, offset=-0.6 * planted.rule.threshold, itself=1.0, parents=1.0, ancestors=1.0), added
+    kin = (
+        NeighbourVoting(
+            slope=0.6, offset=-0.6 * planted.rule.threshold, itself=1.0, parents=1.0, ancestors=1.0
+        ),
+        added,
+    )
     graph, space = planted.graph, planted.space
     both = dict.fromkeys(("parents", "children"), kin)
-    return Subsumptions(graph, planted.hierarchy, space.vectors, C, planted.rule, encode=planted._encode, kin=both)
+    return Subsumptions(
+        graph, planted.hierarchy, space.vectors, C, planted.rule, encode=planted._encode, kin=both
+    )
 
 
 def as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
@@ -93,7 +109,7 @@ def as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
 def chances_as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
     """Probabilities of all entities as parents of an entity."""
     [added] = subsumptions.added("parents", subsumptions.read([subsumptions.graph.ids[row]]))
-    return subsumptions.chances(
+    return subsumptions.probabilities(
         "parents", (np.arange(subsumptions.graph.n_entities), as_parents(subsumptions, row)), added
     )
 

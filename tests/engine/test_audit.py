@@ -12,12 +12,11 @@ import pytest
 import yaml
 from planted import C, as_parents, chances_as_parents, names, plant, with_kin
 
-from ontodex.engine.audit import audit
-from ontodex.engine.place import place
+from ontodex.engine.hierarchy import Subsumptions, audit, place
 from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
-from ontodex.engine.subsumptions import Subsumptions
-from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, read, remove_links
-from ontodex.graph.readers.ontologies.vocabulary import PROPOSED
+from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, remove_links
+from ontodex.graph.vocabulary import PROPOSED
+from ontodex.readers import read
 
 
 def ranked_below(values: list[float]) -> np.ndarray:
@@ -33,7 +32,10 @@ def test_an_audit_finds_the_planted_errors(planted: Subsumptions) -> None:
     assert 1 <= len(missing) <= 6
     assert all(row.probability <= 0.5 for row in doubtful)
     assert (doubtful[0].subject_id, doubtful[0].object_id) == ("ex:whale", "ex:wild")
-    assert (missing[0].subject_id, missing[0].object_id) in {("ex:whale", "ex:tame"), ("ex:young-whale", "ex:tame")}
+    assert (missing[0].subject_id, missing[0].object_id) in {
+        ("ex:whale", "ex:tame"),
+        ("ex:young-whale", "ex:tame"),
+    }
     assert audit(planted, 3)[:3] == rows[:3]
     assert "whale (ex:whale) is a wild animal (ex:wild)" in str(rows)
 
@@ -49,8 +51,16 @@ def test_missing_links_are_the_best_pairs_that_the_hierarchy_does_not_relate(
     pairs, found_scores, leads = [], [], []
     for child in members:
         scores = as_parents(audited, child)
-        related = {child, *hierarchy.ancestors(child).tolist(), *hierarchy.descendants(child).tolist()}
-        related |= {other for other in members if set(hierarchy.parents(other)) & set(hierarchy.parents(child))}
+        related = {
+            child,
+            *hierarchy.ancestors(child).tolist(),
+            *hierarchy.descendants(child).tolist(),
+        }
+        related |= {
+            other
+            for other in members
+            if set(hierarchy.parents(other)) & set(hierarchy.parents(child))
+        }
         best = sorted(set(members) - related, key=lambda at: (-scores[at], at))[:5]
         own = max((scores[parent] for parent in hierarchy.parents(child)), default=None)
         pairs.extend((child, parent) for parent in best)
@@ -58,32 +68,61 @@ def test_missing_links_are_the_best_pairs_that_the_hierarchy_does_not_relate(
         leads.extend(0.0 if own is None else scores[parent] - own for parent in best)
     places = ranked_below(found_scores) + ranked_below(leads)
     wanted: dict[frozenset[int], tuple[str, str]] = {}
-    for _, _, (child, parent) in sorted(zip(-places, np.negative(found_scores), pairs, strict=True)):
+    for _, _, (child, parent) in sorted(
+        zip(-places, np.negative(found_scores), pairs, strict=True)
+    ):
         wanted.setdefault(frozenset((child, parent)), (graph.ids[child], graph.ids[parent]))
-    found = [(row.subject_id, row.object_id) for row in audit(audited, k) if row.verdict == "missing"]
+    found = [
+        (row.subject_id, row.object_id) for row in audit(audited, k) if row.verdict == "missing"
+    ]
     assert found == list(wanted.values())[:k]
     assert len(found) > 2
 
 
 @pytest.mark.parametrize("kin", [False, True])
-def test_doubtful_links_are_unlikely_and_below_what_else_could_be_parents(planted: Subsumptions, kin: bool) -> None:
+def test_doubtful_links_are_unlikely_and_below_what_else_could_be_parents(
+    planted: Subsumptions, kin: bool
+) -> None:
     audited = with_kin(planted) if kin else planted
     graph, hierarchy = planted.graph, planted.hierarchy
     links, leads = hierarchy.links.tolist(), []
-    chances = {(child, parent): chances_as_parents(audited, child)[parent] for child, parent in links}
+    probabilities = {
+        (child, parent): chances_as_parents(audited, child)[parent] for child, parent in links
+    }
     for child, parent in links:
         scores = as_parents(audited, child)
-        siblings = {other for above in hierarchy.parents(child) for other in hierarchy.children(above).tolist()}
-        related = {child, *hierarchy.ancestors(child).tolist(), *hierarchy.descendants(child).tolist(), *siblings}
-        others = {*hierarchy.members.tolist()} - related | {*hierarchy.parents(child).tolist()} - {parent}
+        siblings = {
+            other
+            for above in hierarchy.parents(child)
+            for other in hierarchy.children(above).tolist()
+        }
+        related = {
+            child,
+            *hierarchy.ancestors(child).tolist(),
+            *hierarchy.descendants(child).tolist(),
+            *siblings,
+        }
+        others = {*hierarchy.members.tolist()} - related | {*hierarchy.parents(child).tolist()} - {
+            parent
+        }
         leads.append(scores[parent] - max(scores[list(others)]))
-    places = dict(zip(chances, ranked_below(list(chances.values())) + ranked_below(leads), strict=True))
-    wanted = sorted(links, key=lambda link: (places[tuple(link)], chances[tuple(link)]))
-    wanted = [link for link in wanted if chances[tuple(link)] <= 0.5]
+    places = dict(
+        zip(
+            probabilities,
+            ranked_below(list(probabilities.values())) + ranked_below(leads),
+            strict=True,
+        )
+    )
+    wanted = sorted(links, key=lambda link: (places[tuple(link)], probabilities[tuple(link)]))
+    wanted = [link for link in wanted if probabilities[tuple(link)] <= 0.5]
     assert 1 <= len(wanted) < len(links)
     rows = [row for row in audit(audited, len(links) + 5) if row.verdict == "doubtful"]
-    assert [(row.subject_id, row.object_id) for row in rows] == [(graph.ids[a], graph.ids[b]) for a, b in wanted]
-    assert [row.probability for row in rows] == pytest.approx([chances[tuple(link)] for link in wanted])
+    assert [(row.subject_id, row.object_id) for row in rows] == [
+        (graph.ids[a], graph.ids[b]) for a, b in wanted
+    ]
+    assert [row.probability for row in rows] == pytest.approx(
+        [probabilities[tuple(link)] for link in wanted]
+    )
     for row in audit(audited, 5):
         child, parent = graph.find(row.subject_id)[0], graph.find(row.object_id)[0]
         assert row.probability == pytest.approx(chances_as_parents(audited, child)[parent])
@@ -91,7 +130,13 @@ def test_doubtful_links_are_unlikely_and_below_what_else_could_be_parents(plante
 
 def test_namesakes_are_not_missing_links() -> None:
     builder = GraphBuilder("twins")
-    for name, label in (("a", "mouse"), ("b", "Mouse"), ("c", "animal"), ("d", "device"), ("r", "thing")):
+    for name, label in (
+        ("a", "mouse"),
+        ("b", "Mouse"),
+        ("c", "animal"),
+        ("d", "device"),
+        ("r", "thing"),
+    ):
         builder.entity(f"ex:{name}", label)
     for child, parent in ("ac", "bd", "cr", "dr"):
         builder.triple(f"ex:{child}", "is_a", f"ex:{parent}")
@@ -124,12 +169,16 @@ def test_an_audit_doubts_what_is_no_likelier_than_not(planted: Subsumptions) -> 
 
 def test_an_audit_of_no_links_finds_none(small_graph: KnowledgeGraph) -> None:
     whole = plant(small_graph, {}, {})
-    nothing = audit(Subsumptions(small_graph, None, whole.space.vectors, C, whole.rule, encode=whole._encode), 5)
+    nothing = audit(
+        Subsumptions(small_graph, None, whole.space.vectors, C, whole.rule, encode=whole._encode), 5
+    )
     assert len(nothing) == 0
     assert "none" in str(nothing)
 
 
-def test_sssom_has_the_required_metadata_and_says_not_of_doubtful_links(planted: Subsumptions) -> None:
+def test_sssom_has_the_required_metadata_and_says_not_of_doubtful_links(
+    planted: Subsumptions,
+) -> None:
     rows = audit(planted, 4)
     count = sum(row.verdict == "doubtful" for row in rows)
     assert 1 <= count < len(rows)
@@ -142,11 +191,18 @@ def test_sssom_has_the_required_metadata_and_says_not_of_doubtful_links(planted:
     header, *cells = (line.split("\t") for line in lines if not line.startswith("#"))
     table = [dict(zip(header, row, strict=True)) for row in cells]
     assert {row["predicate_id"] for row in table} == {"rdfs:subClassOf"}
-    assert [row["predicate_modifier"] for row in table] == ["Not"] * count + [""] * (len(rows) - count)
+    assert [row["predicate_modifier"] for row in table] == ["Not"] * count + [""] * (
+        len(rows) - count
+    )
     assert table[0]["confidence"] == f"{1 - rows[0].probability:.6f}"
     assert table[count]["confidence"] == f"{rows[count].probability:.6f}"
     for row in table:
-        for entity in (row["subject_id"], row["object_id"], row["predicate_id"], row["mapping_justification"]):
+        for entity in (
+            row["subject_id"],
+            row["object_id"],
+            row["predicate_id"],
+            row["mapping_justification"],
+        ):
             assert entity.split(":")[0] in metadata["curie_map"]
 
 
@@ -169,9 +225,14 @@ def test_sssom_turns_every_kind_of_identifier_into_a_curie() -> None:
     ]
     lines = [Said((name, "x"), "skos:broader", False, ("ex:thing", "thing"), 0.5) for name in ids]
     text = sssom_table(lines, prefixes)
-    metadata = yaml.safe_load("\n".join(line[1:] for line in text.splitlines() if line.startswith("#")))
+    metadata = yaml.safe_load(
+        "\n".join(line[1:] for line in text.splitlines() if line.startswith("#"))
+    )
     curies = [line.split("\t")[0] for line in text.splitlines() if not line.startswith("#")][1:]
-    full = [metadata["curie_map"][prefix] + local for prefix, _, local in (curie.partition(":") for curie in curies)]
+    full = [
+        metadata["curie_map"][prefix] + local
+        for prefix, _, local in (curie.partition(":") for curie in curies)
+    ]
     assert full == [
         "http://example.org/dog",
         "http://purl.obolibrary.org/obo/HP_0001166",
@@ -188,15 +249,21 @@ def test_sssom_turns_every_kind_of_identifier_into_a_curie() -> None:
     assert all(curie.partition(":")[2] for curie in curies)
 
 
-def test_a_graph_without_links_has_no_positions_to_doubt(small_graph: KnowledgeGraph, planted: Subsumptions) -> None:
-    bare = Subsumptions(small_graph, None, planted.space.vectors, C, planted.rule, encode=planted._encode)
+def test_a_graph_without_links_has_no_positions_to_doubt(
+    small_graph: KnowledgeGraph, planted: Subsumptions
+) -> None:
+    bare = Subsumptions(
+        small_graph, None, planted.space.vectors, C, planted.rule, encode=planted._encode
+    )
     assert len(audit(bare, 5)) == 0
     assert str(audit(bare, 5)).count("  none: ") == 2
     assert not any(hit.known for hit in bare.ranked("parents", ["dog"], 100, "include")[0])
     assert all(one.children == () for one in place(bare, ["dog"], 3)[0])
 
 
-def test_an_audit_is_a_frame_leaves_the_process_and_is_no_fact(planted: Subsumptions, tmp_path: Path) -> None:
+def test_an_audit_is_a_frame_leaves_the_process_and_is_no_fact(
+    planted: Subsumptions, tmp_path: Path
+) -> None:
     rows = audit(planted, 6)
     frame = rows.to_pandas()
     assert list(frame.columns) == rows.to_tsv().splitlines()[0].split("\t")
@@ -211,10 +278,15 @@ def test_an_audit_is_a_frame_leaves_the_process_and_is_no_fact(planted: Subsumpt
         assert read(planted.graph, path).n_triples == planted.graph.n_triples
     accepted = path.read_text().replace(PROPOSED, "semapv:ManualMappingCuration")
     path.write_text(accepted)
-    assert read(planted.graph, path, on_error="raise").n_triples == planted.graph.n_triples + missing
+    assert (
+        read(planted.graph, path, on_error="raise").n_triples == planted.graph.n_triples + missing
+    )
     denied = {(row.subject_id, row.object_id) for row in rows if row.verdict == "doubtful"}
     left = remove_links(planted.graph, read(path, on_error="raise", negated=True))
-    assert (left.n_triples, len(denied)) == (planted.graph.n_triples - len(denied), len(rows) - missing)
+    assert (left.n_triples, len(denied)) == (
+        planted.graph.n_triples - len(denied),
+        len(rows) - missing,
+    )
 
 
 def test_what_an_audit_says_of_entities_without_curies_finds_them_again(tmp_path: Path) -> None:
@@ -226,11 +298,17 @@ def test_what_an_audit_says_of_entities_without_curies_finds_them_again(tmp_path
     ):
         builder.triple(child, "broader", parent)
     graph = builder.build()
-    links = [tuple(graph.ids[end] for end in (head, tail)) for head, _, tail in graph.triples.tolist()]
-    rows = tuple(AuditRow(child, child, parent, parent, 0.1, -9.0, "doubtful") for child, parent in links)
+    links = [
+        tuple(graph.ids[end] for end in (head, tail)) for head, _, tail in graph.triples.tolist()
+    ]
+    rows = tuple(
+        AuditRow(child, child, parent, parent, 0.1, -9.0, "doubtful") for child, parent in links
+    )
     path = tmp_path / "review.sssom.tsv"
     path.write_text(
-        Audit(rows, "", 0.0, predicate_of(graph), {}).to_sssom().replace(PROPOSED, "semapv:ManualMappingCuration")
+        Audit(rows, "", 0.0, predicate_of(graph), {})
+        .to_sssom()
+        .replace(PROPOSED, "semapv:ManualMappingCuration")
     )
     assert set(read(path, on_error="raise", negated=True).ids) >= {"big dog", "dog, or hound", "x:"}
     assert remove_links(graph, read(path, on_error="raise", negated=True)).n_triples == 0

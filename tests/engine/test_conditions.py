@@ -11,10 +11,16 @@ import pytest
 import ontodex
 from ontodex.encoders.condition import ConditionEncoder
 from ontodex.encoders.text import TextEncoder
-from ontodex.errors import EncoderError, IndexMismatch, SettingsError, UnknownEntity, UnknownRelation
+from ontodex.errors import (
+    EncoderError,
+    IndexMismatch,
+    SettingsError,
+    UnknownEntity,
+    UnknownRelation,
+)
 from ontodex.geometry.conditioned import compact, expanded, under_condition
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts
-from ontodex.indexers.storage.condition_cache import ConditionCache
+from ontodex.storage.condition_cache import ConditionCache
 from tests.plain import build_plain
 
 RANK = 8
@@ -25,11 +31,15 @@ def opened(condition_index: Path) -> ontodex.Engine:
     return ontodex.open(condition_index, device="cpu")
 
 
-def shared(engine: ontodex.Engine, space: str, condition: str, predicted: np.ndarray | None, row: int) -> np.ndarray:
+def shared(
+    engine: ontodex.Engine, space: str, condition: str, predicted: np.ndarray | None, row: int
+) -> np.ndarray:
     """Return cosines of the sums of tails, ``predicted`` in place of one's own where there are none, in float64."""
     graph = engine.graph
     number = graph.relation_labels.index(condition.removeprefix("inverse "))
-    links = graph.triples[graph.triples[:, 1] == number][:, [2, 1, 0] if condition.startswith("inverse") else [0, 1, 2]]
+    links = graph.triples[graph.triples[:, 1] == number][
+        :, [2, 1, 0] if condition.startswith("inverse") else [0, 1, 2]
+    ]
     vectors = engine.index.vectors(space)[np.arange(graph.n_entities)].astype(np.float64)
     sums = np.zeros_like(vectors)
     np.add.at(sums, links[:, 0], vectors[links[:, 2]])
@@ -51,16 +61,24 @@ def by_hand(engine: ontodex.Engine, text: str, condition: str) -> list[tuple[str
     if condition.removeprefix("inverse ") in engine.graph.relation_labels:
         scores += shared(engine, "text", condition, None, found[0] if found else -1)
     order = np.lexsort((np.arange(len(scores)), -scores))
-    return [(engine.graph.ids[row], scores[row]) for row in order.tolist() if not found or row != found[0]]
+    return [
+        (engine.graph.ids[row], scores[row])
+        for row in order.tolist()
+        if not found or row != found[0]
+    ]
 
 
 @pytest.mark.parametrize("text", ["dog", "a wild thing in the sea"])
 @pytest.mark.parametrize("condition", ["lives in", "what colour it has"])
-def test_equals_a_float64_pass_over_all_entities(opened: ontodex.Engine, text: str, condition: str) -> None:
+def test_equals_a_float64_pass_over_all_entities(
+    opened: ontodex.Engine, text: str, condition: str
+) -> None:
     hits = opened.similar(text, k=60, condition=condition)
     wanted = by_hand(opened, text, condition)
     assert [hit.id for hit in hits] == [name for name, _ in wanted[:60]]
-    np.testing.assert_allclose([hit.score for hit in hits], [score for _, score in wanted[:60]], atol=1e-6)
+    np.testing.assert_allclose(
+        [hit.score for hit in hits], [score for _, score in wanted[:60]], atol=1e-6
+    )
     assert "condition" in hits.method
     assert ("linked to" in hits.method) == ((text, condition) == ("dog", "lives in"))
 
@@ -71,7 +89,11 @@ def by_projections(engine: ontodex.Engine, text: str, condition: str) -> list[tu
     stored = engine.index.vectors("link")[np.arange(engine.graph.n_entities)]
     row = labels.index(text) if text in labels else -1
     asked = stored[row][None] if row >= 0 else encoder.entities(encoder.text.encode([text]))
-    made = encoder.projections([condition]).project(np.concatenate([asked, stored]), 0).astype(np.float64)
+    made = (
+        encoder.projections([condition])
+        .project(np.concatenate([asked, stored]), 0)
+        .astype(np.float64)
+    )
     scores = made[1:] @ made[0]
     if condition.removeprefix("inverse ") in engine.graph.relation_labels:
         scores += shared(engine, "link", condition, made[0], row)
@@ -88,7 +110,9 @@ def test_without_a_condition_encoder_projections_of_relations_serve(
         hits = engine.similar(text, k=60, condition=condition)
         wanted = by_projections(engine, text, condition)
         assert [hit.id for hit in hits] == [name for name, _ in wanted]
-        np.testing.assert_allclose([hit.score for hit in hits], [score for _, score in wanted], atol=1e-5)
+        np.testing.assert_allclose(
+            [hit.score for hit in hits], [score for _, score in wanted], atol=1e-5
+        )
         assert "projection" in hits.method
         assert ("linked to" in hits.method) == (condition != "what colour it has")
 
@@ -97,31 +121,46 @@ def test_one_condition_by_two_names_is_projected_once(small_index: Path) -> None
     with ontodex.open(small_index, device="cpu") as engine:
         by_id, by_label = engine.similar_batch(["dog", "dog"], condition=["ex:livesIn", "lives in"])
         assert list(by_id) == list(by_label)
-        assert [hits.readings["condition"].text for hits in (by_id, by_label)] == ["ex:livesIn", "lives in"]
+        assert [hits.resolutions["condition"].text for hits in (by_id, by_label)] == [
+            "ex:livesIn",
+            "lives in",
+        ]
         assert len(engine._conditions._projected) == 1
         with pytest.raises(SettingsError, match="as many tokens"):
             engine.similar("dog", condition="wild " * 100)
 
 
 @pytest.mark.parametrize("index", ["small_index", "condition_index"])
-def test_a_condition_in_camel_case_is_read_in_words(index: str, request: pytest.FixtureRequest) -> None:
+def test_a_condition_in_camel_case_is_read_in_words(
+    index: str, request: pytest.FixtureRequest
+) -> None:
     with ontodex.open(request.getfixturevalue(index), device="cpu") as engine:
-        joined, apart = engine.similar_batch(["dog", "dog"], condition=["whereItEats", "where it eats"])
+        joined, apart = engine.similar_batch(
+            ["dog", "dog"], condition=["whereItEats", "where it eats"]
+        )
         assert list(joined) == list(apart)
         with pytest.raises(SettingsError, match="as many tokens"):
             engine.similar("dog", condition="wildDog" * 100)
 
 
-def test_a_bi_encoder_has_no_projections(tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path) -> None:
-    training = ontodex.HyperCLTraining(architecture="bi-encoder", tune="full", towers=1, steps=1, queries=8)
+def test_a_bi_encoder_has_no_projections(
+    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path
+) -> None:
+    training = ontodex.HyperCLTraining(
+        architecture="bi-encoder", tune="full", towers=1, steps=1, queries=8
+    )
     model = tmp_path / "model"
-    ontodex.train_hyper_cl(small_graph, model, encoder=tiny_encoder, training=training, device="cpu", quiet=True)
+    ontodex.train_hyper_cl(
+        small_graph, model, encoder=tiny_encoder, training=training, device="cpu", quiet=True
+    )
     engine = build_plain(small_graph, tmp_path / "farm.odx", model)
     with engine, pytest.raises(IndexMismatch, match="a bi-encoder makes none"):
         engine.similar("dog", condition="eats")
 
 
-def test_a_batch_is_parted_where_many_have_tails(small_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_is_parted_where_many_have_tails(
+    small_index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     names = ["dog", "whale", "a river", "cat", "river"]
     with ontodex.open(small_index, device="cpu") as engine:
         together = engine.similar_batch(names, condition="lives in")
@@ -133,7 +172,8 @@ def test_a_batch_is_parted_where_many_have_tails(small_index: Path, monkeypatch:
 
 def test_conditions_change_the_answer(opened: ontodex.Engine) -> None:
     first, second, plain = (
-        [hit.id for hit in opened.similar("dog", condition=condition)] for condition in ("eats", "lives in", None)
+        [hit.id for hit in opened.similar("dog", condition=condition)]
+        for condition in ("eats", "lives in", None)
     )
     assert first != second
     assert first != plain
@@ -142,17 +182,21 @@ def test_conditions_change_the_answer(opened: ontodex.Engine) -> None:
 def test_reads_a_relation_by_id_label_and_inverse(opened: ontodex.Engine) -> None:
     by_id, by_label = (opened.similar("dog", condition=name) for name in ("ex:livesIn", "lives in"))
     assert list(by_id) == list(by_label)
-    assert by_id.readings["condition"].id == "ex:livesIn"
+    assert by_id.resolutions["condition"].id == "ex:livesIn"
     inverse = opened.similar("dog", condition="inverse ex:livesIn")
-    assert inverse.readings["condition"].label == "inverse lives in"
-    assert [hit.id for hit in inverse] == [name for name, _ in by_hand(opened, "dog", "inverse lives in")[:10]]
-    assert opened.similar("dog", condition="inverse of fortune").readings["condition"].id is None
+    assert inverse.resolutions["condition"].label == "inverse lives in"
+    assert [hit.id for hit in inverse] == [
+        name for name, _ in by_hand(opened, "dog", "inverse lives in")[:10]
+    ]
+    assert opened.similar("dog", condition="inverse of fortune").resolutions["condition"].id is None
 
 
 def test_a_batch_answers_as_single_questions_do(opened: ontodex.Engine) -> None:
     texts, conditions = ["dog", "whale", "a river", "dog"], ["eats", "lives in", "eats", "size"]
     together = opened.similar_batch(texts, 5, condition=conditions)
-    alone = [opened.similar(text, 5, condition=one) for text, one in zip(texts, conditions, strict=True)]
+    alone = [
+        opened.similar(text, 5, condition=one) for text, one in zip(texts, conditions, strict=True)
+    ]
     assert [list(hits) for hits in together] == [list(hits) for hits in alone]
     assert opened.similar_batch([], condition="eats") == []
 
@@ -199,13 +243,16 @@ def test_shares_the_text_space_where_texts_and_encoder_are_the_same(
     ).exists()
     named = entity_texts(small_graph, TextSettings(definition=False))
     np.testing.assert_array_equal(
-        engine.index.vectors("condition")[np.arange(3)], TextEncoder(tiny_encoder, "cpu").encode(named)[:3]
+        engine.index.vectors("condition")[np.arange(3)],
+        TextEncoder(tiny_encoder, "cpu").encode(named)[:3],
     )
     assert engine.similar("dog", condition="eats")
     assert engine.index.verify() == []
 
 
-def test_stays_with_the_index_when_it_grows(tmp_path: Path, condition_index: Path, small_graph: KnowledgeGraph) -> None:
+def test_stays_with_the_index_when_it_grows(
+    tmp_path: Path, condition_index: Path, small_graph: KnowledgeGraph
+) -> None:
     import shutil
 
     path = Path(shutil.copytree(condition_index, tmp_path / "farm.odx"))
@@ -215,11 +262,15 @@ def test_stays_with_the_index_when_it_grows(tmp_path: Path, condition_index: Pat
     builder.entity("ex:otter", "otter")
     builder.triple("ex:otter", "ex:livesIn", "ex:river")
     with ontodex.add(builder.build(), path, device="cpu", quiet=True) as engine:
-        assert "ex:otter" in {hit.id for hit in engine.similar("whale", k=100, condition="lives in")}
+        assert "ex:otter" in {
+            hit.id for hit in engine.similar("whale", k=100, condition="lives in")
+        }
         assert engine.index.manifest.spaces["condition"].rows == engine.graph.n_entities
 
 
-def test_says_what_is_needed_for_conditions(tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path) -> None:
+def test_says_what_is_needed_for_conditions(
+    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path
+) -> None:
     engine = build_plain(small_graph, tmp_path / "farm.odx", tiny_encoder)
     with engine, pytest.raises(IndexMismatch, match="train condition"):
         engine.similar("dog", condition="eats")
@@ -245,28 +296,45 @@ def test_refuses_what_it_cannot_read(opened: ontodex.Engine) -> None:
 
 
 def test_refuses_a_bi_encoder(
-    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, make_condition_model: Callable[..., Path]
+    tmp_path: Path,
+    small_graph: KnowledgeGraph,
+    tiny_encoder: Path,
+    make_condition_model: Callable[..., Path],
 ) -> None:
     model = make_condition_model(tmp_path / "model", "bi-encoder")
     with pytest.raises(SettingsError, match="bi-encoder"):
-        ontodex.build(small_graph, tmp_path / "farm.odx", encoders=[tiny_encoder, model], entailment=False, quiet=True)
+        ontodex.build(
+            small_graph,
+            tmp_path / "farm.odx",
+            encoders=[tiny_encoder, model],
+            entailment=False,
+            quiet=True,
+        )
     assert not (tmp_path / "farm.odx").exists()
 
 
-def test_refuses_budgets_smaller_than_one_projection(condition_index: Path, small_graph: KnowledgeGraph) -> None:
+def test_refuses_budgets_smaller_than_one_projection(
+    condition_index: Path, small_graph: KnowledgeGraph
+) -> None:
     needed = small_graph.n_entities * RANK * 4
-    with pytest.raises(SettingsError, match=f"condition_memory: expected at least {needed:,} bytes"):
+    with pytest.raises(
+        SettingsError, match=f"condition_memory: expected at least {needed:,} bytes"
+    ):
         ontodex.open(condition_index, condition_memory=needed - 1).similar("dog", condition="eats")
     with pytest.raises(SettingsError, match="condition_disk: expected at least"):
         ontodex.open(condition_index, condition_disk=100).similar("dog", condition="eats")
-    assert ontodex.open(condition_index, condition_memory=needed, condition_disk=0).similar("dog", condition="eats")
+    assert ontodex.open(condition_index, condition_memory=needed, condition_disk=0).similar(
+        "dog", condition="eats"
+    )
 
 
 def counting(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """Count the conditions that are encoded from now on."""
     made: list[str] = []
     before = ConditionEncoder.factors
-    monkeypatch.setattr(ConditionEncoder, "factors", lambda self, texts: made.extend(texts) or before(self, texts))
+    monkeypatch.setattr(
+        ConditionEncoder, "factors", lambda self, texts: made.extend(texts) or before(self, texts)
+    )
     return lambda: len(made)
 
 
@@ -286,13 +354,17 @@ def test_encodes_a_condition_once_for_all_processes(
     assert "condition_encoder" not in vars(engine.index)  # nothing was loaded for it
 
 
-def test_keeps_no_more_than_the_budget_in_memory(condition_index: Path, small_graph: KnowledgeGraph) -> None:
-    engine = ontodex.open(condition_index, device="cpu", condition_memory=2 * small_graph.n_entities * RANK * 4)
+def test_keeps_no_more_than_the_budget_in_memory(
+    condition_index: Path, small_graph: KnowledgeGraph
+) -> None:
+    engine = ontodex.open(
+        condition_index, device="cpu", condition_memory=2 * small_graph.n_entities * RANK * 4
+    )
     for condition in ("one", "two", "one", "three"):
         engine.similar("dog", condition=condition)
     assert [one.text for one in engine._conditions._projected] == ["one", "three"]
     answers = engine.similar_batch(["dog"] * 5, condition=["a", "b", "c", "one", "d"])
-    assert [hits.readings["condition"].text for hits in answers] == ["a", "b", "c", "one", "d"]
+    assert [hits.resolutions["condition"].text for hits in answers] == ["a", "b", "c", "one", "d"]
     assert len(engine._conditions._projected) == 2
 
 
@@ -317,7 +389,7 @@ def test_answers_without_a_cache_as_with_one(
         raise lmdb.ReadonlyError("read-only file system")
 
     monkeypatch.setattr(lmdb, "open", read_only)
-    monkeypatch.setattr("ontodex.indexers.storage.condition_cache._environments", {})
+    monkeypatch.setattr("ontodex.storage.condition_cache._environments", {})
     engine = ontodex.open(condition_index, device="cpu", condition_disk=1 << 20)
     engine._conditions._way._cache = ConditionCache(Path("nowhere"), 1 << 20)
     assert list(engine.similar("dog", condition="weight")) == with_cache

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ontodex.engine.pictures.curves import geodesics, samples
-from ontodex.engine.pictures.layout import DiskLayout, disk_layout
+from ontodex.engine.plotting.hierarchy import geodesics, samples
+from ontodex.engine.plotting.layout import DiskLayout, disk_layout
 from ontodex.errors import SettingsError
 from ontodex.graph import Hierarchy
 
@@ -26,7 +26,9 @@ def made(links: list[tuple[int, int]], n: int) -> Hierarchy:
 
 def random_tree(n: int, seed: int, spread: int = 12) -> Hierarchy:
     rng = np.random.default_rng(seed)
-    return made([(row, int(rng.integers(max(0, row // 2 - spread), row))) for row in range(1, n)], n)
+    return made(
+        [(row, int(rng.integers(max(0, row // 2 - spread), row))) for row in range(1, n)], n
+    )
 
 
 def nearest(positions: np.ndarray) -> float:
@@ -43,10 +45,17 @@ def check(hierarchy: Hierarchy, root: int, layout: DiskLayout) -> None:
     assert np.array_equal(layout.positions[0], [0, 0])
     assert np.hypot(*layout.positions.T).max() < 1
     drawn = {(rows[child], rows[parent]) for child, parent in layout.edges.tolist()}
-    asserted = {(child, parent) for child, parent in hierarchy.links.tolist() if {child, parent} <= set(rows)}
+    asserted = {
+        (child, parent)
+        for child, parent in hierarchy.links.tolist()
+        if {child, parent} <= set(rows)
+    }
     assert drawn == asserted
     assert (layout.hangs_from[1:] < np.arange(1, len(rows))).all()
-    above, below = set(hierarchy.ancestors(root).tolist()), set(hierarchy.descendants(root).tolist())
+    above, below = (
+        set(hierarchy.ancestors(root).tolist()),
+        set(hierarchy.descendants(root).tolist()),
+    )
     siblings = set(hierarchy.siblings(root).tolist()) - above - below
     kinds = {"ancestor": above, "descendant": below, "sibling": siblings, "entity": {root}}
     for row, kind in zip(rows, layout.kinds, strict=True):
@@ -54,12 +63,17 @@ def check(hierarchy: Hierarchy, root: int, layout: DiskLayout) -> None:
     assert layout.left_out == len((above | below | siblings | {root}) - set(rows))
 
 
-LINKS = st.lists(st.tuples(st.integers(0, 24), st.integers(0, 24)).filter(lambda pair: pair[0] > pair[1]), max_size=60)
+LINKS = st.lists(
+    st.tuples(st.integers(0, 24), st.integers(0, 24)).filter(lambda pair: pair[0] > pair[1]),
+    max_size=60,
+)
 
 
 @settings(deadline=None, max_examples=60)
 @given(LINKS, st.integers(0, 24), st.integers(1, 30))
-def test_any_graph_is_laid_out_whole_or_up_to_the_limit(links: list[tuple[int, int]], root: int, limit: int) -> None:
+def test_any_graph_is_laid_out_whole_or_up_to_the_limit(
+    links: list[tuple[int, int]], root: int, limit: int
+) -> None:
     hierarchy = made(links, 25)
     layout = disk_layout(hierarchy, root, limit=limit)
     check(hierarchy, root, layout)
@@ -118,7 +132,11 @@ def test_answers_are_drawn_in_any_case() -> None:
 
 def test_one_node() -> None:
     layout = disk_layout(made([], 1), 0)
-    assert (layout.rows.tolist(), layout.positions.tolist(), layout.edges.shape) == ([0], [[0.0, 0.0]], (0, 2))
+    assert (layout.rows.tolist(), layout.positions.tolist(), layout.edges.shape) == (
+        [0],
+        [[0.0, 0.0]],
+        (0, 2),
+    )
 
 
 def test_three_thousand_nodes_quickly_and_always_alike() -> None:
@@ -133,7 +151,9 @@ def test_three_thousand_nodes_quickly_and_always_alike() -> None:
     assert np.array_equal(layout.positions, again.positions)
 
 
-@pytest.mark.parametrize(("root", "more", "limit"), [(-1, [], 9), (5, [], 9), (0, [7], 9), (0, [], 0), (0, [1], 1)])
+@pytest.mark.parametrize(
+    ("root", "more", "limit"), [(-1, [], 9), (5, [], 9), (0, [7], 9), (0, [], 0), (0, [1], 1)]
+)
 def test_what_cannot_be_drawn(root: int, more: list[int], limit: int) -> None:
     with pytest.raises(SettingsError, match="expected"):
         disk_layout(made([(1, 0)], 5), root, limit=limit, more_parents=more)
@@ -144,7 +164,10 @@ POINT = st.tuples(st.floats(0, 0.98), st.floats(0, 2 * np.pi))
 
 @given(POINT, POINT)
 def test_curves_are_geodesics(start: tuple[float, float], end: tuple[float, float]) -> None:
-    ends = [np.array([[radius * np.cos(angle), radius * np.sin(angle)]]) for radius, angle in (start, end)]
+    ends = [
+        np.array([[radius * np.cos(angle), radius * np.sin(angle)]])
+        for radius, angle in (start, end)
+    ]
     points = samples(geodesics(*ends), 21)
     assert np.allclose(points[[0, -1]], np.concatenate(ends))
 

@@ -32,7 +32,9 @@ def test_texts_are_as_alike_as_their_vectors(engine):
     for at, text in enumerate(["ex:dog", "a kind of house"]):
         query = engine.embed(["ex:dog", "a kind of house"])[at]
         wanted = scores_of(engine.similar(text, k=len(found)))
-        assert wanted == pytest.approx({key: products(found, query)[key] for key in wanted}, abs=1e-6)
+        assert wanted == pytest.approx(
+            {key: products(found, query)[key] for key in wanted}, abs=1e-6
+        )
 
 
 def test_links_are_as_likely_as_their_vectors_are_alike(engine):
@@ -41,7 +43,9 @@ def test_links_are_as_likely_as_their_vectors_are_alike(engine):
     answers = [engine.tails(*question, k=len(found), known="include") for question in asked]
     for query, hits in zip(engine.embed(asked, "link"), answers, strict=True):
         wanted = scores_of(hits)
-        assert wanted == pytest.approx({key: products(found, query)[key] for key in wanted}, abs=1e-6)
+        assert wanted == pytest.approx(
+            {key: products(found, query)[key] for key in wanted}, abs=1e-6
+        )
     assert engine.embed([], "link").shape[0] == 0
 
 
@@ -54,7 +58,9 @@ def test_vectors_of_text_and_links_say_what_both_do(family):
         queries, [(child, "ex:childOf", parent), (parent, "inverse ex:childOf", child)], strict=True
     ):
         whys = [engine.why(head, relation, end) for end in (tail, other)]
-        said = [sum(why.adds for why in one if why.by in ("text", "structure", "range")) for one in whys]
+        said = [
+            sum(why.adds for why in one if why.by in ("text", "structure", "range")) for one in whys
+        ]
         of_each = products(found, query)
         assert of_each[tail] - of_each[other] == pytest.approx(said[0] - said[1], abs=1e-4)
     texts = engine.embed([(child, "ex:childOf")], "link")
@@ -71,13 +77,17 @@ def test_points_lie_in_the_ball(engine, tiny_hit, tiny_encoder):
     assert points[0] == pytest.approx(found.vectors[found.ids.index("ex:dog")], abs=1e-6)
     assert points[1] == pytest.approx(encoder.points(["wild house"])[0], abs=1e-5)
     norms = engine._subsumptions.space.norms
-    assert poincare.norm(found.vectors.astype(np.float64), found.curvature) == pytest.approx(norms, rel=1e-4)
+    assert poincare.norm(found.vectors.astype(np.float64), found.curvature) == pytest.approx(
+        norms, rel=1e-4
+    )
 
 
 def test_gaussians_entail_what_the_engine_says(engine):
     found = engine.embeddings("gauss")
     query = engine.embed(["a wild house"], "gauss")[0]
-    scores = similarity(found.vectors.astype(np.float64), query.astype(np.float64), engine._entailments.form)
+    scores = similarity(
+        found.vectors.astype(np.float64), query.astype(np.float64), engine._entailments.form
+    )
     hits = engine.entailed_by("a wild house", k=5)
     for hit in hits:
         of_it = [score for score, owner in zip(scores, found.ids, strict=True) if owner == hit.id]
@@ -94,7 +104,9 @@ def test_files_hold_the_vectors_and_whose_they_are(engine, tmp_path):
     found.write(tmp_path / "farm.npy")
     assert (tmp_path / "farm.tsv").read_text() == "a source of mine"
     assert (np.load(tmp_path / "farm.npy", allow_pickle=False) == found.vectors).all()
-    header, *rows = (line.split("\t") for line in (tmp_path / "farm.npy.tsv").read_text().splitlines())
+    header, *rows = (
+        line.split("\t") for line in (tmp_path / "farm.npy.tsv").read_text().splitlines()
+    )
     assert header == ["id", "text"]
     assert [tuple(row) for row in rows] == list(zip(found.ids, found.texts, strict=True))
     with pytest.raises(SettingsError, match=r"\.npy"):

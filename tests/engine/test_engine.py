@@ -44,15 +44,18 @@ def test_tails_equal_brute_force(engine, known):
 
 def test_the_inverse_of_a_relation_may_be_asked_for(engine):
     for known in ("exclude", "include", "only"):
-        wanted, other = engine.heads("eats", "dog", k=5, known=known), engine.tails("cow", "lives in", k=5, known=known)
+        wanted, other = (
+            engine.heads("eats", "dog", k=5, known=known),
+            engine.tails("cow", "lives in", k=5, known=known),
+        )
         found = engine.tails_batch([("cow", "lives in"), ("dog", "inverse eats")], k=5, known=known)
         assert ids([other, wanted]) == ids(found)
         assert [hit.known for hit in found[1]] == [hit.known for hit in wanted]
-    assert found[1].readings["relation"].id == "ex:eats"
-    assert found[1].readings["relation"].label == "inverse eats"
+    assert found[1].resolutions["relation"].id == "ex:eats"
+    assert found[1].resolutions["relation"].label == "inverse eats"
     turned = engine.heads("inverse lives in", "cow", k=5)
     assert [hit.id for hit in turned] == [hit.id for hit in engine.tails("cow", "lives in", k=5)]
-    assert engine.tails("dog", "inverse of nothing").readings["relation"].kind == "free text"
+    assert engine.tails("dog", "inverse of nothing").resolutions["relation"].kind == "free text"
 
 
 @pytest.mark.parametrize("name", ["narrower", "skos:narrower", "Children", "has subclass"])
@@ -60,9 +63,9 @@ def test_the_hierarchy_is_known_by_its_usual_names(engine, name):
     found = engine.tails("tame animal", name, k=5, known="only")
     wanted = engine.heads("is_a", "tame animal", k=5, known="only")
     assert [hit.id for hit in found] == [hit.id for hit in wanted]
-    assert found.readings["relation"].id == "is_a"
+    assert found.resolutions["relation"].id == "is_a"
     for usual in ("parent", "broader", "rdfs:subClassOf"):
-        assert engine.tails("dog", usual, known="only").readings["relation"].id == "is_a"
+        assert engine.tails("dog", usual, known="only").resolutions["relation"].id == "is_a"
 
 
 def test_heads_are_tails_of_the_inverse_relation(engine):
@@ -81,14 +84,17 @@ def test_every_way_to_name_an_entity_gives_one_answer(engine):
         for relation in ("lives in", "ex:livesIn", "livesIn")
     ]
     assert all(answer == answers[0] for answer in answers)
-    kinds = [engine.tails(name, "eats").readings["head"].kind for name in ("ex:dog", "dog", "common dog", "a big dog")]
+    kinds = [
+        engine.tails(name, "eats").resolutions["head"].kind
+        for name in ("ex:dog", "dog", "common dog", "a big dog")
+    ]
     assert kinds == ["id", "label", "synonym", "free text"]
 
 
 def test_an_unseen_head_and_an_unseen_relation_are_answered_from_their_texts(engine):
     hits = engine.tails("a wild pig", "is afraid of", k=3)
     assert len(hits) == 3
-    assert [reading.id for reading in hits.readings.values()] == [None, None]
+    assert [resolution.id for resolution in hits.resolutions.values()] == [None, None]
     other = engine.tails("a wild pig", "eats", k=3)
     assert [hit.score for hit in hits] != [hit.score for hit in other]
 
@@ -101,7 +107,9 @@ def test_unseen_relation_with_the_text_of_a_known_one_is_projected_alike(engine)
 
 
 def test_batches_equal_single_questions(engine):
-    questions = [(name, "eats") for name in ("dog", "cat", "a tame bear", "whale")] + [("dog", "lives in")]
+    questions = [(name, "eats") for name in ("dog", "cat", "a tame bear", "whale")] + [
+        ("dog", "lives in")
+    ]
     for (head, relation), hits in zip(questions, engine.tails_batch(questions, k=4), strict=True):
         assert [hit.id for hit in hits] == [hit.id for hit in engine.tails(head, relation, k=4)]
 
@@ -109,7 +117,9 @@ def test_batches_equal_single_questions(engine):
 def test_questions_may_be_given_one_after_the_other(engine):
     heads, relations = ["dog", "cat"], ["eats", "lives in"]
     for ask in (engine.tails_batch, engine.relations_batch):
-        assert ids(ask(zip(heads, relations, strict=True))) == ids(ask(list(zip(heads, relations, strict=True))))
+        assert ids(ask(zip(heads, relations, strict=True))) == ids(
+            ask(list(zip(heads, relations, strict=True)))
+        )
     for ask in (engine.search_batch, engine.similar_batch):
         assert ids(ask(iter(heads))) == ids(ask(heads))
 
@@ -127,7 +137,12 @@ def test_questions_that_are_no_pairs_are_named(engine, question):
 
 
 def test_one_text_is_no_list_of_questions(engine):
-    for ask in (engine.search_batch, engine.similar_batch, engine.tails_batch, engine.relations_batch):
+    for ask in (
+        engine.search_batch,
+        engine.similar_batch,
+        engine.tails_batch,
+        engine.relations_batch,
+    ):
         with pytest.raises(SettingsError, match=r"expected a list of .*, found one text, 'dog'"):
             ask("dog")
 
@@ -146,20 +161,28 @@ def test_a_name_that_several_bear_is_said_to_be_one_of_them():
     builder.triple("ex:1", "is_a", "ex:tool")
     graph = builder.build()
     assert (
-        str(resolve_entity(graph, "hammer").reading) == "hammer (ex:1, by label, one of 3: give its id to mean another)"
+        str(resolve_entity(graph, "hammer").resolution)
+        == "hammer (ex:1, by label, one of 3: give its id to mean another)"
     )
     builder.replace({"ex:9": "ex:1"})
-    assert str(resolve_entity(builder.build(), "ex:9").reading) == "hammer (ex:1, by alternative id)"
-    assert resolve_entity(graph, "ex:1").reading.hint == resolve_entity(graph, "tool").reading.hint == ""
+    assert (
+        str(resolve_entity(builder.build(), "ex:9").resolution)
+        == "hammer (ex:1, by alternative id)"
+    )
+    assert (
+        resolve_entity(graph, "ex:1").resolution.hint
+        == resolve_entity(graph, "tool").resolution.hint
+        == ""
+    )
 
 
 def test_what_is_misspelt_is_read_as_text_with_a_hint(engine):
     asked = (
-        engine.tails("Young  hors", "lives in", k=1).readings["head"],
-        engine.heads("lives in", "forrest", k=1).readings["tail"],
-        engine.relations("common hara", "dog", k=1).readings["head"],
-        engine.similar("tame animl", k=1).readings["text"],
-        engine.similar("tame animl", k=1, condition="lives in").readings["text"],
+        engine.tails("Young  hors", "lives in", k=1).resolutions["head"],
+        engine.heads("lives in", "forrest", k=1).resolutions["tail"],
+        engine.relations("common hara", "dog", k=1).resolutions["head"],
+        engine.similar("tame animl", k=1).resolutions["text"],
+        engine.similar("tame animl", k=1, condition="lives in").resolutions["text"],
     )
     assert [(one.kind, one.hint) for one in asked] == [
         ("free text", f"; did you mean {name!r}?")
@@ -167,9 +190,9 @@ def test_what_is_misspelt_is_read_as_text_with_a_hint(engine):
     ]
     assert "(free text; did you mean 'forest'?)" in str(engine.heads("lives in", "forrest", k=1))
     for other in ("a wild pig", "submarine", "dog"):
-        assert engine.similar(other, k=1).readings["text"].hint == ""
+        assert engine.similar(other, k=1).resolutions["text"].hint == ""
     many = engine.similar_batch(["forrest"] * 101, k=1)  # nobody reads so many
-    assert {hits.readings["text"].hint for hits in many} == {""}
+    assert {hits.resolutions["text"].hint for hits in many} == {""}
 
 
 def test_where_no_relation_is_left_nothing_is_found(engine):
@@ -182,24 +205,28 @@ def test_where_no_relation_is_left_nothing_is_found(engine):
 
 
 def test_inverse_may_be_written_in_any_case(engine):
-    asked, usual = (engine.tails("farm", f"{word} lives in", k=3) for word in ("Inverse", "inverse"))
-    assert asked.readings["relation"].inverted
+    asked, usual = (
+        engine.tails("farm", f"{word} lives in", k=3) for word in ("Inverse", "inverse")
+    )
+    assert asked.resolutions["relation"].inverted
     assert [hit.id for hit in asked] == [hit.id for hit in usual]
 
 
 def test_search_compares_names_with_what_is_typed(engine):
     found = engine.search("hares", k=60)  # a synonym of hare
-    typed, _ = engine.index.name_likeness.find("hares")
-    of_label, _ = engine.index.name_likeness.find("hare")
+    typed, _ = engine.index.name_similarity.find("hares")
+    of_label, _ = engine.index.name_similarity.find("hare")
     assert found[0].id == "ex:hare"
     assert set(typed) != set(of_label)
     text = engine.index.vectors("text")[np.arange(engine.graph.n_entities)] @ np.asarray(
         engine.index.text_encoder.encode(["hares"])
     )[0].astype(np.float64)
-    rows, likeness = engine.index.name_likeness.find("hares")
+    rows, likeness = engine.index.name_similarity.find("hares")
     text[rows] += 0.5 * likeness
     wanted = {engine.graph.ids[row]: score / 1.5 for row, score in enumerate(text.tolist())}
-    assert [hit.score for hit in found[1:]] == pytest.approx([wanted[hit.id] for hit in found[1:]], abs=1e-5)
+    assert [hit.score for hit in found[1:]] == pytest.approx(
+        [wanted[hit.id] for hit in found[1:]], abs=1e-5
+    )
 
 
 def test_relations_are_all_ranked_and_known_ones_marked(engine):
@@ -211,7 +238,9 @@ def test_relations_are_all_ranked_and_known_ones_marked(engine):
 
 
 def test_relations_say_if_the_graph_links_the_two_the_other_way_round(engine):
-    assert engine.relations("farm", "dog").method.endswith("; the graph links them the other way round: lives in")
+    assert engine.relations("farm", "dog").method.endswith(
+        "; the graph links them the other way round: lives in"
+    )
     assert "other way round" not in engine.relations("dog", "farm").method
     assert "other way round" not in engine.relations("farm", "a wet dog").method
 
@@ -231,7 +260,9 @@ def test_further_sources_may_be_files_and_their_hierarchy_counts(small_index, tm
         before = {hit.id for hit in engine.children("animal", k=100) if hit.known}
     with ontodex.open(small_index, device="cpu", known=given) as engine:
         assert "ex:sea" in {hit.id for hit in engine.tails("dog", "lives in", k=9, known="only")}
-        assert {hit.id for hit in engine.children("animal", k=100) if hit.known} == before | {"ex:sea"}
+        assert {hit.id for hit in engine.children("animal", k=100) if hit.known} == before | {
+            "ex:sea"
+        }
         assert "ex:animal" in {hit.id for hit in engine.parents("sea", known="only")}
 
 
@@ -246,7 +277,10 @@ def test_extra_sources_count_as_known(small_index):
     builder.triple("ex:dog", "ex:livesIn", "ex:nowhere")
     with ontodex.open(small_index, device="cpu", known=[builder.build()]) as engine:
         assert "ex:sea" not in [hit.id for hit in engine.tails("dog", "lives in", k=100)]
-        assert {hit.id for hit in engine.tails("dog", "lives in", k=9, known="only")} == {"ex:farm", "ex:sea"}
+        assert {hit.id for hit in engine.tails("dog", "lives in", k=9, known="only")} == {
+            "ex:farm",
+            "ex:sea",
+        }
         assert {hit.id for hit in engine.heads("lives in", "sea", k=9, known="only")} >= {"ex:dog"}
 
 
@@ -260,8 +294,16 @@ def test_extra_sources_count_as_known(small_index):
         (lambda e: e.tails(" ", "eats"), SettingsError, "entity"),
         (lambda e: e.heads("", "dog"), SettingsError, "relation"),
         (lambda e: e.search("", k=3), SettingsError, "entity"),
-        (lambda e: e.similar("dog", condition=5), SettingsError, "condition: expected a relation or a text"),
-        (lambda e: e.relations("dog", "farm", known="onyl"), SettingsError, "found 'onyl'; did you mean 'only'"),
+        (
+            lambda e: e.similar("dog", condition=5),
+            SettingsError,
+            "condition: expected a relation or a text",
+        ),
+        (
+            lambda e: e.relations("dog", "farm", known="onyl"),
+            SettingsError,
+            "found 'onyl'; did you mean 'only'",
+        ),
     ],
 )
 def test_bad_questions_are_refused_by_name(engine, call, error, says):
@@ -273,7 +315,9 @@ def test_more_answers_than_entities(engine):
     assert len(engine.search("dog", k=10_000)) == engine.graph.n_entities
 
 
-def test_an_index_without_projections_reads_head_and_relation_as_a_text(tmp_path, tiny_encoder, small_graph):
+def test_an_index_without_projections_reads_head_and_relation_as_a_text(
+    tmp_path, tiny_encoder, small_graph
+):
     with build_plain(small_graph, tmp_path / "plain.odx", [tiny_encoder]) as engine:
         hits = engine.tails("dog", "lives in", k=3)
         assert "no projections" in hits.method
@@ -285,7 +329,12 @@ def test_a_graph_of_one_entity(tmp_path, tiny_encoder):
     builder = GraphBuilder("one")
     builder.entity("ex:dog", "dog")
     with ontodex.build(
-        builder.build(), tmp_path / "one.odx", encoders=[tiny_encoder], device="cpu", entailment=False, quiet=True
+        builder.build(),
+        tmp_path / "one.odx",
+        encoders=[tiny_encoder],
+        device="cpu",
+        entailment=False,
+        quiet=True,
     ) as engine:
         assert [hit.id for hit in engine.search("a cat", k=5)] == ["ex:dog"]
         assert len(engine.similar("dog")) == 0
@@ -299,8 +348,8 @@ def test_a_graph_of_one_entity(tmp_path, tiny_encoder):
 
 
 def test_words_with_a_colon_are_words_unless_the_graph_has_the_prefix(engine):
-    assert engine.similar("COVID-19:acute", k=2).readings["text"].kind == "free text"
-    assert engine.search("ex:dgo", k=2).readings["text"].kind == "free text"
+    assert engine.similar("COVID-19:acute", k=2).resolutions["text"].kind == "free text"
+    assert engine.search("ex:dgo", k=2).resolutions["text"].kind == "free text"
     with pytest.raises(UnknownEntity):
         engine.similar("ex:dgo")
 
@@ -351,7 +400,11 @@ def test_an_entity_is_its_own_tail_only_by_relations_that_have_loops(tmp_path, t
 def test_camel_case_is_read_in_words_as_in_the_texts_of_entities(small_index):
     with ontodex.open(small_index, device="cpu") as engine:
         for camel, words in (("BigDog", "Big dog"), ("wildFarmAnimal", "wild farm animal")):
-            for question in (engine.search, engine.similar, lambda text: engine.tails(text, "eats")):
+            for question in (
+                engine.search,
+                engine.similar,
+                lambda text: engine.tails(text, "eats"),
+            ):
                 assert question(camel).hits == question(words).hits
             assert engine.heads(camel, "dog").hits == engine.heads(words, "dog").hits
 
@@ -364,19 +417,26 @@ def test_importing_the_engine_does_not_import_torch() -> None:
 
 def test_search_weighs_texts_and_names_two_to_one(engine):
     graph, text = engine.graph, "a comon hare"
-    cosines = engine.index.vectors("text")[np.arange(graph.n_entities)] @ engine.index.text_encoder.encode([text])[0]
-    rows, likeness = engine.index.name_likeness.find(text)
+    cosines = (
+        engine.index.vectors("text")[np.arange(graph.n_entities)]
+        @ engine.index.text_encoder.encode([text])[0]
+    )
+    rows, likeness = engine.index.name_similarity.find(text)
     wanted = 2 * cosines / 3
     wanted[rows] += likeness / 3
     hits = engine.search(text, k=60)
-    assert [hit.id for hit in hits] == [graph.ids[row] for row in np.argsort(-wanted, kind="stable")]
+    assert [hit.id for hit in hits] == [
+        graph.ids[row] for row in np.argsort(-wanted, kind="stable")
+    ]
     np.testing.assert_allclose([hit.score for hit in hits], np.sort(wanted)[::-1], atol=1e-5)
     assert hits[0].id == "ex:hare"
 
 
-def test_a_name_is_found_however_far_its_text_is_from_the_candidates(tmp_path, tiny_encoder, small_graph):
+def test_a_name_is_found_however_far_its_text_is_from_the_candidates(
+    tmp_path, tiny_encoder, small_graph
+):
     with (
-        patch("ontodex.indexers.building.new_generation.EXACT_UP_TO", 10),
+        patch("ontodex.indexers.generation.EXACT_UP_TO", 10),
         patch("ontodex.engine.search.topk.SIZES", (1,)),
         patch("ontodex.engine.search.topk.Searcher.OVERFETCH", 1),
         build_plain(small_graph, tmp_path / "farm.odx", [tiny_encoder]) as engine,

@@ -8,7 +8,7 @@ import pytest
 from ontodex.engine.search.gaussian_space import GaussianSpace
 from ontodex.engine.search.topk import Searcher
 from ontodex.geometry.gaussian import kl
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 SHAPES = [(-2.0, 0.5, 0.8), (-9.0, 0.5, 0.8), (-3.0, 2.0, 0.0), (0.0, 0.01, 0.0)]
 
@@ -22,7 +22,9 @@ def drawn(count, dim, middle, spread, offset, seed=0, dtype=np.float32):
 
 def by_hand(stored, query, side, k, refused=()):
     items, query = stored.astype(np.float64), query.astype(np.float64)
-    scores = 1 / (1 + (kl(items, query) if side == "left" else kl(query, items)) / (len(query) // 2))
+    scores = 1 / (
+        1 + (kl(items, query) if side == "left" else kl(query, items)) / (len(query) // 2)
+    )
     rows = np.setdiff1d(np.arange(len(stored)), refused)
     order = rows[np.lexsort((rows, -scores[rows]))][:k]
     return order, scores[order]
@@ -36,7 +38,10 @@ def test_the_best_are_those_of_a_float64_pass(side, shape, dtype):
     stored[4000:4010] = stored[:10]  # ties
     queries = np.concatenate([drawn(6, 24, *shape, seed=1), stored[:3].astype(np.float32)])
     space = GaussianSpace(Vectors([stored[:2500], stored[2500:]]), side)
-    exclude = [np.array([4000, 17]) if number % 2 else np.zeros(0, dtype=np.int64) for number in range(len(queries))]
+    exclude = [
+        np.array([4000, 17]) if number % 2 else np.zeros(0, dtype=np.int64)
+        for number in range(len(queries))
+    ]
     found = Searcher(space.lifted, space=space).top(queries, 12, exclude)
     for query, refused, (rows, scores) in zip(queries, exclude, found, strict=True):
         wanted, values = by_hand(stored, query, side, 12, refused)

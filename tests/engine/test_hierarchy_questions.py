@@ -17,11 +17,18 @@ def engine(small_index):
 
 def test_a_phrase_in_camel_case_is_read_as_labels_are(engine):
     for question in ("parents", "children", "place"):
-        joined, apart = (getattr(engine, question)(text, 5) for text in ("WildDogHouse", "Wild dog house"))
-        assert joined.readings["text"].text == "WildDogHouse"
-        one, other = (answer.to_dict()["placements" if question == "place" else "hits"] for answer in (joined, apart))
+        joined, apart = (
+            getattr(engine, question)(text, 5) for text in ("WildDogHouse", "Wild dog house")
+        )
+        assert joined.resolutions["text"].text == "WildDogHouse"
+        one, other = (
+            answer.to_dict()["placements" if question == "place" else "hits"]
+            for answer in (joined, apart)
+        )
         assert one == other
-    assert engine.parents("McDonald", 5).hits != engine.parents("Mc donald", 5).hits  # no camel case
+    assert (
+        engine.parents("McDonald", 5).hits != engine.parents("Mc donald", 5).hits
+    )  # no camel case
 
 
 def test_namesakes_are_no_answers_and_are_not_drawn(tmp_path, tiny_encoder, tiny_hit, small_graph):
@@ -30,7 +37,12 @@ def test_namesakes_are_no_answers_and_are_not_drawn(tmp_path, tiny_encoder, tiny
     builder.triple("ex:dog2", "is_a", "ex:place")
     graph = merge(small_graph, builder.build())
     with build_plain(graph, tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_hit) as engine:
-        for text, there in (("ex:dog", False), ("dog", False), ("ex:dog2", False), ("ex:cat", True)):
+        for text, there in (
+            ("ex:dog", False),
+            ("dog", False),
+            ("ex:dog2", False),
+            ("ex:cat", True),
+        ):
             for question in ("parents", "children"):
                 ids = {hit.id for hit in getattr(engine, question)(text, 100)}
                 assert bool({"ex:dog", "ex:dog2"} & ids) == there
@@ -38,7 +50,9 @@ def test_namesakes_are_no_answers_and_are_not_drawn(tmp_path, tiny_encoder, tiny
         assert ">Dog<" not in (tmp_path / "dog.svg").read_text(encoding="utf-8")
 
 
-def test_of_namesakes_the_one_is_meant_that_the_question_can_be_about(tmp_path, tiny_encoder, tiny_hit, small_graph):
+def test_of_namesakes_the_one_is_meant_that_the_question_can_be_about(
+    tmp_path, tiny_encoder, tiny_hit, small_graph
+):
     """The other one bears a name of the hierarchy and is in more triples, but in none of it."""
     builder = GraphBuilder("more")
     builder.entity("t:tame", "tame animal")
@@ -48,11 +62,13 @@ def test_of_namesakes_the_one_is_meant_that_the_question_can_be_about(tmp_path, 
     graph = merge(small_graph, builder.build())
     with build_plain(graph, tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_hit) as engine:
         for question in (engine.parents, engine.children, engine.place):
-            assert question("tame animal").readings["text"].id == "ex:tame"
-        assert engine.heads("is_a", "tame animal", known="only").readings["tail"].id == "ex:tame"
-        assert engine.heads("has tag", "tame animal", known="only").readings["tail"].id == "t:tame"
-        assert engine.relations("cow", "tame animal").readings["tail"].id == "ex:tame"
-        assert engine.relations("whale", "tame animal").readings["tail"].id == "t:tame"
+            assert question("tame animal").resolutions["text"].id == "ex:tame"
+        assert engine.heads("is_a", "tame animal", known="only").resolutions["tail"].id == "ex:tame"
+        assert (
+            engine.heads("has tag", "tame animal", known="only").resolutions["tail"].id == "t:tame"
+        )
+        assert engine.relations("cow", "tame animal").resolutions["tail"].id == "ex:tame"
+        assert engine.relations("whale", "tame animal").resolutions["tail"].id == "t:tame"
         assert [hit.id for hit in engine.search("tame animal", k=2)] == ["t:tame", "ex:tame"]
         assert [hit.score for hit in engine.search("tame animal", k=3)][:2] == [1.0, 1.0]
         assert [hit.id for hit in engine.search("tame animal", k=1)] == ["t:tame"]

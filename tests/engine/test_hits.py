@@ -12,13 +12,14 @@ import pytest
 
 import ontodex
 from ontodex.engine.results.answer_table import tsv
-from ontodex.engine.results.hits import Hit, Hits, Reading
+from ontodex.engine.results.hits import Hit, Hits, Resolution
 from ontodex.errors import SettingsError
-from ontodex.graph import GraphBuilder, KnowledgeGraph, read, write_nquads
+from ontodex.graph import GraphBuilder, KnowledgeGraph, write_nquads
+from ontodex.readers import read
 
-DOG = Reading("Dog", "label", "ex:dog", "dog")
-LIVES = Reading("lives in", "label", "ex:livesIn", "lives in")
-FREE = Reading("a “tame”\tbeast", "free text", None, "a “tame”\tbeast")
+DOG = Resolution("Dog", "label", "ex:dog", "dog")
+LIVES = Resolution("lives in", "label", "ex:livesIn", "lives in")
+FREE = Resolution("a “tame”\tbeast", "free text", None, "a “tame”\tbeast")
 
 
 @pytest.fixture
@@ -64,7 +65,14 @@ def test_json_is_one_line_with_the_documented_keys(tails: Hits, search: Hits) ->
     assert list(said) == ["query", "method", "hits", "took_ms"]
     assert said["query"] == {
         "question": "tails",
-        "head": {"text": "Dog", "kind": "label", "id": "ex:dog", "label": "dog", "hint": "", "inverted": False},
+        "head": {
+            "text": "Dog",
+            "kind": "label",
+            "id": "ex:dog",
+            "label": "dog",
+            "hint": "",
+            "inverted": False,
+        },
         "relation": {
             "text": "lives in",
             "kind": "label",
@@ -90,13 +98,29 @@ def test_tsv_keeps_a_hit_to_a_line_and_a_cell_to_a_column(tails: Hits, search: H
     ]
     assert search.to_tsv() == "id\tlabel\tscore\tknown\n"
     rows = [["a", '"Cold" sores'], ["b", 'say "b"']]
-    assert list(csv.reader(io.StringIO(tsv(["id", "label"], rows)), "excel-tab")) == [["id", "label"], *rows]
+    assert list(csv.reader(io.StringIO(tsv(["id", "label"], rows)), "excel-tab")) == [
+        ["id", "label"],
+        *rows,
+    ]
 
 
-def test_the_probability_of_parents_is_shown_and_no_other_answer_has_the_column(small_graph: KnowledgeGraph) -> None:
-    found = Hit("ex:tame", "tame animal", -1.25, True, 0.875), Hit("ex:wild", "wild animal", -7.5, False, 0.125)
+def test_the_probability_of_parents_is_shown_and_no_other_answer_has_the_column(
+    small_graph: KnowledgeGraph,
+) -> None:
+    found = (
+        Hit("ex:tame", "tame animal", -1.25, True, 0.875),
+        Hit("ex:wild", "wild animal", -7.5, False, 0.125),
+    )
     hits = Hits(found, "parents", {"text": DOG}, "subsumption", 1.0, small_graph)
-    assert str(hits).splitlines()[2].split() == ["1", "-1.2500", "p=0.88", "known", "ex:tame", "tame", "animal"]
+    assert str(hits).splitlines()[2].split() == [
+        "1",
+        "-1.2500",
+        "p=0.88",
+        "known",
+        "ex:tame",
+        "tame",
+        "animal",
+    ]
     assert hits.to_tsv().splitlines()[:2] == [
         "id\tlabel\tscore\tknown\tprobability",
         "ex:tame\ttame animal\t-1.250000\ttrue\t0.875000",
@@ -107,13 +131,24 @@ def test_the_probability_of_parents_is_shown_and_no_other_answer_has_the_column(
 
 def test_pandas(tails: Hits, search: Hits) -> None:
     frame = tails.to_pandas()
-    assert list(frame.columns) == list(search.to_pandas().columns) == ["id", "label", "score", "known"]
-    assert frame.to_dict("records")[0] == {"id": "ex:farm", "label": "farm", "score": 0.75, "known": True}
+    assert (
+        list(frame.columns) == list(search.to_pandas().columns) == ["id", "label", "score", "known"]
+    )
+    assert frame.to_dict("records")[0] == {
+        "id": "ex:farm",
+        "label": "farm",
+        "score": 0.75,
+        "known": True,
+    }
     assert [str(kind) for kind in frame.dtypes[["score", "known"]]] == ["float64", "bool"]
 
 
-def test_triples_are_put_together_for_each_direction(small_graph: KnowledgeGraph, tails: Hits, search: Hits) -> None:
-    assert tails.triples == [("ex:dog", "ex:livesIn", "ex:sea", -0.125)]  # what is known is no prediction
+def test_triples_are_put_together_for_each_direction(
+    small_graph: KnowledgeGraph, tails: Hits, search: Hits
+) -> None:
+    assert tails.triples == [
+        ("ex:dog", "ex:livesIn", "ex:sea", -0.125)
+    ]  # what is known is no prediction
     hits = (Hit("ex:cat", "cat", 0.5, False),)
     heads = Hits(hits, "heads", {"tail": DOG, "relation": LIVES}, "cosine", 1.0, small_graph)
     assert heads.triples == [("ex:cat", "ex:livesIn", "ex:dog", 0.5)]
@@ -128,7 +163,10 @@ def test_triples_are_put_together_for_each_direction(small_graph: KnowledgeGraph
 
 def test_triples_of_an_inverse_relation_lead_the_other_way(small_index: Path) -> None:
     with ontodex.open(small_index, device="cpu") as engine:
-        asked = [engine.tails("farm", "inverse lives in", k=1), engine.tails("animal", "narrower", k=1)]
+        asked = [
+            engine.tails("farm", "inverse lives in", k=1),
+            engine.tails("animal", "narrower", k=1),
+        ]
         assert [answer.triples for answer in asked] == [
             [(asked[0][0].id, "ex:livesIn", "ex:farm", asked[0][0].score)],
             [(asked[1][0].id, "is_a", "ex:animal", asked[1][0].score)],
@@ -138,42 +176,63 @@ def test_triples_of_an_inverse_relation_lead_the_other_way(small_index: Path) ->
 
 
 def test_parents_and_children_are_triples_of_the_hierarchy(small_graph: KnowledgeGraph) -> None:
-    found = Hit("ex:tame", "tame animal", -1.25, True, 0.875), Hit("ex:wild", "wild animal", -7.5, False, 0.125)
+    found = (
+        Hit("ex:tame", "tame animal", -1.25, True, 0.875),
+        Hit("ex:wild", "wild animal", -7.5, False, 0.125),
+    )
     parents, children = (
-        Hits(found, name, {"text": DOG}, "subsumption", 1.0, small_graph) for name in ("parents", "children")
+        Hits(found, name, {"text": DOG}, "subsumption", 1.0, small_graph)
+        for name in ("parents", "children")
     )
     assert parents.triples == [("ex:dog", "is_a", "ex:wild", -7.5)]
     assert children.triples == [("ex:wild", "is_a", "ex:dog", -7.5)]
     both = GraphBuilder("two hierarchies")
     both.triple("a", "is_a", "b"), both.triple("a", "skos:broader", "c")
-    with pytest.raises(SettingsError, match=r"expected one relation of the hierarchy .*is_a, skos:broader"):
+    with pytest.raises(
+        SettingsError, match=r"expected one relation of the hierarchy .*is_a, skos:broader"
+    ):
         _ = Hits(found, "parents", {"text": DOG}, "subsumption", 1.0, both.build()).triples
 
 
-def test_answers_leave_the_process_without_the_graph(tails: Hits, search: Hits, small_graph: KnowledgeGraph) -> None:
+def test_answers_leave_the_process_without_the_graph(
+    tails: Hits, search: Hits, small_graph: KnowledgeGraph
+) -> None:
     for answer in (tails, search):
         copied = pickle.loads(pickle.dumps(answer))
         assert (str(copied), copied.to_json()) == (str(answer), answer.to_json())
         assert len(pickle.dumps(answer)) < len(pickle.dumps(small_graph)) / 2
     assert pickle.loads(pickle.dumps(tails)).to_rdf() == tails.to_rdf()
     graph = copy.deepcopy(small_graph)
-    assert (graph.find("dog"), graph.triples.tolist()) == (small_graph.find("dog"), small_graph.triples.tolist())
+    assert (graph.find("dog"), graph.triples.tolist()) == (
+        small_graph.find("dog"),
+        small_graph.triples.tolist(),
+    )
     assert dict(graph.prefixes) == dict(small_graph.prefixes)
 
 
 def test_rdf_reads_back(tails: Hits, small_graph: KnowledgeGraph, tmp_path: Path) -> None:
     quads = list(ox.parse(tails.to_rdf(), format=ox.RdfFormat.N_QUADS))
     names = {ox.NamedNode(f"http://example.org/{name}") for name in ("dog", "livesIn", "sea")}
-    stated = [quad for quad in quads if quad.predicate == ox.NamedNode("http://example.org/livesIn")]
-    assert {node for quad in stated for node in (quad.subject, quad.predicate, quad.object)} == names
+    stated = [
+        quad for quad in quads if quad.predicate == ox.NamedNode("http://example.org/livesIn")
+    ]
+    assert {
+        node for quad in stated for node in (quad.subject, quad.predicate, quad.object)
+    } == names
     assert {quad.graph_name for quad in quads} == {ox.NamedNode("urn:ontodex:predictions")}
-    scores = {float(quad.object.value) for quad in quads if quad.predicate == ox.NamedNode("urn:ontodex:score")}
+    scores = {
+        float(quad.object.value)
+        for quad in quads
+        if quad.predicate == ox.NamedNode("urn:ontodex:score")
+    }
     assert scores == {-0.125}
     # Beside the graph itself, predictions are not taken for fact.
     path = tmp_path / "farm.nq"
     write_nquads(small_graph, path)
     path.write_text(path.read_text() + tails.to_rdf())
-    known = {(graph.ids[h], graph.ids[t]) for graph in [read(path)] for h, _, t in graph.triples.tolist()}
+    known = {
+        (graph.ids[h], graph.ids[t]) for graph in [read(path)] for h, _, t in graph.triples.tolist()
+    }
     assert ("ex:dog", "ex:farm") in known
     assert ("ex:dog", "ex:sea") not in known
 

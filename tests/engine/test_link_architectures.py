@@ -27,9 +27,18 @@ def model(request, tmp_path_factory, tiny_encoder: Path, small_graph: KnowledgeG
     shape = SHAPES[request.param]
     folder = tmp_path_factory.mktemp("model") / "m"
     settings = ontodex.HyperCLTraining(
-        steps=3, queries=32, entities=16, negatives=16, condition=8, width=16, encoder_rate=1e-3, **shape
+        steps=3,
+        queries=32,
+        entities=16,
+        negatives=16,
+        condition=8,
+        width=16,
+        encoder_rate=1e-3,
+        **shape,
     )
-    ontodex.train_hyper_cl(small_graph, folder, encoder=tiny_encoder, training=settings, device="cpu", quiet=True)
+    ontodex.train_hyper_cl(
+        small_graph, folder, encoder=tiny_encoder, training=settings, device="cpu", quiet=True
+    )
     return folder
 
 
@@ -38,7 +47,13 @@ def engine(model: Path, tmp_path_factory, tiny_encoder: Path, small_graph: Knowl
     path = tmp_path_factory.mktemp("index") / "farm.odx"
     encoders = [tiny_encoder, model]
     with ontodex.build(
-        small_graph, path, encoders=encoders, hierarchy=False, device="cpu", entailment=False, quiet=True
+        small_graph,
+        path,
+        encoders=encoders,
+        hierarchy=False,
+        device="cpu",
+        entailment=False,
+        quiet=True,
     ) as engine:
         yield engine
 
@@ -64,7 +79,9 @@ def test_answers_are_those_of_the_encoder_in_float64(model, engine, small_graph)
         if head == texts[row]:
             del scores["ex:dog"]
         best = sorted(scores.values(), reverse=True)[:5]
-        np.testing.assert_allclose([hit.score for hit in hits], best, atol=5e-3)  # bfloat16, other batches
+        np.testing.assert_allclose(
+            [hit.score for hit in hits], best, atol=5e-3
+        )  # bfloat16, other batches
         np.testing.assert_allclose([scores[hit.id] for hit in hits], best, atol=1e-2)
 
 
@@ -76,8 +93,12 @@ def test_relations_are_ranked(engine):
 
 
 def test_the_index_and_the_encoder_are_evaluated_alike(model, engine, small_graph):
-    found, wanted = (ontodex.evaluate_kgc(path, small_graph, device="cpu") for path in (engine.index.path, model))
-    assert {name: found[name] for name in METRICS} == pytest.approx({name: wanted[name] for name in METRICS}, rel=0.05)
+    found, wanted = (
+        ontodex.evaluate_kgc(path, small_graph, device="cpu") for path in (engine.index.path, model)
+    )
+    assert {name: found[name] for name in METRICS} == pytest.approx(
+        {name: wanted[name] for name in METRICS}, rel=0.05
+    )
 
 
 def test_an_index_grows_with_the_encoder_that_it_has(model, engine, small_graph, tmp_path):
@@ -85,7 +106,10 @@ def test_an_index_grows_with_the_encoder_that_it_has(model, engine, small_graph,
 
     path = Path(shutil.copytree(engine.index.path, tmp_path / "farm.odx"))
     with ontodex.remove("ex:dog", path, device="cpu", quiet=True) as smaller:
-        about, before = smaller.index.manifest.encoders["link"], engine.index.manifest.encoders["link"]
+        about, before = (
+            smaller.index.manifest.encoders["link"],
+            engine.index.manifest.encoders["link"],
+        )
         assert about == before
         assert smaller.index.verify() == []
         assert len(smaller.tails("cat", "eats", k=3)) == 3
@@ -94,7 +118,13 @@ def test_an_index_grows_with_the_encoder_that_it_has(model, engine, small_graph,
 
 def test_build_trains_a_model_of_the_architecture_asked_for(tmp_path, tiny_encoder, small_graph):
     training = ontodex.HyperCLTraining(
-        steps=2, queries=16, entities=16, negatives=0, architecture="bi-encoder", tune="full", max_tokens=16
+        steps=2,
+        queries=16,
+        entities=16,
+        negatives=0,
+        architecture="bi-encoder",
+        tune="full",
+        max_tokens=16,
     )
     with ontodex.build(
         small_graph,

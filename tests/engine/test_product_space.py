@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 from ontodex.engine.search.spaces import ProductSpace
 from ontodex.engine.search.topk import Searcher
 from ontodex.geometry.cosine import score_pairs
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 
 def drawn(seed: int, n: int, dim: int, spread: float) -> np.ndarray:
     """Vectors of very different lengths, some of them equal, some apart by single bits, some zero."""
     random = np.random.default_rng(seed)
-    base = random.normal(size=(max(1, n // 3), dim)) * 10 ** random.uniform(-spread, spread, (max(1, n // 3), 1))
+    base = random.normal(size=(max(1, n // 3), dim)) * 10 ** random.uniform(
+        -spread, spread, (max(1, n // 3), 1)
+    )
     vectors = base[random.integers(len(base), size=n)].astype(np.float32)
     nudged = random.random(n) < 0.4
     vectors[nudged] = np.nextafter(vectors[nudged], np.float32(1e9))
@@ -53,5 +55,7 @@ def test_top_is_the_float64_pass(
 def test_no_product_is_off_by_more_than_the_doubt(dim: int) -> None:
     items, asked = drawn(0, 300, dim, 3.0), drawn(1, 40, dim, 3.0)
     doubt = ProductSpace(Vectors([items])).ask(asked).doubt
-    off = np.abs((asked @ items.T).astype(np.float64) - asked.astype(np.float64) @ items.T.astype(np.float64))
+    off = np.abs(
+        (asked @ items.T).astype(np.float64) - asked.astype(np.float64) @ items.T.astype(np.float64)
+    )
     assert (off <= doubt[:, None]).all()

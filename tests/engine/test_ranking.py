@@ -12,14 +12,16 @@ from ontodex.engine.ranking import evaluate_links, filtered_ranks, rank_metrics
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import GraphError
 from ontodex.evaluation import evaluate_kgc
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), distinct=st.integers(1, 30))
 def test_ranks_equal_the_definition(seed, distinct):
     rng = np.random.default_rng(seed)
-    items = rng.integers(-2, 3, (distinct, 8)).astype(np.float32)[rng.integers(0, distinct, 30)]  # many ties
+    items = rng.integers(-2, 3, (distinct, 8)).astype(np.float32)[
+        rng.integers(0, distinct, 30)
+    ]  # many ties
     queries = rng.integers(-2, 3, (70, 8)).astype(np.float32)  # whole numbers: every score is exact
     answers = rng.integers(0, 30, 70)
     known = [np.union1d(rng.integers(0, 30, rng.integers(0, 9)), [answer]) for answer in answers]
@@ -38,7 +40,9 @@ def test_metrics_of_given_ranks():
 def test_an_index_and_its_encoder_are_evaluated_alike(small_index, small_graph):
     result = evaluate_kgc(str(small_index), small_graph, device="cpu")
     assert set(result) == {
-        side + name for side in ("", "tail.", "head.") for name in ("mrr", "mr", "hits@1", "hits@3", "hits@10")
+        side + name
+        for side in ("", "tail.", "head.")
+        for name in ("mrr", "mr", "hits@1", "hits@3", "hits@10")
     }
     assert result["mrr"] == pytest.approx((result["tail.mrr"] + result["head.mrr"]) / 2)
     with ontodex.open(small_index, device="cpu") as engine:
@@ -47,5 +51,10 @@ def test_an_index_and_its_encoder_are_evaluated_alike(small_index, small_graph):
 
 
 def test_a_graph_without_held_out_triples_is_refused(small_index, small_graph):
-    with ontodex.open(small_index, device="cpu") as engine, pytest.raises(GraphError, match="valid"):
-        evaluate_links(small_graph, engine.index.vectors("link"), Projector(engine.index).ask, split="valid")
+    with (
+        ontodex.open(small_index, device="cpu") as engine,
+        pytest.raises(GraphError, match="valid"),
+    ):
+        evaluate_links(
+            small_graph, engine.index.vectors("link"), Projector(engine.index).ask, split="valid"
+        )

@@ -17,7 +17,9 @@ from ontodex.graph import entity_texts, inverse_text
 def cross(tmp_path_factory, tiny_encoder, small_graph):
     folder = tmp_path_factory.mktemp("cross") / "model"
     training = ontodex.CrossEncoderTraining(steps=2, queries=8, negatives=3, rate=1e-5)
-    ontodex.train_cross_encoder(small_graph, folder, encoder=tiny_encoder, training=training, device="cpu", quiet=True)
+    ontodex.train_cross_encoder(
+        small_graph, folder, encoder=tiny_encoder, training=training, device="cpu", quiet=True
+    )
     return folder
 
 
@@ -60,7 +62,9 @@ def test_the_best_are_reordered_in_front_of_all_others(small_graph, cross):
     ]
     for row, (head, relation) in enumerate(zip((20, 21, 22), relations, strict=True)):
         best = np.argsort(-scores[row], kind="stable")[: (6, 6, 4)[row]]
-        better = scores[row][best] + COSINE * model.logits([(texts[head], relation, texts[tail]) for tail in best])
+        better = scores[row][best] + COSINE * model.logits(
+            [(texts[head], relation, texts[tail]) for tail in best]
+        )
         order = best[np.argsort(-better)]
         found = np.argsort(-made[row], kind="stable")
         assert found[: len(order)].tolist() == order.tolist()
@@ -75,12 +79,23 @@ def test_an_engine_reads_its_best_answers_again(small_index, small_graph, cross)
         ontodex.open(small_index, device="cpu") as plain,
         ontodex.open(small_index, device="cpu", rerank=cross) as engine,
     ):
-        for ask, relation, entity in (("tails", "eats", "dog"), ("heads", inverse_text("eats"), "dog")):
+        for ask, relation, entity in (
+            ("tails", "eats", "dog"),
+            ("heads", inverse_text("eats"), "dog"),
+        ):
             question = ("dog", "eats") if ask == "tails" else ("eats", "dog")
-            before, after = getattr(plain, ask)(*question, k=50), getattr(engine, ask)(*question, k=5)
-            logits = model.logits([(texts[row[f"ex:{entity}"]], relation, texts[row[hit.id]]) for hit in before])
+            before, after = (
+                getattr(plain, ask)(*question, k=50),
+                getattr(engine, ask)(*question, k=5),
+            )
+            logits = model.logits(
+                [(texts[row[f"ex:{entity}"]], relation, texts[row[hit.id]]) for hit in before]
+            )
             unit = engine._links._projector.score_unit
-            wanted = sorted((hit.score + unit * logit for hit, logit in zip(before, logits, strict=True)), reverse=True)
+            wanted = sorted(
+                (hit.score + unit * logit for hit, logit in zip(before, logits, strict=True)),
+                reverse=True,
+            )
             np.testing.assert_allclose([hit.score for hit in after], wanted[:5], atol=0.05 * unit)
             assert "cross-encoder" in after.method
         assert len(engine.tails("a wild pig", "is afraid of", k=55)) == 55
@@ -90,7 +105,9 @@ def test_an_engine_reads_its_best_answers_again(small_index, small_graph, cross)
 
 def test_an_index_and_an_encoder_are_evaluated_with_re_ranking(small_index, small_graph, cross):
     def rank(**how):
-        return ontodex.evaluate_kgc(small_index, small_graph, score="text", device="cpu", **how)["mr"]
+        return ontodex.evaluate_kgc(small_index, small_graph, score="text", device="cpu", **how)[
+            "mr"
+        ]
 
     plain, near = rank(), rank(hops=2)
     assert len({plain, near, rank(rerank=cross, top=50), rank(hops=2, rerank=cross, top=50)}) == 4

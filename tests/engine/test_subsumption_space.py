@@ -15,7 +15,7 @@ from ontodex.engine.search.subsumption_space import SubsumptionSpace
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import SettingsError
 from ontodex.geometry import poincare
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
 
 DEVICES = ["cpu", "cpu:0"]  # "cpu:0" is a torch device: the path that a GPU takes
 
@@ -26,8 +26,16 @@ def made(
     """Lifted points of Euclidean norm between shares of the radius, many of them equal, many others apart by bits."""
     radius = np.sqrt(dim)
     base = rng.normal(size=(distinct or n, dim))
-    base *= rng.uniform(low, high, (len(base), 1)) * radius / np.linalg.norm(base, axis=1, keepdims=True)
-    points = base.astype(np.float32)[rng.integers(len(base), size=n)] if distinct else base.astype(np.float32)
+    base *= (
+        rng.uniform(low, high, (len(base), 1))
+        * radius
+        / np.linalg.norm(base, axis=1, keepdims=True)
+    )
+    points = (
+        base.astype(np.float32)[rng.integers(len(base), size=n)]
+        if distinct
+        else base.astype(np.float32)
+    )
     if distinct:
         nudged = rng.random(n) < 0.5
         points[nudged] = np.nextafter(points[nudged], np.float32(0))
@@ -49,7 +57,9 @@ def brute(
     norms, asked_norm = poincare.item_norms(items, c), poincare.item_norms(asked[None], c)
     parents, children = (norms, asked_norm) if upward else (asked_norm, norms)
     scores = -(distance + weight * (parents - children) - tilt * children)
-    left = sorted(set(range(len(lifted))) - {int(row) for row in exclude}, key=lambda row: (-scores[row], row))[:k]
+    left = sorted(
+        set(range(len(lifted))) - {int(row) for row in exclude}, key=lambda row: (-scores[row], row)
+    )[:k]
     return left, [float(scores[row]) for row in left]
 
 
@@ -112,7 +122,9 @@ def test_top_is_the_float64_pass(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(topk, "PRODUCTS", block)
         patch.setattr(topk, "SAMPLE", 8)
-        found = searcher(lifted, weight, upward, device, cuts, child_weight - weight).top(asked, k, exclude)
+        found = searcher(lifted, weight, upward, device, cuts, child_weight - weight).top(
+            asked, k, exclude
+        )
     assert [answer(one) for one in found] == [
         brute(lifted, query, weight, upward, k, rows, child_weight - weight)
         for query, rows in zip(asked, exclude, strict=True)
@@ -121,11 +133,17 @@ def test_top_is_the_float64_pass(
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("upward", [True, False])
-@pytest.mark.parametrize(("k", "weight"), [(1, 0.0), (10, 0.4), (10, 20.0), (700, 1.0), (5000, 2.0)])
-def test_thousands_of_items_in_many_blocks(device: str, upward: bool, k: int, weight: float) -> None:
+@pytest.mark.parametrize(
+    ("k", "weight"), [(1, 0.0), (10, 0.4), (10, 20.0), (700, 1.0), (5000, 2.0)]
+)
+def test_thousands_of_items_in_many_blocks(
+    device: str, upward: bool, k: int, weight: float
+) -> None:
     rng = np.random.default_rng(k)
     lifted = made(rng, 4000, 48, 0.2, 0.6, 900)
-    lifted = np.concatenate([lifted, lifted[np.argsort(-lifted[:, -1])]])  # and from the rim inwards
+    lifted = np.concatenate(
+        [lifted, lifted[np.argsort(-lifted[:, -1])]]
+    )  # and from the rim inwards
     lifted[1200:1300] = lifted[7]
     asked = made(rng, 5, 48, 0.2, 0.6)
     asked[0] = lifted[7]
@@ -133,7 +151,10 @@ def test_thousands_of_items_in_many_blocks(device: str, upward: bool, k: int, we
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(topk, "PRODUCTS", 1 << 12)
         found = searcher(lifted, weight, upward, device, [999, 1000, 2500]).top(asked, k, exclude)
-    wanted = [brute(lifted, query, weight, upward, k, rows) for query, rows in zip(asked, exclude, strict=True)]
+    wanted = [
+        brute(lifted, query, weight, upward, k, rows)
+        for query, rows in zip(asked, exclude, strict=True)
+    ]
     assert [answer(one) for one in found] == wanted
     assert len(found[2][0]) == 1
     assert len(found[4][0]) == 0
@@ -148,10 +169,12 @@ def test_within_reach_is_what_scores_above_the_floor(weight: float, upward: bool
     pairs = np.repeat(np.arange(8), 3000), np.tile(np.arange(3000), 8)
     exact = asked.exact(*pairs).reshape(8, 3000)
     products = asked.lifted @ lifted.T
-    np.testing.assert_allclose(asked.scores(products.ravel().astype(float), *pairs).reshape(8, 3000), exact, atol=1e-3)
+    np.testing.assert_allclose(
+        asked.scores(products.ravel().astype(float), *pairs).reshape(8, 3000), exact, atol=1e-3
+    )
     for share in (0.0, 0.3, 0.99, 1.0):
         floor = np.quantile(exact, share, axis=1)
-        reached = asked.within_reach(products, floor, slice(0, 3000))
+        reached = asked.may_exceed(products, floor, slice(0, 3000))
         assert reached[exact >= floor[:, None]].all()
         assert not reached[exact < floor[:, None] - 0.01].any()
 
@@ -162,18 +185,27 @@ def test_no_product_is_off_by_more_than_the_doubt(dim: int, span: tuple[float, f
     rng = np.random.default_rng(dim)
     lifted, asked = made(rng, 500, dim, *span), made(rng, 40, dim, *span)
     c, both = 1 / dim, SubsumptionSpace(Vectors([lifted]), 1 / dim, 0.5).ask(asked)
-    points, queries = poincare.unlift(lifted.astype(np.float64), c), poincare.unlift(asked.astype(np.float64), c)
+    points, queries = (
+        poincare.unlift(lifted.astype(np.float64), c),
+        poincare.unlift(asked.astype(np.float64), c),
+    )
     gaps = queries[:, None] - points
     true = (queries**2).sum(-1)[:, None] - (gaps**2).sum(-1) / (1 - c * (points**2).sum(-1))
     off = np.abs(both.lifted @ lifted.T - true).max(axis=1)
     assert (off <= both.doubt).all()
 
 
-@given(rows=st.lists(st.integers(0, 49), unique=True, max_size=50), k=st.integers(1, 60), upward=st.booleans())
+@given(
+    rows=st.lists(st.integers(0, 49), unique=True, max_size=50),
+    k=st.integers(1, 60),
+    upward=st.booleans(),
+)
 @settings(deadline=None)
 def test_among_ranks_the_given_rows_alone(rows: list[int], k: int, upward: bool) -> None:
     lifted = made(np.random.default_rng(3), 50, 8, 0.2, 0.6, 10)
-    found = searcher(lifted, 0.5, upward, cuts=[11, 30]).among(lifted[4], np.array(rows, dtype=np.int64), k)
+    found = searcher(lifted, 0.5, upward, cuts=[11, 30]).among(
+        lifted[4], np.array(rows, dtype=np.int64), k
+    )
     assert answer(found) == brute(lifted, lifted[4], 0.5, upward, k, set(range(50)) - set(rows))
 
 
@@ -184,9 +216,13 @@ def test_pairs_score_as_in_a_search_either_way() -> None:
     scores = space.pair_scores(lifted[children], parents)
     assert space.turned().pair_scores(lifted[children], parents).tolist() == scores.tolist()
     up, down = Searcher(space.vectors, space=space), Searcher(space.vectors, space=space.turned())
-    for child, parent, score in zip(children.tolist(), parents.tolist(), scores.tolist(), strict=True):
+    for child, parent, score in zip(
+        children.tolist(), parents.tolist(), scores.tolist(), strict=True
+    ):
         assert up.among(lifted[child], np.array([parent]), 1)[1].tolist() == [score]
-        assert down.among(lifted[parent], np.array([child]), 1)[1].tolist() == pytest.approx([score], abs=1e-12)
+        assert down.among(lifted[parent], np.array([child]), 1)[1].tolist() == pytest.approx(
+            [score], abs=1e-12
+        )
 
 
 def test_a_weight_beyond_float32_is_refused_with_the_most_that_serves() -> None:

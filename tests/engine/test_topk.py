@@ -13,19 +13,26 @@ from hypothesis import strategies as st
 from ontodex.engine.search import topk
 from ontodex.engine.search.topk import Searcher
 from ontodex.geometry.cosine import score_pairs, unit
-from ontodex.indexers.evidence.structure import Bonus
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.geometry.vectors import Vectors
+from ontodex.scoring.graph_features import Offsets
 
 DEVICES = ["cpu", "cpu:0"]  # "cpu:0" is a torch device: the path that a GPU takes
 
 
 def brute(
-    vectors: np.ndarray, query: np.ndarray, k: int, exclude: Sequence[int] = (), bonus: Bonus | None = None
+    vectors: np.ndarray,
+    query: np.ndarray,
+    k: int,
+    exclude: Sequence[int] = (),
+    bonus: Offsets | None = None,
 ) -> tuple[list[int], list[float]]:
     scores = score_pairs(query[None], vectors[None])[0]
     if bonus is not None:
         scores[bonus[0]] += bonus[1]
-    left = sorted(set(range(len(vectors))) - {int(row) for row in exclude}, key=lambda row: (-scores[row], row))[:k]
+    left = sorted(
+        set(range(len(vectors))) - {int(row) for row in exclude},
+        key=lambda row: (-scores[row], row),
+    )[:k]
     return left, [float(scores[row]) for row in left]
 
 
@@ -80,12 +87,15 @@ def test_top_is_the_float64_pass(
     asked = np.concatenate([unit(rng.normal(size=(queries, dim))), vectors[: min(2, queries)]])
     exclude = [np.flatnonzero(rng.random(n) < excluded) for _ in asked]
     lifted = [np.flatnonzero(rng.random(n) < (raised or 0.0)) for _ in asked]
-    bonuses = [(rows, rng.choice([-3.0, -1e-7, 0.0, 1e-7, 0.5], len(rows))) for rows in lifted]
+    offsets = [(rows, rng.choice([-3.0, -1e-7, 0.0, 1e-7, 0.5], len(rows))) for rows in lifted]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(topk, "PRODUCTS", block)
-        found = Searcher(sharded(vectors, cuts), device).top(asked, k, exclude, bonuses if raised is not None else None)
+        found = Searcher(sharded(vectors, cuts), device).top(
+            asked, k, exclude, offsets if raised is not None else None
+        )
     assert [answer(one) for one in found] == [
-        brute(vectors, query, k, rows, bonus) for query, rows, bonus in zip(asked, exclude, bonuses, strict=True)
+        brute(vectors, query, k, rows, bonus)
+        for query, rows, bonus in zip(asked, exclude, offsets, strict=True)
     ]
 
 
@@ -123,27 +133,36 @@ def test_answers_do_not_depend_on_the_batch(device: str) -> None:
     searcher = Searcher(sharded(vectors, [100]), device)
     whole = [answer(one) for one in searcher.top(asked, 12, exclude)]
     for start, end in ((0, 1), (3, 10), (511, 514)):
-        assert [answer(one) for one in searcher.top(asked[start:end], 12, exclude[start:end])] == whole[start:end]
+        assert [
+            answer(one) for one in searcher.top(asked[start:end], 12, exclude[start:end])
+        ] == whole[start:end]
     for row in (0, 350, 699):
         assert whole[row] == brute(vectors, asked[row], 12, exclude[row])
 
 
 def test_no_queries_no_answers() -> None:
-    assert Searcher(Vectors([np.eye(3, dtype=np.float32)])).top(np.zeros((0, 3), dtype=np.float32), 5) == []
+    assert (
+        Searcher(Vectors([np.eye(3, dtype=np.float32)])).top(np.zeros((0, 3), dtype=np.float32), 5)
+        == []
+    )
 
 
 def test_queries_of_another_layout() -> None:
     vectors = unit(np.random.default_rng(0).normal(size=(50, 8)))
     asked = np.asfortranarray(vectors[:6].astype(np.float64))
     found = Searcher(Vectors([vectors])).top(asked, 3)
-    assert [one[0].tolist() for one in found] == [brute(vectors, query, 3)[0] for query in vectors[:6]]
+    assert [one[0].tolist() for one in found] == [
+        brute(vectors, query, 3)[0] for query in vectors[:6]
+    ]
 
 
 @given(rows=st.lists(st.integers(0, 49), unique=True, max_size=50), k=st.integers(1, 60))
 @settings(deadline=None)
 def test_among_ranks_the_given_rows_alone(rows: list[int], k: int) -> None:
     vectors = near_ties(np.random.default_rng(3), 50, 8, 10)
-    found = Searcher(sharded(vectors, [11, 30])).among(vectors[4], np.array(rows, dtype=np.int64), k)
+    found = Searcher(sharded(vectors, [11, 30])).among(
+        vectors[4], np.array(rows, dtype=np.int64), k
+    )
     assert answer(found) == brute(vectors, vectors[4], k, set(range(50)) - set(rows))
 
 
@@ -151,7 +170,9 @@ def test_among_ranks_the_given_rows_alone(rows: list[int], k: int) -> None:
 def test_products(device: str) -> None:
     rng = np.random.default_rng(0)
     vectors, asked = unit(rng.normal(size=(40, 8))), unit(rng.normal(size=(3, 8)))
-    np.testing.assert_allclose(Searcher(sharded(vectors, [9]), device).products(asked), asked @ vectors.T, atol=1e-6)
+    np.testing.assert_allclose(
+        Searcher(sharded(vectors, [9]), device).products(asked), asked @ vectors.T, atol=1e-6
+    )
 
 
 class Lookup:
@@ -170,15 +191,25 @@ class Lookup:
         return np.zeros(rows.shape, dtype=np.float32), rows
 
 
-def test_with_candidates_only_these_are_ranked_and_who_leaves_out_very_many_has_all_searched() -> None:
+def test_with_candidates_only_these_are_ranked_and_who_leaves_out_very_many_has_all_searched() -> (
+    None
+):
     rng = np.random.default_rng(0)
     vectors = near_ties(rng, 3000, 8, 500)
     asked = unit(rng.normal(size=(4, 8)))
-    exclude = [np.zeros(0, dtype=np.int64), np.array(brute(vectors, asked[1], 40)[0]), np.arange(900), np.arange(2990)]
+    exclude = [
+        np.zeros(0, dtype=np.int64),
+        np.array(brute(vectors, asked[1], 40)[0]),
+        np.arange(900),
+        np.arange(2990),
+    ]
     lookup = Lookup(vectors)
     found = Searcher(sharded(vectors, [1500]), approximate=lookup).top(asked, 5, exclude)
     odd = set(range(1, 3000, 2))
-    wanted = [brute(vectors, query, 5, odd | set(rows.tolist())) for query, rows in zip(asked, exclude, strict=True)]
+    wanted = [
+        brute(vectors, query, 5, odd | set(rows.tolist()))
+        for query, rows in zip(asked, exclude, strict=True)
+    ]
     wanted[3] = brute(vectors, asked[3], 5, exclude[3])
     assert [answer(one) for one in found] == wanted
     assert lookup.asked == [128, 2048]

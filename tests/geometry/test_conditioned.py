@@ -19,7 +19,9 @@ def rng() -> np.random.Generator:
 def clustered(rng: np.random.Generator, count: int, dim: int) -> NDArray[np.float32]:
     """Unit vectors in clusters, as those of texts are: the ten best are close to one another."""
     centres = rng.standard_normal((count // 50, dim))
-    return unit(centres[rng.integers(0, len(centres), count)] + 0.7 * rng.standard_normal((count, dim)))
+    return unit(
+        centres[rng.integers(0, len(centres), count)] + 0.7 * rng.standard_normal((count, dim))
+    )
 
 
 @pytest.mark.parametrize("architecture", ["hyper", "hadamard", "concat"])
@@ -33,7 +35,9 @@ def test_equals_torch_in_float64(rng: np.random.Generator, architecture: str) ->
         wanted = x @ torch.from_numpy(mix).double() + by
     found = under_condition(vectors, factor, mix)
     assert found.dtype == np.float32
-    np.testing.assert_allclose(found, torch.nn.functional.normalize(wanted, dim=1).numpy(), atol=1e-7)
+    np.testing.assert_allclose(
+        found, torch.nn.functional.normalize(wanted, dim=1).numpy(), atol=1e-7
+    )
 
 
 def test_two_factors_say_no_more_than_one(rng: np.random.Generator) -> None:
@@ -63,7 +67,9 @@ def test_half_precision_is_safe(rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize("width", [1, 5, 12])
 @pytest.mark.parametrize("size", [1e6, 1e-8])
-def test_what_half_precision_cannot_hold_stays_whole(rng: np.random.Generator, size: float, width: int) -> None:
+def test_what_half_precision_cannot_hold_stays_whole(
+    rng: np.random.Generator, size: float, width: int
+) -> None:
     vectors = clustered(rng, 100, 12)
     factor = (size * rng.standard_normal((12, width))).astype(np.float32)
     kept = compact(factor)

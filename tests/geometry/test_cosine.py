@@ -10,10 +10,14 @@ from hypothesis.extra import numpy as hnp
 from ontodex.geometry.cosine import score_pairs, unit
 
 FLOATS = st.floats(-100, 100, width=32).map(lambda x: 0.0 if abs(x) < 1e-3 else x)
-BLOCKS = hnp.arrays(np.float32, hnp.array_shapes(min_dims=3, max_dims=3, min_side=1, max_side=7), elements=FLOATS)
+BLOCKS = hnp.arrays(
+    np.float32, hnp.array_shapes(min_dims=3, max_dims=3, min_side=1, max_side=7), elements=FLOATS
+)
 
 
-@given(hnp.arrays(np.float32, hnp.array_shapes(min_dims=1, max_dims=3, max_side=9), elements=FLOATS))
+@given(
+    hnp.arrays(np.float32, hnp.array_shapes(min_dims=1, max_dims=3, max_side=9), elements=FLOATS)
+)
 def test_unit_is_torch_normalize(vectors: np.ndarray) -> None:
     made = unit(vectors)
     wanted = torch.nn.functional.normalize(torch.from_numpy(vectors.astype(np.float64)), dim=-1)
@@ -28,7 +32,9 @@ def test_unit_of_a_zero_vector_is_zero_and_of_extreme_ones_is_one_long() -> None
 
 
 @given(BLOCKS, st.data())
-def test_score_pairs_is_the_inner_product_in_float64(items: np.ndarray, data: st.DataObject) -> None:
+def test_score_pairs_is_the_inner_product_in_float64(
+    items: np.ndarray, data: st.DataObject
+) -> None:
     queries = data.draw(hnp.arrays(np.float32, (items.shape[0], items.shape[2]), elements=FLOATS))
     scores = score_pairs(queries, items)
     assert (scores.dtype, scores.shape) == (np.float64, items.shape[:2])
@@ -55,17 +61,24 @@ def test_score_pairs_of_unit_vectors_is_torch_cosine_similarity(rng: np.random.G
     seed=st.integers(0, 2**32 - 1),
     order=st.sampled_from("CF"),
 )
-def test_an_equal_pair_scores_equal_in_any_batch(dim: int, batch: int, count: int, seed: int, order: str) -> None:
+def test_an_equal_pair_scores_equal_in_any_batch(
+    dim: int, batch: int, count: int, seed: int, order: str
+) -> None:
     rng = np.random.default_rng(seed)
     query, item = unit(rng.normal(size=dim)), unit(rng.normal(size=dim))
     alone = score_pairs(query[None], item[None, None])[0, 0]
     queries, items = unit(rng.normal(size=(batch, dim))), unit(rng.normal(size=(batch, count, dim)))
     row, column = int(rng.integers(batch)), int(rng.integers(count))
     queries[row], items[row, column] = query, item
-    assert score_pairs(np.asarray(queries, order=order), np.asarray(items, order=order))[row, column] == alone
+    assert (
+        score_pairs(np.asarray(queries, order=order), np.asarray(items, order=order))[row, column]
+        == alone
+    )
     assert score_pairs(queries[row : row + 1], items[row : row + 1])[0, column] == alone
     assert score_pairs(queries[:, None][:, 0], items[:, column : column + 1])[row, 0] == alone
-    padded = np.zeros((batch, count, dim + 1), dtype=np.float32)[:, :, 1:]  # another alignment and stride
+    padded = np.zeros((batch, count, dim + 1), dtype=np.float32)[
+        :, :, 1:
+    ]  # another alignment and stride
     padded[...] = items
     assert score_pairs(queries, padded)[row, column] == alone
 

@@ -34,16 +34,22 @@ def reference(left, right):
 def test_kl_is_that_of_torch_distributions(shape):
     left, right = drawn((7,), *shape), drawn((7,), *shape, seed=1)
     np.testing.assert_allclose(gaussian.kl(left, right), reference(left, right), rtol=1e-9)
-    np.testing.assert_allclose(gaussian.kl(left[:, None], right), reference(left[:, None], right[None]), rtol=1e-9)
+    np.testing.assert_allclose(
+        gaussian.kl(left[:, None], right), reference(left[:, None], right[None]), rtol=1e-9
+    )
     narrow = gaussian.kl(left.astype(np.float32), right.astype(np.float32))
     assert narrow.dtype == np.float32
-    np.testing.assert_allclose(narrow, reference(left.astype(np.float32), right.astype(np.float32)), rtol=2e-4)
+    np.testing.assert_allclose(
+        narrow, reference(left.astype(np.float32), right.astype(np.float32)), rtol=2e-4
+    )
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(1e-7, 1e-3))
 def test_kl_of_near_duplicates_keeps_its_digits_and_is_never_negative(seed, step):
     left = drawn((3,), -4.0, 1.0, 0.5, dim=8, seed=seed).astype(np.float32)
-    right = (left + np.float32(step) * np.random.default_rng(seed).normal(size=left.shape)).astype(np.float32)
+    right = (left + np.float32(step) * np.random.default_rng(seed).normal(size=left.shape)).astype(
+        np.float32
+    )
     found = gaussian.kl(left, right)
     wide = gaussian.kl(left.astype(np.longdouble).astype(np.float64), right.astype(np.float64))
     assert (found >= 0).all()
@@ -110,18 +116,26 @@ def test_products_of_lifts_are_kl_but_for_a_constant(shape, seed):
     items, queries = drawn((6,), *shape, seed=seed), drawn((4,), *shape, seed=seed + 1)
     lifted, constant = gaussian.right_queries(queries)
     found = (lifted @ gaussian.left_items(items).T + constant[:, None]) / 2
-    np.testing.assert_allclose(found, reference(items[None], queries[:, None]), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(
+        found, reference(items[None], queries[:, None]), rtol=1e-6, atol=1e-6
+    )
     lifted, constant = gaussian.left_queries(queries)
     found = (lifted @ gaussian.right_items(items).T + constant[:, None]) / 2
-    np.testing.assert_allclose(found, reference(queries[:, None], items[None]), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(
+        found, reference(queries[:, None], items[None]), rtol=1e-6, atol=1e-6
+    )
 
 
 def test_lifts_are_made_in_float64_and_keep_the_type():
     narrow = drawn((3,), -4.0, 2.5, 0.5).astype(np.float32)
     for function in (gaussian.left_items, gaussian.right_items):
         assert function(narrow).dtype == np.float32
-        np.testing.assert_array_equal(function(narrow), function(narrow.astype(np.float64)).astype(np.float32))
-    assert torch.equal(gaussian.left_items(torch.from_numpy(narrow)), torch.from_numpy(gaussian.left_items(narrow)))
+        np.testing.assert_array_equal(
+            function(narrow), function(narrow.astype(np.float64)).astype(np.float32)
+        )
+    assert torch.equal(
+        gaussian.left_items(torch.from_numpy(narrow)), torch.from_numpy(gaussian.left_items(narrow))
+    )
 
 
 def test_an_affine_map_changes_no_divergence():
@@ -138,7 +152,9 @@ def test_entropy_is_that_of_torch_distributions():
 
 def test_further_scores_are_their_definitions():
     left, right = drawn((5,), -1.0, 1.0, 0.1), drawn((5,), -1.0, 1.0, 0.1, seed=1)
-    np.testing.assert_allclose(gaussian.symmetric_kl(left, right), reference(left, right) + reference(right, left))
+    np.testing.assert_allclose(
+        gaussian.symmetric_kl(left, right), reference(left, right) + reference(right, left)
+    )
     one, two = normal(left), normal(right)
     squares = ((one.mean - two.mean) ** 2 + (one.stddev - two.stddev) ** 2).sum(-1)
     np.testing.assert_allclose(gaussian.wasserstein(left, right), squares.sqrt().numpy())

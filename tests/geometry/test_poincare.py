@@ -25,11 +25,18 @@ HIT = (0.2, 0.55)  # √c|x| of the paper's hyperbolic norms 8 to 24
 SHARES = {"float32": 3e-5, "float64": 1e-11}
 
 
-def points_of(shares: tuple[float, float], n: int = 40, dim: int = DIM, c: float = C, seed: int = 0) -> np.ndarray:
+def points_of(
+    shares: tuple[float, float], n: int = 40, dim: int = DIM, c: float = C, seed: int = 0
+) -> np.ndarray:
     """Random directions at √c|x| drawn from ``shares``."""
     rng = np.random.default_rng(seed)
     directions = rng.normal(size=(n, dim))
-    return directions / np.linalg.norm(directions, axis=1)[:, None] * rng.uniform(*shares, (n, 1)) / np.sqrt(c)
+    return (
+        directions
+        / np.linalg.norm(directions, axis=1)[:, None]
+        * rng.uniform(*shares, (n, 1))
+        / np.sqrt(c)
+    )
 
 
 def exact(left: np.ndarray, right: np.ndarray, c: float) -> list[float]:
@@ -37,9 +44,13 @@ def exact(left: np.ndarray, right: np.ndarray, c: float) -> list[float]:
     found = []
     with mpmath.workdps(60):
         for x, y in zip(left.tolist(), right.tolist(), strict=True):
-            gap = mpmath.fsum((mpmath.mpf(a) - mpmath.mpf(b)) ** 2 for a, b in zip(x, y, strict=True))
+            gap = mpmath.fsum(
+                (mpmath.mpf(a) - mpmath.mpf(b)) ** 2 for a, b in zip(x, y, strict=True)
+            )
             room = [1 - c * mpmath.fsum(mpmath.mpf(a) ** 2 for a in side) for side in (x, y)]
-            found.append(float(mpmath.acosh(1 + 2 * c * gap / (room[0] * room[1])) / mpmath.sqrt(c)))
+            found.append(
+                float(mpmath.acosh(1 + 2 * c * gap / (room[0] * room[1])) / mpmath.sqrt(c))
+            )
     return found
 
 
@@ -78,7 +89,9 @@ def test_everything_agrees_with_geoopt_in_the_range_of_hit(
     for name, value in found.items():
         assert isinstance(value, type(kind(left)))
         assert str(value.dtype).removeprefix("torch.") == dtype, name
-        np.testing.assert_allclose(value, wanted[name], rtol=SHARES[dtype], atol=SHARES[dtype], err_msg=name)
+        np.testing.assert_allclose(
+            value, wanted[name], rtol=SHARES[dtype], atol=SHARES[dtype], err_msg=name
+        )
 
 
 @pytest.mark.parametrize("share", [0.9, 0.99, 1 - 1e-3, 1 - 1e-5])
@@ -87,9 +100,16 @@ def test_distance_is_right_near_the_rim(share: float, ball: geoopt.PoincareBall)
     wanted = exact(left, right, C)
     np.testing.assert_allclose(poincare.distance(left, right, C), wanted, rtol=1e-11)
     np.testing.assert_allclose(np.diag(poincare.pairwise(left, right, C)), wanted, rtol=1e-11)
-    np.testing.assert_allclose(poincare.norm(left, C), exact(left, np.zeros_like(left), C), rtol=1e-11)
+    np.testing.assert_allclose(
+        poincare.norm(left, C), exact(left, np.zeros_like(left), C), rtol=1e-11
+    )
     if share > 0.9999:  # why geoopt is no reference here
-        assert np.abs(ball.dist(torch.from_numpy(left), torch.from_numpy(right)).numpy() - wanted).max() > 1
+        assert (
+            np.abs(
+                ball.dist(torch.from_numpy(left), torch.from_numpy(right)).numpy() - wanted
+            ).max()
+            > 1
+        )
     # In float32, b(x) = 1 - c|x|² keeps an absolute error of the dtype's epsilon.
     slack = 2 / np.sqrt(C) * 8 * np.finfo(np.float32).eps / (1 - share) + 1e-4
     narrow = left.astype(np.float32), right.astype(np.float32)
@@ -109,7 +129,9 @@ def test_near_duplicates_keep_their_distance_in_float32(gap: float) -> None:
 
 def test_the_origin_and_equal_points() -> None:
     origin, points = np.zeros((1, DIM)), points_of(HIT)
-    assert poincare.norm(origin, C).tolist() == poincare.distance(origin, origin, C).tolist() == [0.0]
+    assert (
+        poincare.norm(origin, C).tolist() == poincare.distance(origin, origin, C).tolist() == [0.0]
+    )
     assert not poincare.distance(points, points, C).any()
     assert not poincare.exp_origin(origin, C).any()
     assert not poincare.log_origin(origin, C).any()
@@ -120,12 +142,16 @@ def test_the_origin_and_equal_points() -> None:
 
 
 def test_clip_moves_only_what_is_too_far_out(dtype: str) -> None:
-    inside = np.vstack([points_of(HIT), points_of((0.99, 1 - 1e-3)), np.zeros((1, DIM))]).astype(dtype)
+    inside = np.vstack([points_of(HIT), points_of((0.99, 1 - 1e-3)), np.zeros((1, DIM))]).astype(
+        dtype
+    )
     assert np.array_equal(poincare.clip(inside, C), inside)
     outside = points_of((1.0, 50.0)).astype(dtype)
     clipped = poincare.clip(outside, C)
     np.testing.assert_allclose(np.linalg.norm(clipped, axis=1) * np.sqrt(C), 1 - 1e-5, rtol=1e-6)
-    np.testing.assert_allclose(clipped / outside, np.broadcast_to((clipped / outside)[:, :1], outside.shape), rtol=1e-5)
+    np.testing.assert_allclose(
+        clipped / outside, np.broadcast_to((clipped / outside)[:, :1], outside.shape), rtol=1e-5
+    )
     assert np.isfinite(poincare.distance(clipped, inside[:40], C)).all()
 
 
@@ -133,12 +159,19 @@ def test_a_point_outside_is_drawn_inwards() -> None:
     point = torch.from_numpy(points_of((2.0, 2.0), n=1)).requires_grad_()
     poincare.norm(poincare.clip(point, C), C).sum().backward()
     assert point.grad is not None
-    assert torch.nn.functional.cosine_similarity(point.grad, point.detach()).item() == pytest.approx(1)
+    assert torch.nn.functional.cosine_similarity(
+        point.grad, point.detach()
+    ).item() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("name", ["distance", "pairwise", "norm", "exp_origin", "log_origin", "products", "unlift"])
+@pytest.mark.parametrize(
+    "name", ["distance", "pairwise", "norm", "exp_origin", "log_origin", "products", "unlift"]
+)
 def test_gradients_are_finite_everywhere(name: str, dtype: str) -> None:
-    rows = [points_of(shares, n=4, seed=1) for shares in (HIT, (1.0, 1.0), (1 - 1e-5, 1.0), (1.5, 40.0), (1e-12, 1e-9))]
+    rows = [
+        points_of(shares, n=4, seed=1)
+        for shares in (HIT, (1.0, 1.0), (1 - 1e-5, 1.0), (1.5, 40.0), (1e-12, 1e-9))
+    ]
     points = np.vstack([*rows, np.zeros((2, DIM))]).astype(dtype)
     for clipped in (True, False):
         left, right = (torch.from_numpy(points.copy()).requires_grad_() for _ in range(2))
@@ -176,7 +209,9 @@ def test_pairwise_keeps_its_precision_under_autocast_and_with_half_precision() -
     torch.testing.assert_close(found, poincare.pairwise(left, right, C), rtol=0, atol=0)
     coarse = left.bfloat16()
     assert poincare.pairwise(coarse, coarse, C).dtype == torch.float32
-    torch.testing.assert_close(poincare.norm(coarse, C), poincare.norm(coarse.float(), C), rtol=0, atol=0)
+    torch.testing.assert_close(
+        poincare.norm(coarse, C), poincare.norm(coarse.float(), C), rtol=0, atol=0
+    )
 
 
 @pytest.mark.parametrize("shares", [HIT, (0.55, 0.9), (0.9, 0.99), (1 - 1e-3, 1 - 1e-4)])
@@ -190,7 +225,9 @@ def test_the_lift_turns_distances_into_products(shares: tuple[float, float], dty
     gaps = ((x[:, None] - y) ** 2).sum(-1) / (1 - C * (y * y).sum(-1))
     np.testing.assert_allclose(products, square - gaps, rtol=1e-6 if dtype == "float32" else 1e-11)
     found = poincare.distance_of_products(products, square, C)
-    np.testing.assert_allclose(found, poincare.distance(x[:, None], y, C), rtol=1e-5 if dtype == "float32" else 1e-10)
+    np.testing.assert_allclose(
+        found, poincare.distance(x[:, None], y, C), rtol=1e-5 if dtype == "float32" else 1e-10
+    )
     np.testing.assert_allclose(poincare.unlift(lifted[1], C), items, rtol=1e-6)
     np.testing.assert_allclose(poincare.item_norms(lifted[1], C), poincare.norm(y, C), rtol=1e-6)
     same = poincare.lift_items(torch.from_numpy(items), C)
@@ -223,31 +260,45 @@ def three_points(draw: st.DrawFn) -> tuple[np.ndarray, float]:
 
 @settings(deadline=None)
 @given(three_points())
-def test_distance_is_a_metric_and_the_norm_its_distance_to_the_origin(given_points: tuple[np.ndarray, float]) -> None:
+def test_distance_is_a_metric_and_the_norm_its_distance_to_the_origin(
+    given_points: tuple[np.ndarray, float],
+) -> None:
     (x, y, z), c = given_points
     xy, yz, xz = (float(poincare.distance(a, b, c)) for a, b in ((x, y), (y, z), (x, z)))
     assert xy == float(poincare.distance(y, x, c))
     assert xy >= 0
     assert xz <= (xy + yz) * (1 + 1e-9) + 1e-9
     norms = poincare.norm(np.stack([x, y]), c)
-    np.testing.assert_allclose(norms, poincare.distance(np.stack([x, y]), np.zeros_like(x), c), rtol=1e-12)
+    np.testing.assert_allclose(
+        norms, poincare.distance(np.stack([x, y]), np.zeros_like(x), c), rtol=1e-12
+    )
     assert abs(norms[0] - norms[1]) <= xy * (1 + 1e-9) + 1e-9
-    np.testing.assert_allclose(poincare.item_norms(poincare.lift_items(np.stack([x, y]), c), c), norms, rtol=1e-9)
+    np.testing.assert_allclose(
+        poincare.item_norms(poincare.lift_items(np.stack([x, y]), c), c), norms, rtol=1e-9
+    )
 
 
 @settings(deadline=None)
 @given(three_points())
-def test_exp_and_log_at_the_origin_are_each_others_inverse(given_points: tuple[np.ndarray, float]) -> None:
+def test_exp_and_log_at_the_origin_are_each_others_inverse(
+    given_points: tuple[np.ndarray, float],
+) -> None:
     points, c = given_points
     vectors = poincare.log_origin(points, c)
-    np.testing.assert_allclose(2 * np.linalg.norm(vectors, axis=1), poincare.norm(points, c), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        2 * np.linalg.norm(vectors, axis=1), poincare.norm(points, c), rtol=1e-9, atol=1e-12
+    )
     np.testing.assert_allclose(poincare.exp_origin(vectors, c), points, rtol=1e-9, atol=1e-15)
-    np.testing.assert_allclose(poincare.log_origin(poincare.exp_origin(points, c), c), points, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(
+        poincare.log_origin(poincare.exp_origin(points, c), c), points, rtol=1e-9, atol=1e-15
+    )
 
 
 @settings(deadline=None)
 @given(three_points(), st.integers(0, 99))
-def test_turning_the_ball_changes_no_distance(given_points: tuple[np.ndarray, float], seed: int) -> None:
+def test_turning_the_ball_changes_no_distance(
+    given_points: tuple[np.ndarray, float], seed: int
+) -> None:
     points, c = given_points
     assume(points.shape[1] > 1)
     turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(points.shape[1],) * 2))[0]

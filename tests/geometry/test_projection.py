@@ -18,7 +18,10 @@ def drawn(kind: str, dim: int, rank: int, residual: bool, rng: np.random.Generat
         "hadamard": {"scale": (RELATIONS, dim)},
         "concat": {"shared": (dim, dim), "shift": (RELATIONS, dim)},
     }[kind]
-    return Projections(residual, **{name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()})
+    return Projections(
+        residual,
+        **{name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()},
+    )
 
 
 def dense(projections: Projections, relation: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -54,11 +57,15 @@ def test_projection_is_the_product_with_the_dense_matrix(
     for vector, relation, query in zip(vectors, relations.tolist(), made, strict=True):
         matrix, shift = dense(projections, relation)
         head = torch.from_numpy(vector).double()
-        wanted = torch.nn.functional.normalize(head @ matrix + shift + (head if residual else 0), dim=-1)
+        wanted = torch.nn.functional.normalize(
+            head @ matrix + shift + (head if residual else 0), dim=-1
+        )
         np.testing.assert_allclose(query, wanted, atol=1e-5)
         by_each = projections.by_each(vector, slice(0, RELATIONS))
         np.testing.assert_allclose(by_each[relation], query, atol=1e-4)
-        np.testing.assert_allclose(projections.by_each(vector, slice(1, 3)), by_each[1:3], atol=1e-4)
+        np.testing.assert_allclose(
+            projections.by_each(vector, slice(1, 3)), by_each[1:3], atol=1e-4
+        )
 
 
 @pytest.mark.parametrize("residual", [True, False])
@@ -68,10 +75,17 @@ def test_one_vector_alone_is_projected_as_in_a_batch(residual: bool) -> None:
     projections = drawn("low rank", 384, 32, residual, rng)
     whole = projections.project(vectors, 0)
     for row in (0, 17, 39):
-        np.testing.assert_allclose(projections.project(vectors[row : row + 1], 0)[0], whole[row], atol=2e-7)
+        np.testing.assert_allclose(
+            projections.project(vectors[row : row + 1], 0)[0], whole[row], atol=2e-7
+        )
 
 
 def test_a_projection_to_nothing() -> None:
-    vectors, nothing = np.array([[3.0, 4.0]], dtype=np.float32), np.zeros((1, 2, 2), dtype=np.float32)
+    vectors, nothing = (
+        np.array([[3.0, 4.0]], dtype=np.float32),
+        np.zeros((1, 2, 2), dtype=np.float32),
+    )
     assert Projections(False, left=nothing).project(vectors, 0).tolist() == [[0.0, 0.0]]
-    np.testing.assert_allclose(Projections(True, left=nothing).project(vectors, 0), [[0.6, 0.8]], atol=1e-7)
+    np.testing.assert_allclose(
+        Projections(True, left=nothing).project(vectors, 0), [[0.6, 0.8]], atol=1e-7
+    )

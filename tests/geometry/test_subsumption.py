@@ -12,11 +12,18 @@ from scipy.optimize import minimize
 from sklearn.metrics import precision_recall_fscore_support
 
 from ontodex.errors import SettingsError
-from ontodex.geometry.subsumption import LARGEST_WEIGHT, Subsumption, best_threshold, calibrated, fit, metrics
-
-PAIRS = st.lists(st.tuples(st.integers(0, 12), st.integers(-6, 6), st.booleans()), min_size=2, max_size=14).filter(
-    lambda pairs: len({label for *_, label in pairs}) == 2
+from ontodex.geometry.subsumption import (
+    LARGEST_WEIGHT,
+    Subsumption,
+    best_threshold,
+    calibrated,
+    fit,
+    metrics,
 )
+
+PAIRS = st.lists(
+    st.tuples(st.integers(0, 12), st.integers(-6, 6), st.booleans()), min_size=2, max_size=14
+).filter(lambda pairs: len({label for *_, label in pairs}) == 2)
 
 
 def columns(pairs: list[tuple[int, int, bool]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -47,7 +54,11 @@ def hierarchy_pairs(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.n
     parent = np.where(labels, child - np.abs(rng.normal(3, 2, n)), rng.normal(16, 2.5, n))
     gain = parent - child
     far = 0.7 * (child + parent) + rng.normal(-3, 4, n)
-    return np.where(labels, np.abs(gain) + np.abs(rng.normal(4, 4, n)), np.maximum(far, 0)), gain, labels
+    return (
+        np.where(labels, np.abs(gain) + np.abs(rng.normal(4, 4, n)), np.maximum(far, 0)),
+        gain,
+        labels,
+    )
 
 
 @given(PAIRS)
@@ -87,7 +98,9 @@ def test_fit_is_as_good_as_a_fine_grid_and_better_than_distance_alone(seed: int)
     distance, gain, labels = hierarchy_pairs(3000, seed)
     rule = fit(distance, gain, np.ones(3000), labels)
     found = metrics(rule.score(distance, gain, 1.0), labels, rule.threshold)["f1"]
-    grid = [best_threshold(-(distance + weight * gain), labels)[0] for weight in np.arange(0, 10, 0.01)]
+    grid = [
+        best_threshold(-(distance + weight * gain), labels)[0] for weight in np.arange(0, 10, 0.01)
+    ]
     assert found >= max(grid) - 1e-4
     assert found > grid[0] + 0.02
     assert found == pytest.approx(best_threshold(rule.score(distance, gain, 1.0), labels)[0])
@@ -104,25 +117,38 @@ def by_depth(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_norm_of_the_child_counts_by_itself(seed: int, turned: bool) -> None:
     distance, gain, child, labels = by_depth(3000, seed)
-    if turned:  # near enough for a deep child is not near enough for one high up, or the other way round
+    if (
+        turned
+    ):  # near enough for a deep child is not near enough for one high up, or the other way round
         distance -= 1.6 * (child - 16)
     rule = fit(distance, gain, child, labels)
     found = metrics(rule.score(distance, gain, child), labels, rule.threshold)["f1"]
     assert (
         found
-        > best_threshold(-(distance + fit(distance, gain, np.zeros(3000), labels).weight * gain), labels)[0] + 0.02
+        > best_threshold(
+            -(distance + fit(distance, gain, np.zeros(3000), labels).weight * gain), labels
+        )[0]
+        + 0.02
     )
     assert (rule.tilt < 0) == turned
     assert rule.child_weight == rule.weight + rule.tilt >= 0
     parent = gain + child
     for weight in np.linspace(0, 8, 161):  # neither weight alone can be bettered
-        assert best_threshold(-(distance + weight * parent - rule.child_weight * child), labels)[0] <= found + 2e-4
-        assert best_threshold(-(distance + rule.weight * parent - weight * child), labels)[0] <= found + 2e-4
+        assert (
+            best_threshold(-(distance + weight * parent - rule.child_weight * child), labels)[0]
+            <= found + 2e-4
+        )
+        assert (
+            best_threshold(-(distance + rule.weight * parent - weight * child), labels)[0]
+            <= found + 2e-4
+        )
 
 
 def test_a_norm_that_says_nothing_leaves_the_rule_of_the_paper() -> None:
     distance, gain, labels = hierarchy_pairs(500)
-    assert fit(distance, gain, np.full(500, 7.0), labels) == fit(distance, gain, np.zeros(500), labels)
+    assert fit(distance, gain, np.full(500, 7.0), labels) == fit(
+        distance, gain, np.zeros(500), labels
+    )
     assert fit(distance, gain, np.full(500, 7.0), labels).tilt == 0
 
 
@@ -135,7 +161,8 @@ def test_the_best_weight_does_not_hang_on_units_or_order() -> None:
     ]
     assert max(f1) - min(f1) <= 1e-3
     turned, straight = (
-        fit(distance[way], gain[way], child[way], labels[way]) for way in (slice(None, None, -1), slice(None))
+        fit(distance[way], gain[way], child[way], labels[way])
+        for way in (slice(None, None, -1), slice(None))
     )
     assert (turned.weight, turned.tilt) == pytest.approx((straight.weight, straight.tilt), rel=1e-9)
 
@@ -180,7 +207,12 @@ def test_the_curve_is_that_of_a_general_optimiser() -> None:
         logits = curve[0] * scores + curve[1]
         return np.mean(np.logaddexp(0, logits) - targets * logits)
 
-    wanted = minimize(loss, [0.1, 0.0], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-14, "maxiter": 5000})
+    wanted = minimize(
+        loss,
+        [0.1, 0.0],
+        method="Nelder-Mead",
+        options={"xatol": 1e-9, "fatol": 1e-14, "maxiter": 5000},
+    )
     np.testing.assert_allclose([rule.slope, rule.offset], wanted.x, rtol=1e-4)
     assert rule.probability(scores).mean() == pytest.approx(labels.mean(), abs=1e-3)
 
@@ -189,10 +221,14 @@ def test_a_curve_fitted_to_other_pairs_says_their_shares() -> None:
     distance, gain, labels = hierarchy_pairs(4000)
     rule = fit(distance, gain, np.zeros(4000), labels)
     scores = np.random.default_rng(0).normal(rule.threshold, 3.0, 4000)
-    chances = 1 / (1 + np.exp(-0.3 * (scores - rule.threshold) + 2))
-    found = calibrated(rule, scores, np.random.default_rng(1).random(4000) < chances)
+    probabilities = 1 / (1 + np.exp(-0.3 * (scores - rule.threshold) + 2))
+    found = calibrated(rule, scores, np.random.default_rng(1).random(4000) < probabilities)
     assert (found.weight, found.threshold) == (rule.weight, rule.threshold)
-    assert np.abs(found.probability(scores) - chances).max() < 0.1 < np.abs(rule.probability(scores) - chances).max()
+    assert (
+        np.abs(found.probability(scores) - probabilities).max()
+        < 0.1
+        < np.abs(rule.probability(scores) - probabilities).max()
+    )
     hopeless = calibrated(rule, scores, scores < rule.threshold)
     assert 0 < hopeless.slope < 1e-5
     with pytest.raises(SettingsError, match="found 4000 that are all False"):
@@ -201,9 +237,13 @@ def test_a_curve_fitted_to_other_pairs_says_their_shares() -> None:
 
 def test_separable_and_hopeless_pairs_have_a_finite_rising_curve() -> None:
     separable = fit([1.0, 2.0, 8.0, 9.0], [0.0] * 4, [0.0] * 4, [True, True, False, False])
-    assert separable.probability(separable.score([1.0, 9.0], 0.0, 0.0)) == pytest.approx([0.75, 0.25], abs=0.1)
+    assert separable.probability(separable.score([1.0, 9.0], 0.0, 0.0)) == pytest.approx(
+        [0.75, 0.25], abs=0.1
+    )
     hopeless = fit([8.0, 9.0, 1.0, 2.0], [0.0] * 4, [0.0] * 4, [True, True, False, False])
-    assert hopeless.probability(hopeless.score([1.0, 9.0], 0.0, 0.0)) == pytest.approx([0.5, 0.5], abs=1e-3)
+    assert hopeless.probability(hopeless.score([1.0, 9.0], 0.0, 0.0)) == pytest.approx(
+        [0.5, 0.5], abs=1e-3
+    )
     alike = fit([3.0, 3.0, 3.0, 3.0], [1.0] * 4, [1.0] * 4, [True, False, False, False])
     assert alike.probability(alike.score(3.0, 1.0, 1.0)) == pytest.approx(0.25, abs=1e-3)
     assert 0 < hopeless.slope < 1e-5
@@ -222,25 +262,50 @@ def test_probability_is_safe_far_out_and_rises() -> None:
 @given(PAIRS, st.integers(-1, 13))
 def test_metrics_are_scikit_learns(pairs: list[tuple[int, int, bool]], threshold: int) -> None:
     scores, _, labels = columns(pairs)
-    wanted = precision_recall_fscore_support(labels, scores > threshold, average="binary", zero_division=0.0)
+    wanted = precision_recall_fscore_support(
+        labels, scores > threshold, average="binary", zero_division=0.0
+    )
     assert list(metrics(scores, labels, threshold).values()) == pytest.approx(wanted[:3])
 
 
-GOOD = {"distance": [1.0, 2.0, 3.0], "gain": [0.0, 1.0, 2.0], "child": [1.0, 1.0, 2.0], "labels": [True, False, True]}
+GOOD = {
+    "distance": [1.0, 2.0, 3.0],
+    "gain": [0.0, 1.0, 2.0],
+    "child": [1.0, 1.0, 2.0],
+    "labels": [True, False, True],
+}
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"labels": [True] * 3}, "labels: expected true and false pairs, found 3 that are all True"),
+        (
+            {"labels": [True] * 3},
+            "labels: expected true and false pairs, found 3 that are all True",
+        ),
         ({"labels": [0, 0, 0]}, "found 3 that are all False"),
         ({"labels": [0, 1, 2]}, "labels: expected true or false .* found .*2"),
-        ({"distance": [1.0, float("nan"), 3.0]}, "distance: expected finite numbers, found nan for pair 1"),
-        ({"gain": [1.0, 2.0, float("-inf")]}, "gain: expected finite numbers, found -inf for pair 2"),
-        ({"child": [1.0, float("nan"), 1.0]}, "child: expected finite numbers, found nan for pair 1"),
-        ({"child": [1.0]}, r"child: expected one number for each label, found shapes \(1,\) and \(3,\)"),
+        (
+            {"distance": [1.0, float("nan"), 3.0]},
+            "distance: expected finite numbers, found nan for pair 1",
+        ),
+        (
+            {"gain": [1.0, 2.0, float("-inf")]},
+            "gain: expected finite numbers, found -inf for pair 2",
+        ),
+        (
+            {"child": [1.0, float("nan"), 1.0]},
+            "child: expected finite numbers, found nan for pair 1",
+        ),
+        (
+            {"child": [1.0]},
+            r"child: expected one number for each label, found shapes \(1,\) and \(3,\)",
+        ),
         ({"distance": [], "gain": [], "labels": []}, "found no pairs"),
-        ({"gain": [1.0, 2.0]}, r"gain: expected one number for each label, found shapes \(2,\) and \(3,\)"),
+        (
+            {"gain": [1.0, 2.0]},
+            r"gain: expected one number for each label, found shapes \(2,\) and \(3,\)",
+        ),
         ({"distance": [[1.0], [2.0], [3.0]]}, "distance: expected one number for each label"),
         ({"weights": (-0.1, 1.0)}, r"weights: expected .* found \(-0.1, 1.0\)"),
         ({"weights": (1.0, float("nan"))}, "weights: expected .* nan"),
@@ -252,7 +317,13 @@ def test_bad_input_is_refused(changed: dict[str, Any], message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [(-1.0, 0.0, 1.0, 0.0), (1.0, float("nan"), 1.0, 0.0), (1.0, 0.0, 0.0, 0.0), (1.0, 0.0, 1.0, 0.0, -1.1)]
+    "bad",
+    [
+        (-1.0, 0.0, 1.0, 0.0),
+        (1.0, float("nan"), 1.0, 0.0),
+        (1.0, 0.0, 0.0, 0.0),
+        (1.0, 0.0, 1.0, 0.0, -1.1),
+    ],
 )
 def test_a_rule_that_cannot_be_is_refused(bad: tuple[float, ...]) -> None:
     with pytest.raises(SettingsError, match="weight >= 0, tilt >= -weight and slope > 0"):

@@ -3,12 +3,12 @@ from __future__ import annotations
 import time
 
 import pytest
-from graph_strategies import graphs
 from hypothesis import given, settings
 
 from ontodex.errors import GraphError, ReadError, UnknownRelation
 from ontodex.graph import GraphBuilder, KnowledgeGraph
 from ontodex.graph.names import NameKind
+from tests.graph_strategies import graphs
 
 
 @settings(deadline=None, max_examples=50)
@@ -23,7 +23,9 @@ def test_views_agree_with_the_triples(graph: KnowledgeGraph) -> None:
         assert sorted(zip(*map(list, graph.incoming(entity)), strict=True)) == sorted(
             (r, h) for h, r, t in triples if t == entity
         )
-        linked = {t for h, _, t in triples if h == entity} | {h for h, _, t in triples if t == entity}
+        linked = {t for h, _, t in triples if h == entity} | {
+            h for h, _, t in triples if t == entity
+        }
         assert set(graph.neighbours(entity).tolist()) == linked - {entity}
     for head, relation, tail in triples:
         assert tail in graph.tails_of(head, relation)
@@ -59,7 +61,9 @@ def test_an_alternative_id_is_the_weakest_name() -> None:
     builder.prefixes["ex"] = "http://example.org/"
     builder.entity("ex:1", "fever")
     builder.entity("ex:2", "ex:9")
-    builder.replace({"ex:7": "ex:1", "ex:9": "ex:1", "ex:2": "ex:1"})  # the last is an entity itself
+    builder.replace(
+        {"ex:7": "ex:1", "ex:9": "ex:1", "ex:2": "ex:1"}
+    )  # the last is an entity itself
     graph = builder.build()
     assert graph.find("ex:7") == graph.find("http://example.org/7") == (0, NameKind.ALTERNATIVE_ID)
     assert graph.find("ex:9") == (1, NameKind.LABEL)
@@ -79,7 +83,10 @@ def test_an_exact_spelling_goes_before_a_folded_one() -> None:
         builder.triple("ex:a", "r", tail)
     graph = builder.build()
     assert [graph.find(name) for name in ("ex:a", "ex:A")] == [(0, NameKind.ID), (1, NameKind.ID)]
-    assert [graph.find(name) for name in ("Polish", "polish")] == [(0, NameKind.LABEL), (1, NameKind.LABEL)]
+    assert [graph.find(name) for name in ("Polish", "polish")] == [
+        (0, NameKind.LABEL),
+        (1, NameKind.LABEL),
+    ]
     assert graph.find("pOLISH") == (0, NameKind.LABEL)  # the one in more triples
     assert graph.find("Fever") == (2, NameKind.ID)
     assert graph.find_all("pOLISH") == ([0, 1], NameKind.LABEL)
@@ -89,7 +96,9 @@ def test_an_exact_spelling_goes_before_a_folded_one() -> None:
 @settings(deadline=None, max_examples=50)
 @given(graphs())
 def test_every_exact_id_is_found(graph: KnowledgeGraph) -> None:
-    assert [graph.find(name) for name in graph.ids] == [(row, NameKind.ID) for row in range(graph.n_entities)]
+    assert [graph.find(name) for name in graph.ids] == [
+        (row, NameKind.ID) for row in range(graph.n_entities)
+    ]
     assert [graph.find_relation(name) for name in graph.relation_ids] == [
         (number, NameKind.ID) for number in range(graph.n_relations)
     ]
@@ -108,7 +117,12 @@ def test_an_iri_and_its_curie_as_two_entities() -> None:
 def test_names_of_relations() -> None:
     builder = GraphBuilder("relations")
     builder.prefixes["ex"] = "http://example.org/"
-    for name, label in (("ex:Part", "piece of"), ("ex:part", "within"), ("ex:near", "close to"), ("x:y", "near")):
+    for name, label in (
+        ("ex:Part", "piece of"),
+        ("ex:part", "within"),
+        ("ex:near", "close to"),
+        ("x:y", "near"),
+    ):
         builder.relation(name, label)
     builder.triple("a", "x:y", "b")
     graph = builder.build()

@@ -25,9 +25,14 @@ def test_tails_and_known(triples: list[tuple[int, int, int]]) -> None:
     entities, relations = (part.ravel() for part in np.mgrid[:6, :4])
     found = list(links.tails(entities, relations))
     for entity, relation, tails in zip(entities, relations, found, strict=True):
-        assert tails.tolist() == sorted(tail for head, by, tail in both if (head, by) == (entity, relation))
+        assert tails.tolist() == sorted(
+            tail for head, by, tail in both if (head, by) == (entity, relation)
+        )
     for tail in range(6):
-        expected = [(entity, relation, tail) in both for entity, relation in zip(entities, relations, strict=True)]
+        expected = [
+            (entity, relation, tail) in both
+            for entity, relation in zip(entities, relations, strict=True)
+        ]
         assert links.known(entities, relations, np.full(24, tail)).tolist() == expected
 
 
@@ -36,7 +41,9 @@ def test_how_usual_more_tails_are(triples: list[tuple[int, int, int]]) -> None:
     links, both = links_of(triples)
     counts = Counter((head, by) for head, by, _ in both)
     entities, relations = (part.ravel() for part in np.mgrid[:6, :4])
-    for entity, relation, usual in zip(entities, relations, links.going_on(entities, relations), strict=True):
+    for entity, relation, usual in zip(
+        entities, relations, links.going_on(entities, relations), strict=True
+    ):
         own = counts[entity, relation]
         of_relation = [count for (_, by), count in counts.items() if by == relation]
         more, as_many = (sum(count >= least for count in of_relation) for least in (own + 1, own))

@@ -3,11 +3,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from graph_strategies import graphs, says
 from hypothesis import given, settings
 
 from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, merge
 from ontodex.graph.columns import NestedTextColumn
+from tests.graph_strategies import graphs, says
 
 
 @settings(deadline=None, max_examples=60)
@@ -82,7 +82,10 @@ def with_alternatives(graph: KnowledgeGraph, **alternatives: str) -> KnowledgeGr
     """The same, one entity of which has had another id: ``ex_1="ex:0"``."""
     ids = {name.replace("_", ":"): old for name, old in alternatives.items()}
     return replace(
-        graph, alternative_ids=NestedTextColumn.of([(ids[name],) if name in ids else () for name in graph.ids])
+        graph,
+        alternative_ids=NestedTextColumn.of(
+            [(ids[name],) if name in ids else () for name in graph.ids]
+        ),
     )
 
 
@@ -91,10 +94,16 @@ def test_a_name_meets_the_one_entity_of_this_label(turned: bool) -> None:
     named = graph_of(("Rex", "is_a", "dog"), ("Bob", "is a", "Person"), ("Rex", "has", "7"))
     known = graph_of(ex_1="Dog", ex_Person="Person", ex_7="7")
     both = merge(named, known) if turned else merge(known, named)
-    assert says(both)["known"] == {("Rex", "is_a", "ex:1"), ("Bob", "is a", "ex:Person"), ("Rex", "has", "7")}
+    assert says(both)["known"] == {
+        ("Rex", "is_a", "ex:1"),
+        ("Bob", "is a", "ex:Person"),
+        ("Rex", "has", "7"),
+    }
     assert says(both)["entities"]["ex:1"] == ("Dog", set(), "")
     also = graph_of(("tom", "is_a", "dog"), ex_2="dog")  # has one of its own
-    with pytest.warns(ReadWarning, match="'dog' is the label of ex:1 and ex:2; links of it are not theirs"):
+    with pytest.warns(
+        ReadWarning, match="'dog' is the label of ex:1 and ex:2; links of it are not theirs"
+    ):
         both = merge(also, known) if turned else merge(known, also)
     assert ("tom", "is_a", "dog") in says(both)["known"]
 
@@ -107,7 +116,11 @@ def test_a_name_that_is_no_label_meets_the_one_entity_of_this_synonym(turned: bo
     genes.entity("HGNC:24086", "APOBEC1 complementation factor", ["A1CF", "ACF"])
     genes.entity("HGNC:1", "another factor", ["ACF"])
     both = merge(named, genes.build()) if turned else merge(genes.build(), named)
-    assert says(both)["known"] == {("HGNC:7", "in", "blood"), ("ACF", "in", "liver"), ("a1cf", "in", "liver")}
+    assert says(both)["known"] == {
+        ("HGNC:7", "in", "blood"),
+        ("ACF", "in", "liver"),
+        ("a1cf", "in", "liver"),
+    }
     assert "A2M" not in both.ids
 
 
@@ -148,7 +161,9 @@ def test_the_name_in_an_id_is_no_label_where_there_is_another() -> None:
 
 def test_what_becomes_one_is_not_linked_to_itself() -> None:
     known = with_alternatives(graph_of(ex_1="dog"), ex_1="ex:0")
-    both = merge(known, graph_of(("ex:1", "is_a", "ex:0"), ("ex:0", "like", "ex:0"), ("ex:1", "is_a", "dog")))
+    both = merge(
+        known, graph_of(("ex:1", "is_a", "ex:0"), ("ex:0", "like", "ex:0"), ("ex:1", "is_a", "dog"))
+    )
     assert says(both)["known"] == {("ex:1", "like", "ex:1")}
     assert says(merge(graph_of(("ex:1", "is_a", "ex:0")), known))["known"] == set()
 
@@ -163,7 +178,12 @@ def test_alternative_ids_meet_as_iris_too() -> None:
     linked = graph_of(("ex:7", "r", "ex:1"))
     more = GraphBuilder("more")
     more.entity("http://example.org/2", "two")
-    more.replace({"http://example.org/1": "http://example.org/2", "http://example.org/7": "http://example.org/2"})
+    more.replace(
+        {
+            "http://example.org/1": "http://example.org/2",
+            "http://example.org/7": "http://example.org/2",
+        }
+    )
     both = merge(linked, more.build())
     assert set(both.ids) == {"ex:2"}
     assert says(both)["alternatives"] == {"ex:2": {"ex:1", "ex:7"}}
@@ -173,7 +193,11 @@ def test_subclass_is_one_relation_and_broader_is_not() -> None:
     rdf = graph_of(("ex:1", "rdfs:subClassOf", "ex:2"))
     assert set(merge(rdf, graph_of(("ex:3", "is_a", "ex:2"))).relation_ids) == {"rdfs:subClassOf"}
     thesaurus = graph_of(("ex:1", "broader", "ex:2"))
-    words = graph_of(("dog", "hypernym", "animal"), ("cat", "hypernym", "animal"), ("Rex", "instance hypernym", "dog"))
+    words = graph_of(
+        ("dog", "hypernym", "animal"),
+        ("cat", "hypernym", "animal"),
+        ("Rex", "instance hypernym", "dog"),
+    )
     both = merge(words, graph_of(("cow", "rdfs:subClassOf", "animal")))
     assert (list(both.relation_ids), list(both.relation_labels)) == (
         list(words.relation_ids),
@@ -181,8 +205,12 @@ def test_subclass_is_one_relation_and_broader_is_not() -> None:
     )
     assert ("cow", "hypernym", "animal") in says(both)["known"]
     named = words.with_hierarchy("instance hypernym")
-    assert ("cow", "instance hypernym", "animal") in says(merge(named, graph_of(("cow", "is_a", "animal"))))["known"]
-    assert set(merge(thesaurus, graph_of(("ex:3", "skos:broader", "ex:2"))).relation_ids) == {"broader"}
+    assert ("cow", "instance hypernym", "animal") in says(
+        merge(named, graph_of(("cow", "is_a", "animal")))
+    )["known"]
+    assert set(merge(thesaurus, graph_of(("ex:3", "skos:broader", "ex:2"))).relation_ids) == {
+        "broader"
+    }
     assert set(merge(rdf, graph_of(("ex:3", "skos:broader", "ex:2"))).relation_ids) == {
         "rdfs:subClassOf",
         "skos:broader",
@@ -193,18 +221,24 @@ def test_subclass_is_one_relation_and_broader_is_not() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["subclass of", "subClassOf", "isa", "is a kind of", "rdfs:subClassOf"])
+@pytest.mark.parametrize(
+    "name", ["subclass of", "subClassOf", "isa", "is a kind of", "rdfs:subClassOf"]
+)
 @pytest.mark.parametrize("own", ["is_a", "hypernym", "broader"])
 def test_a_usual_name_is_the_relation_of_the_hierarchy(own: str, name: str) -> None:
     tree = graph_of(("dog", own, "animal"), ("dog", "eats", "meat"))
     both = merge(tree, graph_of(("cat", name, "animal")))
     assert list(both.relation_ids) == [own, "eats"]
     assert ("cat", own, "animal") in says(both)["known"]
-    other = graph_of(("dog", "sits above", "flea"), ("dog", name, "animal")).with_hierarchy("sits above")
+    other = graph_of(("dog", "sits above", "flea"), ("dog", name, "animal")).with_hierarchy(
+        "sits above"
+    )
     assert ("cat", name, "animal") in says(merge(other, graph_of(("cat", name, "animal"))))[
         "known"
     ]  # it is said to be none
-    two = graph_of(("dog", "is_a", "animal"), ("dog", own, "pet"), ("cat", own, "pet")).with_hierarchy(own, "is_a")
+    two = graph_of(
+        ("dog", "is_a", "animal"), ("dog", own, "pet"), ("cat", own, "pet")
+    ).with_hierarchy(own, "is_a")
     assert ("cow", "is_a", "animal") in says(merge(two, graph_of(("cow", name, "animal"))))["known"]
 
 
@@ -219,7 +253,10 @@ def test_a_relation_that_is_but_a_name_meets_the_one_of_this_label(turned: bool)
         "ex:1": "may treat",
         "seen in": "seen in",
     }
-    assert says(both)["known"] >= {("ex:aspirin", "ex:1", "ex:headache"), ("ex:aspirin", "ex:1", "ex:fever")}
+    assert says(both)["known"] >= {
+        ("ex:aspirin", "ex:1", "ex:headache"),
+        ("ex:aspirin", "ex:1", "ex:fever"),
+    }
 
 
 def test_a_name_of_two_relations_is_neither() -> None:

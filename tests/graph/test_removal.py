@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from graph_strategies import graphs, says
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ontodex.errors import GraphError, UnknownEntity, UnknownRelation
 from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, remove, remove_links
 from ontodex.graph.prefixes import WELL_KNOWN
+from tests.graph_strategies import graphs, says
 
 
 def links(*triples: tuple[str, str, str]) -> KnowledgeGraph:
@@ -30,7 +30,9 @@ def test_remove_takes_the_triples_along(graph: KnowledgeGraph) -> None:
     left = remove(graph, [gone])
     assert list(left.ids) == list(graph.ids)[1:]
     for part in ("known", "valid", "test"):
-        assert says(left)[part] == {triple for triple in says(graph)[part] if gone not in (triple[0], triple[2])}
+        assert says(left)[part] == {
+            triple for triple in says(graph)[part] if gone not in (triple[0], triple[2])
+        }
     assert remove(graph, []).fingerprint == graph.fingerprint
 
 
@@ -53,9 +55,19 @@ def test_remove_takes_any_name_that_means_one_entity() -> None:
     graph = builder.build()
     for name in ("ex:dog", "http://example.org/dog", "Hound", "dog"):
         assert list(remove(graph, [name]).ids) == ["ex:Dog", "ex:cat", "ex:lion"]
-    assert list(remove(graph, ["Cat"]).ids) == ["ex:dog", "ex:Dog", "ex:cat"]  # spelt like one of them
-    for name, listed in (("CAT", "ex:cat, ex:lion"), ("kind", "ex:Dog, ex:cat"), ("EX:DOG", "ex:dog, ex:Dog")):
-        with pytest.raises(UnknownEntity, match=f"pets: expected one entity, found 2 .*: {listed}; give the id"):
+    assert list(remove(graph, ["Cat"]).ids) == [
+        "ex:dog",
+        "ex:Dog",
+        "ex:cat",
+    ]  # spelt like one of them
+    for name, listed in (
+        ("CAT", "ex:cat, ex:lion"),
+        ("kind", "ex:Dog, ex:cat"),
+        ("EX:DOG", "ex:dog, ex:Dog"),
+    ):
+        with pytest.raises(
+            UnknownEntity, match=f"pets: expected one entity, found 2 .*: {listed}; give the id"
+        ):
             remove(graph, [name])
 
 
@@ -69,7 +81,9 @@ def test_remove_links_takes_those_alone(graph: KnowledgeGraph, data: st.DataObje
     gone = data.draw(st.lists(st.sampled_from(every), min_size=1, unique=True))
     left = remove_links(graph, links(*gone))
     assert (list(left.ids), list(left.relation_ids)) == (list(graph.ids), list(graph.relation_ids))
-    assert {part: says(left)[part] for part in said} == {part: was - set(gone) for part, was in said.items()}
+    assert {part: says(left)[part] for part in said} == {
+        part: was - set(gone) for part, was in said.items()
+    }
 
 
 def test_links_are_named_as_the_user_likes_and_must_be_there() -> None:
@@ -86,8 +100,12 @@ def test_links_are_named_as_the_user_likes_and_must_be_there() -> None:
         ("hound", "kind of", "plant"),
         ("ex:dog", "http://www.w3.org/2000/01/rdf-schema#subClassOf", "http://ex.org/plant"),
     ):
-        assert says(remove_links(graph, links((head, relation, tail))))["known"] == {("ex:dog", "ex:eats", "ex:plant")}
-    with pytest.raises(GraphError, match="found 'plant' 'eats' 'dog', and 1 more, which it does not have"):
+        assert says(remove_links(graph, links((head, relation, tail))))["known"] == {
+            ("ex:dog", "ex:eats", "ex:plant")
+        }
+    with pytest.raises(
+        GraphError, match="found 'plant' 'eats' 'dog', and 1 more, which it does not have"
+    ):
         remove_links(graph, links(*((end, "ex:eats", "ex:dog") for end in ("ex:plant", "ex:dog"))))
     with pytest.raises(UnknownEntity, match="no entity 'ex:dgo'; did you mean 'ex:dog'"):
         remove_links(graph, links(("ex:dgo", "ex:eats", "ex:plant")))

@@ -8,12 +8,13 @@ import networkx
 import pyoxigraph
 import pytest
 import rdflib
-from graph_strategies import graphs, says
 from hypothesis import given, settings
 
 from ontodex.errors import GraphError, UnknownEntity, UnknownRelation
-from ontodex.graph import GraphBuilder, KnowledgeGraph, read, to_networkx, write_nquads, write_tsv
+from ontodex.graph import GraphBuilder, KnowledgeGraph, to_networkx, write_nquads, write_tsv
 from ontodex.graph.writers.nquads import predictions_as_nquads
+from ontodex.readers import read
+from tests.graph_strategies import graphs, says
 
 
 @settings(deadline=None, max_examples=60)
@@ -33,9 +34,14 @@ def test_networkx_reads_back(graph: KnowledgeGraph) -> None:
     assert again.fingerprint == graph.fingerprint
 
 
-def write_both(graph: KnowledgeGraph, path: Path, predictions: list[tuple[str, str, str, float]]) -> None:
+def write_both(
+    graph: KnowledgeGraph, path: Path, predictions: list[tuple[str, str, str, float]]
+) -> None:
     write_nquads(graph, path)
-    path.write_text(path.read_text(encoding="utf-8") + predictions_as_nquads(graph, predictions), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8") + predictions_as_nquads(graph, predictions),
+        encoding="utf-8",
+    )
 
 
 @settings(deadline=None, max_examples=60)
@@ -44,7 +50,11 @@ def test_nquads_read_back(graph: KnowledgeGraph) -> None:
     head, tail = graph.ids[0], graph.ids[-1]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "graph.nq"
-        write_both(graph, path, [(head, graph.relation_ids[0], tail, 0.5), (tail, graph.relation_ids[-1], head, 0.25)])
+        write_both(
+            graph,
+            path,
+            [(head, graph.relation_ids[0], tail, 0.5), (tail, graph.relation_ids[-1], head, 0.25)],
+        )
         again = read(path, on_error="raise")
     assert says(again) == says(graph)
 
@@ -60,7 +70,9 @@ def pets() -> KnowledgeGraph:
     return builder.build()
 
 
-def test_a_folder_with_files_of_somebody_else_is_left_alone(pets: KnowledgeGraph, tmp_path: Path) -> None:
+def test_a_folder_with_files_of_somebody_else_is_left_alone(
+    pets: KnowledgeGraph, tmp_path: Path
+) -> None:
     (tmp_path / "valid.tsv").write_text("mine")
     with pytest.raises(GraphError, match=r"expected an empty folder, .*found other files"):
         write_tsv(pets, tmp_path)
@@ -92,7 +104,9 @@ def test_ids_that_would_meet_in_a_cell_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Dataset:DeprecationWarning")  # rdflib 7.6 of itself
-def test_predictions_are_in_their_own_graph_with_scores(pets: KnowledgeGraph, tmp_path: Path) -> None:
+def test_predictions_are_in_their_own_graph_with_scores(
+    pets: KnowledgeGraph, tmp_path: Path
+) -> None:
     path = tmp_path / "pets.nq"
     write_both(pets, path, [("wild cat", "is_a", "ex:animal", 0.75)])
     dataset = rdflib.Dataset()
@@ -113,13 +127,20 @@ def test_predictions_are_in_their_own_graph_with_scores(pets: KnowledgeGraph, tm
 def test_predictions_of_several_calls_can_be_concatenated(pets: KnowledgeGraph) -> None:
     calls = [[("wild cat", "is_a", "ex:animal", 0.5)], [("ex:animal", "is_a", "ex:dog", 0.25)]]
     text = "".join(predictions_as_nquads(pets, call) for call in calls)
-    scored = [quad for quad in pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.N_QUADS) if "score" in str(quad)]
+    scored = [
+        quad
+        for quad in pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.N_QUADS)
+        if "score" in str(quad)
+    ]
     assert len({quad.subject.value for quad in scored}) == 2
     assert predictions_as_nquads(pets, calls[0]) == predictions_as_nquads(pets, calls[0])
 
 
 def test_predictions_take_curies_and_iris_to_the_letter(pets: KnowledgeGraph) -> None:
-    curie, iri = [("ex:dog", "is_a", "ex:animal", 0.5)], [("http://example.org/dog", "is_a", "ex:animal", 0.5)]
+    curie, iri = (
+        [("ex:dog", "is_a", "ex:animal", 0.5)],
+        [("http://example.org/dog", "is_a", "ex:animal", 0.5)],
+    )
     assert predictions_as_nquads(pets, iri) == predictions_as_nquads(pets, curie)
     for head, relation, tail, error in (
         ("EX:dog", "is_a", "ex:animal", UnknownEntity), ("wild cat", "is_a", "bird", UnknownEntity),
@@ -129,7 +150,9 @@ def test_predictions_take_curies_and_iris_to_the_letter(pets: KnowledgeGraph) ->
             predictions_as_nquads(pets, [(head, relation, tail, 0.5)])
 
 
-def test_predictions_stay_apart_when_another_tool_reorders_the_file(pets: KnowledgeGraph, tmp_path: Path) -> None:
+def test_predictions_stay_apart_when_another_tool_reorders_the_file(
+    pets: KnowledgeGraph, tmp_path: Path
+) -> None:
     path = tmp_path / "pets.nq"
     write_both(pets, path, [("wild cat", "is_a", "ex:animal", 0.75)])
     quads = sorted(pyoxigraph.parse(path=path), key=str)
@@ -161,5 +184,8 @@ def test_networkx_carries_names(pets: KnowledgeGraph) -> None:
 
 
 def test_nquads_of_earlier_versions_are_read(write) -> None:
-    graph = read(write("old.nq", "<urn:ontodex:a%20dog> <urn:ontodex:is_a> <urn:ontodex:animal> .\n"), on_error="raise")
+    graph = read(
+        write("old.nq", "<urn:ontodex:a%20dog> <urn:ontodex:is_a> <urn:ontodex:animal> .\n"),
+        on_error="raise",
+    )
     assert (sorted(graph.ids), list(graph.relation_ids)) == (["a dog", "animal"], ["is_a"])

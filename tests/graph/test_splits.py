@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import pytest
-from graph_strategies import graphs, says
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ontodex.errors import GraphError, SettingsError
 from ontodex.graph import GraphBuilder, KnowledgeGraph, split
+from tests.graph_strategies import graphs, says
 
 
 @settings(deadline=None, max_examples=60)
@@ -17,7 +17,11 @@ def test_nothing_is_lost_and_nothing_is_unseen(graph: KnowledgeGraph, seed: int)
     parts = [after["known"], after["valid"], after["test"]]
     assert set.union(*parts) == before["known"]
     assert sum(map(len, parts)) == len(before["known"])
-    seen = {name for head, relation, tail in after["known"] for name in (("e", head), ("r", relation), ("e", tail))}
+    seen = {
+        name
+        for head, relation, tail in after["known"]
+        for name in (("e", head), ("r", relation), ("e", tail))
+    }
     for head, relation, tail in after["valid"] | after["test"]:
         assert {("e", head), ("r", relation), ("e", tail)} <= seen
     assert split(graph, valid=0.3, test=0.3, seed=seed).fingerprint == made.fingerprint

@@ -21,11 +21,21 @@ def graph() -> KnowledgeGraph:
 
 
 def test_label_synonyms_and_definition(graph: KnowledgeGraph) -> None:
-    assert entity_texts(graph) == ["art (fine art; craft): artistic work of any kind", "Denton: is a city", "Texas"]
-    assert entity_texts(graph, TextSettings(synonyms=1, definition=False)) == ["art (fine art)", "Denton", "Texas"]
+    assert entity_texts(graph) == [
+        "art (fine art; craft): artistic work of any kind",
+        "Denton: is a city",
+        "Texas",
+    ]
+    assert entity_texts(graph, TextSettings(synonyms=1, definition=False)) == [
+        "art (fine art)",
+        "Denton",
+        "Texas",
+    ]
 
 
-def test_neighbours_fill_the_room_in_the_order_of_ids_from_known_triples(graph: KnowledgeGraph) -> None:
+def test_neighbours_fill_the_room_in_the_order_of_ids_from_known_triples(
+    graph: KnowledgeGraph,
+) -> None:
     assert entity_texts(graph, TextSettings(neighbours=2, definition=False, synonyms=0)) == [
         "art Texas",
         "Denton Texas",
@@ -51,7 +61,12 @@ def test_relations_and_their_inverses(graph: KnowledgeGraph) -> None:
 def test_many_entities_are_quick() -> None:
     builder = GraphBuilder("many")
     for row in range(100_000):
-        builder.entity(f"ex:{row}", f"entity {row}", [f"name {row}"], "something that is defined by a few words")
+        builder.entity(
+            f"ex:{row}",
+            f"entity {row}",
+            [f"name {row}"],
+            "something that is defined by a few words",
+        )
     graph = builder.build()
     start = time.perf_counter()
     assert len(entity_texts(graph)) == 100_000
@@ -60,6 +75,11 @@ def test_many_entities_are_quick() -> None:
 
 def test_a_label_in_camel_case_is_read_in_words() -> None:
     builder = GraphBuilder("classes")
-    builder.entity("s:FoodEstablishment", "FoodEstablishment", definition="A food-related business.")
+    builder.entity(
+        "s:FoodEstablishment", "FoodEstablishment", definition="A food-related business."
+    )
     builder.entity("s:FBN1", "FBN1")
-    assert sorted(entity_texts(builder.build())) == ["FBN1", "Food establishment: A food-related business."]
+    assert sorted(entity_texts(builder.build())) == [
+        "FBN1",
+        "Food establishment: A food-related business.",
+    ]

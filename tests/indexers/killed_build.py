@@ -11,8 +11,9 @@ from typing import Any
 import torch
 
 from ontodex.encoders import text as text_encoder
-from ontodex.graph import KnowledgeGraph, read
-from ontodex.indexers.building import embed
+from ontodex.graph import KnowledgeGraph
+from ontodex.indexers import embed
+from ontodex.readers import read
 from tests.plain import build_plain
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"

@@ -19,9 +19,9 @@ from ontodex.errors import GraphError, IndexFailure, SettingsError
 from ontodex.geometry.cosine import score_pairs
 from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts, merge, relation_texts, remove
 from ontodex.indexers.build import build_index
-from ontodex.indexers.building.encoder_files import Encoders
-from ontodex.indexers.index import Index
-from ontodex.indexers.storage import blobs
+from ontodex.indexers.encoder_files import Encoders
+from ontodex.storage import blobs
+from ontodex.storage.index import Index
 from tests.plain import build_plain
 
 ALIKE = 0.998  # bfloat16 on random weights: a text in another batch
@@ -38,7 +38,9 @@ def least_cosine(found: np.ndarray, wanted: np.ndarray) -> float:
 
 def built(graph: KnowledgeGraph, path: Path, *encoders: Path, **settings: Any) -> ontodex.Engine:
     settings.setdefault("hierarchy", False)
-    return ontodex.build(graph, path, encoders=encoders, device="cpu", entailment=False, quiet=True, **settings)
+    return ontodex.build(
+        graph, path, encoders=encoders, device="cpu", entailment=False, quiet=True, **settings
+    )
 
 
 def more_animals() -> KnowledgeGraph:
@@ -77,10 +79,16 @@ def own_link(tmp_path_factory: pytest.TempPathFactory, other_encoder: Path) -> P
     return folder
 
 
-def test_graph_and_vectors_come_back(small_index: Path, small_graph: KnowledgeGraph, tiny_encoder: Path) -> None:
+def test_graph_and_vectors_come_back(
+    small_index: Path, small_graph: KnowledgeGraph, tiny_encoder: Path
+) -> None:
     with ontodex.open(small_index, device="cpu") as engine:
         index = engine.index
-        assert index.graph.fingerprint == small_graph.fingerprint == index.manifest.graph["fingerprint"]
+        assert (
+            index.graph.fingerprint
+            == small_graph.fingerprint
+            == index.manifest.graph["fingerprint"]
+        )
         assert dict(index.graph.prefixes) == dict(small_graph.prefixes)
         assert index.graph.find("creature") == small_graph.find("creature")
         assert index.graph.by_tail.tolist() == small_graph.by_tail.tolist()
@@ -89,13 +97,23 @@ def test_graph_and_vectors_come_back(small_index: Path, small_graph: KnowledgeGr
         assert np.array_equal(all_of(index, "text"), vectors)
         link = index.link_encoder
         assert np.allclose(all_of(index, "link"), link.entities(vectors), atol=1e-6)
-        found, made = index.projections.parts(), link.projections(relation_texts(small_graph)).parts()
+        found, made = (
+            index.projections.parts(),
+            link.projections(relation_texts(small_graph)).parts(),
+        )
         assert set(found) == set(made) == {"left", "right", "shift"}
         assert all(np.allclose(found[name], made[name], atol=1e-5) for name in made)
         assert index.verify() == []
         info = index.info()
-        assert (info["generation"], info["spaces"]["link"]["rows"], info["graph"]["triples"]) == (1, 60, 92)
-        assert not any(path.suffix in (".tmp", ".f32") or path.name == "trained" for path in small_index.rglob("*"))
+        assert (info["generation"], info["spaces"]["link"]["rows"], info["graph"]["triples"]) == (
+            1,
+            60,
+            92,
+        )
+        assert not any(
+            path.suffix in (".tmp", ".f32") or path.name == "trained"
+            for path in small_index.rglob("*")
+        )
 
 
 def test_arrays_outlive_the_engine(own_index: Path) -> None:
@@ -115,7 +133,9 @@ def test_two_engines_on_one_index(small_index: Path) -> None:
         ontodex.open(small_index, device="cpu") as first,
         ontodex.open(small_index, device="cpu", exact=True) as second,
     ):
-        assert np.shares_memory(first.index.vectors("text").shards[0], second.index.vectors("text").shards[0])
+        assert np.shares_memory(
+            first.index.vectors("text").shards[0], second.index.vectors("text").shards[0]
+        )
         assert first.tails("dog", "eats").hits == second.tails("dog", "eats").hits
         first.close()
         gc.collect()
@@ -153,11 +173,15 @@ def test_add_encodes_new_texts_alone_and_equals_a_fresh_build(
             assert np.array_equal(all_of(before.index, space), all_of(after.index, space)[:60])
         link = own_index / "gen-000002" / "encoders" / "link"
         text = own_index / "gen-000002" / "encoders" / "text"
-        TextEncoder(text, "cpu").save(link)  # hypernetwork and text encoder together, as a model folder has them
+        TextEncoder(text, "cpu").save(
+            link
+        )  # hypernetwork and text encoder together, as a model folder has them
         with built(merged, tmp_path / "fresh.odx", text, link, hierarchy=tiny_hit) as fresh:
             for space in ("text", "link", "hit"):
                 assert least_cosine(all_of(after.index, space), all_of(fresh.index, space)) > ALIKE
-            assert np.allclose(after.index.projections.left[4], fresh.index.projections.left[4], atol=0.02)
+            assert np.allclose(
+                after.index.projections.left[4], fresh.index.projections.left[4], atol=0.02
+            )
             for space in ("text", "link"):
                 assert fresh.index.manifest.encoders[space] == after.index.manifest.encoders[space]
             assert fresh.index.hit_encoder.fingerprint == after.index.hit_encoder.fingerprint
@@ -167,7 +191,11 @@ def test_add_encodes_new_texts_alone_and_equals_a_fresh_build(
 
 
 def test_remove_encodes_nothing_and_equals_a_fresh_build(
-    own_index: Path, small_graph: KnowledgeGraph, tmp_path: Path, tiny_encoder: Path, encoded: list[str]
+    own_index: Path,
+    small_graph: KnowledgeGraph,
+    tmp_path: Path,
+    tiny_encoder: Path,
+    encoded: list[str],
 ) -> None:
     with ontodex.remove(["ex:dog", "ex:farm"], own_index, device="cpu", quiet=True) as engine:
         smaller = remove(small_graph, ["ex:dog", "ex:farm"])
@@ -196,7 +224,11 @@ def test_removed_links_are_not_known_any_more(
 
 
 def test_a_link_encoder_with_its_own_text_encoder_encodes_new_texts_alone_too(
-    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, own_link: Path, encoded: list[str]
+    tmp_path: Path,
+    small_graph: KnowledgeGraph,
+    tiny_encoder: Path,
+    own_link: Path,
+    encoded: list[str],
 ) -> None:
     with built(small_graph, tmp_path / "a.odx", tiny_encoder, own_link) as before:
         assert (before.index.vectors("text").dim, before.index.vectors("link").dim) == (32, 16)
@@ -216,7 +248,11 @@ def test_a_link_encoder_with_its_own_text_encoder_encodes_new_texts_alone_too(
 
 
 def test_another_encoder_or_another_text_is_encoded_anew(
-    own_index: Path, small_graph: KnowledgeGraph, other_encoder: Path, tiny_encoder: Path, encoded: list[str]
+    own_index: Path,
+    small_graph: KnowledgeGraph,
+    other_encoder: Path,
+    tiny_encoder: Path,
+    encoded: list[str],
 ) -> None:
     build_plain(small_graph, own_index, other_encoder).close()
     assert len(encoded) == 60
@@ -262,7 +298,9 @@ def test_an_index_that_cannot_be_opened_is_built_anew(
     assert sorted(path.name for path in own_index.glob("gen-*")) == ["gen-000003"]
 
 
-def test_a_reader_keeps_its_generation_as_long_as_it_reads(own_index: Path, tiny_encoder: Path) -> None:
+def test_a_reader_keeps_its_generation_as_long_as_it_reads(
+    own_index: Path, tiny_encoder: Path
+) -> None:
     reader = ontodex.open(own_index, device="cpu")
     first = own_index / "gen-000001"
 
@@ -292,9 +330,14 @@ def test_a_reader_keeps_its_generation_as_long_as_it_reads(own_index: Path, tiny
         assert engine.graph.find("ex:dog") is None
 
 
-def test_a_folder_with_other_files_is_refused(tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path) -> None:
+def test_a_folder_with_other_files_is_refused(
+    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path
+) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(IndexFailure, match="expected an index or an empty folder, found other files; choose another"):
+    with pytest.raises(
+        IndexFailure,
+        match="expected an index or an empty folder, found other files; choose another",
+    ):
         build_plain(small_graph, tmp_path, tiny_encoder)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
     (tmp_path / "empty").mkdir()
@@ -315,7 +358,11 @@ LABELS = ontodex.TextSettings(synonyms=0, definition=False)
 
 
 def test_the_link_space_has_the_texts_that_its_encoder_was_trained_on(
-    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, own_link: Path, encoded: list[str]
+    tmp_path: Path,
+    small_graph: KnowledgeGraph,
+    tiny_encoder: Path,
+    own_link: Path,
+    encoded: list[str],
 ) -> None:
     trained = HyperCL.load(own_link, device="cpu")
     HyperCL(trained.text, trained.network, asdict(LABELS)).save(tmp_path / "link")
@@ -338,11 +385,20 @@ def test_other_texts_for_the_same_text_encoder(
     tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, width: int
 ) -> None:
     text = TextEncoder(tiny_encoder, "cpu")
-    link = HyperCL(text, HyperNetwork(LinkNetworkSettings(dim=32, condition=8, rank=4, width=width)), asdict(LABELS))
+    link = HyperCL(
+        text,
+        HyperNetwork(LinkNetworkSettings(dim=32, condition=8, rank=4, width=width)),
+        asdict(LABELS),
+    )
     build_index(small_graph, tmp_path / "a.odx", Encoders(text, link=link), quiet=True)
     index = Index.open(tmp_path / "a.odx", "cpu")
     assert least_cosine(all_of(index, "text"), text.encode(entity_texts(small_graph))) > ALIKE
-    assert least_cosine(all_of(index, "link"), link.entities(text.encode(entity_texts(small_graph, LABELS)))) > ALIKE
+    assert (
+        least_cosine(
+            all_of(index, "link"), link.entities(text.encode(entity_texts(small_graph, LABELS)))
+        )
+        > ALIKE
+    )
     assert not (index.folder / "encoders" / "link" / "model.safetensors").exists()
     assert (index.link_encoder.texts, index.verify()) == (asdict(LABELS), [])
     wrong = HyperCL(text, link.network, {"synonym": 3})
@@ -353,15 +409,21 @@ def test_other_texts_for_the_same_text_encoder(
 def test_an_encoder_trained_in_a_build_keeps_the_texts_of_the_build(
     tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path
 ) -> None:
-    training = ontodex.HyperCLTraining(steps=2, queries=32, negatives=8, rank=4, condition=8, width=16)
-    with built(small_graph, tmp_path / "a.odx", tiny_encoder, training=training, texts=LABELS) as engine:
+    training = ontodex.HyperCLTraining(
+        steps=2, queries=32, negatives=8, rank=4, condition=8, width=16
+    )
+    with built(
+        small_graph, tmp_path / "a.odx", tiny_encoder, training=training, texts=LABELS
+    ) as engine:
         link = engine.index.link_encoder
         assert link.texts == asdict(LABELS)
         wanted = link.entities(link.text.encode(entity_texts(small_graph, LABELS)))
         assert least_cosine(all_of(engine.index, "link"), wanted) > ALIKE
 
 
-def test_a_place_that_cannot_be_written(tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path) -> None:
+def test_a_place_that_cannot_be_written(
+    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path
+) -> None:
     (tmp_path / "file").write_text("x")
     for path in (tmp_path / "file", tmp_path / "file" / "deeper" / "a.odx"):
         with pytest.raises(IndexFailure, match="expected a folder that can be written"):
@@ -375,14 +437,18 @@ def test_a_place_that_cannot_be_written(tmp_path: Path, small_graph: KnowledgeGr
     assert (tmp_path / "file").read_text() == "x"
 
 
-def test_entities_without_any_words_are_indexed(tmp_path: Path, tiny_encoder: Path, encoded: list[str]) -> None:
+def test_entities_without_any_words_are_indexed(
+    tmp_path: Path, tiny_encoder: Path, encoded: list[str]
+) -> None:
     builder = GraphBuilder("twins")
     for number in range(30):
         builder.entity(f"ex:{number}", "the same label")
     builder.entity("ex:long", "long " * 500)
     with build_plain(builder.build(), tmp_path / "a.odx", tiny_encoder) as engine:
         assert len(encoded) == 2
-        assert [hit.id for hit in engine.search("the same labels", k=30)] == [f"ex:{number}" for number in range(30)]
+        assert [hit.id for hit in engine.search("the same labels", k=30)] == [
+            f"ex:{number}" for number in range(30)
+        ]
 
 
 def test_the_folder_of_an_index_can_have_any_name(tmp_path: Path, own_index: Path) -> None:

@@ -13,14 +13,18 @@ import ontodex
 from ontodex.encoders import text as text_module
 from ontodex.encoders.gauss_cse import GaussCSE
 from ontodex.errors import EncoderError, IndexMismatch
-from ontodex.graph import statements
-from ontodex.indexers.storage import manifest
+from ontodex.graph import entity_sentences
+from ontodex.storage import manifest
 from tests.plain import build_plain
 
 
-def test_every_sentence_is_stored_in_half_precision(tmp_path, small_graph, tiny_encoder, tiny_gauss):
-    with build_plain(small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tiny_gauss) as engine:
-        said = statements(small_graph)
+def test_every_sentence_is_stored_in_half_precision(
+    tmp_path, small_graph, tiny_encoder, tiny_gauss
+):
+    with build_plain(
+        small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tiny_gauss
+    ) as engine:
+        said = entity_sentences(small_graph)
         index = engine.index
         assert list(index.said("gauss").texts) == list(said.texts)
         np.testing.assert_array_equal(index.said("gauss").owners, said.owners)
@@ -33,20 +37,28 @@ def test_every_sentence_is_stored_in_half_precision(tmp_path, small_graph, tiny_
         assert not list(index.folder.glob("gauss.*"))
 
 
-def test_what_is_encoded_is_not_encoded_again(tmp_path, small_graph, tiny_encoder, tiny_gauss, monkeypatch):
+def test_what_is_encoded_is_not_encoded_again(
+    tmp_path, small_graph, tiny_encoder, tiny_gauss, monkeypatch
+):
     build_plain(small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tiny_gauss).close()
     encoded = []
     real = text_module.TextEncoder._encode_unique
     monkeypatch.setattr(
-        text_module.TextEncoder, "_encode_unique", lambda self, texts: encoded.extend(texts) or real(self, texts)
+        text_module.TextEncoder,
+        "_encode_unique",
+        lambda self, texts: encoded.extend(texts) or real(self, texts),
     )
-    with build_plain(small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tiny_gauss) as engine:
+    with build_plain(
+        small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tiny_gauss
+    ) as engine:
         assert encoded == []
         assert engine.index.manifest.generation == 2
         assert len(engine.entailed_by("ex:dog", 3)) == 3
 
 
-def test_numbers_that_half_precision_cannot_hold_are_refused(tmp_path, small_graph, tiny_encoder, tiny_gauss):
+def test_numbers_that_half_precision_cannot_hold_are_refused(
+    tmp_path, small_graph, tiny_encoder, tiny_gauss
+):
     model = GaussCSE.load(tiny_gauss, "cpu")
     with torch.no_grad():
         model.heads.mean.bias.fill_(60_000.0)
@@ -71,7 +83,9 @@ def test_an_encoder_that_was_exchanged_is_refused(tmp_path, small_graph, tiny_en
             engine.entailed_by("free text", 3)
 
 
-def test_an_adapter_finds_its_text_encoder_in_the_index(tmp_path, small_graph, other_encoder, tiny_gauss):
+def test_an_adapter_finds_its_text_encoder_in_the_index(
+    tmp_path, small_graph, other_encoder, tiny_gauss
+):
     """The text space has another encoder: that of the adapter is copied beside it."""
     path = tmp_path / "x.odx"
     build_plain(small_graph, path, other_encoder, entailment=tiny_gauss).close()

@@ -12,14 +12,20 @@ import ontodex
 from ontodex.encoders.hit import HiT, Learnt
 from ontodex.geometry import poincare
 from ontodex.geometry.subsumption import Subsumption, calibrated, differences, fit, metrics
-from ontodex.graph import Hierarchy, KnowledgeGraph, draw_negatives, links_fingerprint, validation_links
+from ontodex.geometry.vectors import Vectors
+from ontodex.graph import (
+    Hierarchy,
+    KnowledgeGraph,
+    draw_negatives,
+    links_fingerprint,
+    validation_links,
+)
 from ontodex.graph.names import normalise
-from ontodex.indexers.building.embedded_hierarchy import ASKED, EmbeddedHierarchy
-from ontodex.indexers.building.hierarchy_rule import LEAST_LINKS, WEIGHTS, fit_rule_to_graph, with_rule
-from ontodex.indexers.building.kin_rule import fit_kin_to_graph
-from ontodex.indexers.evidence.kin import Added, Kin, KinRule
-from ontodex.indexers.evidence.likeness import Likeness
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.indexers.embedded_hierarchy import ASKED, EmbeddedHierarchy
+from ontodex.indexers.hierarchy_rule import LEAST_LINKS, WEIGHTS, fit_rule_to_graph, with_rule
+from ontodex.indexers.neighbour_voting import fit_neighbour_voting
+from ontodex.scoring.neighbour_voting import Added, NeighbourVotes, NeighbourVoting
+from ontodex.scoring.similarity import EntitySimilarity
 
 DIM, COUNT = 32, 1400
 C = poincare.curvature(DIM)
@@ -57,10 +63,13 @@ def embedded(hierarchy: Hierarchy, names: list[str], items: np.ndarray) -> Embed
     return EmbeddedHierarchy(hierarchy, names, items, C)
 
 
-def bands(chances: np.ndarray, found: np.ndarray) -> list[float]:
+def bands(probabilities: np.ndarray, found: np.ndarray) -> list[float]:
     """Return by how much probabilities are off in each of five bands of equal size."""
-    order = np.argsort(chances, kind="stable")
-    return [abs(float(chances[part].mean() - found[part].mean())) for part in np.array_split(order, 5)]
+    order = np.argsort(probabilities, kind="stable")
+    return [
+        abs(float(probabilities[part].mean() - found[part].mean()))
+        for part in np.array_split(order, 5)
+    ]
 
 
 def test_a_probability_is_the_share_of_true_parents_among_other_entities(
@@ -68,7 +77,9 @@ def test_a_probability_is_the_share_of_true_parents_among_other_entities(
 ) -> None:
     rule = fit_rule_to_graph(embedded)
     assert rule is not None
-    asked = np.random.default_rng(0).permutation(np.unique(hierarchy.links[:, 0]))[ASKED:]  # those it was not fitted to
+    asked = np.random.default_rng(0).permutation(np.unique(hierarchy.links[:, 0]))[
+        ASKED:
+    ]  # those it was not fitted to
     assert len(asked) > ASKED
     owners, parents, scores = embedded.best_answers("parents", rule, asked)
     found = hierarchy.is_ancestor(asked[owners], parents)
@@ -79,9 +90,13 @@ def test_a_probability_is_the_share_of_true_parents_among_other_entities(
         np.concatenate(two) for two in zip(pairs.pairs("random"), pairs.pairs("hard"), strict=True)
     )
     points = poincare.unlift(items.astype(np.float64), C)
-    of_pairs = fit(*differences(points, children, wrong, C), labels, weights=(rule.weight, rule.child_weight))
+    of_pairs = fit(
+        *differences(points, children, wrong, C), labels, weights=(rule.weight, rule.child_weight)
+    )
     assert rule.threshold == pytest.approx(of_pairs.threshold, abs=0.3)
-    assert max(bands(of_pairs.probability(scores), found)) > 0.15  # sure of random pairs is not sure of the best of all
+    assert (
+        max(bands(of_pairs.probability(scores), found)) > 0.15
+    )  # sure of random pairs is not sure of the best of all
 
 
 def test_an_encoder_that_knows_nothing_is_sure_of_nothing(
@@ -91,7 +106,9 @@ def test_an_encoder_that_knows_nothing_is_sure_of_nothing(
     rule = fit_rule_to_graph(EmbeddedHierarchy(hierarchy, names, shuffled, C))
     assert rule is not None
     asked = np.arange(600, 700)
-    owners, parents, scores = EmbeddedHierarchy(hierarchy, names, shuffled, C).best_answers("parents", rule, asked)
+    owners, parents, scores = EmbeddedHierarchy(hierarchy, names, shuffled, C).best_answers(
+        "parents", rule, asked
+    )
     found = hierarchy.is_ancestor(asked[owners], parents)
     assert rule.slope > 0
     assert rule.probability(scores).max() < 0.1
@@ -102,12 +119,20 @@ def test_namesakes_are_told_by_labels_though_their_texts_differ(
     embedded: EmbeddedHierarchy, hierarchy: Hierarchy, names: list[str], items: np.ndarray
 ) -> None:
     texts = [f"{name}: definition {row}" for row, name in enumerate(names)]
-    apart, labelled = (EmbeddedHierarchy(hierarchy, texts, items, C, labels) for labels in (None, names))
+    apart, labelled = (
+        EmbeddedHierarchy(hierarchy, texts, items, C, labels) for labels in (None, names)
+    )
     assert labelled.groups.tolist() == embedded.groups.tolist() != apart.groups.tolist()
     assert labelled.order.tolist() == apart.order.tolist()
 
 
-def chances(rule: KinRule, added: list[Added], owners: np.ndarray, rows: np.ndarray, scores: np.ndarray) -> np.ndarray:
+def probabilities(
+    rule: NeighbourVoting,
+    added: list[Added],
+    owners: np.ndarray,
+    rows: np.ndarray,
+    scores: np.ndarray,
+) -> np.ndarray:
     """Return the probabilities of the answers to each of those who asked."""
     logits = [float(added[owner].logits_of(row)) for owner, row in zip(owners, rows, strict=True)]
     return rule.probability(scores, np.array(logits))
@@ -130,14 +155,16 @@ def test_entities_of_like_text_find_more_parents_with_true_probabilities(
     direct = hierarchy.links[:, 0].astype(np.int64) * COUNT + hierarchy.links[:, 1]
     right = []
     for texts in (texts_of(hierarchy, 2.0), texts_of(hierarchy, 0.0)):
-        rule = fit_kin_to_graph(hit, embedded, texts)["parents"]
+        rule = fit_neighbour_voting(hit, embedded, texts)["parents"]
         added = list(
-            Kin(hierarchy, Likeness(texts)).added("parents", rule, np.zeros((len(asked), 0), np.float32), asked)
+            NeighbourVotes(hierarchy, EntitySimilarity(texts)).added(
+                "parents", rule, np.zeros((len(asked), 0), np.float32), asked
+            )
         )
-        bonuses = [more[:2] for more in added]
-        owners, parents, scores = embedded.best_answers("parents", hit.rule, asked, bonuses=bonuses)
+        offsets = [more[:2] for more in added]
+        owners, parents, scores = embedded.best_answers("parents", hit.rule, asked, offsets=offsets)
         found = hierarchy.is_ancestor(asked[owners], parents)
-        assert max(bands(chances(rule, added, owners, parents, scores), found)) < 0.07
+        assert max(bands(probabilities(rule, added, owners, parents, scores), found)) < 0.07
         right.append(np.isin(asked[owners].astype(np.int64) * COUNT + parents, direct).mean())
     owners, parents, _ = embedded.best_answers("parents", hit.rule, asked)
     plain = np.isin(asked[owners].astype(np.int64) * COUNT + parents, direct).mean()
@@ -158,14 +185,16 @@ def test_like_texts_find_more_children_with_true_probabilities(
     direct = hierarchy.links[:, 0].astype(np.int64) * COUNT + hierarchy.links[:, 1]
     for share in (0.7, 0.0):  # of the parent's text
         texts = Vectors([(noise + share * noise[first]).astype(np.float32)])
-        rule = fit_kin_to_graph(hit, embedded, texts)["children"]
+        rule = fit_neighbour_voting(hit, embedded, texts)["children"]
         assert (rule.parents, rule.ancestors) == (0.0, 0.0)
-        kin = Kin(hierarchy, Likeness(texts))
+        kin = NeighbourVotes(hierarchy, EntitySimilarity(texts))
         added = list(kin.added("children", rule, np.zeros((len(asked), 0), np.float32), asked))
-        bonuses = [more[:2] for more in added]
-        owners, children, scores = embedded.best_answers("children", hit.rule, asked, bonuses=bonuses)
+        offsets = [more[:2] for more in added]
+        owners, children, scores = embedded.best_answers(
+            "children", hit.rule, asked, offsets=offsets
+        )
         found = hierarchy.is_ancestor(children, asked[owners])
-        assert max(bands(chances(rule, added, owners, children, scores), found)) < 0.07
+        assert max(bands(probabilities(rule, added, owners, children, scores), found)) < 0.07
         right.append(np.isin(children.astype(np.int64) * COUNT + asked[owners], direct).mean())
     owners, children, _ = embedded.best_answers("children", hit.rule, asked)
     plain = np.isin(children.astype(np.int64) * COUNT + asked[owners], direct).mean()
@@ -181,20 +210,24 @@ def test_children_of_an_entity_are_found_by_other_words_for_it(
     turned, rng = hierarchy.turned(), np.random.default_rng(7)
     asked = rng.permutation(np.unique(turned.links[:, 0]))[:ASKED]
     noise = rng.normal(size=(COUNT, 200))  # texts of children tell nothing of their parents
-    rule = fit_kin_to_graph(hit, embedded, Vectors([noise.astype(np.float32)]))["children"]
+    rule = fit_neighbour_voting(hit, embedded, Vectors([noise.astype(np.float32)]))["children"]
     words = (0.8 * noise[asked] + 0.6 * rng.normal(size=(len(asked), 200))).astype(np.float32)
-    added = Kin(hierarchy, Likeness(Vectors([noise]))).added("children", rule, words, np.full(len(asked), -1))
-    bonuses = [more[:2] for more in added]
+    added = NeighbourVotes(hierarchy, EntitySimilarity(Vectors([noise]))).added(
+        "children", rule, words, np.full(len(asked), -1)
+    )
+    offsets = [more[:2] for more in added]
     direct = hierarchy.links[:, 0].astype(np.int64) * COUNT + hierarchy.links[:, 1]
     right = []
-    for added in (bonuses, ()):
-        owners, children, _ = embedded.best_answers("children", hit.rule, asked, bonuses=added)
+    for added in (offsets, ()):
+        owners, children, _ = embedded.best_answers("children", hit.rule, asked, offsets=added)
         right.append(np.isin(children.astype(np.int64) * COUNT + asked[owners], direct).mean())
     assert right[0] > 1.3 * right[1]
 
 
-def test_there_is_no_rule_for_kin_without_a_hierarchy(names: list[str], items: np.ndarray, tiny_hit: Path) -> None:
-    assert fit_kin_to_graph(HiT.load(tiny_hit, "cpu"), None, Vectors([items])) == {}
+def test_there_is_no_rule_for_kin_without_a_hierarchy(
+    names: list[str], items: np.ndarray, tiny_hit: Path
+) -> None:
+    assert fit_neighbour_voting(HiT.load(tiny_hit, "cpu"), None, Vectors([items])) == {}
 
 
 @pytest.mark.parametrize("question", ["parents", "children"])
@@ -208,22 +241,28 @@ def test_the_best_answers_are_those_of_a_full_sort(
     question: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ontodex.indexers.building.embedded_hierarchy.BLOCK", block)
+    monkeypatch.setattr("ontodex.indexers.embedded_hierarchy.BLOCK", block)
     asked = np.array([COUNT - 1, 3, 0, 40])
     rule = Subsumption(weight=0.5, threshold=0.0, slope=1.0, offset=0.0, tilt=0.2)
     rng = np.random.default_rng(0)
-    bonuses = [(np.sort(rng.permutation(COUNT)[:30]), rng.normal(size=30) * 5) for _ in asked]
-    owners, parents, scores = embedded.best_answers(question, rule, asked, k=7, bonuses=bonuses)
+    offsets = [(np.sort(rng.permutation(COUNT)[:30]), rng.normal(size=30) * 5) for _ in asked]
+    owners, parents, scores = embedded.best_answers(question, rule, asked, k=7, offsets=offsets)
     hierarchy = hierarchy if question == "parents" else hierarchy.turned()
     points = poincare.unlift(items.astype(np.float64), C)
     norms = poincare.norm(points, C)
     for at, row in enumerate(asked.tolist()):
         above, below = (norms, norms[row]) if question == "parents" else (norms[row], norms)
         every = -(poincare.distance(points[row], points, C) + 0.5 * (above - below) - 0.2 * below)
-        every[bonuses[at][0]] += bonuses[at][1]
+        every[offsets[at][0]] += offsets[at][1]
         same = {other for other in range(COUNT) if normalise(names[other]) == normalise(names[row])}
-        refused = {row, *hierarchy.descendants(row).tolist(), *(same - set(hierarchy.ancestors(row).tolist()))}
-        wanted = [other for other in np.argsort(-every, kind="stable").tolist() if other not in refused][:7]
+        refused = {
+            row,
+            *hierarchy.descendants(row).tolist(),
+            *(same - set(hierarchy.ancestors(row).tolist())),
+        }
+        wanted = [
+            other for other in np.argsort(-every, kind="stable").tolist() if other not in refused
+        ][:7]
         assert parents[owners == at].tolist() == wanted
         np.testing.assert_allclose(scores[owners == at], every[wanted], atol=1e-6)
 
@@ -252,24 +291,31 @@ def test_the_rule_is_fitted_to_links_that_the_encoder_has_not_learnt(
 def test_the_rule_is_fitted_to_the_graph_s_own_links(
     small_index: Path, tiny_hit: Path, small_graph: KnowledgeGraph
 ) -> None:
-    hit, names, hierarchy = HiT.load(tiny_hit, "cpu"), list(small_graph.labels), small_graph.hierarchy()
+    hit, names, hierarchy = (
+        HiT.load(tiny_hit, "cpu"),
+        list(small_graph.labels),
+        small_graph.hierarchy(),
+    )
     assert len(hierarchy.links) >= LEAST_LINKS
     pairs = draw_negatives(hierarchy, hierarchy.links, negatives=10, names=names)
     children, parents, labels = (
-        np.concatenate(column) for column in zip(pairs.pairs("random"), pairs.pairs("hard"), strict=True)
+        np.concatenate(column)
+        for column in zip(pairs.pairs("random"), pairs.pairs("hard"), strict=True)
     )
     points = hit.points(names)
     with ontodex.open(small_index, device="cpu") as engine:
         found = engine.index.rule
     measured = differences(points, children, parents, hit.c)
     wanted = fit(*measured, labels, weights=(found.weight, found.child_weight))
-    f1, best = (metrics(rule.score(*measured), labels, rule.threshold)["f1"] for rule in (found, wanted))
+    f1, best = (
+        metrics(rule.score(*measured), labels, rule.threshold)["f1"] for rule in (found, wanted)
+    )
     assert found != hit.rule
     assert f1 == pytest.approx(best, abs=0.005)
     asked = np.unique(hierarchy.links[:, 0])
-    owners, best, scores = EmbeddedHierarchy(hierarchy, names, hit.items(names), hit.c).best_answers(
-        "parents", found, asked
-    )
+    owners, best, scores = EmbeddedHierarchy(
+        hierarchy, names, hit.items(names), hit.c
+    ).best_answers("parents", found, asked)
     curve = calibrated(found, scores, hierarchy.is_ancestor(asked[owners], best))
     assert asdict(found) == pytest.approx(asdict(curve), rel=0.01, abs=0.01)
 

@@ -20,14 +20,14 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexDamaged, IndexMismatch, SettingsError
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts
+from ontodex.indexers import embed
 from ontodex.indexers.build import build_index
-from ontodex.indexers.building import embed
-from ontodex.indexers.building.encoder_files import Encoders
-from ontodex.indexers.building.hierarchy_rule import LEAST_LINKS
-from ontodex.indexers.building.kin_rule import usual_kin
-from ontodex.indexers.evidence.kin import KinRule
-from ontodex.indexers.index import Index
-from ontodex.indexers.storage import manifest
+from ontodex.indexers.encoder_files import Encoders
+from ontodex.indexers.hierarchy_rule import LEAST_LINKS
+from ontodex.indexers.neighbour_voting import default_voting
+from ontodex.scoring.neighbour_voting import NeighbourVoting
+from ontodex.storage import manifest
+from ontodex.storage.index import Index
 from tests.plain import build_plain
 
 RULE = Subsumption(weight=1.5, threshold=-7.0, slope=0.5, offset=3.0)
@@ -78,25 +78,40 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-def test_vectors_are_the_items_of_the_labels(small_index: Path, tiny_hit: Path, small_graph: KnowledgeGraph) -> None:
+def test_vectors_are_the_items_of_the_labels(
+    small_index: Path, tiny_hit: Path, small_graph: KnowledgeGraph
+) -> None:
     with ontodex.open(small_index, device="cpu") as engine:
         index = engine.index
         info = index.manifest.spaces["hit"]
-        assert (info.geometry, info.dim, info.rows, info.recall) == ("poincare", 33, small_graph.n_entities, None)
+        assert (info.geometry, info.dim, info.rows, info.recall) == (
+            "poincare",
+            33,
+            small_graph.n_entities,
+            None,
+        )
         assert index.curvature == 1 / 32
         assert index.verify() == []
         hit = HiT.load(tiny_hit, "cpu")
-        np.testing.assert_allclose(all_of(index), hit.items(list(small_graph.labels)), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(
+            all_of(index), hit.items(list(small_graph.labels)), rtol=1e-5, atol=1e-6
+        )
         assert index.hit_encoder.fingerprint == hit.fingerprint
         assert index.hit_encoder.rule == index.rule
-        np.testing.assert_array_equal(index.hit_encoder.items(["a new one"]), hit.items(["a new one"]))
+        np.testing.assert_array_equal(
+            index.hit_encoder.items(["a new one"]), hit.items(["a new one"])
+        )
         assert index.candidates("hit") is None
 
 
-def test_too_few_links_leave_the_encoder_its_own_rule(tmp_path: Path, tiny_encoder: Path, tiny_hit: Path) -> None:
+def test_too_few_links_leave_the_encoder_its_own_rule(
+    tmp_path: Path, tiny_encoder: Path, tiny_hit: Path
+) -> None:
     own = HiT.load(tiny_hit, "cpu").rule
     for links in (LEAST_LINKS - 1, LEAST_LINKS):
-        with build_plain(fan(links), tmp_path / str(links), tiny_encoder, hierarchy=tiny_hit) as engine:
+        with build_plain(
+            fan(links), tmp_path / str(links), tiny_encoder, hierarchy=tiny_hit
+        ) as engine:
             assert (engine.index.rule == own) == (links < LEAST_LINKS)
 
 
@@ -106,17 +121,25 @@ def test_too_few_links_leave_like_entities_their_usual_weights(
     own = HiT.load(tiny_hit, "cpu").rule
     assert own is not None
     for links in (LEAST_LINKS - 1, LEAST_LINKS):
-        with build_plain(fan(links), tmp_path / str(links), tiny_encoder, hierarchy=tiny_hit) as engine:
-            found = KinRule.read(engine.index.manifest.encoders, "x")
-            assert (found == usual_kin(own)) == (links < LEAST_LINKS)
+        with build_plain(
+            fan(links), tmp_path / str(links), tiny_encoder, hierarchy=tiny_hit
+        ) as engine:
+            found = NeighbourVoting.read(engine.index.manifest.encoders["hit"], "x")
+            assert (found == default_voting(own)) == (links < LEAST_LINKS)
             assert engine.parents("dog 1").method.endswith("entities of like text")
 
 
-def test_a_public_checkpoint_gets_its_rule_from_the_graph(tmp_path: Path, tiny_encoder: Path) -> None:
-    with build_plain(fan(LEAST_LINKS), tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_encoder) as engine:
+def test_a_public_checkpoint_gets_its_rule_from_the_graph(
+    tmp_path: Path, tiny_encoder: Path
+) -> None:
+    with build_plain(
+        fan(LEAST_LINKS), tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_encoder
+    ) as engine:
         assert isinstance(engine.index.rule, Subsumption)
         rule = engine.index.rule
-    ontodex.remove([f"wild {number}" for number in range(10)], tmp_path / "x.odx", device="cpu", quiet=True).close()
+    ontodex.remove(
+        [f"wild {number}" for number in range(10)], tmp_path / "x.odx", device="cpu", quiet=True
+    ).close()
     with ontodex.open(tmp_path / "x.odx", device="cpu") as engine:
         assert engine.index.rule == rule  # too few are left to fit another
 
@@ -127,13 +150,17 @@ def test_an_encoder_without_a_rule_needs_links_before_anything_is_encoded(
     builder = GraphBuilder("none")
     builder.triple("dog", "eats", "hen")
     for graph, links in ((fan(LEAST_LINKS - 1), LEAST_LINKS - 1), (builder.build(), 0)):
-        with pytest.raises(SettingsError, match=rf"at least {LEAST_LINKS} hierarchy links.* found {links};"):
+        with pytest.raises(
+            SettingsError, match=rf"at least {LEAST_LINKS} hierarchy links.* found {links};"
+        ):
             build_plain(graph, tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_encoder)
     assert encoded == []
     chain = GraphBuilder("chain")
     for number in range(60):
         chain.triple(f"dog {number}", "is_a", f"dog {number + 1}")
-    with pytest.raises(SettingsError, match=r"expected 10 entities that are no ancestors.*found fewer"):
+    with pytest.raises(
+        SettingsError, match=r"expected 10 entities that are no ancestors.*found fewer"
+    ):
         build_plain(chain.build(), tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_encoder)
 
 
@@ -155,7 +182,9 @@ def test_texts_are_built_as_the_encoder_was_trained(
     hit = HiT(TextEncoder(tiny_encoder, "cpu", unit=False), RULE, asdict(texts))
     build_index(small_graph, tmp_path / "x.odx", Encoders(text, hit=hit), quiet=True)
     index = Index.open(tmp_path / "x.odx", "cpu")
-    np.testing.assert_allclose(all_of(index), hit.items(entity_texts(small_graph, texts)), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        all_of(index), hit.items(entity_texts(small_graph, texts)), rtol=1e-5, atol=1e-6
+    )
     assert index.hit_encoder.texts == asdict(texts)
     index.close()
     hit.texts = {"synonims": 2}
@@ -166,11 +195,15 @@ def test_texts_are_built_as_the_encoder_was_trained(
 def test_only_new_labels_are_encoded_again(
     own_index: Path, small_graph: KnowledgeGraph, encoded: list[str], exact: None
 ) -> None:
-    before = {name: Index.open(own_index).vectors("hit")[row] for row, name in enumerate(small_graph.ids)}
+    before = {
+        name: Index.open(own_index).vectors("hit")[row] for row, name in enumerate(small_graph.ids)
+    }
     more = GraphBuilder("more")
     more.entity("ex:lynx", "lynx", ["wild cat"], "a wild animal")
     more.triple("ex:lynx", "is_a", "ex:wild")
-    more.entity("ex:n0", "thing 0", ["another synonym"], "another definition")  # no label of its own is new
+    more.entity(
+        "ex:n0", "thing 0", ["another synonym"], "another definition"
+    )  # no label of its own is new
     with ontodex.add(more.build(), own_index, device="cpu", quiet=True) as engine:
         # the last three by the entailment encoder, which reads every sentence
         assert encoded == ["lynx", "another definition", "a wild animal", "lynx"]
@@ -211,7 +244,12 @@ def test_an_adapter_of_the_text_encoder_is_stored_alone(own_index: Path) -> None
 
 @pytest.mark.parametrize("form", ["adapter", "whole"])
 def test_an_encoder_with_another_text_encoder_is_stored_whole(
-    tmp_path: Path, tiny_encoder: Path, other_encoder: Path, tiny_hit: Path, small_graph: KnowledgeGraph, form: str
+    tmp_path: Path,
+    tiny_encoder: Path,
+    other_encoder: Path,
+    tiny_hit: Path,
+    small_graph: KnowledgeGraph,
+    form: str,
 ) -> None:
     base = Path(shutil.copytree(tiny_encoder, tmp_path / "base"))
     folder = Path(shutil.copytree(tiny_hit, tmp_path / "hit"))
@@ -223,7 +261,10 @@ def test_an_encoder_with_another_text_encoder_is_stored_whole(
         (folder / "hit" / "config.json").write_text(json.dumps({**config, "base": str(base)}))
     hit = HiT.load(folder, "cpu")
     with build_plain(small_graph, tmp_path / "x.odx", other_encoder, hierarchy=folder) as engine:
-        assert {name: info.dim for name, info in engine.index.manifest.spaces.items()} == {"text": 16, "hit": 33}
+        assert {name: info.dim for name, info in engine.index.manifest.spaces.items()} == {
+            "text": 16,
+            "hit": 33,
+        }
     wanted, fingerprint = hit.items(["an old dog"]), hit.fingerprint
     shutil.rmtree(base)
     shutil.rmtree(folder)
@@ -259,16 +300,30 @@ def changed(own_index: Path, name: str, change: Callable[[bytes], bytes]) -> Non
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("adapter_model.safetensors", lambda content: content[:-1] + bytes([content[-1] ^ 1])),  # another weight
-        ("adapter_model.safetensors", lambda content: content[:8] + b"x" + content[9:]),  # another header
+        (
+            "adapter_model.safetensors",
+            lambda content: content[:-1] + bytes([content[-1] ^ 1]),
+        ),  # another weight
+        (
+            "adapter_model.safetensors",
+            lambda content: content[:8] + b"x" + content[9:],
+        ),  # another header
         ("adapter_model.safetensors", lambda content: b"\xff" * 8 + content[8:]),
-        ("adapter_config.json", lambda content: content.replace(b'"lora_alpha": 8', b'"lora_alpha": 9')),
+        (
+            "adapter_config.json",
+            lambda content: content.replace(b'"lora_alpha": 8', b'"lora_alpha": 9'),
+        ),
         ("adapter_config.json", lambda content: b"[" + content[1:]),
         ("config.json", lambda content: b"[" + content[1:]),
-        ("config.json", lambda content: content.replace(b'"base_weights": "', b'"base_weights":"x')),
+        (
+            "config.json",
+            lambda content: content.replace(b'"base_weights": "', b'"base_weights":"x'),
+        ),
     ],
 )
-def test_an_encoder_that_is_not_the_one_is_named(own_index: Path, name: str, change: Callable[[bytes], bytes]) -> None:
+def test_an_encoder_that_is_not_the_one_is_named(
+    own_index: Path, name: str, change: Callable[[bytes], bytes]
+) -> None:
     changed(own_index, name, change)
     with ontodex.open(own_index, device="cpu") as engine:
         engine.search("dog")  # what does not need it is answered
@@ -296,25 +351,38 @@ def test_an_encoder_that_was_cut_is_named_on_opening(own_index: Path) -> None:
         lambda content: content["spaces"]["hit"].update(dim=385),
     ],
 )
-def test_another_dimension_or_curvature_is_named(own_index: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+def test_another_dimension_or_curvature_is_named(
+    own_index: Path, change: Callable[[dict[str, Any]], Any]
+) -> None:
     edit_manifest(own_index, change)
     index = Index.open(own_index, "cpu")
-    with pytest.raises(IndexMismatch, match=r"the index holds points of \d+ dimensions and curvature -0\.\d+, its enc"):
+    with pytest.raises(
+        IndexMismatch,
+        match=r"the index holds points of \d+ dimensions and curvature -0\.\d+, its enc",
+    ):
         _ = index.hit_encoder
     index.close()
 
 
-def test_a_graph_without_a_hierarchy_has_no_such_space(tmp_path: Path, tiny_encoder: Path, tiny_hit: Path) -> None:
+def test_a_graph_without_a_hierarchy_has_no_such_space(
+    tmp_path: Path, tiny_encoder: Path, tiny_hit: Path
+) -> None:
     builder = GraphBuilder("none")
     builder.triple("dog", "eats", "hen")
     for number, (graph, hit) in enumerate([(builder.build(), True), (fan(60), False)]):
         with build_plain(graph, tmp_path / str(number), tiny_encoder, hierarchy=hit) as engine:
-            assert set(engine.index.manifest.spaces) == set(engine.index.manifest.encoders) == {"text"}
-            with pytest.raises(IndexMismatch, match="no hierarchy space; build one of a graph with a hierarchy"):
+            assert (
+                set(engine.index.manifest.spaces) == set(engine.index.manifest.encoders) == {"text"}
+            )
+            with pytest.raises(
+                IndexMismatch, match="no hierarchy space; build one of a graph with a hierarchy"
+            ):
                 _ = engine.index.hit_encoder
             with pytest.raises(IndexMismatch, match="no space 'hit'; it has text"):
                 engine.index.vectors("hit")
-    with build_plain(builder.build(), tmp_path / "asked for", tiny_encoder, hierarchy=tiny_hit) as engine:
+    with build_plain(
+        builder.build(), tmp_path / "asked for", tiny_encoder, hierarchy=tiny_hit
+    ) as engine:
         assert "hit" in engine.index.manifest.spaces  # what is asked for by name is made
 
 
@@ -339,7 +407,9 @@ def test_an_interrupted_encoding_goes_on(
     with build_plain(small_graph, tmp_path / "cut.odx", tiny_encoder, hierarchy=tiny_hit) as engine:
         assert len(encoded) == small_graph.n_entities - 4 * 8
         found, rule = all_of(engine.index), engine.index.rule
-    with build_plain(small_graph, tmp_path / "whole.odx", tiny_encoder, hierarchy=tiny_hit) as engine:
+    with build_plain(
+        small_graph, tmp_path / "whole.odx", tiny_encoder, hierarchy=tiny_hit
+    ) as engine:
         np.testing.assert_array_equal(all_of(engine.index), found)
         assert engine.index.rule == rule
     left = {file.name for file in generation(tmp_path / "cut.odx").iterdir()}
@@ -385,7 +455,10 @@ def test_a_build_that_is_interrupted_anywhere_leaves_the_old_index_or_the_new_on
             assert engine.index.hit_encoder.dim == 32
             assert len(engine.index.vectors("hit")) == engine.graph.n_entities
     build_plain(graph, own_index, tiny_encoder, hierarchy=tiny_hit).close()
-    with ontodex.open(own_index, device="cpu") as engine, ontodex.open(copy, device="cpu") as wanted:
+    with (
+        ontodex.open(own_index, device="cpu") as engine,
+        ontodex.open(copy, device="cpu") as wanted,
+    ):
         assert engine.graph.fingerprint == graph.fingerprint
         np.testing.assert_array_equal(all_of(engine.index), all_of(wanted.index))
         assert engine.index.rule == wanted.index.rule

@@ -16,11 +16,12 @@ from ontodex.encoders import text as text_encoder
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
 from ontodex.encoders.text import TextEncoder
-from ontodex.graph import GraphBuilder, KnowledgeGraph, read, write_tsv
+from ontodex.graph import GraphBuilder, KnowledgeGraph, write_tsv
 from ontodex.indexers.build import build_index
-from ontodex.indexers.building.embed import embed
-from ontodex.indexers.building.encoder_files import Encoders
-from ontodex.indexers.index import Index
+from ontodex.indexers.embed import embed
+from ontodex.indexers.encoder_files import Encoders
+from ontodex.readers import read
+from ontodex.storage.index import Index
 from tests.plain import build_plain
 
 
@@ -36,7 +37,9 @@ def new_graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def workplace(tmp_path_factory: pytest.TempPathFactory, new_graph: Path, tiny_encoder: Path) -> Path:
+def workplace(
+    tmp_path_factory: pytest.TempPathFactory, new_graph: Path, tiny_encoder: Path
+) -> Path:
     """Folder with an index whose build was killed after four chunks of eight texts."""
     folder = tmp_path_factory.mktemp("interrupted")
     script = Path(__file__).with_name("killed_build.py")
@@ -88,9 +91,15 @@ def test_an_interrupted_build_of_something_else_is_begun_anew(
         encoded.clear()
 
 
-@pytest.mark.parametrize("journal", ["", "{", "[]", '{"chunks": 1}', '{"chunks": 1, "job": "another"}'])
+@pytest.mark.parametrize(
+    "journal", ["", "{", "[]", '{"chunks": 1}', '{"chunks": 1, "job": "another"}']
+)
 def test_a_journal_that_says_nothing_or_of_other_texts_is_not_believed(
-    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, encoded: list[str], journal: str
+    tmp_path: Path,
+    small_graph: KnowledgeGraph,
+    tiny_encoder: Path,
+    encoded: list[str],
+    journal: str,
 ) -> None:
     index = tmp_path / "a.odx"
     interrupted(build_plain, small_graph, index, tiny_encoder)
@@ -119,17 +128,23 @@ def test_a_trained_encoder_with_a_text_encoder_of_its_own_is_taken_up_whole(
         trained.append(folder)
         TextEncoder(other_encoder, "cpu").save(folder)
         torch.manual_seed(0)
-        made = HyperCL(TextEncoder(folder, "cpu"), HyperNetwork(LinkNetworkSettings(dim=16, rank=4)))
+        made = HyperCL(
+            TextEncoder(folder, "cpu"), HyperNetwork(LinkNetworkSettings(dim=16, rank=4))
+        )
         made.save(folder)
         return made
 
     def make(path: Path) -> np.ndarray:
-        build_index(small_graph, path, Encoders(TextEncoder(tiny_encoder, "cpu")), train=train, quiet=True)
+        build_index(
+            small_graph, path, Encoders(TextEncoder(tiny_encoder, "cpu")), train=train, quiet=True
+        )
         index = Index.open(path, "cpu")
         assert index.verify() == []
         vectors = index.vectors("link")[np.arange(60)]
         assert index.link_encoder.text.fingerprint == TextEncoder(other_encoder, "cpu").fingerprint
-        assert np.allclose(index.link_encoder.projections(["is a"]).left[0], index.projections.left[0], atol=1e-4)
+        assert np.allclose(
+            index.link_encoder.projections(["is a"]).left[0], index.projections.left[0], atol=1e-4
+        )
         index.close()
         return vectors
 
@@ -147,7 +162,7 @@ def interrupted(action: Callable[..., object], *arguments: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ontodex.indexers.building.new_generation.write_store", interrupt)
+        patch.setattr("ontodex.indexers.generation.write_store", interrupt)
         with pytest.raises(KeyboardInterrupt):
             action(*arguments)
 

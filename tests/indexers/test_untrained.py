@@ -22,7 +22,12 @@ def words(*names: str) -> KnowledgeGraph:
 
 def test_one_entity(tmp_path: Path, tiny_encoder: Path, small_graph: KnowledgeGraph) -> None:
     with ontodex.build(
-        words("otter"), tmp_path / "a.odx", encoders=tiny_encoder, device="cpu", entailment=False, quiet=True
+        words("otter"),
+        tmp_path / "a.odx",
+        encoders=tiny_encoder,
+        device="cpu",
+        entailment=False,
+        quiet=True,
     ) as engine:
         assert list(engine.index.manifest.spaces) == ["text"]
         assert [hit.id for hit in engine.search("cat")] == ["otter"]
@@ -35,7 +40,9 @@ def test_one_entity(tmp_path: Path, tiny_encoder: Path, small_graph: KnowledgeGr
         assert engine.graph.n_entities == 1 + small_graph.n_entities
 
 
-def test_another_text_encoder_reads_head_and_relation_together(tmp_path: Path, tiny_encoder: Path) -> None:
+def test_another_text_encoder_reads_head_and_relation_together(
+    tmp_path: Path, tiny_encoder: Path
+) -> None:
     graph = words("dog", "cat", "farm")
     with ontodex.build(
         graph, tmp_path / "a.odx", encoders=tiny_encoder, device="cpu", entailment=False, quiet=True
@@ -45,13 +52,17 @@ def test_another_text_encoder_reads_head_and_relation_together(tmp_path: Path, t
         hits = engine.tails("dog", "eats")
         assert len(hits) > 0
         assert "no projections" in hits.method
-        with pytest.raises(IndexMismatch, match="the index has no relation projections; build it with training"):
+        with pytest.raises(
+            IndexMismatch, match="the index has no relation projections; build it with training"
+        ):
             _ = engine.index.link_encoder
         assert engine.index.verify() == []
 
 
 @pytest.mark.parametrize("linked", [False, True])
-def test_the_network_in_the_box_answers_where_nothing_is_trained(tmp_path: Path, linked: bool) -> None:
+def test_the_network_in_the_box_answers_where_nothing_is_trained(
+    tmp_path: Path, linked: bool
+) -> None:
     builder = GraphBuilder("kitchen")
     for name in ("hammer", "nail", "carpenter", "insulin", "diabetes", "heron", "fish"):
         builder.entity(name)
@@ -65,9 +76,19 @@ def test_the_network_in_the_box_answers_where_nothing_is_trained(tmp_path: Path,
         box = HyperCL.in_the_box(engine.index.text_encoder)
         assert box is not None
         assert engine.index.link_encoder.fingerprint == box.fingerprint
-        assert engine.index.manifest.settings["training"] is engine.index.manifest.settings["structure"] is None
-        assert {hit.id for hit in engine.tails("carpenter", "works with the tool", k=2)} <= {"hammer", "nail"}
-        assert engine.tails("a grey heron", "feeds on", k=2, known="include")[0].id in {"heron", "fish"}
+        assert (
+            engine.index.manifest.settings["training"]
+            is engine.index.manifest.settings["structure"]
+            is None
+        )
+        assert {hit.id for hit in engine.tails("carpenter", "works with the tool", k=2)} <= {
+            "hammer",
+            "nail",
+        }
+        assert engine.tails("a grey heron", "feeds on", k=2, known="include")[0].id in {
+            "heron",
+            "fish",
+        }
         assert engine.heads("treats", "diabetes", k=1, known="include")[0].id == "insulin"
         assert engine.index.verify() == []
     with ontodex.open(path, device="cpu") as engine:

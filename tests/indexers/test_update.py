@@ -32,7 +32,9 @@ def test_a_change_that_fails_leaves_the_index_as_it_was(own_index: Path) -> None
         ontodex.remove(["ex:no-such-thing"], own_index, device="cpu", quiet=True)
     with ontodex.open(own_index, device="cpu") as engine:
         assert (engine.index.manifest.generation, engine.graph.n_entities) == (1, 60)
-    ontodex.remove(["ex:dog"], own_index, device="cpu", quiet=True).close()  # and nobody holds the lock
+    ontodex.remove(
+        ["ex:dog"], own_index, device="cpu", quiet=True
+    ).close()  # and nobody holds the lock
 
 
 def test_changing_no_index_makes_no_folder(tmp_path: Path) -> None:
@@ -41,7 +43,9 @@ def test_changing_no_index_makes_no_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "none.odx").exists()
 
 
-def test_alternative_ids_are_kept_and_what_is_added_finds_them(tiny_encoder: Path, tmp_path: Path) -> None:
+def test_alternative_ids_are_kept_and_what_is_added_finds_them(
+    tiny_encoder: Path, tmp_path: Path
+) -> None:
     builder = GraphBuilder("pets")
     builder.entity("ex:1", "dog")
     builder.triple("ex:1", "is_a", "ex:2")
@@ -60,22 +64,34 @@ def test_alternative_ids_are_kept_and_what_is_added_finds_them(tiny_encoder: Pat
         assert list(engine.graph.alternative_ids) == [("ex:8",), ()]
 
 
-def test_a_relation_that_is_called_otherwise_has_the_projection_that_it_had(own_index: Path) -> None:
+def test_a_relation_that_is_called_otherwise_has_the_projection_that_it_had(
+    own_index: Path,
+) -> None:
     with ontodex.open(own_index, device="cpu") as engine:
-        before = [[(hit.id, hit.score) for hit in engine.tails(name, "eats", k=5)] for name in ("ex:dog", "a wolf")]
+        before = [
+            [(hit.id, hit.score) for hit in engine.tails(name, "eats", k=5)]
+            for name in ("ex:dog", "a wolf")
+        ]
     more = GraphBuilder("more")
     more.relation("ex:eats", "devours")
     more.relation("ex:new", "is born in")
     more.triple("ex:dog", "ex:new", "ex:farm")
     more.triple("ex:cow", "ex:eats", "ex:dog")
     with ontodex.add(more.build(), own_index, device="cpu", quiet=True) as engine:
-        assert engine.tails("ex:dog", "devours").readings["relation"].id == "ex:eats"
-        after = [[(hit.id, hit.score) for hit in engine.tails(name, "devours", k=5)] for name in ("ex:dog", "a wolf")]
+        assert engine.tails("ex:dog", "devours").resolutions["relation"].id == "ex:eats"
+        after = [
+            [(hit.id, hit.score) for hit in engine.tails(name, "devours", k=5)]
+            for name in ("ex:dog", "a wolf")
+        ]
         projections, encoder = engine.index.projections, engine.index.link_encoder
         row = engine.graph.relation_ids.index("ex:new")
         made = encoder.projections(["is born in", "inverse is born in"])
         for at, one in enumerate((row, row + engine.graph.n_relations)):
             np.testing.assert_allclose(projections.left[one], made.left[at], atol=1e-5)
-    assert [[name for name, _ in hits] for hits in after] == [[name for name, _ in hits] for hits in before]
+    assert [[name for name, _ in hits] for hits in after] == [
+        [name for name, _ in hits] for hits in before
+    ]
     for hits, others in zip(after, before, strict=True):
-        np.testing.assert_allclose([score for _, score in hits], [score for _, score in others], atol=1e-4)
+        np.testing.assert_allclose(
+            [score for _, score in hits], [score for _, score in others], atol=1e-4
+        )

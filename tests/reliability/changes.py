@@ -29,7 +29,11 @@ def other_graph() -> KnowledgeGraph:
     builder = GraphBuilder("zoo")
     for number in range(70):
         builder.triple(f"animal {number % 7} wild {number}", "is_a", f"animal {number % 7}")
-        builder.triple(f"animal {number % 7} wild {number}", "near", f"animal {number % 7} wild {(number + 7) % 70}")
+        builder.triple(
+            f"animal {number % 7} wild {number}",
+            "near",
+            f"animal {number % 7} wild {(number + 7) % 70}",
+        )
     return builder.build()
 
 
@@ -72,7 +76,9 @@ class Change:
     def state(self, path: Path) -> str:
         """Return ``"old"``, ``"new"``, or what else was found."""
         found = content(path)
-        return next((name for name, legal in self.legal.items() if found == legal), f"neither: {found}")
+        return next(
+            (name for name, legal in self.legal.items() if found == legal), f"neither: {found}"
+        )
 
 
 def changes(old: Path, models: Models) -> list[Change]:
@@ -80,7 +86,12 @@ def changes(old: Path, models: Models) -> list[Change]:
     graph = other_graph()
 
     def build(path: Path, **further: Any) -> None:
-        given = {"encoders": models.text, "hierarchy": models.hit, "entailment": models.gauss, **further}
+        given = {
+            "encoders": models.text,
+            "hierarchy": models.hit,
+            "entailment": models.gauss,
+            **further,
+        }
         ontodex.build(graph, path, device="cpu", quiet=True, **given).close()
 
     return [
@@ -88,7 +99,11 @@ def changes(old: Path, models: Models) -> list[Change]:
         Change("build", lambda path: build(path, training=TRAINING), old),
         Change("add", lambda path: ontodex.add(graph, path, device="cpu", quiet=True).close(), old),
         Change(
-            "remove", lambda path: ontodex.remove(["ex:dog", "ex:sea"], path, device="cpu", quiet=True).close(), old
+            "remove",
+            lambda path: ontodex.remove(
+                ["ex:dog", "ex:sea"], path, device="cpu", quiet=True
+            ).close(),
+            old,
         ),
     ]
 
@@ -106,9 +121,15 @@ def content(path: Path) -> str:
         manifest = index.manifest
         said: Any = [engine.graph.fingerprint, manifest.encoders, manifest.settings]
         said += [(name, info.blake2b) for name, info in sorted(manifest.blobs.items())]
-        said += [(name, info.blake2b) for name, info in sorted(manifest.files.items()) if name.startswith("encoders/")]
+        said += [
+            (name, info.blake2b)
+            for name, info in sorted(manifest.files.items())
+            if name.startswith("encoders/")
+        ]
         answers = engine.search("a wild dog", k=3).to_dict()["hits"]
-        return hashlib.blake2b(json.dumps([said, answers], sort_keys=True).encode(), digest_size=8).hexdigest()
+        return hashlib.blake2b(
+            json.dumps([said, answers], sort_keys=True).encode(), digest_size=8
+        ).hexdigest()
 
 
 def in_child(action: Callable[[], Any]) -> int:

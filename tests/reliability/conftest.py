@@ -52,7 +52,9 @@ def run_script() -> Callable[..., Any]:
             timeout=timeout,
             env={
                 **os.environ,
-                "PYTHONPATH": os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), str(ROOT)))),
+                "PYTHONPATH": os.pathsep.join(
+                    filter(None, (os.environ.get("PYTHONPATH"), str(ROOT)))
+                ),
                 "OMP_NUM_THREADS": "1",
                 "TOKENIZERS_PARALLELISM": "false",
                 **environment,

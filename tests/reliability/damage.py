@@ -42,13 +42,17 @@ def answers(path: Path, encoder: str = "") -> list[Any]:
                 engine.similar("ex:dog"),
                 engine.relations("ex:dog", "ex:farm"),
             ]
-            asked += [engine.parents("ex:dog"), engine.children("ex:animal")] if "hit" in spaces else []
+            asked += (
+                [engine.parents("ex:dog"), engine.children("ex:animal")] if "hit" in spaces else []
+            )
             asked += [engine.entailing("ex:wild")] if "gauss" in spaces else []
         of = {"text": engine.search, "link": lambda text: engine.tails(text, "feeds on")}
         of.update({"hit": engine.parents} if "hit" in spaces else {})
         of.update({"gauss": engine.entailed_by} if "gauss" in spaces else {})
         asked += [ask(text) for name, ask in of.items() if encoder in (name, "all")]
-        return [[(hit.id, hit.label, round(hit.score, 3), hit.known) for hit in hits] for hits in asked]
+        return [
+            [(hit.id, hit.label, round(hit.score, 3), hit.known) for hit in hits] for hits in asked
+        ]
 
 
 def look(path: Path, name: str, right: dict[str, list[Any]]) -> int:
@@ -61,7 +65,11 @@ def look(path: Path, name: str, right: dict[str, list[Any]]) -> int:
             code = RIGHT if answers(path, encoder) == right[encoder] else WRONG
         except IndexFailure as error:
             place = f"encoders/{encoder}" if encoder else name
-            code = REFUSED if any(part in str(error) for part in (name, place, "encoders/text")) else UNNAMED
+            code = (
+                REFUSED
+                if any(part in str(error) for part in (name, place, "encoders/text"))
+                else UNNAMED
+            )
             if code == UNNAMED:
                 sys.stderr.write(f"{name}: {error}\n")
         except BaseException as error:
@@ -81,13 +89,20 @@ def header(name: str, content: bytes) -> set[int]:
     return set(range(min(len(content), 400)))
 
 
-def damages(name: str, content: bytes, headers: int, others: int, rng: random.Random) -> list[tuple[str, bytes]]:
+def damages(
+    name: str, content: bytes, headers: int, others: int, rng: random.Random
+) -> list[tuple[str, bytes]]:
     """Return what a file may hold instead: its beginning, or one byte changed, of its header or of the rest."""
     size = len(content)
-    found = [(f"cut to {length}", content[:length]) for length in sorted({0, 1, size // 2, size - 1})]
+    found = [
+        (f"cut to {length}", content[:length]) for length in sorted({0, 1, size // 2, size - 1})
+    ]
     first = header(name, content)
     rest = sorted(set(range(size)) - first)
-    chosen = {*rng.sample(sorted(first), min(headers, len(first))), *rng.sample(rest, min(others, len(rest)))}
+    chosen = {
+        *rng.sample(sorted(first), min(headers, len(first))),
+        *rng.sample(rest, min(others, len(rest))),
+    }
     for at in sorted(chosen):
         changed = content[at] ^ rng.choice((1, 0x20, 0x80, 0xFF))
         found.append((f"byte {at}", content[:at] + bytes([changed]) + content[at + 1 :]))
@@ -99,10 +114,14 @@ def main(index: Path, headers: int, others: int) -> None:
     warnings.simplefilter("ignore")
     rng = random.Random(0)
     generation = index / (index / "CURRENT").read_text().strip()
-    right = {encoder: answers(index, encoder) for encoder in ("", "text", "link", "hit", "gauss", "all")}
+    right = {
+        encoder: answers(index, encoder) for encoder in ("", "text", "link", "hit", "gauss", "all")
+    }
     outcomes: Counter[str] = Counter()
     bad = []
-    for file in sorted([index / "CURRENT", *(path for path in generation.rglob("*") if path.is_file())]):
+    for file in sorted(
+        [index / "CURRENT", *(path for path in generation.rglob("*") if path.is_file())]
+    ):
         name = file.relative_to(generation).as_posix() if generation in file.parents else file.name
         content = file.read_bytes()
         for what, other in damages(name, content, headers, others, rng):
@@ -114,7 +133,11 @@ def main(index: Path, headers: int, others: int) -> None:
                 bad.append((name, what, OUTCOMES.get(code, code)))
         file.unlink()
         file.write_bytes(content)
-    print(json.dumps({"outcomes": outcomes, "bad": bad, "whole": answers(index, "all") == right["all"]}))
+    print(
+        json.dumps(
+            {"outcomes": outcomes, "bad": bad, "whole": answers(index, "all") == right["all"]}
+        )
+    )
 
 
 if __name__ == "__main__":

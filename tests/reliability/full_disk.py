@@ -20,7 +20,14 @@ from tests.reliability.changes import Change, Models, changes, in_child
 
 SIZES = (3000, 0, 30_000)
 """Bytes that a file may have; fewer steps than there are sizes try as many of them."""
-STEPS = ((os, "fsync"), (os, "rename"), (os, "replace"), (os, "posix_fallocate"), (Path, "write_text"), (Path, "mkdir"))
+STEPS = (
+    (os, "fsync"),
+    (os, "rename"),
+    (os, "replace"),
+    (os, "posix_fallocate"),
+    (Path, "write_text"),
+    (Path, "mkdir"),
+)
 FAILED = 7
 
 
@@ -64,7 +71,10 @@ def main(folder: Path, old: Path, text: Path, hit: Path, gauss: Path, steps: int
         count = change.copy(folder / "count.odx")
         failing_at(change, count, 0, counter)
         shutil.rmtree(count)
-        trials = [("step", step) for step in sorted(rng.sample(range(1, counter[0] + 1), min(steps, counter[0])))]
+        trials = [
+            ("step", step)
+            for step in sorted(rng.sample(range(1, counter[0] + 1), min(steps, counter[0])))
+        ]
         for how, at in [*trials, *(("size", size) for size in SIZES[:steps])]:
             path = change.copy(folder / f"{change.name}-{how}-{at}.odx")
             fail = failing_at if how == "step" else limited_to
@@ -72,7 +82,13 @@ def main(folder: Path, old: Path, text: Path, hit: Path, gauss: Path, steps: int
             status = in_child(lambda c=change, p=path, f=fail, n=at, e=extra: f(c, p, n, *e))
             after = change.state(path)
             again = in_child(lambda c=change, p=path: c.again(p))
-            one = {"change": change.name, how: at, "of": counter[0], "status": status, "after": after}
+            one = {
+                "change": change.name,
+                how: at,
+                "of": counter[0],
+                "status": status,
+                "after": after,
+            }
             found.append({**one, "again": again, "finally": change.state(path)})
             shutil.rmtree(path)
     print(json.dumps(found))

@@ -40,14 +40,15 @@ def in_file(name: str, use: Callable[[Path], Any]) -> Callable[[bytes], None]:
 
 def as_graph(path: Path) -> None:
     """Read a graph, and do with it what a build does."""
-    from ontodex.graph import entity_texts, read, relation_texts, statements
+    from ontodex.graph import entity_sentences, entity_texts, relation_texts
+    from ontodex.readers import read
 
     graph = read(path, on_error="skip")
     assert graph.n_entities == len(graph.labels) == len(graph.ids) == len(set(graph.ids))
     assert not len(graph.heads) or 0 <= graph.heads.min() <= graph.heads.max() < graph.n_entities
     assert len(entity_texts(graph)) == graph.n_entities
     assert len(relation_texts(graph)) == 2 * graph.n_relations
-    said = statements(graph)
+    said = entity_sentences(graph)
     assert len(said.texts) == len(said)
     if graph.hierarchy_relations:
         assert len(graph.hierarchy(on_cycle="warn").depth) == graph.n_entities
@@ -57,7 +58,13 @@ def as_graph(path: Path) -> None:
 
 def as_splits(content: bytes) -> None:
     """Read a folder of files, which the input parts by lines of their names."""
-    names = ("train.tsv", "entity_text.tsv", "relation2text.txt", "fb15k_mid2name.txt", "entity2text.txt")
+    names = (
+        "train.tsv",
+        "entity_text.tsv",
+        "relation2text.txt",
+        "fb15k_mid2name.txt",
+        "entity2text.txt",
+    )
     with tempfile.TemporaryDirectory(dir=SCRATCH) as folder:
         for name, part in zip(names, content.split(b"\n--\n"), strict=False):
             (Path(folder) / name).write_bytes(part)
@@ -66,13 +73,17 @@ def as_splits(content: bytes) -> None:
 
 def as_manifest(content: bytes) -> None:
     """Read a manifest whose checksum fits."""
-    from ontodex.indexers.storage.manifest import Manifest, _digest
+    from ontodex.storage.manifest import Manifest, _digest
 
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):
         found = None
-    whole = json.dumps({"blake2b": _digest(found), **found}).encode() if isinstance(found, dict) else content
+    whole = (
+        json.dumps({"blake2b": _digest(found), **found}).encode()
+        if isinstance(found, dict)
+        else content
+    )
     in_file("manifest.json", lambda path: Manifest.read(path.parent))(whole)
 
 
@@ -84,7 +95,7 @@ def as_name(content: bytes) -> None:
     for text in (content.decode("utf-8", "replace"), content.decode("utf-16", "replace")):
         for resolve in (resolve_entity, resolve_relation):
             with contextlib.suppress(LookupFailed, SettingsError):
-                assert resolve(farm(), text).reading.text == text
+                assert resolve(farm(), text).resolution.text == text
 
 
 @functools.cache
@@ -99,7 +110,9 @@ SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 def targets() -> dict[str, Callable[[bytes], None]]:
     """Return what is fuzzed, by name."""
-    from ontodex.graph import read_csts, read_nli, read_sts
+    from ontodex.trainers.data.csts import read_csts
+    from ontodex.trainers.data.nli import read_nli
+    from ontodex.trainers.data.sts import read_sts
 
     return {
         "table": in_file("a.tsv", as_graph),
@@ -137,12 +150,9 @@ def main(seconds: int, corpus: Path) -> None:
 
     warnings.simplefilter("ignore")
     with atheris.instrument_imports(
-        include=["ontodex.graph", "ontodex.indexers.storage.manifest", "ontodex.engine.resolve"]
+        include=["ontodex.graph", "ontodex.storage.manifest", "ontodex.engine.resolve"]
     ):
         known = targets()
-        import ontodex.engine.resolve
-        import ontodex.graph
-        import ontodex.indexers.storage.manifest  # noqa: F401
 
     def test(data: bytes) -> None:
         try:
@@ -154,7 +164,13 @@ def main(seconds: int, corpus: Path) -> None:
 
     with tarfile.open(KEPT) as archive:
         archive.extractall(corpus, filter="data")
-    limits = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=20", "-rss_limit_mb=2000", "-seed=1"]
+    limits = [
+        f"-max_total_time={seconds}",
+        f"-max_len={LONGEST}",
+        "-timeout=20",
+        "-rss_limit_mb=2000",
+        "-seed=1",
+    ]
     atheris.Setup([sys.argv[0], str(corpus), str(CORPUS), *limits], test)
     atheris.Fuzz()
 

@@ -27,7 +27,9 @@ def bomb(repeated: bytes, start: bytes = b"", size: int = 1 << 30) -> bytes:
     return gzip.compress(start, 9) + block * (size >> 20)
 
 
-def nested(before: str, opening: str, inside: str, closing: str, after: str, depth: int = DEEP) -> bytes:
+def nested(
+    before: str, opening: str, inside: str, closing: str, after: str, depth: int = DEEP
+) -> bytes:
     return (before + opening * depth + inside + closing * depth + after).encode()
 
 
@@ -49,7 +51,11 @@ def literals(size: int = 10_000_000) -> Iterator[Hostile]:
     graph = json.dumps({"graphs": [{"nodes": [{"id": "A:1", "lbl": text}], "edges": []}]})
     yield "literal.ttl", lambda: f'<http://a/b> <{LABEL}> "{text}" .\n'.encode(), REFUSED
     yield "literal.nt", lambda: f'<http://a/b> <{LABEL}> "{text}" .\n'.encode(), "lines of at most"
-    yield "literal.owl", lambda: document(f"<rdfs:label>{text}</rdfs:label>"), "names and definitions of at most"
+    yield (
+        "literal.owl",
+        lambda: document(f"<rdfs:label>{text}</rdfs:label>"),
+        "names and definitions of at most",
+    )
     yield "literal.jsonld", lambda: json.dumps({"@id": "http://a/b", LABEL: text}).encode(), REFUSED
     yield "literal.json", lambda: graph.encode(), "names and definitions of at most"
     yield "literal.obo", lambda: f'{OBO}def: "{text}" []\n'.encode(), "lines of at most"
@@ -60,7 +66,11 @@ def synonyms() -> Iterator[Hostile]:
     listed = ", ".join(f'"s {number}"' for number in range(MANY))
     clauses = "".join(f'synonym: "s {number}" EXACT []\n' for number in range(MANY))
     lines = "".join(f'<http://a/b> <{SYNONYM}> "s {number}" .\n' for number in range(MANY))
-    yield "synonyms.ttl", lambda: f"<http://a/b> <{SYNONYM}> {listed} .".encode(), "synonyms, found more"
+    yield (
+        "synonyms.ttl",
+        lambda: f"<http://a/b> <{SYNONYM}> {listed} .".encode(),
+        "synonyms, found more",
+    )
     yield "synonyms.obo", lambda: (OBO + clauses).encode(), "frames of at most"
     yield "synonyms.nt", lambda: lines.encode(), "synonyms, found more"
 
@@ -74,18 +84,38 @@ def nestings() -> Iterator[Hostile]:
     yield "terms.nt", lambda: nested(fact, term, '"x"', " )>>", " .\n", 100_000), REFUSED
     yield "nodes.trig", lambda: nested("<http://g> { " + fact, node, '"x"', " ]", " }\n"), EITHER
     yield "elements.owl", lambda: nested(*_elements()), EITHER
-    yield "objects.jsonld", lambda: nested('{"@context":{"p":"http://p"},', '"p":{', '"p":"x"', "}", "}"), EITHER
-    yield "arrays.jsonld", lambda: nested('{"@context":{"p":"http://p"},"p":', "[", "", "]", "}"), EITHER
-    yield "contexts.jsonld", lambda: nested('{"@context":', "[", "", "]", ',"http://p":"x"}'), EITHER
+    yield (
+        "objects.jsonld",
+        lambda: nested('{"@context":{"p":"http://p"},', '"p":{', '"p":"x"', "}", "}"),
+        EITHER,
+    )
+    yield (
+        "arrays.jsonld",
+        lambda: nested('{"@context":{"p":"http://p"},"p":', "[", "", "]", "}"),
+        EITHER,
+    )
+    yield (
+        "contexts.jsonld",
+        lambda: nested('{"@context":', "[", "", "]", ',"http://p":"x"}'),
+        EITHER,
+    )
     yield (
         "children.json",
         lambda: nested('{"id": "a", "children": [', '{"id": "b", "children": [', "", "]}", "]}"),
         REFUSED,
     )
-    yield "records.json", lambda: nested('[{"id": "a", "b": ', '{"id": "b", "b": ', "1", "}", "}]"), REFUSED
+    yield (
+        "records.json",
+        lambda: nested('[{"id": "a", "b": ', '{"id": "b", "b": ', "1", "}", "}]"),
+        REFUSED,
+    )
     yield "arrays.json", lambda: nested('{"graphs":', "[", "", "]", "}"), REFUSED
     yield "lists.yaml", lambda: nested("a: ", "[", "", "]", "\n"), REFUSED
-    yield "qualifiers.obo", lambda: nested(OBO + "relationship: r A:2 ", '{a="b", ', "", "}", "\n"), EITHER
+    yield (
+        "qualifiers.obo",
+        lambda: nested(OBO + "relationship: r A:2 ", '{a="b", ', "", "}", "\n"),
+        EITHER,
+    )
     yield "references.obo", lambda: nested(OBO + 'def: "x" ', "[", "", "]", "\n"), EITHER
 
 
@@ -98,26 +128,44 @@ def products() -> Iterator[Hostile]:
     """Little that is shared by much: what follows would fill the memory, or take for ever."""
     prefixes = "".join(
         f"@prefix {name}: <http://www.w3.org/{place}#> .\n"
-        for name, place in (("owl", "2002/07/owl"), ("rdfs", "2000/01/rdf-schema"), ("xl", "2008/05/skos-xl"))
+        for name, place in (
+            ("owl", "2002/07/owl"),
+            ("rdfs", "2000/01/rdf-schema"),
+            ("xl", "2008/05/skos-xl"),
+        )
     )
-    shared = "".join(f"_:n{at} owl:intersectionOf (_:n{at + 1} _:n{at + 1} _:n{at + 1}) .\n" for at in range(30))
+    shared = "".join(
+        f"_:n{at} owl:intersectionOf (_:n{at + 1} _:n{at + 1} _:n{at + 1}) .\n" for at in range(30)
+    )
     classes = f"<a:a> a owl:Class ; rdfs:subClassOf _:n0 .\n{shared}_:n30 owl:intersectionOf (<a:b> <a:c>) .\n"
     listed = ", ".join(f'"n{at}"' for at in range(5000))
     forms = f"<a:l> xl:literalForm {listed} .\n"
     labelled = "".join(f"<a:c{at}> xl:altLabel <a:l> .\n" for at in range(5000))
     ends = "".join(
-        f"<a:p> rdfs:domain <a:c{at}> ; rdfs:range <a:c{at}> .\n<a:c{at}> a owl:Class .\n" for at in range(5000)
+        f"<a:p> rdfs:domain <a:c{at}> ; rdfs:range <a:c{at}> .\n<a:c{at}> a owl:Class .\n"
+        for at in range(5000)
     )
     yield "intersections.ttl", lambda: (prefixes + classes).encode(), "read: "
-    yield "forms.ttl", lambda: (prefixes + forms + labelled).encode(), "facts to follow from a statement"
-    yield "ends.ttl", lambda: (prefixes + "<a:c1> rdfs:subClassOf <a:c0> .\n" + ends).encode(), "facts to follow from a"
+    yield (
+        "forms.ttl",
+        lambda: (prefixes + forms + labelled).encode(),
+        "facts to follow from a statement",
+    )
+    yield (
+        "ends.ttl",
+        lambda: (prefixes + "<a:c1> rdfs:subClassOf <a:c0> .\n" + ends).encode(),
+        "facts to follow from a",
+    )
 
 
 def tables() -> Iterator[Hostile]:
     """Tables that may name rows of one another: each column is looked for in each table."""
     many = {
         f"table {letter}{other}": [
-            {"id": f"{other}{at}{letter}", **{f"c{column}": f"w{at * column % 97}" for column in range(10)}}
+            {
+                "id": f"{other}{at}{letter}",
+                **{f"c{column}": f"w{at * column % 97}" for column in range(10)},
+            }
             for at in range(100)
         ]
         for letter in "abcdefghij"
@@ -144,27 +192,51 @@ def bombs() -> Iterator[Hostile]:
 def entities() -> Iterator[Hostile]:
     yield "laughs.owl", lambda: entity_bomb(10, 10), "expected entities of plain text"
     aliases = "".join(f"a{at}: &a{at} [{', '.join([f'*a{at - 1}'] * 10)}]\n" for at in range(1, 30))
-    yield "laughs.yaml", lambda: f"a0: &a0 [x]\n{aliases}".encode(), "aliases that make no more than"
+    yield (
+        "laughs.yaml",
+        lambda: f"a0: &a0 [x]\n{aliases}".encode(),
+        "aliases that make no more than",
+    )
     yield (
         "quadratic.owl",
         lambda: document(f"<rdfs:label>{'&a;' * 4000}</rdfs:label>", f'<!ENTITY a "{"x" * 500}x">'),
         "entities of at most 500 bytes",
     )
-    yield "file.owl", lambda: document("<rdfs:label>&a;</rdfs:label>", '<!ENTITY a SYSTEM "SECRET">'), "external entity"
+    yield (
+        "file.owl",
+        lambda: document("<rdfs:label>&a;</rdfs:label>", '<!ENTITY a SYSTEM "SECRET">'),
+        "external entity",
+    )
     yield (
         "parameter.owl",
         lambda: document("", '<!ENTITY % a SYSTEM "http://127.0.0.1:PORT/a.dtd"> %a;'),
         "external entity",
     )
-    yield "doctype.owl", lambda: b'<!DOCTYPE a SYSTEM "http://127.0.0.1:PORT/a.dtd">' + document(""), "no external DOC"
+    yield (
+        "doctype.owl",
+        lambda: b'<!DOCTYPE a SYSTEM "http://127.0.0.1:PORT/a.dtd">' + document(""),
+        "no external DOC",
+    )
 
 
 def remote() -> Iterator[Hostile]:
     place = "http://127.0.0.1:PORT/x"
     kind = '<rdfs:subClassOf rdf:resource="http://a/c"/>'
-    yield "import.owl", lambda: document(f'{kind}<owl:imports rdf:resource="{place}.owl"/>'), "read: "
-    yield "import.obo", lambda: f"format-version: 1.4\nimport: {place}.obo\n\n[Term]\nid: A:1\n".encode(), "read: "
-    yield "context.jsonld", lambda: f'{{"@context": "{place}.json", "@id": "http://a", "p": "x"}}'.encode(), REFUSED
+    yield (
+        "import.owl",
+        lambda: document(f'{kind}<owl:imports rdf:resource="{place}.owl"/>'),
+        "read: ",
+    )
+    yield (
+        "import.obo",
+        lambda: f"format-version: 1.4\nimport: {place}.obo\n\n[Term]\nid: A:1\n".encode(),
+        "read: ",
+    )
+    yield (
+        "context.jsonld",
+        lambda: f'{{"@context": "{place}.json", "@id": "http://a", "p": "x"}}'.encode(),
+        REFUSED,
+    )
 
 
 def others() -> Iterator[Hostile]:
@@ -179,8 +251,16 @@ def others() -> Iterator[Hostile]:
         "records of the same keys",
     )
     yield "sparse.json", lambda: json.dumps(sparse).encode(), "records of the same keys"
-    yield "attributes.owl", lambda: f"<rdf:RDF {RDF}><rdf:Description {attributes}/></rdf:RDF>".encode(), REFUSED
-    yield "prefixes.ttl", lambda: (prefixes + "<http://a> <http://p> <http://b> .\n").encode(), EITHER
+    yield (
+        "attributes.owl",
+        lambda: f"<rdf:RDF {RDF}><rdf:Description {attributes}/></rdf:RDF>".encode(),
+        REFUSED,
+    )
+    yield (
+        "prefixes.ttl",
+        lambda: (prefixes + "<http://a> <http://p> <http://b> .\n").encode(),
+        EITHER,
+    )
     yield "steering.tsv", lambda: named.encode(), "read: "
     yield "zip.tsv", lambda: b"PK\x03\x04" + bytes(range(256)) * 400, REFUSED
     yield "empty.obo", lambda: b"", REFUSED

@@ -8,21 +8,23 @@ import random
 import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from tests.reliability.changes import Change, Models, changes, in_child
 
-ANYWHERE, PUBLISHING = "/indexers/", "/indexers/storage/generations.py"
+ANYWHERE, PUBLISHING = ("/indexers/", "/storage/"), ("/storage/generations.py",)
 
 
-def counting(where: str, limit: int, counter: list[int]) -> Callable[[FrameType, str, Any], None]:
+def counting(
+    where: Sequence[str], limit: int, counter: list[int]
+) -> Callable[[FrameType, str, Any], None]:
     """Return a profiler that kills the process at the given call out of some code, before the call is made."""
 
     def profile(frame: FrameType, event: str, argument: Any) -> None:
-        if event in ("call", "c_call") and where in frame.f_code.co_filename:
+        if event in ("call", "c_call") and any(one in frame.f_code.co_filename for one in where):
             counter[0] += 1
             if counter[0] == limit:
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -30,7 +32,7 @@ def counting(where: str, limit: int, counter: list[int]) -> Callable[[FrameType,
     return profile
 
 
-def calls_of(change: Change, where: str, folder: Path) -> int:
+def calls_of(change: Change, where: Sequence[str], folder: Path) -> int:
     counter = [0]
     path = change.copy(folder / "count.odx")
     sys.setprofile(counting(where, -1, counter))
@@ -58,10 +60,20 @@ def main(folder: Path, old: Path, text: Path, hit: Path, gauss: Path, points: in
                 status = in_child(lambda c=change, w=where, n=limit, p=path: killed_at(c, w, n, p))
                 after = change.state(path)
                 again = in_child(lambda c=change, p=path: c.again(p))
-                left = sorted(entry.name for entry in path.iterdir() if entry.name.startswith("gen-"))
+                left = sorted(
+                    entry.name for entry in path.iterdir() if entry.name.startswith("gen-")
+                )
                 finally_ = change.state(path)
-                one = {"change": change.name, "where": where, "call": limit, "of": calls, "status": status}
-                killed.append({**one, "after": after, "again": again, "finally": finally_, "left": left})
+                one = {
+                    "change": change.name,
+                    "where": where,
+                    "call": limit,
+                    "of": calls,
+                    "status": status,
+                }
+                killed.append(
+                    {**one, "after": after, "again": again, "finally": finally_, "left": left}
+                )
                 shutil.rmtree(path)
     print(json.dumps(killed))
 

@@ -27,7 +27,9 @@ STEPS = "/transformers/trainer"
 
 
 def train(folder: Path, encoder: Path) -> None:
-    ontodex.train_hyper_cl(make_small_graph(), folder, encoder=encoder, training=TRAINING, device="cpu", quiet=True)
+    ontodex.train_hyper_cl(
+        make_small_graph(), folder, encoder=encoder, training=TRAINING, device="cpu", quiet=True
+    )
 
 
 def killed_at(where: str, limit: int, folder: Path, encoder: Path) -> None:
@@ -39,7 +41,12 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
     found = {}
     for file in sorted(folder.rglob("*.safetensors")):
         assert "checkpoints" not in file.parts, file
-        found.update({f"{file.relative_to(folder)} {name}": tensor for name, tensor in load_file(file).items()})
+        found.update(
+            {
+                f"{file.relative_to(folder)} {name}": tensor
+                for name, tensor in load_file(file).items()
+            }
+        )
     return found
 
 
@@ -58,14 +65,25 @@ def main(folder: Path, encoder: Path, points: int) -> None:
         for limit in sorted(rng.sample(range(1, counter[0]), points)):
             path = folder / f"killed-{limit}"
             status = in_child(lambda w=where, n=limit, p=path: killed_at(w, n, p, encoder))
-            left = max((int(one.name[11:]) for one in path.glob("checkpoints/checkpoint-*")), default=0)
+            left = max(
+                (int(one.name[11:]) for one in path.glob("checkpoints/checkpoint-*")), default=0
+            )
             again = in_child(lambda p=path: train(p, encoder))
             other = weights(path) if not again else {}
             apart = (
-                max((float((other[name] - whole[name]).abs().max()) for name in whole), default=0.0) if other else -1.0
+                max((float((other[name] - whole[name]).abs().max()) for name in whole), default=0.0)
+                if other
+                else -1.0
             )
             found.append(
-                {"where": where, "call": limit, "status": status, "left": left, "again": again, "apart": apart}
+                {
+                    "where": where,
+                    "call": limit,
+                    "status": status,
+                    "left": left,
+                    "again": again,
+                    "apart": apart,
+                }
             )
             shutil.rmtree(path)
     print(json.dumps(found))

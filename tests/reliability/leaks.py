@@ -15,7 +15,11 @@ from tests.reliability.status import megabytes
 def held() -> dict[str, float]:
     gc.collect()
     maps = len(Path("/proc/self/maps").read_text().splitlines())
-    return {"descriptors": len(os.listdir("/proc/self/fd")), "maps": maps, "megabytes": megabytes("RssAnon")}
+    return {
+        "descriptors": len(os.listdir("/proc/self/fd")),
+        "maps": maps,
+        "megabytes": megabytes("RssAnon"),
+    }
 
 
 def main(index: Path, times: int) -> None:

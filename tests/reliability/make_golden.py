@@ -16,8 +16,8 @@ import torch
 
 import ontodex
 from ontodex.encoders.text import TextEncoder
-from ontodex.graph import make_task
-from ontodex.indexers.storage.manifest import FORMAT
+from ontodex.storage.manifest import FORMAT
+from ontodex.trainers.data.subsumptions import make_task
 from ontodex.trainers.hierarchies.hit import HiTTraining, train_hit
 from tests.conftest import make_small_graph, make_tiny_encoder
 
@@ -26,29 +26,49 @@ LINKS = ontodex.HyperCLTraining(steps=5, queries=32, negatives=8, rank=4, condit
 STRUCTURE = ontodex.ComplExTraining(rank=16)
 """So few numbers that no blob is large: a damage to large ones is found by ``verify`` alone."""
 
-SENTENCES = ontodex.GaussCSETraining(tune="adapter", epochs=20, batch=32, rank=8, rate=1e-2, evaluations=2)
+SENTENCES = ontodex.GaussCSETraining(
+    tune="adapter", epochs=20, batch=32, rank=8, rate=1e-2, evaluations=2
+)
 
 
 def make(folder: Path) -> Path:
     """Build an index with every space, and with FAISS structures, which other indexes of its size do without."""
-    os.chdir(folder)  # the base is named as it is found from here: no place of this machine gets into the index
+    os.chdir(
+        folder
+    )  # the base is named as it is found from here: no place of this machine gets into the index
     graph, base = make_small_graph(), make_tiny_encoder(folder)
     base.rename("base")
     base = folder / "base"
     task = make_task(graph.hierarchy(), "mixed-hop", negatives=5, held_out=0.5)
     settings = HiTTraining(tune="adapter", epochs=4, families=4, rank=4, evaluations=1)
     text = TextEncoder(base, "cpu")
-    train_hit(task, list(graph.labels), folder / "hit", encoder=text, base="base", settings=settings, quiet=True)
+    train_hit(
+        task,
+        list(graph.labels),
+        folder / "hit",
+        encoder=text,
+        base="base",
+        settings=settings,
+        quiet=True,
+    )
     with patch("ontodex.entailment.findable", str):
-        ontodex.train_gauss_cse(graph, folder / "gauss", encoder="base", training=SENTENCES, device="cpu", quiet=True)
+        ontodex.train_gauss_cse(
+            graph, folder / "gauss", encoder="base", training=SENTENCES, device="cpu", quiet=True
+        )
     models = {"encoders": base, "hierarchy": folder / "hit", "entailment": folder / "gauss"}
     few = patch.multiple(
-        "ontodex.indexers.building.structure_build", LEAST=5, SHARE=0.2
+        "ontodex.indexers.graph_features", LEAST=5, SHARE=0.2
     )  # so small a graph has no structure
-    odds = patch("ontodex.indexers.evidence.link_odds.LEAST_TRUE", 1)
-    with few, odds, patch("ontodex.indexers.building.new_generation.EXACT_UP_TO", 10):
+    odds = patch("ontodex.scoring.calibration.LEAST_TRUE", 1)
+    with few, odds, patch("ontodex.indexers.generation.EXACT_UP_TO", 10):
         ontodex.build(
-            graph, folder / "farm.odx", training=LINKS, structure=STRUCTURE, device="cpu", quiet=True, **models
+            graph,
+            folder / "farm.odx",
+            training=LINKS,
+            structure=STRUCTURE,
+            device="cpu",
+            quiet=True,
+            **models,
         ).close()
     return folder / "farm.odx"
 
@@ -61,7 +81,10 @@ def of_nobody(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 def main() -> None:
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as folder, tarfile.open(GOLDEN / f"format-{FORMAT}.tar.gz", "w:gz") as archive:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        tarfile.open(GOLDEN / f"format-{FORMAT}.tar.gz", "w:gz") as archive,
+    ):
         index = make(Path(folder))
         shutil.rmtree(Path(folder) / "base")
         archive.add(index, "farm.odx", filter=of_nobody)

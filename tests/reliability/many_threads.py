@@ -28,7 +28,9 @@ def answers(engine: ontodex.Engine, turn: int) -> list[Any]:
         lambda: engine.entails(text, "an animal lives"),
     ]
     shift = turn % len(asked)
-    found = [(number, asked[number]().to_dict()) for number in [*range(shift, len(asked)), *range(shift)]]
+    found = [
+        (number, asked[number]().to_dict()) for number in [*range(shift, len(asked)), *range(shift)]
+    ]
     return [rounded(answer) for _, answer in sorted(found, key=lambda pair: pair[0])]
 
 
@@ -48,7 +50,9 @@ def main(index: Path, rounds: int) -> None:
         with ontodex.open(index, device="cpu") as engine, ThreadPoolExecutor(THREADS) as pool:
             wrong += sum(
                 found != alone[turn]
-                for turn, found in enumerate(pool.map(lambda turn, e=engine: answers(e, turn), range(THREADS)))
+                for turn, found in enumerate(
+                    pool.map(lambda turn, e=engine: answers(e, turn), range(THREADS))
+                )
             )
     print(json.dumps({"wrong": wrong, "asked": 9 * THREADS * rounds}))
 

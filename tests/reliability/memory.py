@@ -43,10 +43,10 @@ def main(encoder: Path, index: Path, entities: int) -> None:
     del builder
     with Peak() as building:
         build_plain(graph, index, encoder).close()
-    with Peak() as asking, ontodex.open(index, device="cpu") as engine:
+    with Peak() as query_function, ontodex.open(index, device="cpu") as engine:
         engine.search_batch([f"wild animal {number}" for number in range(64)])
         engine.tails_batch([(f"ex:{number}", "is_a") for number in range(64)])
-    print(json.dumps({"build": building.megabytes, "ask": asking.megabytes}))
+    print(json.dumps({"build": building.megabytes, "ask": query_function.megabytes}))
 
 
 if __name__ == "__main__":

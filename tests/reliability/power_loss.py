@@ -33,7 +33,11 @@ class Tree:
     contents: dict[int, bytes] = field(default_factory=dict)
 
     def copy(self) -> Tree:
-        return Tree(self.root, {inode: dict(names) for inode, names in self.names.items()}, dict(self.contents))
+        return Tree(
+            self.root,
+            {inode: dict(names) for inode, names in self.names.items()},
+            dict(self.contents),
+        )
 
 
 def look(folder: Path, opened: dict[int, int]) -> Tree:
@@ -110,12 +114,18 @@ def losses(durable: Tree, visible: Tree, rng: random.Random) -> Iterator[tuple[s
     torn = {}
     for inode, whole in visible.contents.items():
         kept = durable.contents.get(inode, b"")
-        torn[inode] = rng.choice([kept, whole, whole[: len(whole) // 2], bytes(len(whole))]) if whole != kept else whole
+        torn[inode] = (
+            rng.choice([kept, whole, whole[: len(whole) // 2], bytes(len(whole))])
+            if whole != kept
+            else whole
+        )
     names = {}
     for inode, now in visible.names.items():
         before = durable.names.get(inode, {})
         names[inode] = {**{n: e for n, e in before.items() if n in now or rng.random() < 0.5}}
-        names[inode].update({n: e for n, e in now.items() if before.get(n) == e or rng.random() < 0.7})
+        names[inode].update(
+            {n: e for n, e in now.items() if before.get(n) == e or rng.random() < 0.7}
+        )
     known = {**durable.names, **names}
     yield "some un-synced writes", Tree(visible.root, known, {**durable.contents, **torn})
 
@@ -137,7 +147,13 @@ def main(folder: Path, old: Path, text: Path, hit: Path, gauss: Path, moments: i
                 write(tree, tree.root, left)
                 after = change.state(left)
                 again = in_child(lambda c=change, p=left: c.again(p))
-                one = {"change": change.name, "moment": number, "of": len(watched), "lost": lost, "after": after}
+                one = {
+                    "change": change.name,
+                    "moment": number,
+                    "of": len(watched),
+                    "lost": lost,
+                    "after": after,
+                }
                 found.append({**one, "again": again, "finally": change.state(left)})
                 shutil.rmtree(left)
         shutil.rmtree(path)

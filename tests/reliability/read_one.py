@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from ontodex.errors import OntodexError
-from ontodex.graph import read
+from ontodex.readers import read
 from tests.reliability.status import megabytes
 
 SECONDS = 60

@@ -14,9 +14,18 @@ import ontodex
 
 def answered(engine: ontodex.Engine) -> str:
     """Return a checksum of the answers to stored questions, which need no encoder, and of what the answers are of."""
-    said = [engine.graph.fingerprint, engine.graph.n_entities, engine.index.manifest.spaces["text"].rows]
+    said = [
+        engine.graph.fingerprint,
+        engine.graph.n_entities,
+        engine.index.manifest.spaces["text"].rows,
+    ]
     for name in ("ex:dog", "ex:wild", "ex:farm"):
-        for hits in (engine.similar(name), engine.tails(name, "is_a"), engine.parents(name), engine.entailing(name)):
+        for hits in (
+            engine.similar(name),
+            engine.tails(name, "is_a"),
+            engine.parents(name),
+            engine.entailing(name),
+        ):
             said.append([(hit.id, round(hit.score, 6), hit.known) for hit in hits])
     return hashlib.blake2b(json.dumps(said).encode(), digest_size=8).hexdigest()
 
@@ -26,7 +35,9 @@ def main(index: Path, seconds: float) -> None:
     seen: Counter[str] = Counter()
     generations = set()
     # On a busy machine a round may take all the time: then until there was another generation to see.
-    while (spent := time.time() - start) < seconds or (len(generations) < 2 and spent < 10 * seconds):
+    while (spent := time.time() - start) < seconds or (
+        len(generations) < 2 and spent < 10 * seconds
+    ):
         with ontodex.open(index, device="cpu") as engine:
             generations.add(engine.index.manifest.generation)
             first = answered(engine)

@@ -87,10 +87,18 @@ database over the network, so that it is no part of `make check`, which needs no
 def licence(name: str) -> str:
     """Return what a package says of its licence."""
     about = distribution(name).metadata
-    classified = [one.rsplit(" :: ", 1)[1] for one in about.get_all("Classifier") or [] if one.startswith("License")]
+    classified = [
+        one.rsplit(" :: ", 1)[1]
+        for one in about.get_all("Classifier") or []
+        if one.startswith("License")
+    ]
     named = [one for one in classified if one != "OSI Approved"]
     stated = (about.get("License") or "").strip().splitlines()
-    return about.get("License-Expression") or " or ".join(named) or (stated[0] if stated else "see its files")
+    return (
+        about.get("License-Expression")
+        or " or ".join(named)
+        or (stated[0] if stated else "see its files")
+    )
 
 
 def normal(name: str) -> str:
@@ -127,7 +135,9 @@ def weights() -> dict[str, str]:
     """Return the SHA-256 of the weights in the wheel, by their place, and of the default encoder."""
     found = dict(WEIGHTS)
     for file in sorted((ROOT / "encoders" / "models").rglob("*.safetensors")):
-        found[f"`{file.relative_to(ROOT / 'encoders')}`"] = hashlib.sha256(file.read_bytes()).hexdigest()
+        found[f"`{file.relative_to(ROOT / 'encoders')}`"] = hashlib.sha256(
+            file.read_bytes()
+        ).hexdigest()
     return found
 
 

@@ -41,10 +41,16 @@ def test_every_answer_is_of_one_generation_while_a_writer_publishes(
     more = graph_of_one()
     with ontodex.add(more, own_index, device="cpu", quiet=True) as engine:
         legal.add(answered(engine))
-    command = [sys.executable, str(Path(__file__).with_name("reader.py")), str(own_index), str(seconds)]
+    command = [
+        sys.executable,
+        str(Path(__file__).with_name("reader.py")),
+        str(own_index),
+        str(seconds),
+    ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     readers = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) for _ in range(count)
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+        for _ in range(count)
     ]
     published = 0
     while any(reader.poll() is None for reader in readers):
@@ -74,7 +80,9 @@ def graph_of_one() -> ontodex.KnowledgeGraph:
     return builder.build()
 
 
-def test_closing_waits_for_the_questions_of_other_threads(small_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_waits_for_the_questions_of_other_threads(
+    small_index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine = ontodex.open(small_index, device="cpu")
     begun, order = threading.Event(), []
     encode = engine.index.text_encoder.encode
@@ -87,12 +95,14 @@ def test_closing_waits_for_the_questions_of_other_threads(small_index: Path, mon
 
     monkeypatch.setattr(engine.index.text_encoder, "encode", slowly)
     found: list[Any] = []
-    asking = threading.Thread(target=lambda: found.append(engine.search("some words that are new")))
-    asking.start()
+    query_function = threading.Thread(
+        target=lambda: found.append(engine.search("some words that are new"))
+    )
+    query_function.start()
     assert begun.wait(10)
     engine.close()
     order.append("closed")
-    asking.join()
+    query_function.join()
     assert order == ["answered", "closed"]
     assert len(found[0]) == 10
     with pytest.raises(IndexFailure, match="found one that was closed; open it again"):
@@ -129,5 +139,7 @@ if pid == 0:
 status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 sys.exit(status or 4 * ([hit.id for hit in engine.similar("ex:dog")] != expected))
 """
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr[-2000:]

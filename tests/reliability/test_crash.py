@@ -37,7 +37,9 @@ def test_a_killed_change_leaves_the_old_index_or_the_new_one(
         assert one["status"] == -9, one
         assert one["after"] in ("old", "new"), one
         assert (one["again"], one["finally"]) == (0, "new"), one
-        assert len(one["left"]) == 1 or one["after"] == "new", one  # the old generation goes with the next change
+        assert len(one["left"]) == 1 or one["after"] == "new", (
+            one
+        )  # the old generation goes with the next change
     assert len(killed) >= (200 if torture else 12)
     states = Counter(one["after"] for one in killed)
     assert states["old"]
@@ -71,9 +73,15 @@ def test_a_full_disk_is_an_index_failure_and_leaves_the_old_index(
 
 
 def test_a_killed_training_run_ends_as_one_that_was_not(
-    tmp_path: Path, tiny_encoder: Path, run_script: Callable[..., Any], figures: Callable[..., None], torture: bool
+    tmp_path: Path,
+    tiny_encoder: Path,
+    run_script: Callable[..., Any],
+    figures: Callable[..., None],
+    torture: bool,
 ) -> None:
-    found = run_script("killed_training.py", tmp_path, tiny_encoder, 10 if torture else 2, timeout=3000)
+    found = run_script(
+        "killed_training.py", tmp_path, tiny_encoder, 10 if torture else 2, timeout=3000
+    )
     for one in found:
         assert one["status"] == -9, one
         assert one["again"] == 0, one

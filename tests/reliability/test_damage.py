@@ -16,7 +16,7 @@ import ontodex
 from ontodex.errors import IndexFailure
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.columns import TextColumn
-from ontodex.indexers.storage.manifest import FORMAT
+from ontodex.storage.manifest import FORMAT
 from tests.plain import build_plain
 from tests.reliability.damage import answers
 
@@ -30,7 +30,9 @@ def golden(version: int, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("version", range(1, FORMAT + 1))
-def test_an_index_of_every_format_answers_as_the_version_that_wrote_it(tmp_path: Path, version: int) -> None:
+def test_an_index_of_every_format_answers_as_the_version_that_wrote_it(
+    tmp_path: Path, version: int
+) -> None:
     index = golden(version, tmp_path)
     expected = json.loads((GOLDEN / f"format-{version}.json").read_text())
     assert json.loads(json.dumps(answers(index))) == expected
@@ -38,7 +40,9 @@ def test_an_index_of_every_format_answers_as_the_version_that_wrote_it(tmp_path:
         assert engine.index.manifest.format == version
         assert engine.index.verify() == []
         assert engine.search("a wild thing")[0].score > 0
-        assert (engine.missing(k=1, quiet=True)[0].probability is None) == (version < 11)  # no odds up to then
+        assert (engine.missing(k=1, quiet=True)[0].probability is None) == (
+            version < 11
+        )  # no odds up to then
     with ontodex.remove(["ex:hen"], index, device="cpu", quiet=True) as engine:
         assert engine.index.manifest.format == FORMAT
         assert engine.index.verify() == []
@@ -48,7 +52,9 @@ def test_an_index_of_every_format_answers_as_the_version_that_wrote_it(tmp_path:
 def test_damage_is_refused_by_name_or_does_no_harm(
     tmp_path: Path, run_script: Callable[..., Any], figures: Callable[..., None], torture: bool
 ) -> None:
-    found = run_script("damage.py", golden(FORMAT, tmp_path), *((10_000, 120) if torture else (4, 2)), timeout=6000)
+    found = run_script(
+        "damage.py", golden(FORMAT, tmp_path), *((10_000, 120) if torture else (4, 2)), timeout=6000
+    )
     assert found["bad"] == []
     assert found["whole"]
     assert (
@@ -57,7 +63,9 @@ def test_damage_is_refused_by_name_or_does_no_harm(
     figures("damaged", **found["outcomes"])
 
 
-def test_files_of_another_index_are_refused(tmp_path: Path, small_graph: KnowledgeGraph, own_index: Path) -> None:
+def test_files_of_another_index_are_refused(
+    tmp_path: Path, small_graph: KnowledgeGraph, own_index: Path
+) -> None:
     """Of a twin, whose files are as long as this one's: only one letter of one label is another."""
     labels = ["hog" if label == "dog" else label for label in small_graph.labels]
     models = own_index / "gen-000001" / "encoders"

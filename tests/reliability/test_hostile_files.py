@@ -29,10 +29,16 @@ def listener() -> Iterator[socket.socket]:
 
 
 def test_a_hostile_file_is_refused_soon_and_says_why(
-    tmp_path: Path, listener: socket.socket, run_script: Callable[..., Any], figures: Callable[..., None]
+    tmp_path: Path,
+    listener: socket.socket,
+    run_script: Callable[..., Any],
+    figures: Callable[..., None],
 ) -> None:
     (tmp_path / "secret.txt").write_text(SECRET)
-    here = {b"PORT": str(listener.getsockname()[1]).encode(), b"SECRET": f"file://{tmp_path}/secret.txt".encode()}
+    here = {
+        b"PORT": str(listener.getsockname()[1]).encode(),
+        b"SECRET": f"file://{tmp_path}/secret.txt".encode(),
+    }
     paths, wanted = [], []
     for name, make, expected in hostile_files():
         content = make()
@@ -44,7 +50,11 @@ def test_a_hostile_file_is_refused_soon_and_says_why(
     found = run_script("read_one.py", *paths)
     wrong = []
     for path, expected, came in zip(paths, wanted, found, strict=True):
-        fits = expected in came["outcome"] and SECRET not in came["outcome"] and not came["outcome"].startswith("died")
+        fits = (
+            expected in came["outcome"]
+            and SECRET not in came["outcome"]
+            and not came["outcome"].startswith("died")
+        )
         if not fits or came["cpu"] > SECONDS or came["memory"] > MEGABYTES:
             wrong.append((path.name, expected, came))
     assert not wrong, "\n".join(map(str, wrong))
@@ -60,7 +70,10 @@ def test_a_hostile_file_is_refused_soon_and_says_why(
 
 
 def test_a_gzip_file_says_no_name_to_write_to(tmp_path: Path) -> None:
-    with (tmp_path / "a.tsv.gz").open("wb") as raw, gzip.GzipFile("../../owned.tsv", "wb", fileobj=raw) as file:
+    with (
+        (tmp_path / "a.tsv.gz").open("wb") as raw,
+        gzip.GzipFile("../../owned.tsv", "wb", fileobj=raw) as file,
+    ):
         file.write(b"a\tr\tb\n")
     assert ontodex.read(tmp_path / "a.tsv.gz").n_triples == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.tsv.gz"]
@@ -79,7 +92,9 @@ def steering_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path)
         f'synonym: "{STEERING} too" EXACT []\n\n[Term]\nid: A:2\nname: dog\nis_a: A:1\n',
         encoding="utf-8",
     )
-    build_plain(ontodex.read(folder / "a.obo", on_error="skip"), folder / "a.odx", [tiny_encoder]).close()
+    build_plain(
+        ontodex.read(folder / "a.obo", on_error="skip"), folder / "a.odx", [tiny_encoder]
+    ).close()
     return folder / "a.odx"
 
 
@@ -87,7 +102,9 @@ def steering_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path)
 @pytest.mark.parametrize(
     "question", [["search", STEERING], ["tails", "A:2", "is_a"], ["tails", "A:9", "is_a"], ["info"]]
 )
-def test_what_steers_a_terminal_is_not_printed_raw(steering_index: Path, question: list[str], form: list[str]) -> None:
+def test_what_steers_a_terminal_is_not_printed_raw(
+    steering_index: Path, question: list[str], form: list[str]
+) -> None:
     if question == ["info"] and form:
         form = []
     command, *rest = question
@@ -106,6 +123,8 @@ def test_a_fault_in_a_file_is_not_printed_raw(tmp_path: Path) -> None:
         "a.json": f'{{"graphs": [{{"nodes": [1, "{STEERING[-4:]}"], "edges": []}}]}}',
     }.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
-        status, _, stderr = run_ontodex(["build", tmp_path / name, "-o", tmp_path / "x.odx", "--on-error", "raise"])
+        status, _, stderr = run_ontodex(
+            ["build", tmp_path / name, "-o", tmp_path / "x.odx", "--on-error", "raise"]
+        )
         assert status == 1, stderr
         assert all(letter.isprintable() or letter in "\n\t" for letter in stderr), stderr

@@ -22,7 +22,7 @@ from ontodex.encoders.gauss_cse import GaussCSE
 from ontodex.errors import EncoderError, IndexFailure
 from ontodex.geometry import poincare
 from ontodex.graph import GraphBuilder, KnowledgeGraph
-from ontodex.indexers.storage.storable import fitting
+from ontodex.storage.integrity import fitting
 from tests.plain import build_plain
 
 
@@ -44,7 +44,9 @@ def test_a_text_whose_vector_is_no_number_is_named(
     tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, value: float
 ) -> None:
     broken = with_word(tiny_encoder, tmp_path / "broken", "whale", value)
-    with pytest.raises(EncoderError, match=r"expected a vector of length 1 .* found (nan|-?inf) for '.*whale"):
+    with pytest.raises(
+        EncoderError, match=r"expected a vector of length 1 .* found (nan|-?inf) for '.*whale"
+    ):
         build_plain(small_graph, tmp_path / "a.odx", broken)
     with pytest.raises(IndexFailure, match="found no CURRENT"):
         ontodex.open(tmp_path / "a.odx")
@@ -68,35 +70,46 @@ def test_a_text_without_a_vector_is_named(tmp_path: Path) -> None:
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from tokenizers import Tokenizer, models, pre_tokenizers
 
-    words = Tokenizer(models.WordLevel({"[UNK]": 0, "dog": 1, "cat": 2, "animal": 3}, unk_token="[UNK]"))
+    words = Tokenizer(
+        models.WordLevel({"[UNK]": 0, "dog": 1, "cat": 2, "animal": 3}, unk_token="[UNK]")
+    )
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     table = np.eye(4, 8, dtype=np.float32)
     table[0] = 0
-    SentenceTransformer(modules=[StaticEmbedding(words, embedding_weights=table)], device="cpu").save(
-        str(tmp_path / "static"), create_model_card=False
-    )
+    SentenceTransformer(
+        modules=[StaticEmbedding(words, embedding_weights=table)], device="cpu"
+    ).save(str(tmp_path / "static"), create_model_card=False)
     builder = GraphBuilder("pets")
     builder.triple("dog", "is_a", "animal")
     builder.triple("cat", "is_a", "animal")
     build_plain(builder.build(), tmp_path / "a.odx", tmp_path / "static").close()
     builder.triple("axolotl", "is_a", "animal")
-    with pytest.raises(EncoderError, match=r"length 1 .* found (one of length 0|nan) for 'axolotl'"):
+    with pytest.raises(
+        EncoderError, match=r"length 1 .* found (one of length 0|nan) for 'axolotl'"
+    ):
         build_plain(builder.build(), tmp_path / "a.odx", tmp_path / "static")
 
 
-wide = hnp.arrays(np.float32, (3, 4), elements=st.floats(width=32, allow_nan=False, allow_infinity=False))
+wide = hnp.arrays(
+    np.float32, (3, 4), elements=st.floats(width=32, allow_nan=False, allow_infinity=False)
+)
 
 
 @given(wide, st.sampled_from([1.0, 1 / 384]))
 def test_points_wherever_they_are_become_points_of_the_ball(points: np.ndarray, c: float) -> None:
-    lifted = np.asarray(poincare.lift_items(poincare.clip(points.astype(np.float64), c), c), dtype=np.float32)
+    lifted = np.asarray(
+        poincare.lift_items(poincare.clip(points.astype(np.float64), c), c), dtype=np.float32
+    )
     assert fitting("poincare", lifted).all()
     assert np.isfinite(poincare.item_norms(lifted, c)).all()
     within = np.linalg.norm(poincare.unlift(lifted.astype(np.float64), c), axis=1)
     assert (within * np.sqrt(c) < 1).all()
 
 
-@given(hnp.arrays(np.float32, (4, 3), elements=st.floats(width=32)), st.sampled_from(["cosine", "poincare", "product"]))
+@given(
+    hnp.arrays(np.float32, (4, 3), elements=st.floats(width=32)),
+    st.sampled_from(["cosine", "poincare", "product"]),
+)
 def test_what_is_no_number_fits_nowhere(vectors: np.ndarray, geometry: str) -> None:
     finite = np.isfinite(vectors).all(axis=1)
     assert not (fitting(geometry, vectors) & ~finite).any()
@@ -112,7 +125,9 @@ def test_variances_of_any_size_give_finite_scores(
     with torch.no_grad():
         model.heads.log_variance.bias.fill_(bias)
     model.save(tmp_path / "model")
-    with build_plain(small_graph, tmp_path / "a.odx", tiny_encoder, entailment=tmp_path / "model") as engine:
+    with build_plain(
+        small_graph, tmp_path / "a.odx", tiny_encoder, entailment=tmp_path / "model"
+    ) as engine:
         for hits in (engine.entailed_by("ex:dog", 60), engine.entailing("a wild animal", 60)):
             scores = [hit.score for hit in hits]
             assert len(scores) > 50
@@ -122,7 +137,9 @@ def test_variances_of_any_size_give_finite_scores(
 
 
 @pytest.fixture(scope="module")
-def tied_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, tiny_hit: Path, tiny_gauss: Path) -> Path:
+def tied_index(
+    tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, tiny_hit: Path, tiny_gauss: Path
+) -> Path:
     """Index of sixty entities with six labels between them."""
     builder = GraphBuilder("twins")
     labels = ("dog", "cat", "cow", "fox", "animal", "tame animal")
@@ -131,15 +148,26 @@ def tied_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path, tin
     for number in range(1, 60):
         builder.triple(f"ex:{number:02}", "is_a", f"ex:{number // 2:02}")
     path = tmp_path_factory.mktemp("tied") / "a.odx"
-    build_plain(builder.build(), path, tiny_encoder, hierarchy=tiny_hit, entailment=tiny_gauss).close()
+    build_plain(
+        builder.build(), path, tiny_encoder, hierarchy=tiny_hit, entailment=tiny_gauss
+    ).close()
     return path
 
 
-def test_ties_have_one_order(tied_index: Path, run_script: Callable[..., Any], figures: Callable[..., None]) -> None:
-    runs = [run_script("ties.py", tied_index, threads, OMP_NUM_THREADS=str(threads)) for threads in (1, 2)]
+def test_ties_have_one_order(
+    tied_index: Path, run_script: Callable[..., Any], figures: Callable[..., None]
+) -> None:
+    runs = [
+        run_script("ties.py", tied_index, threads, OMP_NUM_THREADS=str(threads))
+        for threads in (1, 2)
+    ]
     assert runs[0] == runs[1]
     for question in ("search", "similar", "tails", "parents", "entailing"):
-        assert runs[0][f"{question} by 1"] == runs[0][f"{question} by 5"] == runs[0][f"{question} by 24"]
+        assert (
+            runs[0][f"{question} by 1"]
+            == runs[0][f"{question} by 5"]
+            == runs[0][f"{question} by 24"]
+        )
     with ontodex.open(tied_index) as engine:
         order = {name: row for row, name in enumerate(engine.graph.ids)}
     tied = 0

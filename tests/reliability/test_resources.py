@@ -27,7 +27,11 @@ def test_opening_and_closing_leaks_nothing(
 
 
 def test_memory_grows_with_the_graph_and_not_with_the_vectors(
-    tmp_path: Path, tiny_encoder: Path, run_script: Callable[..., Any], figures: Callable[..., None], torture: bool
+    tmp_path: Path,
+    tiny_encoder: Path,
+    run_script: Callable[..., Any],
+    figures: Callable[..., None],
+    torture: bool,
 ) -> None:
     """Names, hashes and triples are held, some two hundred bytes an entity; vectors stay in mapped files."""
     entities = 100_000 if torture else 5000
@@ -37,9 +41,15 @@ def test_memory_grows_with_the_graph_and_not_with_the_vectors(
     )
     for what in ("build", "ask"):
         more = (four[what] - one[what]) * 2**20 / (3 * entities)
-        limit = 1500 if torture else 1500 + 60e6 / (3 * entities)  # what an allocator keeps matters where it is little
+        limit = (
+            1500 if torture else 1500 + 60e6 / (3 * entities)
+        )  # what an allocator keeps matters where it is little
         assert more < limit, (what, one, four, more)
-    sizes = {f"{what}, {times} times": round(found[what]) for times, found in ((1, one), (4, four)) for what in found}
+    sizes = {
+        f"{what}, {times} times": round(found[what])
+        for times, found in ((1, one), (4, four))
+        for what in found
+    }
     figures("memory", entities=entities, **sizes)
 
 
@@ -98,8 +108,12 @@ def test_an_index_that_may_not_be_read_is_named(readable: Path) -> None:
     assert "Permission denied" in said
 
 
-@pytest.mark.parametrize("name", ["with spaces", "Größe", "日本語 の", "a'b\"c", "-dash", "%20", "emoji 🐋"])
-def test_any_name_serves(tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["with spaces", "Größe", "日本語 の", "a'b\"c", "-dash", "%20", "emoji 🐋"]
+)
+def test_any_name_serves(
+    tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, name: str
+) -> None:
     path = tmp_path / name / f"{name}.odx"
     build_plain(small_graph, path, tiny_encoder).close()
     with ontodex.open(path, device="cpu") as engine:

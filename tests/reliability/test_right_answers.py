@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 import ontodex
-from ontodex.graph import GraphBuilder, KnowledgeGraph, read
+from ontodex.graph import GraphBuilder, KnowledgeGraph
+from ontodex.readers import read
 from tests.plain import build_plain
 
 Answers = dict[str, dict[str, tuple[float, bool]]]
@@ -26,7 +27,9 @@ def build(
     tmp_path: Path, tiny_encoder: Path, tiny_hit: Path, tiny_gauss: Path
 ) -> Callable[[KnowledgeGraph, str], Path]:
     def made(graph: KnowledgeGraph, name: str) -> Path:
-        build_plain(graph, tmp_path / name, tiny_encoder, hierarchy=tiny_hit, entailment=tiny_gauss).close()
+        build_plain(
+            graph, tmp_path / name, tiny_encoder, hierarchy=tiny_hit, entailment=tiny_gauss
+        ).close()
         return tmp_path / name
 
     return made
@@ -60,22 +63,31 @@ def expect_alike(found: Answers, expected: Answers) -> None:
     for question, scores in expected.items():
         assert found[question].keys() == scores.keys(), question
         for name, (score, known) in scores.items():
-            assert found[question][name] == (pytest.approx(score, abs=0.002, rel=0.002), known), (question, name)
+            assert found[question][name] == (pytest.approx(score, abs=0.002, rel=0.002), known), (
+                question,
+                name,
+            )
 
 
-def obo_of(graph: KnowledgeGraph, order: random.Random | None = None, rename: Callable[[str], str] = str) -> str:
+def obo_of(
+    graph: KnowledgeGraph, order: random.Random | None = None, rename: Callable[[str], str] = str
+) -> str:
     """Write a graph as OBO, its frames and their lines in any order."""
     links = defaultdict(list)
     for head, relation, tail in zip(graph.heads, graph.relations, graph.tails, strict=True):
         name, target = graph.relation_ids[relation], rename(graph.ids[tail])
-        links[head].append(f"is_a: {target}" if name == "is_a" else f"relationship: {rename(name)} {target}")
+        links[head].append(
+            f"is_a: {target}" if name == "is_a" else f"relationship: {rename(name)} {target}"
+        )
     frames = []
     for row in range(graph.n_entities):
         lines = [f"name: {graph.labels[row]}", *links[row]]
         lines += [f'def: "{graph.definitions[row]}" []'] if graph.definitions[row] else []
         if order:
             order.shuffle(lines)
-        lines += [f'synonym: "{name}" EXACT []' for name in graph.synonyms[row]]  # its text names them in this order
+        lines += [
+            f'synonym: "{name}" EXACT []' for name in graph.synonyms[row]
+        ]  # its text names them in this order
         frames.append("\n".join([f"[Term]\nid: {rename(graph.ids[row])}", *lines]))
     for number, name in enumerate(graph.relation_ids):
         if name != "is_a":
@@ -97,7 +109,9 @@ def test_the_order_of_the_lines_of_a_file_changes_no_answer(
     orders = 20 if torture else 2
     for seed in range(orders):
         (tmp_path / "b.obo").write_text(obo_of(small_graph, random.Random(seed)))
-        expect_alike(answers(build(read(tmp_path / "b.obo", on_error="raise"), f"b{seed}.odx")), expected)
+        expect_alike(
+            answers(build(read(tmp_path / "b.obo", on_error="raise"), f"b{seed}.odx")), expected
+        )
     figures("metamorphic", orders=orders, questions=len(expected))
 
 
@@ -111,7 +125,8 @@ def test_other_identifiers_change_no_answer(
     (tmp_path / "b.obo").write_text(obo_of(small_graph, rename=rename))
     expected = answers(build(read(tmp_path / "a.obo"), "a.odx"))
     renamed = {
-        question: {rename(name): score for name, score in scores.items()} for question, scores in expected.items()
+        question: {rename(name): score for name, score in scores.items()}
+        for question, scores in expected.items()
     }
     expect_alike(answers(build(read(tmp_path / "b.obo"), "b.odx"), rename), renamed)
 
@@ -129,6 +144,8 @@ def test_an_entity_that_has_nothing_to_do_with_it_changes_no_score(
     for scores in after.values():
         for name in [name for name in scores if "news" in name]:
             del scores[name]
-    for question in [name for name in before if name.startswith(("relations", "search"))]:  # all have a share in those
+    for question in [
+        name for name in before if name.startswith(("relations", "search"))
+    ]:  # all have a share in those
         assert before.pop(question).keys() == after.pop(question).keys()
     expect_alike(after, before)

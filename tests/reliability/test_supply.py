@@ -17,7 +17,15 @@ from tests.reliability.supply import PAGE, ROOT, WHY, brought, licence, normal, 
 
 def test_the_whole_demo_runs_without_a_network(tmp_path: Path) -> None:
     script = Path(__file__).with_name("without_network.py")
-    command = [sys.executable, str(script), "--output", str(tmp_path / "demo"), "--device", "cpu", "--quiet"]
+    command = [
+        sys.executable,
+        str(script),
+        "--output",
+        str(tmp_path / "demo"),
+        "--device",
+        "cpu",
+        "--quiet",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "forbidden" not in done.stderr
@@ -46,7 +54,9 @@ def test_every_package_and_its_licence_are_written_down() -> None:
     page = PAGE.read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| (\S+) \| ([^|]+) \|", page, re.MULTILINE))
     expected = {name: licence(name) for name in (*WHY, *brought())}
-    if sys.version_info < (3, 11) or sys.platform != "linux":  # other versions, and some packages more
+    if (
+        sys.version_info < (3, 11) or sys.platform != "linux"
+    ):  # other versions, and some packages more
         expected = {name: rows.get(name, found) for name, found in expected.items() if name in WHY}
     missing = {name: found for name, found in expected.items() if rows.get(name) != found}
     assert not missing, "run `python -m tests.reliability.supply`"

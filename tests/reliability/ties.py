@@ -25,8 +25,14 @@ def main(index: Path, threads: int) -> None:
         found = {}
         for question, ask in asked.items():
             for size in (1, 5, 24):
-                answers = [hits for start in range(0, 24, size) for hits in ask(names[start : start + size])]
-                found[f"{question} by {size}"] = [[(hit.id, round(hit.score, 5)) for hit in hits] for hits in answers]
+                answers = [
+                    hits
+                    for start in range(0, 24, size)
+                    for hits in ask(names[start : start + size])
+                ]
+                found[f"{question} by {size}"] = [
+                    [(hit.id, round(hit.score, 5)) for hit in hits] for hits in answers
+                ]
     print(json.dumps(found))
 
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import sys
 
-CALLS = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.bind")
+CALLS = (
+    "socket.connect",
+    "socket.getaddrinfo",
+    "socket.gethostbyname",
+    "socket.sendto",
+    "socket.bind",
+)
 
 
 def forbid(event: str, arguments: object) -> None:
@@ -15,7 +21,7 @@ def forbid(event: str, arguments: object) -> None:
 
 if __name__ == "__main__":
     sys.addaudithook(forbid)
-    from ontodex.cli import main
+    from ontodex.cli.app import main
 
     sys.argv = ["ontodex", "demo", *sys.argv[1:]]
     main()

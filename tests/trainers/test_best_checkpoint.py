@@ -37,7 +37,12 @@ def weight(model):
 
 @pytest.mark.parametrize(
     ("scores", "wanted"),
-    [([0.1, 0.5, 0.4, 0.3, 0.2], 4), ([0.5, 0.4, 0.3, 0.2, 0.1], 2), ([0.1, 0.2, 0.3, 0.4, 0.5], 10), ([0.0] * 5, 2)],
+    [
+        ([0.1, 0.5, 0.4, 0.3, 0.2], 4),
+        ([0.5, 0.4, 0.3, 0.2, 0.1], 2),
+        ([0.1, 0.2, 0.3, 0.4, 0.5], 10),
+        ([0.0] * 5, 2),
+    ],
 )
 def test_the_best_comes_back_not_the_last(model, tmp_path, scores, wanted):
     best = run(model, tmp_path, scores)
@@ -74,7 +79,9 @@ def test_what_is_measured_again_after_an_interruption_counts_once(model, tmp_pat
 
 def test_the_model_is_measured_in_evaluation_mode_and_goes_on_in_training_mode(model, tmp_path):
     modes = []
-    best = BestCheckpoint(model, tmp_path, 1, lambda: modes.append(model.training) or 0.0, quiet=True)
+    best = BestCheckpoint(
+        model, tmp_path, 1, lambda: modes.append(model.training) or 0.0, quiet=True
+    )
     model.train()
     best.on_step_end(None, SimpleNamespace(global_step=1, max_steps=1), None)
     assert (modes, model.training) == ([False], True)

@@ -16,7 +16,12 @@ from ontodex.encoders.locate import files_of, fingerprint
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import TrainingError
 from ontodex.graph import KnowledgeGraph, TextSettings, remove
-from ontodex.trainers.checkpoints import ProgressOnStderr, clear_checkpoints, data_hash, last_checkpoint
+from ontodex.trainers.checkpoints import (
+    ProgressOnStderr,
+    clear_checkpoints,
+    data_hash,
+    last_checkpoint,
+)
 from ontodex.trainers.links.hyper_cl import train_hyper_cl
 
 FROZEN = ontodex.HyperCLTraining(steps=2, queries=32, negatives=8, rank=4, condition=8, width=16)
@@ -68,7 +73,14 @@ def test_other_texts_or_numbers_are_other_data() -> None:
     numbers = np.array([1, 2])
     assert data_hash(["a", "b"], numbers) == data_hash(iter(["a", "b"]), numbers.copy())
     assert (
-        len({data_hash(["a", "b"], numbers), data_hash(["a\nb"], numbers), data_hash(["a", "b"], numbers[::-1])}) == 3
+        len(
+            {
+                data_hash(["a", "b"], numbers),
+                data_hash(["a\nb"], numbers),
+                data_hash(["a", "b"], numbers[::-1]),
+            }
+        )
+        == 3
     )
 
 
@@ -85,11 +97,18 @@ def test_another_graph_encoder_or_text_is_another_run(
 
     monkeypatch.setattr(ProgressOnStderr, "on_step_end", stop_at_two)
 
-    def steps(graph: KnowledgeGraph, text: TextEncoder, texts: TextSettings | None = None) -> list[int]:
+    def steps(
+        graph: KnowledgeGraph, text: TextEncoder, texts: TextSettings | None = None
+    ) -> list[int]:
         seen.clear()
         with pytest.raises(KeyboardInterrupt):
             train_hyper_cl(
-                graph, tmp_path / "m", encoder=text, settings=replace(FULL, steps=4), texts=texts, quiet=True
+                graph,
+                tmp_path / "m",
+                encoder=text,
+                settings=replace(FULL, steps=4),
+                texts=texts,
+                quiet=True,
             )
         return list(seen)
 
@@ -102,7 +121,9 @@ def test_another_graph_encoder_or_text_is_another_run(
     assert steps(smaller, smaller_encoder, TextSettings(definition=False)) == [2]
 
 
-def test_other_files_are_refused(tmp_path: Path, small_graph: KnowledgeGraph, encoder: TextEncoder) -> None:
+def test_other_files_are_refused(
+    tmp_path: Path, small_graph: KnowledgeGraph, encoder: TextEncoder
+) -> None:
     (tmp_path / "checkpoints").mkdir()
     (tmp_path / "checkpoints" / "years-of-work.pt").write_text("x")
     for folder, message in (
@@ -132,7 +153,9 @@ def test_what_is_trained_is_not_written_into_what_it_starts_from(
 ) -> None:
     start = TextEncoder(Path(shutil.copytree(encoder.folder, tmp_path / "start")), "cpu")
     for folder in (tmp_path, tmp_path / "start", tmp_path / "start" / "mine"):
-        with pytest.raises(TrainingError, match=r"folder apart from the encoder to start from|found other files"):
+        with pytest.raises(
+            TrainingError, match=r"folder apart from the encoder to start from|found other files"
+        ):
             train_hyper_cl(small_graph, folder, encoder=start, settings=FROZEN, quiet=True)
     assert not (tmp_path / "start" / "mine").exists()
 
@@ -155,11 +178,20 @@ def test_another_model_is_replaced_whole(
     (folder / "2_Dense").mkdir()
     for name in ("2_Dense/model.safetensors", "vocab.txt", "results.json", "README.md"):
         (folder / name).write_text("x")
-    made = train_hyper_cl(small_graph, folder, encoder=smaller_encoder, settings=settings, texts=texts, quiet=True)
+    made = train_hyper_cl(
+        small_graph, folder, encoder=smaller_encoder, settings=settings, texts=texts, quiet=True
+    )
     for name in ("results.json", "README.md"):  # of somebody else
         assert (folder / name).read_text() == "x"
         (folder / name).unlink()
-    train_hyper_cl(small_graph, tmp_path / "fresh", encoder=smaller_encoder, settings=settings, texts=texts, quiet=True)
+    train_hyper_cl(
+        small_graph,
+        tmp_path / "fresh",
+        encoder=smaller_encoder,
+        settings=settings,
+        texts=texts,
+        quiet=True,
+    )
     assert files_of(folder) == files_of(tmp_path / "fresh")
     loaded = HyperCL.load(folder, device="cpu")
     assert (loaded.text.dim, loaded.texts) == (16, asdict(texts))
@@ -174,6 +206,10 @@ def test_the_encoder_to_start_from_is_never_overwritten(
     folder = tmp_path / "m"
     train_hyper_cl(small_graph, folder, encoder=encoder, settings=FROZEN, quiet=True)
     before = fingerprint(folder)
-    with pytest.raises(TrainingError, match="expected a folder apart from the encoder to start from"):
-        train_hyper_cl(small_graph, folder, encoder=TextEncoder(folder, "cpu"), settings=FULL, quiet=True)
+    with pytest.raises(
+        TrainingError, match="expected a folder apart from the encoder to start from"
+    ):
+        train_hyper_cl(
+            small_graph, folder, encoder=TextEncoder(folder, "cpu"), settings=FULL, quiet=True
+        )
     assert fingerprint(folder) == before

@@ -27,7 +27,9 @@ def test_a_pass_asks_every_question_once_with_all_its_answers(small_graph: Knowl
         batch = batches[step]
         heads, relations = batch.entities[batch.heads], batch.relations[batch.kinds]
         tails = batch.entities[batch.candidates][batch.tails]
-        for head, relation, tail in zip(heads[batch.owners], relations[batch.owners], tails, strict=True):
+        for head, relation, tail in zip(
+            heads[batch.owners], relations[batch.owners], tails, strict=True
+        ):
             seen.add((int(head), int(relation), int(tail)))
     count = small_graph.n_relations
     forward = {tuple(triple) for triple in small_graph.triples.tolist()}
@@ -36,7 +38,10 @@ def test_a_pass_asks_every_question_once_with_all_its_answers(small_graph: Knowl
 
 def test_batches_are_the_same_for_the_same_seed(small_graph: KnowledgeGraph) -> None:
     one, same, other = (batches_of(small_graph, seed=seed)[3] for seed in (1, 1, 2))
-    assert all(np.array_equal(getattr(one, name), getattr(same, name)) for name in ("entities", "tails", "owners"))
+    assert all(
+        np.array_equal(getattr(one, name), getattr(same, name))
+        for name in ("entities", "tails", "owners")
+    )
     assert not np.array_equal(one.entities, other.entities)
 
 
@@ -50,7 +55,10 @@ def test_the_loss_and_its_gradients_are_those_of_plain_torch(small_graph: Knowle
     trained._loss(batch, entities, relations, 0.3, torch.float64).backward()  # type: ignore[no-untyped-call]
     ours = entities.grad, relations.grad
     entities.grad = relations.grad = None
-    whole, kinds = torch.complex(entities[:, :3], entities[:, 3:]), torch.complex(relations[:, :3], relations[:, 3:])
+    whole, kinds = (
+        torch.complex(entities[:, :3], entities[:, 3:]),
+        torch.complex(relations[:, :3], relations[:, 3:]),
+    )
     head = whole[torch.from_numpy(batch.heads[batch.owners])]
     relation = kinds[torch.from_numpy(batch.kinds[batch.owners])]
     candidates = whole[torch.from_numpy(batch.candidates)]
@@ -62,11 +70,18 @@ def test_the_loss_and_its_gradients_are_those_of_plain_torch(small_graph: Knowle
     for mine, theirs in zip(ours, (entities.grad, relations.grad), strict=True):
         assert mine is not None
         assert theirs is not None
-        torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-6)  # gradients pass through float32
+        torch.testing.assert_close(
+            mine, theirs, rtol=1e-5, atol=1e-6
+        )  # gradients pass through float32
 
 
 def test_it_ranks_what_it_was_taught_first(small_graph: KnowledgeGraph) -> None:
-    made = train_complex(small_graph, ComplExTraining(rank=16, steps=200, regularisation=0.0), device="cpu", quiet=True)
+    made = train_complex(
+        small_graph,
+        ComplExTraining(rank=16, steps=200, regularisation=0.0),
+        device="cpu",
+        quiet=True,
+    )
     heads, relations, tails = small_graph.triples.T
     scores = made.queries(heads, relations) @ made.entities.T
     for row, (head, relation) in enumerate(zip(heads, relations, strict=True)):
@@ -85,7 +100,9 @@ def test_the_more_links_an_entity_has_the_less_is_regularised(small_graph: Knowl
     for graph in (small_graph, fewer):
         links = graph.n_triples / len(np.unique(graph.triples[:, [0, 2]]))
         same = replace(settings, regularisation=0.12 / links**0.5)
-        made, expected = (train_complex(graph, one, device="cpu", quiet=True) for one in (settings, same))
+        made, expected = (
+            train_complex(graph, one, device="cpu", quiet=True) for one in (settings, same)
+        )
         assert np.array_equal(made.entities, expected.entities)
 
 
@@ -99,7 +116,9 @@ def test_it_says_nothing_of_what_is_in_no_triple(small_graph: KnowledgeGraph) ->
 
 def test_a_seed_decides_everything(small_graph: KnowledgeGraph) -> None:
     one, same, other = (
-        train_complex(small_graph, ComplExTraining(rank=4, steps=5, seed=seed), device="cpu", quiet=True).entities
+        train_complex(
+            small_graph, ComplExTraining(rank=4, steps=5, seed=seed), device="cpu", quiet=True
+        ).entities
         for seed in (0, 0, 1)
     )
     assert np.array_equal(one, same)

@@ -11,10 +11,13 @@ from scipy import stats
 from sklearn.cluster import KMeans
 
 from ontodex.encoders.condition import ConditionEncoder
-from ontodex.encoders.condition_network import ARCHITECTURES, ConditionNetwork, ConditionNetworkSettings
+from ontodex.encoders.condition_network import (
+    ARCHITECTURES,
+    ConditionNetwork,
+    ConditionNetworkSettings,
+)
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
-from ontodex.graph import CstsRows
 from ontodex.trainers.conditions.batches import ConditionBatches
 from ontodex.trainers.conditions.condition_encoder import ConditionTraining, train_condition
 from ontodex.trainers.conditions.evaluation import (
@@ -26,6 +29,7 @@ from ontodex.trainers.conditions.evaluation import (
 )
 from ontodex.trainers.conditions.loss import LOSSES, ConditionLoss
 from ontodex.trainers.conditions.models import FrozenConditionModel
+from ontodex.trainers.data.csts_rows import CstsRows
 
 ANIMALS, COLOURS = ["dog", "cat", "cow", "horse", "whale"], ["a", "b", "c", "d", "e"]
 QUICK = ConditionTraining(rank=8, condition=8, epochs=30, pairs=8, rate=0.02)
@@ -37,7 +41,8 @@ def things(count=200, seed=0):
     while len(rows) < 2 * count:
         animals, letters = rng.integers(5, size=2), rng.integers(5, size=2)
         first, second = (
-            f"{ANIMALS[animal]} {COLOURS[letter]}" for animal, letter in zip(animals, letters, strict=True)
+            f"{ANIMALS[animal]} {COLOURS[letter]}"
+            for animal, letter in zip(animals, letters, strict=True)
         )
         if (animals[0] == animals[1]) == (letters[0] == letters[1]):
             continue
@@ -85,7 +90,9 @@ def test_batches_hold_every_pair_once_an_epoch(data):
             batch = batches[number]
             assert len(np.unique(batch.texts)) == len(batch.texts)
             for at, target in enumerate(batch.targets.tolist()):
-                first, second = (train.texts[row] for row in batch.texts[batch.sides[:, at]].tolist())
+                first, second = (
+                    train.texts[row] for row in batch.texts[batch.sides[:, at]].tolist()
+                )
                 condition = train.conditions[batch.conditions[batch.which[at]]]
                 seen.append((first, second, condition, 4 * target + 1))
             texts = batch.texts[batch.sides]
@@ -100,7 +107,9 @@ def test_batches_hold_every_pair_once_an_epoch(data):
 def test_training_and_encoder_compute_the_same_cosines(encoder, data, architecture):
     train, _ = data
     torch.manual_seed(0)
-    network = ConditionNetwork(ConditionNetworkSettings(encoder.dim, architecture, rank=5, condition=4))
+    network = ConditionNetwork(
+        ConditionNetworkSettings(encoder.dim, architecture, rank=5, condition=4)
+    )
     model = FrozenConditionModel(
         network, ConditionLoss(), encoder.encode(train.texts), encoder.encode(train.conditions)
     )
@@ -119,7 +128,12 @@ def test_a_frozen_hypernetwork_learns_to_read_the_condition(encoder, data, tmp_p
     train, valid = data
     untrained = ConditionEncoder(encoder, ConditionNetwork(QUICK.network(encoder.dim)))
     made = train_condition(
-        train, valid, tmp_path / "m", encoder=encoder, settings=replace(QUICK, loss=loss), quiet=True
+        train,
+        valid,
+        tmp_path / "m",
+        encoder=encoder,
+        settings=replace(QUICK, loss=loss),
+        quiet=True,
     )
     before, after = (evaluate_conditions(one, valid) for one in (untrained, made))
     assert abs(before["spearman"]) < 0.3
@@ -135,12 +149,22 @@ def test_a_frozen_hypernetwork_learns_to_read_the_condition(encoder, data, tmp_p
 def test_the_text_encoder_is_trained_with_every_architecture(encoder, data, tmp_path, architecture):
     train, valid = data
     settings = replace(
-        QUICK, architecture=architecture, tune="full", epochs=4, encoder_rate=3e-3, rate=1e-2, temperature=0.5
+        QUICK,
+        architecture=architecture,
+        tune="full",
+        epochs=4,
+        encoder_rate=3e-3,
+        rate=1e-2,
+        temperature=0.5,
     )
-    made = train_condition(train, valid, tmp_path / "m", encoder=encoder, settings=settings, quiet=True)
+    made = train_condition(
+        train, valid, tmp_path / "m", encoder=encoder, settings=settings, quiet=True
+    )
     assert made.architecture == architecture
     assert made.text.fingerprint != encoder.fingerprint
-    plain = evaluate_conditions(ConditionEncoder(encoder, ConditionNetwork(settings.network(encoder.dim))), valid)
+    plain = evaluate_conditions(
+        ConditionEncoder(encoder, ConditionNetwork(settings.network(encoder.dim))), valid
+    )
     learnt = evaluate_conditions(made, valid)["spearman"] - plain["spearman"]
     assert abs(plain["spearman"]) < 0.3
     # A condition is no more than a shift to concat, the same for both texts, which helps it little.
@@ -150,7 +174,9 @@ def test_the_text_encoder_is_trained_with_every_architecture(encoder, data, tmp_
 def test_an_interrupted_run_ends_as_one_that_was_not(encoder, data, tmp_path, monkeypatch):
     train, valid = data
     settings = replace(QUICK, tune="full", epochs=3, pairs=32, encoder_rate=1e-3)
-    whole = train_condition(train, valid, tmp_path / "whole", encoder=encoder, settings=settings, quiet=True)
+    whole = train_condition(
+        train, valid, tmp_path / "whole", encoder=encoder, settings=settings, quiet=True
+    )
     get = ConditionBatches.__getitem__
 
     def stop(self, number):
@@ -160,11 +186,17 @@ def test_an_interrupted_run_ends_as_one_that_was_not(encoder, data, tmp_path, mo
 
     monkeypatch.setattr(ConditionBatches, "__getitem__", stop)
     with pytest.raises(KeyboardInterrupt):
-        train_condition(train, valid, tmp_path / "cut", encoder=encoder, settings=settings, quiet=True)
+        train_condition(
+            train, valid, tmp_path / "cut", encoder=encoder, settings=settings, quiet=True
+        )
     assert not ConditionEncoder.is_at(tmp_path / "cut")
     monkeypatch.setattr(ConditionBatches, "__getitem__", get)
-    resumed = train_condition(train, valid, tmp_path / "cut", encoder=encoder, settings=settings, quiet=True)
-    np.testing.assert_allclose(resumed.encode(valid.texts, "thing"), whole.encode(valid.texts, "thing"), atol=1e-5)
+    resumed = train_condition(
+        train, valid, tmp_path / "cut", encoder=encoder, settings=settings, quiet=True
+    )
+    np.testing.assert_allclose(
+        resumed.encode(valid.texts, "thing"), whole.encode(valid.texts, "thing"), atol=1e-5
+    )
 
 
 def test_bad_input_leaves_nothing_behind(encoder, data, tmp_path):
@@ -176,20 +208,47 @@ def test_bad_input_leaves_nothing_behind(encoder, data, tmp_path):
     with pytest.raises(SettingsError, match="at most as many tokens"):
         train_condition(long, valid, tmp_path / "m", encoder=encoder, settings=QUICK, quiet=True)
     with pytest.raises(SettingsError, match="rank"):
-        train_condition(train, valid, tmp_path / "m", encoder=encoder, settings=replace(QUICK, rank=33), quiet=True)
+        train_condition(
+            train,
+            valid,
+            tmp_path / "m",
+            encoder=encoder,
+            settings=replace(QUICK, rank=33),
+            quiet=True,
+        )
     short = replace(QUICK, tune="full", max_tokens=3)
-    with pytest.raises(SettingsError, match="at most as many tokens"):  # those that training would read
+    with pytest.raises(
+        SettingsError, match="at most as many tokens"
+    ):  # those that training would read
         train_condition(train, valid, tmp_path / "m", encoder=encoder, settings=short, quiet=True)
     for rows, wrong in (
-        ([("a", "b", "c", 5), ("a", "d", "e", 1)], "training row 0: expected two rows of the same two texts"),
-        ([("a", "b", "c", 5), ("a", "b", "e", 1), ("a", "b", "f", 1)], "training row 2: expected two rows"),
-        ([("a", "b", "c", 5), ("a", "b", "e", 9)], "training row 1: expected a label from 1 to 5, found 9"),
+        (
+            [("a", "b", "c", 5), ("a", "d", "e", 1)],
+            "training row 0: expected two rows of the same two texts",
+        ),
+        (
+            [("a", "b", "c", 5), ("a", "b", "e", 1), ("a", "b", "f", 1)],
+            "training row 2: expected two rows",
+        ),
+        (
+            [("a", "b", "c", 5), ("a", "b", "e", 9)],
+            "training row 1: expected a label from 1 to 5, found 9",
+        ),
         ([("a", "b", "c", 5), ("a", "b", "e", float("nan"))], "row 1: expected a label"),
     ):
         with pytest.raises(TrainingError, match=wrong):
-            train_condition(CstsRows.of(rows), valid, tmp_path / "m", encoder=encoder, settings=QUICK, quiet=True)
+            train_condition(
+                CstsRows.of(rows),
+                valid,
+                tmp_path / "m",
+                encoder=encoder,
+                settings=QUICK,
+                quiet=True,
+            )
     wrong = CstsRows.of([("a", "b", "c", 0)])
-    with pytest.raises(TrainingError, match="validation row 0: expected a label from 1 to 5, found 0"):
+    with pytest.raises(
+        TrainingError, match="validation row 0: expected a label from 1 to 5, found 0"
+    ):
         train_condition(train, wrong, tmp_path / "m", encoder=encoder, settings=QUICK, quiet=True)
     assert not (tmp_path / "m").exists()
     (tmp_path / "m").mkdir()
@@ -201,7 +260,9 @@ def test_bad_input_leaves_nothing_behind(encoder, data, tmp_path):
 def test_validation_rows_need_no_pairs(encoder, data, tmp_path):
     train, valid = data
     alone = CstsRows.of(valid.rows()[1::2])
-    made = train_condition(train, alone, tmp_path / "m", encoder=encoder, settings=replace(QUICK, epochs=1), quiet=True)
+    made = train_condition(
+        train, alone, tmp_path / "m", encoder=encoder, settings=replace(QUICK, epochs=1), quiet=True
+    )
     assert made.network.settings.rank == QUICK.rank
 
 
@@ -225,7 +286,9 @@ def test_correlations_equal_scipy():
     rng = np.random.default_rng(0)
     for ties in (3, 1000):
         found, expected = rng.integers(ties, size=(2, 200)) / 7
-        assert spearman(found, expected) == pytest.approx(stats.spearmanr(found, expected).statistic)
+        assert spearman(found, expected) == pytest.approx(
+            stats.spearmanr(found, expected).statistic
+        )
         assert pearson(found, expected) == pytest.approx(stats.pearsonr(found, expected).statistic)
     assert spearman(np.ones(5), np.arange(5)) == 0
 
@@ -245,7 +308,10 @@ def test_norm_variance_is_that_of_the_factors(encoder):
     network = ConditionNetwork(ConditionNetworkSettings(encoder.dim, "hadamard"))
     made = ConditionEncoder(encoder, network)
     conditions = ["thing", "kind", "animal"]
-    sizes = [np.linalg.norm(factor) / np.sqrt(factor.size) for factor in made.factors(conditions).astype(float)]
+    sizes = [
+        np.linalg.norm(factor) / np.sqrt(factor.size)
+        for factor in made.factors(conditions).astype(float)
+    ]
     assert norm_variance(made, conditions) == pytest.approx(np.var(sizes))
 
 

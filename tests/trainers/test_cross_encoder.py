@@ -11,7 +11,13 @@ import ontodex
 from ontodex.encoders.cross_encoder import CrossEncoder
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError, TrainingError
-from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions, entity_texts, relation_texts
+from ontodex.graph import (
+    GraphBuilder,
+    KnowledgeGraph,
+    both_directions,
+    entity_texts,
+    relation_texts,
+)
 from ontodex.trainers.checkpoints import ProgressOnStderr
 from ontodex.trainers.links.cross_encoder import _Questions, train_cross_encoder
 
@@ -27,14 +33,19 @@ def encoder(tiny_encoder: Path) -> TextEncoder:
 def kinds() -> KnowledgeGraph:
     """Animals and places, and of which of the two kinds each is."""
     builder = GraphBuilder("kinds")
-    for kind, names in (("animal", ("dog", "cat", "cow", "hen", "bear")), ("place", ("farm", "field", "sea", "city"))):
+    for kind, names in (
+        ("animal", ("dog", "cat", "cow", "hen", "bear")),
+        ("place", ("farm", "field", "sea", "city")),
+    ):
         for name in names:
             builder.triple(name, "is_a", kind)
     return builder.build()
 
 
 @pytest.fixture(scope="module")
-def trained(encoder: TextEncoder, kinds: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trained(
+    encoder: TextEncoder, kinds: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     folder = tmp_path_factory.mktemp("cross") / "model"
     train_cross_encoder(kinds, folder, encoder=encoder, settings=QUICK, quiet=True)
     return folder
@@ -42,9 +53,18 @@ def trained(encoder: TextEncoder, kinds: KnowledgeGraph, tmp_path_factory: pytes
 
 def test_it_tells_known_triples_from_wrong_ones(trained, kinds):
     assert not (trained / "checkpoints").exists()
-    model, texts, (relation, _) = CrossEncoder.load(trained, "cpu"), entity_texts(kinds), relation_texts(kinds)
+    model, texts, (relation, _) = (
+        CrossEncoder.load(trained, "cpu"),
+        entity_texts(kinds),
+        relation_texts(kinds),
+    )
     triples = [(texts[head], relation, texts[tail]) for head, _, tail in kinds.triples.tolist()]
-    wrong = [(head, relation, name) for head, _, tail in triples for name in texts if name not in (head, tail)]
+    wrong = [
+        (head, relation, name)
+        for head, _, tail in triples
+        for name in texts
+        if name not in (head, tail)
+    ]
     assert model.logits(triples).mean() > model.logits(wrong).mean() + 0.5
     assert model.texts == {"synonyms": 3, "definition": True, "neighbours": 0, "max_words": 50}
 
@@ -62,7 +82,9 @@ def test_a_triple_scores_the_same_whatever_it_is_read_with(trained):
         ("dog", "is a", "animal"),
     ]
     whole = model.logits(triples * 30)
-    np.testing.assert_allclose(whole.reshape(30, 3), np.tile(whole[:3], (30, 1)), atol=0.05)  # bfloat16
+    np.testing.assert_allclose(
+        whole.reshape(30, 3), np.tile(whole[:3], (30, 1)), atol=0.05
+    )  # bfloat16
     np.testing.assert_allclose(model.logits(triples[1:2]), whole[1:2], atol=0.05)
     assert len(model.logits([])) == 0
 
@@ -70,7 +92,10 @@ def test_a_triple_scores_the_same_whatever_it_is_read_with(trained):
 def test_wrong_tails_are_wrong_and_the_same_for_a_seed(small_graph, encoder):
     settings = ontodex.CrossEncoderTraining(queries=16, negatives=5)
     vectors = encoder.encode(entity_texts(small_graph))
-    true = {tuple(triple) for triple in both_directions(small_graph.triples, small_graph.n_relations).tolist()}
+    true = {
+        tuple(triple)
+        for triple in both_directions(small_graph.triples, small_graph.n_relations).tolist()
+    }
     batches = _Questions(small_graph, vectors, 30, settings)
     bad = 0
     for batch in (batches[step] for step in range(30)):
@@ -86,7 +111,9 @@ def test_wrong_tails_are_wrong_and_the_same_for_a_seed(small_graph, encoder):
 
 def test_an_interrupted_run_goes_on(tmp_path, encoder, small_graph, monkeypatch):
     settings = ontodex.CrossEncoderTraining(steps=6, queries=4, negatives=2, save_every=2)
-    whole = train_cross_encoder(small_graph, tmp_path / "whole", encoder=encoder, settings=settings, quiet=True)
+    whole = train_cross_encoder(
+        small_graph, tmp_path / "whole", encoder=encoder, settings=settings, quiet=True
+    )
     steps = []
 
     def stop_at_four(self, args, state, control, **kwargs):
@@ -96,8 +123,12 @@ def test_an_interrupted_run_goes_on(tmp_path, encoder, small_graph, monkeypatch)
 
     monkeypatch.setattr(ProgressOnStderr, "on_step_end", stop_at_four)
     with pytest.raises(KeyboardInterrupt):
-        train_cross_encoder(small_graph, tmp_path / "cut", encoder=encoder, settings=settings, quiet=True)
-    resumed = train_cross_encoder(small_graph, tmp_path / "cut", encoder=encoder, settings=settings, quiet=True)
+        train_cross_encoder(
+            small_graph, tmp_path / "cut", encoder=encoder, settings=settings, quiet=True
+        )
+    resumed = train_cross_encoder(
+        small_graph, tmp_path / "cut", encoder=encoder, settings=settings, quiet=True
+    )
     assert steps == [1, 2, 3, 4, 3, 4, 5, 6]
     triples = [("dog", "eats", "cat"), ("cow", "lives in", "farm")]
     np.testing.assert_allclose(resumed.logits(triples), whole.logits(triples), atol=0.02)
@@ -115,7 +146,15 @@ def test_what_it_cannot_be_trained_on(tmp_path, encoder, small_graph):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("steps", -1), ("queries", 0), ("negatives", 0), ("rate", 0), ("max_tokens", 7), ("seed", 1.5)]
+    ("name", "value"),
+    [
+        ("steps", -1),
+        ("queries", 0),
+        ("negatives", 0),
+        ("rate", 0),
+        ("max_tokens", 7),
+        ("seed", 1.5),
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(name, value):
     with pytest.raises(SettingsError, match=f"^{name}: expected .*, found {value!r}$"):
@@ -123,11 +162,16 @@ def test_settings_that_make_no_sense_are_refused(name, value):
 
 
 def test_another_folder_is_refused(tiny_encoder, trained, tmp_path):
-    with pytest.raises(EncoderError, match=r"expected a cross-encoder of triples, found none .* train cross-encoder"):
+    with pytest.raises(
+        EncoderError,
+        match=r"expected a cross-encoder of triples, found none .* train cross-encoder",
+    ):
         CrossEncoder.load(tiny_encoder, "cpu")
     (tmp_path / "cross_encoder").mkdir()
     (tmp_path / "cross_encoder" / "config.json").write_text('{"max_token": 3}')
-    with pytest.raises(EncoderError, match="unknown setting 'max_token'; did you mean 'max_tokens'"):
+    with pytest.raises(
+        EncoderError, match="unknown setting 'max_token'; did you mean 'max_tokens'"
+    ):
         CrossEncoder.load(tmp_path, "cpu")
     (tmp_path / "cross_encoder" / "config.json").write_text("{}")
     with pytest.raises(EncoderError, match=r"model\.safetensors"):

@@ -13,7 +13,16 @@ from ontodex.errors import SettingsError, TrainingError
 from ontodex.trainers.links.distillation import DistillationTraining, distil_hyper_cl
 from tests.conftest import ANIMALS, PLACES
 
-RELATIONS = ["is a kind of", "lives in", "eats", "wild animal", "tame thing", "the place of", "a", "in the wild"]
+RELATIONS = [
+    "is a kind of",
+    "lives in",
+    "eats",
+    "wild animal",
+    "tame thing",
+    "the place of",
+    "a",
+    "in the wild",
+]
 QUICK = DistillationTraining(pairs=300, steps=150, queries=64)
 
 
@@ -26,11 +35,15 @@ def nearness(made, encoder, relations):
     """Mean cosine of queries for tails and what they are to be: both read together, less the mean, and the relation."""
     pairs = [(animal, relation) for animal in ANIMALS for relation in relations]
     together = encoder.encode([f"{animal} {relation}" for animal, relation in pairs])
-    mean = encoder.encode([f"{r} {a}" for a, r in pairs] + [f"{a} {r}" for a, r in pairs]).mean(axis=0)
+    mean = encoder.encode([f"{r} {a}" for a, r in pairs] + [f"{a} {r}" for a, r in pairs]).mean(
+        axis=0
+    )
     wanted = together - mean + encoder.encode([relation for _, relation in pairs])
     heads = encoder.encode([animal for animal, _ in pairs])
     projections = made.projections([relation for _, relation in pairs])
-    queries = np.concatenate([projections.project(heads[row : row + 1], row) for row in range(len(pairs))])
+    queries = np.concatenate(
+        [projections.project(heads[row : row + 1], row) for row in range(len(pairs))]
+    )
     lengths = np.linalg.norm(queries, axis=1) * np.linalg.norm(wanted, axis=1)
     return float((np.einsum("nd,nd->n", queries, wanted) / lengths).mean())
 
@@ -38,7 +51,15 @@ def nearness(made, encoder, relations):
 def test_queries_come_near_what_the_encoder_says_of_both_together(encoder, tmp_path):
     labels = [*ANIMALS, *PLACES]
     made, untrained = (
-        distil_hyper_cl(labels, labels, RELATIONS, tmp_path / name, encoder=encoder, settings=settings, quiet=True)
+        distil_hyper_cl(
+            labels,
+            labels,
+            RELATIONS,
+            tmp_path / name,
+            encoder=encoder,
+            settings=settings,
+            quiet=True,
+        )
         for name, settings in (("made", QUICK), ("untrained", replace(QUICK, steps=1, rate=1e-9)))
     )
     for relations, most in ((RELATIONS, 0.6), (["eats a", "wild place"], 1.0)):
@@ -49,7 +70,15 @@ def test_queries_come_near_what_the_encoder_says_of_both_together(encoder, tmp_p
 def test_the_same_seed_makes_the_same_network_and_it_loads(encoder, tmp_path):
     settings = DistillationTraining(pairs=50, steps=5, queries=16)
     made = [
-        distil_hyper_cl(ANIMALS, ANIMALS, RELATIONS, tmp_path / name, encoder=encoder, settings=settings, quiet=True)
+        distil_hyper_cl(
+            ANIMALS,
+            ANIMALS,
+            RELATIONS,
+            tmp_path / name,
+            encoder=encoder,
+            settings=settings,
+            quiet=True,
+        )
         for name in ("one", "two")
     ]
     assert made[0].fingerprint == made[1].fingerprint == HyperCL.load(tmp_path / "one").fingerprint
@@ -57,7 +86,8 @@ def test_the_same_seed_makes_the_same_network_and_it_loads(encoder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("texts", "labels", "relations"), [([], [], ["eats"]), (["dog"], ["dog"], []), (["dog"], ["dog", "cat"], ["eats"])]
+    ("texts", "labels", "relations"),
+    [([], [], ["eats"]), (["dog"], ["dog"], []), (["dog"], ["dog", "cat"], ["eats"])],
 )
 def test_nothing_to_learn_from_is_refused(encoder, tmp_path, texts, labels, relations):
     with pytest.raises(TrainingError, match="expected a text and a label of each entity"):
@@ -65,7 +95,9 @@ def test_nothing_to_learn_from_is_refused(encoder, tmp_path, texts, labels, rela
     assert not (tmp_path / "m").exists()
 
 
-@pytest.mark.parametrize(("name", "value"), [("pairs", 0), ("steps", 0), ("queries", 1.5), ("rate", 0), ("seed", -1)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("pairs", 0), ("steps", 0), ("queries", 1.5), ("rate", 0), ("seed", -1)]
+)
 def test_settings_that_make_no_sense_are_refused(name, value):
     with pytest.raises(SettingsError, match=f"^{name}: expected .*, found {value!r}$"):
         DistillationTraining(**{name: value})

@@ -14,8 +14,12 @@ from ontodex.encoders.gauss_cse import GaussCSE, GaussianHeads
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry.gaussian import SIMILARITIES
-from ontodex.graph import EntailmentPairs
-from ontodex.graph.entailment_pairs import CONTRADICTION, ENTAILMENT, NEUTRAL
+from ontodex.trainers.data.entailment_pairs import (
+    CONTRADICTION,
+    ENTAILMENT,
+    NEUTRAL,
+    EntailmentPairs,
+)
 from ontodex.trainers.entailment import gauss_cse as module
 from ontodex.trainers.entailment.batches import EntailmentBatches
 from ontodex.trainers.entailment.evaluation import evaluate_judged, judge
@@ -37,7 +41,10 @@ def encoder(tiny_encoder):
 @pytest.fixture(scope="module")
 def pairs():
     """What is said of an animal in a place entails that it is an animal, or in the place; not the other way."""
-    animals, places = ("dog", "cat", "cow", "wolf", "fox", "hen"), ("farm", "forest", "house", "sea", "city", "barn")
+    animals, places = (
+        ("dog", "cat", "cow", "wolf", "fox", "hen"),
+        ("farm", "forest", "house", "sea", "city", "barn"),
+    )
     rows = []
     for animal in animals:
         for place in places:
@@ -52,23 +59,41 @@ def pairs():
 def trained(pairs, folder, encoder, settings):
     train, valid = pairs.split(0.2, 0)
     return train_gauss_cse(
-        train, valid, folder, encoder=encoder, base=str(encoder.folder), settings=settings, quiet=True
+        train,
+        valid,
+        folder,
+        encoder=encoder,
+        base=str(encoder.folder),
+        settings=settings,
+        quiet=True,
     )
 
 
-@pytest.mark.parametrize("settings", [STEADY, ADAPTER, replace(STEADY, similarity="per-dimension", activation="tanh")])
+@pytest.mark.parametrize(
+    "settings", [STEADY, ADAPTER, replace(STEADY, similarity="per-dimension", activation="tanh")]
+)
 def test_every_form_learns_what_follows_and_in_which_direction(pairs, tmp_path, encoder, settings):
     made = trained(pairs, tmp_path / "m", encoder, settings)
     _, held_out = pairs.split(0.2, 0)
     found = evaluate_judged(judge(made, held_out), held_out, made.rule.threshold)
-    untrained = GaussCSE(TextEncoder(encoder.folder, "cpu", unit=False), GaussianHeads(encoder.dim), made.rule)
+    untrained = GaussCSE(
+        TextEncoder(encoder.folder, "cpu", unit=False), GaussianHeads(encoder.dim), made.rule
+    )
     before = evaluate_judged(judge(untrained, held_out), held_out, made.rule.threshold)
-    assert found["auprc"] > 0.35 > before["auprc"] + 0.1  # a sixth is entailed; five seeds came to .43 to .67
+    assert (
+        found["auprc"] > 0.35 > before["auprc"] + 0.1
+    )  # a sixth is entailed; five seeds came to .43 to .67
     assert found["direction.accuracy"] > 0.9
     assert found["accuracy"] > max(before["accuracy"], 0.8)
     loaded = GaussCSE.load(tmp_path / "m", "cpu")
-    assert (loaded.fingerprint, loaded.rule, loaded.similarity) == (made.fingerprint, made.rule, settings.similarity)
-    np.testing.assert_array_equal(loaded.encode(["the dog", "farm"]), made.encode(["the dog", "farm"]))
+    assert (loaded.fingerprint, loaded.rule, loaded.similarity) == (
+        made.fingerprint,
+        made.rule,
+        settings.similarity,
+    )
+    np.testing.assert_array_equal(
+        loaded.encode(["the dog", "farm"]), made.encode(["the dog", "farm"])
+    )
     if settings.activation == "none":
         middle = made.encode(held_out.texts).mean(axis=0)
         np.testing.assert_allclose(middle, 0, atol=0.1)  # half precision holds it best there
@@ -90,7 +115,9 @@ def test_an_interrupted_run_goes_on_to_the_same_result(pairs, tmp_path, encoder,
         trained(pairs, tmp_path / "cut", encoder, SHORT)
     resumed = trained(pairs, tmp_path / "cut", encoder, SHORT)
     assert calls[60] not in (0, calls[59] + 1)
-    first, second = (load_file(tmp_path / name / "gauss_cse" / "model.safetensors") for name in ("whole", "cut"))
+    first, second = (
+        load_file(tmp_path / name / "gauss_cse" / "model.safetensors") for name in ("whole", "cut")
+    )
     for name, weight in first.items():
         torch.testing.assert_close(weight, second[name], rtol=1e-4, atol=1e-5)
     assert resumed.rule.threshold == pytest.approx(whole.rule.threshold, abs=1e-3)
@@ -104,7 +131,9 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_best(pairs, tmp_path, enco
         return loss * torch.nan if batch.number == 50 else loss
 
     monkeypatch.setattr(EntailmentLoss, "forward", broken)
-    with pytest.raises(TrainingError, match=r"batch 51: the loss became nan.*best checkpoint, of step \d+"):
+    with pytest.raises(
+        TrainingError, match=r"batch 51: the loss became nan.*best checkpoint, of step \d+"
+    ):
         trained(pairs, tmp_path / "m", encoder, SHORT)
     kept = GaussCSE.load(tmp_path / "m", "cpu")
     assert np.isfinite(kept.encode(["the dog"])).all()
@@ -115,7 +144,9 @@ def test_a_loss_that_is_no_number_stops_and_keeps_the_best(pairs, tmp_path, enco
 def test_the_contrastive_loss_is_the_papers_formula(losses, form):
     """One premise a pair, nothing known beside it: the sums of the paper, written out."""
     rng = np.random.default_rng(3)
-    rows = [(f"p{i}", f"h{i}", ENTAILMENT) for i in range(4)] + [(f"p{i}", f"c{i}", CONTRADICTION) for i in range(4)]
+    rows = [(f"p{i}", f"h{i}", ENTAILMENT) for i in range(4)] + [
+        (f"p{i}", f"c{i}", CONTRADICTION) for i in range(4)
+    ]
     pairs = EntailmentPairs.of(rows)
     batch = EntailmentBatches(pairs, steps=1, batch=8, seed=0)[0]
     gaussians = torch.from_numpy(rng.normal(size=(len(batch.texts), 8)))
@@ -142,21 +173,36 @@ def test_the_contrastive_loss_is_the_papers_formula(losses, form):
 
 
 def test_what_is_known_to_be_entailed_is_no_negative():
-    rows = [("p", "h", ENTAILMENT), ("p", "g", ENTAILMENT), ("h", "p", ENTAILMENT), ("q", "x", CONTRADICTION)]
+    rows = [
+        ("p", "h", ENTAILMENT),
+        ("p", "g", ENTAILMENT),
+        ("h", "p", ENTAILMENT),
+        ("q", "x", CONTRADICTION),
+    ]
     batch = EntailmentBatches(EntailmentPairs.of(rows), steps=1, batch=9, seed=0)[0]
-    gaussians = torch.randn(len(batch.texts), 8, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    gaussians = torch.randn(
+        len(batch.texts), 8, generator=torch.Generator().manual_seed(0)
+    ).requires_grad_()
     loss = EntailmentLoss("ent+rev", "scaled", 0.05, 0.0)(gaussians, batch)
     assert torch.isfinite(loss)
     # for (p, h) neither g nor the turned pair stands against it, for (p, g) only the turned pair does
     at = {text: place for place, text in enumerate("phgqx")}
-    known = {(one, other) for one in at for other in at if one != other and batch.entails[at[one], at[other]]}
+    known = {
+        (one, other)
+        for one in at
+        for other in at
+        if one != other and batch.entails[at[one], at[other]]
+    }
     assert known == {("p", "h"), ("p", "g"), ("h", "p")}
 
 
 def test_batches_hold_every_pair_once_and_a_premise_together(pairs):
     batches = EntailmentBatches(pairs, steps=30, batch=40, seed=5)
     first = [batches[step] for step in range(batches.per_epoch)]
-    columns = [(batch.texts[batch.premises].tolist(), batch.texts[batch.hypotheses].tolist()) for batch in first]
+    columns = [
+        (batch.texts[batch.premises].tolist(), batch.texts[batch.hypotheses].tolist())
+        for batch in first
+    ]
     seen = sorted(pair for column in columns for pair in zip(*column, strict=True))
     assert seen == sorted(zip(pairs.premises.tolist(), pairs.hypotheses.tolist(), strict=True))
     owners = [set(batch.texts[batch.premises].tolist()) for batch in first]
@@ -169,7 +215,9 @@ def test_batches_hold_every_pair_once_and_a_premise_together(pairs):
 
 def test_a_premise_of_many_pairs_is_in_several_batches():
     of_many = [("everything", f"thing {number}", ENTAILMENT) for number in range(500)]
-    pairs = EntailmentPairs.of([*of_many, ("a dog", "a cat", NEUTRAL), ("a cow", "a hen", ENTAILMENT)])
+    pairs = EntailmentPairs.of(
+        [*of_many, ("a dog", "a cat", NEUTRAL), ("a cow", "a hen", ENTAILMENT)]
+    )
     for seed in range(5):
         batches = EntailmentBatches(pairs, steps=25, batch=20, seed=seed)
         sizes = [len(batches[step].premises) for step in range(25)]
@@ -194,7 +242,9 @@ def test_by_default_the_losses_are_those_that_the_pairs_have(pairs, tmp_path, en
 
 def test_labels_that_a_loss_needs_are_asked_for(pairs, tmp_path, encoder):
     without = pairs.part(pairs.labels != CONTRADICTION)
-    with pytest.raises(SettingsError, match=r"losses: ent\+con\+rev needs contradictions, found none.*ent\+rev"):
+    with pytest.raises(
+        SettingsError, match=r"losses: ent\+con\+rev needs contradictions, found none.*ent\+rev"
+    ):
         trained(without, tmp_path / "m", encoder, replace(SHORT, losses="ent+con+rev"))
     alone = pairs.part(pairs.entailed)
     with pytest.raises(SettingsError, match=r"training pairs: .*found entailed pairs alone"):
@@ -222,8 +272,17 @@ def test_settings_that_make_no_sense_are_refused(wrong, match):
 def test_a_graph_is_learnt_from_without_judgements(small_graph, tiny_encoder, tmp_path):
     settings = GaussCSETraining(epochs=10, batch=32, evaluations=2, rate=1e-3)
     made = ontodex.train_gauss_cse(
-        small_graph, tmp_path / "m", encoder=tiny_encoder, training=settings, device="cpu", quiet=True
+        small_graph,
+        tmp_path / "m",
+        encoder=tiny_encoder,
+        training=settings,
+        device="cpu",
+        quiet=True,
     )
     assert 0 < made.rule.threshold < 1
-    chain = EntailmentPairs.of([(f"young {name}", name, ENTAILMENT) for name in ("dog", "cat", "hen", "fox", "bear")])
-    assert evaluate_judged(judge(made, chain), chain, made.rule.threshold)["direction.accuracy"] > 0.7
+    chain = EntailmentPairs.of(
+        [(f"young {name}", name, ENTAILMENT) for name in ("dog", "cat", "hen", "fox", "bear")]
+    )
+    assert (
+        evaluate_judged(judge(made, chain), chain, made.rule.threshold)["direction.accuracy"] > 0.7
+    )

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from ontodex.geometry import poincare, subsumption
-from ontodex.graph import Hierarchy, make_task
+from ontodex.graph import Hierarchy
+from ontodex.trainers.data.subsumptions import make_task
 from ontodex.trainers.hierarchies.evaluation import (
     KINDS,
     ancestor_recall,
@@ -24,7 +25,11 @@ def hierarchy():
     rng = np.random.default_rng(0)
     children = np.repeat(np.arange(1, 200), 2)
     links = np.stack([children, rng.integers(0, children)], axis=1)
-    return Hierarchy(links[:, 0].astype(np.int32), links[:, 1].astype(np.int32), ids=[f"e{row}" for row in range(203)])
+    return Hierarchy(
+        links[:, 0].astype(np.int32),
+        links[:, 1].astype(np.int32),
+        ids=[f"e{row}" for row in range(203)],
+    )
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +69,9 @@ def test_any_score_is_measured_at_the_threshold_of_validation(task, kind):
     found = evaluate_scores(task, score)
     assert len(asked) == 1
     wanted = by_hand(lambda child, parent: child - 2.5 * parent, task, kind)
-    assert [found[f"{kind}.{name}"] for name in ("f1", "precision", "recall")] == pytest.approx(wanted)
+    assert [found[f"{kind}.{name}"] for name in ("f1", "precision", "recall")] == pytest.approx(
+        wanted
+    )
 
 
 def test_pairs_of_the_same_names_are_scored_once(task, hierarchy):
@@ -91,9 +98,13 @@ def test_points_are_measured_by_the_rule_that_validation_gives(task, points, kin
         return -(distance + found[f"{kind}.weight"] * gain - found[f"{kind}.tilt"] * norms[child])
 
     wanted = by_hand(scores_of, task, kind)
-    assert [found[f"{kind}.{name}"] for name in ("f1", "precision", "recall")] == pytest.approx(wanted, abs=0.02)
+    assert [found[f"{kind}.{name}"] for name in ("f1", "precision", "recall")] == pytest.approx(
+        wanted, abs=0.02
+    )
     distance_only = by_hand(
-        lambda child, parent: -poincare.distance(points[child].astype(float), points[parent].astype(float), C),
+        lambda child, parent: (
+            -poincare.distance(points[child].astype(float), points[parent].astype(float), C)
+        ),
         task,
         kind,
     )
@@ -121,7 +132,12 @@ def test_a_regression_joins_scores_that_each_tell_a_part(task, hierarchy, kind):
 def test_no_more_positives_than_asked_for(task):
     small = at_most(task, 7, seed=1)
     assert len(small.valid) == len(small.test) == 7
-    whole = {tuple(row) for row in np.concatenate([task.test.positives, task.test.random, task.test.hard], 1).tolist()}
+    whole = {
+        tuple(row)
+        for row in np.concatenate(
+            [task.test.positives, task.test.random, task.test.hard], 1
+        ).tolist()
+    }
     cut = np.concatenate([small.test.positives, small.test.random, small.test.hard], 1)
     assert {tuple(row) for row in cut.tolist()} <= whole
     assert at_most(task, 7, seed=1).test.positives.tolist() == small.test.positives.tolist()
@@ -151,7 +167,9 @@ def test_recall_of_ancestors_is_that_of_a_full_sort(hierarchy, points, weight):
                 key = f"hop{name}.recall@{most}"
                 hits[key] = hits.get(key, 0) + (ancestor in order[:most])
     wanted = {key: count / pairs[key[3 : key.index(".")]] for key, count in hits.items()}
-    assert {key: value for key, value in found.items() if "recall" in key} == pytest.approx(wanted, abs=2e-3)
+    assert {key: value for key, value in found.items() if "recall" in key} == pytest.approx(
+        wanted, abs=2e-3
+    )
     assert {key: value for key, value in found.items() if "pairs" in key} == {
         f"hop{name}.pairs": count for name, count in pairs.items()
     }

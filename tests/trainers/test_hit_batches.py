@@ -10,9 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ontodex.errors import TrainingError
-from ontodex.graph import Hierarchy, draw_negatives, make_task
+from ontodex.graph import Hierarchy, draw_negatives
 from ontodex.graph.negatives import Pairs
-from ontodex.graph.subsumptions import HierarchyTask
+from ontodex.trainers.data.subsumptions import HierarchyTask, make_task
 from ontodex.trainers.hierarchies.batches import HierarchyBatches, TextHierarchy, TripletBatches
 
 
@@ -45,15 +45,23 @@ def small(small_graph):
 @st.composite
 def hierarchies(draw):
     n = draw(st.integers(2, 25))
-    upward = st.integers(1, n - 1).flatmap(lambda child: st.tuples(st.just(child), st.integers(0, child - 1)))
+    upward = st.integers(1, n - 1).flatmap(
+        lambda child: st.tuples(st.just(child), st.integers(0, child - 1))
+    )
     links = draw(st.lists(upward, min_size=1, max_size=60, unique=True))
-    names = draw(st.lists(st.sampled_from([f"name {number}" for number in range(12)]), min_size=n, max_size=n))
+    names = draw(
+        st.lists(
+            st.sampled_from([f"name {number}" for number in range(12)]), min_size=n, max_size=n
+        )
+    )
     return hierarchy_of(links, n), names
 
 
 @settings(max_examples=60, deadline=None)
 @given(hierarchies(), st.integers(1, 4), st.integers(1, 3), st.integers(0, 2))
-def test_families_hold_every_link_and_no_true_ancestor_as_a_negative(drawn, families, children, seed):
+def test_families_hold_every_link_and_no_true_ancestor_as_a_negative(
+    drawn, families, children, seed
+):
     hierarchy, names = drawn
     links = {(names[child], names[parent]) for child, parent in hierarchy.links.tolist()}
     links = {(child, parent) for child, parent in links if child != parent}
@@ -67,7 +75,9 @@ def test_families_hold_every_link_and_no_true_ancestor_as_a_negative(drawn, fami
     assert {(texts.texts[child], texts.texts[parent]) for child, parent in texts.links} == links
     above = ancestors_by_text(hierarchy, names)
     per_epoch = HierarchyBatches.epoch_length(texts, families, children)
-    batches = HierarchyBatches(texts, steps=2 * per_epoch, families=families, children=children, seed=seed)
+    batches = HierarchyBatches(
+        texts, steps=2 * per_epoch, families=families, children=children, seed=seed
+    )
     assert len(batches) == 2 * per_epoch
     seen = [set(), set()]
     for step, batch in enumerate(batches):
@@ -75,7 +85,10 @@ def test_families_hold_every_link_and_no_true_ancestor_as_a_negative(drawn, fami
         assert batch.number == step
         assert len(set(of)) == len(of) <= families * (children + 1)
         assert batch.negatives.shape == (len(batch.children), len(of))
-        learnt = {(of[child], of[parent]) for child, parent in zip(batch.children, batch.parents, strict=True)}
+        learnt = {
+            (of[child], of[parent])
+            for child, parent in zip(batch.children, batch.parents, strict=True)
+        }
         assert learnt == {link for link in itertools.product(of, of) if link in links}
         seen[step // per_epoch] |= learnt
         for child, negatives in zip(batch.children, batch.negatives, strict=True):
@@ -100,13 +113,17 @@ def test_texts_that_differ_in_case_or_spacing_alone_are_one():
 
 def test_what_is_held_out_is_neither_learnt_nor_a_negative(small):
     task, names, texts = small
-    held_out = {tuple(pair) for pair in np.concatenate([task.valid.positives, task.test.positives]).tolist()}
+    held_out = {
+        tuple(pair) for pair in np.concatenate([task.valid.positives, task.test.positives]).tolist()
+    }
     row = {name: number for number, name in enumerate(names)}
     steps = 3 * HierarchyBatches.epoch_length(texts, 30, 4)
     met = 0
     for batch in HierarchyBatches(texts, steps=steps, families=30, children=4, seed=0):
         of = [row[texts.texts[text]] for text in batch.texts]
-        for child, parent, negatives in zip(batch.children, batch.parents, batch.negatives, strict=True):
+        for child, parent, negatives in zip(
+            batch.children, batch.parents, batch.negatives, strict=True
+        ):
             assert (of[child], of[parent]) not in held_out
             wrong = {(of[child], of[text]) for text in np.flatnonzero(negatives)}
             assert not wrong & held_out
@@ -130,7 +147,9 @@ def content(batch):
 def test_a_batch_depends_on_seed_and_number_alone(small, kind):
     whole = [content(batch) for batch in batches_of(small, kind, 1, steps=30)]
     again = batches_of(small, kind, 1, steps=60)
-    assert [content(again[step]) for step in (29, 7, 22, 0)] == [whole[step] for step in (29, 7, 22, 0)]
+    assert [content(again[step]) for step in (29, 7, 22, 0)] == [
+        whole[step] for step in (29, 7, 22, 0)
+    ]
     assert [content(batch) for batch in batches_of(small, kind, 2, steps=30)] != whole
     assert len({str(one) for one in whole}) == 30  # no epoch repeats the last one
     with pytest.raises(IndexError):
@@ -154,7 +173,9 @@ def test_triplets_are_the_links_with_their_own_negatives(small, kind):
     for batch in TripletBatches(texts, pairs, kind, steps=per_epoch, triplets=12, seed=0):
         of = [texts.texts[text] for text in batch.texts]
         assert len(batch.children) <= 4
-        for child, parent, negatives in zip(batch.children, batch.parents, batch.negatives, strict=True):
+        for child, parent, negatives in zip(
+            batch.children, batch.parents, batch.negatives, strict=True
+        ):
             link = (row[of[child]], row[of[parent]])
             assert link not in found
             found[link] = {of[text] for text in np.flatnonzero(negatives)}
@@ -170,12 +191,19 @@ def test_triplets_never_hold_a_true_ancestor_or_a_homonym_of_one(drawn):
     texts = TextHierarchy(task_of(hierarchy), names)
     # negatives of a file, drawn without a look at names: whatever is no ancestor of the entity
     everything = np.arange(len(names), dtype=np.int32)
-    table = np.array([np.resize(np.setdiff1d(everything, hierarchy.ancestors(int(child))), 9) for child, _ in links])
+    table = np.array(
+        [
+            np.resize(np.setdiff1d(everything, hierarchy.ancestors(int(child))), 9)
+            for child, _ in links
+        ]
+    )
     pairs = Pairs(links, table.astype(np.int32), table.astype(np.int32))
     above = ancestors_by_text(hierarchy, names)
     for batch in TripletBatches(texts, pairs, "random", steps=6, triplets=18, seed=0):
         of = [texts.texts[text] for text in batch.texts]
-        for child, parent, negatives in zip(batch.children, batch.parents, batch.negatives, strict=True):
+        for child, parent, negatives in zip(
+            batch.children, batch.parents, batch.negatives, strict=True
+        ):
             assert of[child] != of[parent]
             assert not {of[text] for text in np.flatnonzero(negatives)} & above[of[child]]
 
@@ -184,7 +212,9 @@ def test_a_step_costs_far_less_than_encoding_it(small_graph):
     """A batch is drawn in time that does not grow with the hierarchy, once an epoch is laid out."""
     n = 60_000
     parents = np.arange(n, dtype=np.int32) // 8
-    hierarchy = Hierarchy(np.arange(1, n, dtype=np.int32), parents[1:], ids=[str(row) for row in range(n)])
+    hierarchy = Hierarchy(
+        np.arange(1, n, dtype=np.int32), parents[1:], ids=[str(row) for row in range(n)]
+    )
     texts = TextHierarchy(task_of(hierarchy), [f"name {row}" for row in range(n)])
     batches = HierarchyBatches(texts, steps=1000, families=4, children=4, seed=0)
     batches[0]
@@ -194,7 +224,9 @@ def test_a_step_costs_far_less_than_encoding_it(small_graph):
             real = getattr(np, name)
 
             def noted(array, *args, real=real, **kwargs):
-                called.append(max(len(part) for part in array) if isinstance(array, tuple) else len(array))
+                called.append(
+                    max(len(part) for part in array) if isinstance(array, tuple) else len(array)
+                )
                 return real(array, *args, **kwargs)
 
             patch.setattr(np, name, noted)

@@ -38,10 +38,14 @@ def reference(vectors, children, parents, negatives, cluster, centripetal, *, sm
         return float(geoopt.dist0(vectors[one], k=k))
 
     links, hinges, norms = [], [], []
-    for child, parent, others in zip(children.tolist(), parents.tolist(), negatives.tolist(), strict=True):
+    for child, parent, others in zip(
+        children.tolist(), parents.tolist(), negatives.tolist(), strict=True
+    ):
         norms.append(max(0.0, norm(parent) - norm(child) + centripetal))
         gaps = [
-            distance(child, parent) - distance(child, text) + cluster for text in range(len(others)) if others[text]
+            distance(child, parent) - distance(child, text) + cluster
+            for text in range(len(others))
+            if others[text]
         ]
         links.append(math.log(1 + sum(math.exp(gap) for gap in gaps)))
         hinges += [max(0.0, gap) for gap in gaps]
@@ -59,7 +63,9 @@ def test_it_is_the_formula(batch, smooth, cluster, centripetal):
 
 
 def test_the_contraction_is_the_mean_distance_to_the_origin(batch):
-    bare, pulled = (HierarchyLoss(C, 5.0, 0.1, weight, smooth=True)(*batch).item() for weight in (0.0, 0.5))
+    bare, pulled = (
+        HierarchyLoss(C, 5.0, 0.1, weight, smooth=True)(*batch).item() for weight in (0.0, 0.5)
+    )
     norms = geoopt.dist0(batch[0], k=torch.tensor(-C, dtype=torch.float64))
     assert pulled - bare == pytest.approx(0.5 * norms.mean().item(), rel=1e-6)
 
@@ -69,7 +75,9 @@ def test_a_batch_without_negatives_has_the_centripetal_loss_alone(batch):
     nothing = torch.zeros_like(negatives)
     for smooth in (True, False):
         found = HierarchyLoss(C, 5.0, 0.1, smooth=smooth)(vectors, children, parents, nothing)
-        assert found.item() == pytest.approx(reference(vectors, children, parents, nothing, 5.0, 0.1, smooth=smooth))
+        assert found.item() == pytest.approx(
+            reference(vectors, children, parents, nothing, 5.0, 0.1, smooth=smooth)
+        )
 
 
 @pytest.mark.parametrize("smooth", [True, False])

@@ -17,8 +17,9 @@ from ontodex.encoders.sentence_transformer import load_tunable
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry import poincare, subsumption
-from ontodex.graph import Hierarchy, links_fingerprint, make_task
+from ontodex.graph import Hierarchy, links_fingerprint
 from ontodex.trainers.checkpoints import ProgressOnStderr
+from ontodex.trainers.data.subsumptions import make_task
 from ontodex.trainers.hierarchies import hit as module
 from ontodex.trainers.hierarchies.hit import HiTModel, HiTTraining, train_hit
 from ontodex.trainers.hierarchies.loss import HierarchyLoss
@@ -37,7 +38,9 @@ def encoder(tiny_encoder):
 def tree():
     """Four kinds, five of each, four of each of these: what a name begins with says what it is."""
     kinds = ["animal", "place", "thing", "forest"]
-    middle = [f"{kind} {name}" for kind in kinds for name in ("dog", "cat", "river", "house", "wolf")]
+    middle = [
+        f"{kind} {name}" for kind in kinds for name in ("dog", "cat", "river", "house", "wolf")
+    ]
     lowest = [f"{name} {word}" for name in middle for word in ("wild", "tame", "kind", "eats")]
     names = ["of", *kinds, *middle, *lowest]
     row = {name: number for number, name in enumerate(names)}
@@ -54,7 +57,15 @@ def f1(pairs, names, hit):
 
 def trained(tree, folder, encoder, settings):
     task, names = tree
-    return train_hit(task, names, folder, encoder=encoder, base=str(encoder.folder), settings=settings, quiet=True)
+    return train_hit(
+        task,
+        names,
+        folder,
+        encoder=encoder,
+        base=str(encoder.folder),
+        settings=settings,
+        quiet=True,
+    )
 
 
 def weights_of(folder):
@@ -79,7 +90,11 @@ def test_every_form_learns_what_names_say(tree, tmp_path, encoder, tune, batches
     assert after > 0.6
     loaded = HiT.load(tmp_path / "m", "cpu")
     assert (loaded.fingerprint, loaded.rule, loaded.texts) == (made.fingerprint, made.rule, {})
-    assert loaded.learnt == made.learnt == Learnt(links_fingerprint(task.known.links, names), "mixed-hop", 0, 0.4)
+    assert (
+        loaded.learnt
+        == made.learnt
+        == Learnt(links_fingerprint(task.known.links, names), "mixed-hop", 0, 0.4)
+    )
     np.testing.assert_array_equal(loaded.points(names[:5]), made.points(names[:5]))
     assert not (tmp_path / "m" / "checkpoints").exists()
     norms = poincare.norm(made.points(names), made.c)
@@ -103,7 +118,9 @@ def test_strength_is_the_share_of_the_change_that_is_kept(tree, tmp_path, encode
     def changes(strength):
         folder = tmp_path / str(strength)
         made = trained(tree, folder, encoder, replace(settings, strength=strength))
-        model = load_tunable(folder if made.adapter is None else encoder.folder, "cpu").transformers_model
+        model = load_tunable(
+            folder if made.adapter is None else encoder.folder, "cpu"
+        ).transformers_model
         if made.adapter is not None:
             add_adapter(dict(model.named_parameters()), made.adapter)
         return {name: weight - before[name] for name, weight in model.state_dict().items()}, made
@@ -166,7 +183,9 @@ def stopping_at(monkeypatch, step, error=KeyboardInterrupt):
 
 
 @pytest.mark.parametrize("settings", [FULL, ADAPTER], ids=["full", "adapter"])
-def test_an_interrupted_run_goes_on_and_ends_like_an_uninterrupted_one(tree, tmp_path, encoder, settings, monkeypatch):
+def test_an_interrupted_run_goes_on_and_ends_like_an_uninterrupted_one(
+    tree, tmp_path, encoder, settings, monkeypatch
+):
     settings = replace(settings, epochs=3.0)
     whole = trained(tree, tmp_path / "whole", encoder, settings)
     steps = stopping_at(monkeypatch, 8)
@@ -204,7 +223,9 @@ def test_other_settings_names_or_links_are_another_run(tree, tmp_path, encoder, 
         assert steps[0] == 1
 
 
-def test_a_loss_that_is_no_number_stops_the_run_and_loses_nothing(tree, tmp_path, encoder, monkeypatch):
+def test_a_loss_that_is_no_number_stops_the_run_and_loses_nothing(
+    tree, tmp_path, encoder, monkeypatch
+):
     real, calls = HierarchyLoss.forward, itertools.count(1)
 
     def broken(self, vectors, *batch):
@@ -214,7 +235,9 @@ def test_a_loss_that_is_no_number_stops_the_run_and_loses_nothing(tree, tmp_path
     trained(tree, tmp_path / "whole", encoder, settings)
     with monkeypatch.context() as patch:
         patch.setattr(HierarchyLoss, "forward", broken)
-        with pytest.raises(TrainingError, match=r"^batch 8: the loss became nan; lower the learning rate") as caught:
+        with pytest.raises(
+            TrainingError, match=r"^batch 8: the loss became nan; lower the learning rate"
+        ) as caught:
             trained(tree, tmp_path / "m", encoder, settings)
         assert "give another output folder (the best checkpoint, of step " in str(caught.value)
         assert str(caught.value).endswith(f"on validation, is an encoder in {tmp_path / 'm'})")
@@ -237,7 +260,8 @@ def test_a_loss_that_is_no_number_stops_the_run_and_loses_nothing(tree, tmp_path
 @pytest.mark.parametrize("settings", [FULL, ADAPTER], ids=["full", "adapter"])
 def test_weights_that_explode_stop_the_run_with_the_batch_named(tree, tmp_path, encoder, settings):
     with pytest.raises(
-        TrainingError, match=r"^batch \d+: the (loss|vectors) became .* there is no checkpoint to keep\)$"
+        TrainingError,
+        match=r"^batch \d+: the (loss|vectors) became .* there is no checkpoint to keep\)$",
     ):
         trained(tree, tmp_path / "m", encoder, replace(settings, rate=1e30, evaluations=1))
     assert not HiT.is_at(tmp_path / "m")
@@ -258,7 +282,9 @@ def test_vectors_that_are_no_numbers_are_never_a_checkpoint(tree, tmp_path, enco
 
     settings = replace(FULL, epochs=4.0, evaluations=4)
     monkeypatch.setattr(torch.optim.AdamW, "step", broken)
-    with pytest.raises(TrainingError, match=r"^batch 6: the vectors became infinite; lower the learning rate"):
+    with pytest.raises(
+        TrainingError, match=r"^batch 6: the vectors became infinite; lower the learning rate"
+    ):
         trained(tree, tmp_path / "m", encoder, settings)
     files = list((tmp_path / "m" / "checkpoints").rglob("*.safetensors"))
     assert len(files) == 2
@@ -273,9 +299,13 @@ def test_a_run_that_fails_leaves_an_earlier_encoder_as_it_was(tree, tmp_path, en
     monkeypatch.setattr(
         HierarchyLoss,
         "forward",
-        lambda self, vectors, *batch: real(self, vectors, *batch) * (float("nan") if next(calls) == 8 else 1),
+        lambda self, vectors, *batch: (
+            real(self, vectors, *batch) * (float("nan") if next(calls) == 8 else 1)
+        ),
     )
-    with pytest.raises(TrainingError, match=r"is in .*best\.safetensors; the encoder in .* is as it was\)$"):
+    with pytest.raises(
+        TrainingError, match=r"is in .*best\.safetensors; the encoder in .* is as it was\)$"
+    ):
         trained(tree, tmp_path / "m", encoder, settings)
     assert HiT.load(tmp_path / "m", "cpu").fingerprint == before
 
@@ -291,7 +321,9 @@ def test_what_is_not_learnt_of_a_long_text_is_not_read(tree, tmp_path, encoder, 
     np.testing.assert_array_equal(start, other)
     assert np.abs(shorter - start).max() > 0.01
     hit.save(tmp_path / "copy")
-    np.testing.assert_array_equal(HiT.load(tmp_path / "copy", "cpu").points(["dog cat cow hen wolf"])[0], other)
+    np.testing.assert_array_equal(
+        HiT.load(tmp_path / "copy", "cpu").points(["dog cat cow hen wolf"])[0], other
+    )
     assert HiT.load(tmp_path / "copy", "cpu").fingerprint == hit.fingerprint
 
 
@@ -303,7 +335,9 @@ def test_points_are_computed_without_gradients_as_in_training(tree, encoder):
     loss = HierarchyLoss(1 / 32, 5.0, 0.1, smooth=True)
     model = HiTModel(load_sentence_transformer(encoder.folder, "cpu", unit=False), names, loss, 32)
     dtypes = []
-    model.tower.encoder.transformers_model.encoder.layer[0].attention.self.query.register_forward_hook(
+    model.tower.encoder.transformers_model.encoder.layer[
+        0
+    ].attention.self.query.register_forward_hook(
         lambda _, given, made: dtypes.append((made.dtype, made.requires_grad))
     )
     wanted = np.array([5, 3, 80, 0, 99])
@@ -333,14 +367,18 @@ def test_another_encoder_is_replaced_whole(tree, tmp_path, encoder):
 
 def test_other_files_and_the_encoder_to_start_from_are_left_alone(tree, tmp_path, encoder):
     (tmp_path / "thesis.tex").write_text("x")
-    with pytest.raises(TrainingError, match="expected an empty folder, or what an earlier run has left"):
+    with pytest.raises(
+        TrainingError, match="expected an empty folder, or what an earlier run has left"
+    ):
         trained(tree, tmp_path, encoder, FULL)
     with pytest.raises(TrainingError, match="expected a folder to write, found a file"):
         trained(tree, tmp_path / "thesis.tex", encoder, FULL)
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
     trained(tree, tmp_path / "m", encoder, FULL)
     before = fingerprint(tmp_path / "m")
-    with pytest.raises(TrainingError, match="expected a folder apart from the encoder to start from"):
+    with pytest.raises(
+        TrainingError, match="expected a folder apart from the encoder to start from"
+    ):
         trained(tree, tmp_path / "m", TextEncoder(tmp_path / "m", "cpu"), FULL)
     assert fingerprint(tmp_path / "m") == before
 

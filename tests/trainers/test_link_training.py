@@ -16,9 +16,9 @@ from ontodex.encoders.sentence_transformer import load_sentence_transformer
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
 from ontodex.errors import SettingsError, TrainingError
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import GraphBuilder, both_directions, entity_texts, relation_texts
-from ontodex.indexers.evidence.asking import asking
-from ontodex.indexers.storage.vectors import Vectors
+from ontodex.scoring.query_functions import query_function
 from ontodex.trainers.checkpoints import ProgressOnStderr
 from ontodex.trainers.links.batches import LinkBatches
 from ontodex.trainers.links.hyper_cl import train_hyper_cl
@@ -52,7 +52,9 @@ def test_batches_hold_true_triples_and_mask_exactly_the_other_true_tails(small_g
     for batch in batches:
         assert len(np.unique(batch.entities)) == len(batch.entities)
         masked = {tuple(pair) for pair in batch.masked.tolist()}
-        for query, (head, relation, tail) in enumerate(zip(batch.heads, batch.relations, batch.tails, strict=True)):
+        for query, (head, relation, tail) in enumerate(
+            zip(batch.heads, batch.relations, batch.tails, strict=True)
+        ):
             assert (batch.entities[head], relation, batch.entities[tail]) in true
             assert max(head, tail) < batch.fresh
             for column, entity in enumerate(batch.entities):
@@ -62,7 +64,9 @@ def test_batches_hold_true_triples_and_mask_exactly_the_other_true_tails(small_g
 
 def test_batches_are_the_same_for_a_seed_and_others_for_another(small_graph):
     def drawn(seed):
-        batches = LinkBatches(small_graph, steps=5, queries=16, entities=24, negatives=24, seed=seed)
+        batches = LinkBatches(
+            small_graph, steps=5, queries=16, entities=24, negatives=24, seed=seed
+        )
         return [batches[step].entities.tolist() for step in (4, 0, 2)]
 
     assert drawn(1) == drawn(1)
@@ -89,7 +93,10 @@ def test_the_loss_is_the_cross_entropy_of_the_definition():
     for query in range(5):
         left = [column for column in range(9) if [query, column] not in masked.tolist()]
         gold = int(tails[query])
-        powers = {column: np.exp((float(scores[query, column]) - 0.1 * (column == gold)) / 0.2) for column in left}
+        powers = {
+            column: np.exp((float(scores[query, column]) - 0.1 * (column == gold)) / 0.2)
+            for column in left
+        }
         wanted -= np.log(powers[gold] / sum(powers.values()))
     assert loss.item() == pytest.approx(wanted / 5, rel=1e-5)
 
@@ -99,28 +106,48 @@ def mrr(graph, made):
     texts = entity_texts(graph)
     vectors = Vectors([made.entities(made.text.encode(texts))])
     held_out = replace(graph, test=graph.triples)
-    return evaluate_links(held_out, vectors, asking(made, vectors, texts, relation_texts(graph)))["mrr"]
+    return evaluate_links(
+        held_out, vectors, query_function(made, vectors, texts, relation_texts(graph))
+    )["mrr"]
 
 
 @pytest.mark.parametrize(
     "shape",
-    [{"projection": "residual"}, {"projection": "public"}, {"architecture": "hadamard"}, {"architecture": "concat"}],
+    [
+        {"projection": "residual"},
+        {"projection": "public"},
+        {"architecture": "hadamard"},
+        {"architecture": "concat"},
+    ],
     ids=str,
 )
 def test_training_on_a_frozen_encoder_learns_the_triples(tmp_path, encoder, small_graph, shape):
     def trained(steps):
         settings = ontodex.HyperCLTraining(
-            steps=steps, queries=64, negatives=64, rank=8, condition=16, width=64, rate=5e-3, **shape
+            steps=steps,
+            queries=64,
+            negatives=64,
+            rank=8,
+            condition=16,
+            width=64,
+            rate=5e-3,
+            **shape,
         )
-        return train_hyper_cl(small_graph, tmp_path / str(steps), encoder=encoder, settings=settings, quiet=True)
+        return train_hyper_cl(
+            small_graph, tmp_path / str(steps), encoder=encoder, settings=settings, quiet=True
+        )
 
     assert mrr(small_graph, trained(120)) > 2 * mrr(small_graph, trained(1))
 
 
-def test_training_the_encoder_starts_from_a_network_trained_on_fixed_embeddings(tmp_path, encoder, small_graph):
+def test_training_the_encoder_starts_from_a_network_trained_on_fixed_embeddings(
+    tmp_path, encoder, small_graph
+):
     def trained(start):
         settings = replace(FULL, start=start, steps=1, rate=5e-3, encoder_rate=1e-6)
-        return train_hyper_cl(small_graph, tmp_path / str(start), encoder=encoder, settings=settings, quiet=True)
+        return train_hyper_cl(
+            small_graph, tmp_path / str(start), encoder=encoder, settings=settings, quiet=True
+        )
 
     assert mrr(small_graph, trained(120)) > 1.5 * mrr(small_graph, trained(0))
 
@@ -128,8 +155,12 @@ def test_training_the_encoder_starts_from_a_network_trained_on_fixed_embeddings(
 @pytest.mark.parametrize("towers", [1, 2])
 def test_training_a_bi_encoder_learns_the_triples(tmp_path, encoder, small_graph, towers):
     def trained(steps):
-        settings = replace(FULL, architecture="bi-encoder", towers=towers, steps=steps, save_every=100)
-        return train_hyper_cl(small_graph, tmp_path / str(steps), encoder=encoder, settings=settings, quiet=True)
+        settings = replace(
+            FULL, architecture="bi-encoder", towers=towers, steps=steps, save_every=100
+        )
+        return train_hyper_cl(
+            small_graph, tmp_path / str(steps), encoder=encoder, settings=settings, quiet=True
+        )
 
     early, late = trained(1), trained(60)
     assert mrr(small_graph, late) > 1.5 * mrr(small_graph, early)
@@ -144,8 +175,13 @@ def test_training_a_bi_encoder_learns_the_triples(tmp_path, encoder, small_graph
 
 def test_a_bi_encoder_reads_a_pair_as_it_was_trained_to(tmp_path, encoder, small_graph):
     settings = replace(FULL, architecture="bi-encoder", steps=2, max_tokens=12)
-    made = train_hyper_cl(small_graph, tmp_path / "m", encoder=encoder, settings=settings, quiet=True)
-    pairs = [("a wild dog that lives in a farm and in a field and in a forest", "eats"), ("dog", "lives in")]
+    made = train_hyper_cl(
+        small_graph, tmp_path / "m", encoder=encoder, settings=settings, quiet=True
+    )
+    pairs = [
+        ("a wild dog that lives in a farm and in a field and in a forest", "eats"),
+        ("dog", "lives in"),
+    ]
     model = load_sentence_transformer(query_folder(tmp_path / "m"), "cpu")
     with torch.no_grad():
         tokens = tokenise(model, pairs, 12)
@@ -155,17 +191,25 @@ def test_a_bi_encoder_reads_a_pair_as_it_was_trained_to(tmp_path, encoder, small
 
 
 def test_training_the_whole_encoder_gives_a_plain_text_encoder_too(tmp_path, encoder, small_graph):
-    made = train_hyper_cl(small_graph, tmp_path / "model", encoder=encoder, settings=FULL, quiet=True)
+    made = train_hyper_cl(
+        small_graph, tmp_path / "model", encoder=encoder, settings=FULL, quiet=True
+    )
     assert not (tmp_path / "model" / "checkpoints").exists()
     loaded = HyperCL.load(tmp_path / "model", device="cpu")
     assert loaded.fingerprint == made.fingerprint
-    plain = SentenceTransformer(str(tmp_path / "model"), device="cpu").encode(["a wild dog"], normalize_embeddings=True)
+    plain = SentenceTransformer(str(tmp_path / "model"), device="cpu").encode(
+        ["a wild dog"], normalize_embeddings=True
+    )
     assert float((plain @ loaded.text.encode(["a wild dog"]).T).item()) > 0.999
     assert float((plain @ encoder.encode(["a wild dog"]).T).item()) < 0.9999
 
 
-def test_an_interrupted_run_goes_on_and_ends_like_an_uninterrupted_one(tmp_path, encoder, small_graph, monkeypatch):
-    whole = train_hyper_cl(small_graph, tmp_path / "whole", encoder=encoder, settings=FULL, quiet=True)
+def test_an_interrupted_run_goes_on_and_ends_like_an_uninterrupted_one(
+    tmp_path, encoder, small_graph, monkeypatch
+):
+    whole = train_hyper_cl(
+        small_graph, tmp_path / "whole", encoder=encoder, settings=FULL, quiet=True
+    )
     steps = []
 
     def stop_at_six(self, args, state, control, **kwargs):
@@ -176,7 +220,9 @@ def test_an_interrupted_run_goes_on_and_ends_like_an_uninterrupted_one(tmp_path,
     monkeypatch.setattr(ProgressOnStderr, "on_step_end", stop_at_six)
     with pytest.raises(KeyboardInterrupt):
         train_hyper_cl(small_graph, tmp_path / "cut", encoder=encoder, settings=FULL, quiet=True)
-    resumed = train_hyper_cl(small_graph, tmp_path / "cut", encoder=encoder, settings=FULL, quiet=True)
+    resumed = train_hyper_cl(
+        small_graph, tmp_path / "cut", encoder=encoder, settings=FULL, quiet=True
+    )
     assert steps == [1, 2, 3, 4, 5, 6, 5, 6, 7, 8]
     for name, tensor in whole.network.state_dict().items():
         torch.testing.assert_close(resumed.network.state_dict()[name], tensor, atol=1e-4, rtol=1e-3)
@@ -235,10 +281,16 @@ def test_the_length_of_a_condition(settings, condition):
     assert ontodex.HyperCLTraining(**settings).network(384).condition == condition
 
 
-def test_an_encoder_is_evaluated_on_the_texts_that_it_was_trained_on(tmp_path, encoder, small_graph):
+def test_an_encoder_is_evaluated_on_the_texts_that_it_was_trained_on(
+    tmp_path, encoder, small_graph
+):
     texts = ontodex.TextSettings(synonyms=0, definition=False)
-    settings = ontodex.HyperCLTraining(steps=2, queries=32, negatives=8, rank=4, condition=8, width=16)
-    train_hyper_cl(small_graph, tmp_path / "m", encoder=encoder, settings=settings, texts=texts, quiet=True)
+    settings = ontodex.HyperCLTraining(
+        steps=2, queries=32, negatives=8, rank=4, condition=8, width=16
+    )
+    train_hyper_cl(
+        small_graph, tmp_path / "m", encoder=encoder, settings=settings, texts=texts, quiet=True
+    )
     asked = []
 
     def noted(graph, settings):

@@ -34,7 +34,9 @@ def corpus(n=600, seed=0):
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trained")
-    train_self_strae(corpus(), folder, settings=SelfStrAETraining(**{**SMALL, "epochs": 20}), quiet=True)
+    train_self_strae(
+        corpus(), folder, settings=SelfStrAETraining(**{**SMALL, "epochs": 20}), quiet=True
+    )
     return folder
 
 
@@ -48,7 +50,9 @@ def test_words_of_like_contexts_become_alike(trained):
 
 
 def test_training_leaves_only_the_encoder(trained):
-    names = sorted(path.relative_to(trained).as_posix() for path in trained.rglob("*") if path.is_file())
+    names = sorted(
+        path.relative_to(trained).as_posix() for path in trained.rglob("*") if path.is_file()
+    )
     assert names == [
         "modules.json",
         "self_strae/config.json",
@@ -109,7 +113,10 @@ def test_the_contrastive_objective_is_the_papers():
     for parent in reversed(range(len(forest.left))):
         parts = down[forest.tokens + parent].view(2, 16)
         both = model.down.weight @ parts + model.down.bias[:, None]
-        down[forest.left[parent]], down[forest.right[parent]] = both[:2].flatten(), both[2:].flatten()
+        down[forest.left[parent]], down[forest.right[parent]] = (
+            both[:2].flatten(),
+            both[2:].flatten(),
+        )
     logits = torch.nn.functional.cosine_similarity(up[:, None], down[None], dim=2) * math.exp(0.2)
     rows = torch.arange(len(logits))
     entropy = torch.nn.functional.cross_entropy
@@ -120,11 +127,15 @@ def test_the_contrastive_objective_is_the_papers():
 def a_model(objective, start, nodes=128):
     tokenizer = train_tokenizer(corpus())
     sentences = TokenisedSentences.of(corpus(120), tokenizer, 200)
-    batches = [SentenceBatches(sentences, epochs=1, batch=60, seed=0)[number] for number in range(2)]
+    batches = [
+        SentenceBatches(sentences, epochs=1, batch=60, seed=0)[number] for number in range(2)
+    ]
     torch.manual_seed(0)
     shares = sentences.shares(tokenizer.get_vocab_size())
     encoder = SelfStrAE(tokenizer, 16, 2)
-    counted = counted_vectors(sentences, len(shares), encoder.dim, seed=0) if start == "counts" else None
+    counted = (
+        counted_vectors(sentences, len(shares), encoder.dim, seed=0) if start == "counts" else None
+    )
     return TreeModel(
         encoder, torch.from_numpy(shares).float(), objective=objective, counted=counted, nodes=nodes
     ), batches
@@ -146,7 +157,9 @@ def test_what_was_counted_and_what_was_learnt_make_a_direction():
 def test_the_same_seed_gives_the_same_encoder(tmp_path):
     made = []
     for name in ("one", "other"):
-        train_self_strae(corpus(200), tmp_path / name, settings=SelfStrAETraining(**SMALL), quiet=True)
+        train_self_strae(
+            corpus(200), tmp_path / name, settings=SelfStrAETraining(**SMALL), quiet=True
+        )
         made.append((tmp_path / name / "self_strae" / "model.safetensors").read_bytes())
     assert made[0] == made[1]
 
@@ -168,7 +181,9 @@ def test_an_interrupted_run_goes_on_and_ends_alike(tmp_path, monkeypatch):
     monkeypatch.setattr(TreeModel, "learnt", learnt)
     steps = []
     forward = TreeModel.forward
-    monkeypatch.setattr(TreeModel, "forward", lambda self, batch: steps.append(batch.number) or forward(self, batch))
+    monkeypatch.setattr(
+        TreeModel, "forward", lambda self, batch: steps.append(batch.number) or forward(self, batch)
+    )
     again = train_self_strae(corpus(200), tmp_path / "cut", settings=settings, quiet=True)
     assert steps[0] > 0
     torch.testing.assert_close(again.table, whole.table, rtol=1e-4, atol=1e-5)
@@ -177,7 +192,9 @@ def test_an_interrupted_run_goes_on_and_ends_alike(tmp_path, monkeypatch):
 def test_a_run_that_learns_nothing_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(TreeModel, "learnt", lambda self, batches: 0.0)
     with pytest.raises(TrainingError, match="seed 3: expected a loss below that of chance"):
-        train_self_strae(corpus(2000), tmp_path / "m", settings=SelfStrAETraining(**SMALL, seed=3), quiet=True)
+        train_self_strae(
+            corpus(2000), tmp_path / "m", settings=SelfStrAETraining(**SMALL, seed=3), quiet=True
+        )
     assert not SelfStrAE.is_at(tmp_path / "m")
 
 
@@ -198,7 +215,9 @@ def test_a_loss_that_is_no_number_stops_the_run(tmp_path):
 )
 def test_too_little_text_is_named(tmp_path, texts, settings, said):
     with pytest.raises(SettingsError, match=said):
-        train_self_strae(texts, tmp_path / "m", settings=SelfStrAETraining(**SMALL, **settings), quiet=True)
+        train_self_strae(
+            texts, tmp_path / "m", settings=SelfStrAETraining(**SMALL, **settings), quiet=True
+        )
     assert not (tmp_path / "m").exists()
 
 
@@ -231,7 +250,9 @@ def test_other_files_are_not_written_over(tmp_path):
 
 def test_sentences_are_cut_and_counted():
     tokenizer = train_tokenizer(corpus())
-    found = TokenisedSentences.of(["the dog runs over the field", "dog", "we eat soup"], tokenizer, 4)
+    found = TokenisedSentences.of(
+        ["the dog runs over the field", "dog", "we eat soup"], tokenizer, 4
+    )
     assert (found.cut, found.short, found.lengths.tolist()) == (1, 1, [4, 3])
 
 

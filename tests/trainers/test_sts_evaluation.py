@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ontodex.encoders.self_strae import Node, Tree
-from ontodex.graph import ScoredPairs
+from ontodex.trainers.data.sts import ScoredPairs
 from ontodex.trainers.trees.evaluation import evaluate_pairs, tree_agreement
 
 
@@ -12,12 +12,16 @@ def on_a_circle(texts):
 
 
 def test_cosines_are_ranked_against_scores():
-    pairs = ScoredPairs(["0", "0", "0", "0"], ["0.1", "0.5", "1", "1.5"], np.array([4.0, 3.0, 1.0, 2.0]))
+    pairs = ScoredPairs(
+        ["0", "0", "0", "0"], ["0.1", "0.5", "1", "1.5"], np.array([4.0, 3.0, 1.0, 2.0])
+    )
     found = evaluate_pairs(on_a_circle, pairs)
     assert found["spearman"] == pytest.approx(0.8)
     cosines = np.cos([0.1, 0.5, 1.0, 1.5])
     assert found["pearson"] == pytest.approx(np.corrcoef(cosines, pairs.scores)[0, 1], abs=1e-5)
-    assert found["alignment"] == pytest.approx(2 - 2 * np.cos(0.1), abs=1e-5)  # the one pair of the upper fifth
+    assert found["alignment"] == pytest.approx(
+        2 - 2 * np.cos(0.1), abs=1e-5
+    )  # the one pair of the upper fifth
     angles = np.array([0, 0.1, 0.5, 1.0, 1.5])
     apart = (2 - 2 * np.cos(angles[:, None] - angles))[np.triu_indices(5, 1)]
     assert found["uniformity"] == pytest.approx(np.log(np.exp(-2 * apart).mean()), abs=1e-5)

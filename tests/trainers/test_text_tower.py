@@ -10,7 +10,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
+from sentence_transformers.sentence_transformer.modules import (
+    Dense,
+    Normalize,
+    Pooling,
+    Transformer,
+)
 from transformers import DistilBertConfig, DistilBertModel
 
 from ontodex.encoders.sentence_transformer import load_sentence_transformer
@@ -34,7 +39,9 @@ def alone(model, tokens):
     vectors = []
     for ids in tokens:
         inputs = torch.from_numpy(ids.astype(np.int64))[None]
-        states = model.transformers_model(input_ids=inputs, attention_mask=torch.ones_like(inputs)).last_hidden_state
+        states = model.transformers_model(
+            input_ids=inputs, attention_mask=torch.ones_like(inputs)
+        ).last_hidden_state
         vectors.append(states.mean(1))
     return torch.cat(vectors)
 
@@ -43,13 +50,21 @@ def gradients(model, vectors):
     weights = torch.randn(vectors.shape, generator=torch.Generator().manual_seed(0))
     model.zero_grad()
     (vectors * weights).sum().backward()
-    return {name: weight.grad.clone() for name, weight in model.named_parameters() if weight.grad is not None}
+    return {
+        name: weight.grad.clone()
+        for name, weight in model.named_parameters()
+        if weight.grad is not None
+    }
 
 
 @pytest.mark.parametrize(
-    "lengths", [MIXED, [5], [1], [60], [64, 64, 2], [ROW, ROW - 1, 1], [4] * 100], ids=lambda given: str(len(given))
+    "lengths",
+    [MIXED, [5], [1], [60], [64, 64, 2], [ROW, ROW - 1, 1], [4] * 100],
+    ids=lambda given: str(len(given)),
 )
-def test_packed_texts_have_the_vectors_and_gradients_that_they_have_alone(tower, lengths, monkeypatch):
+def test_packed_texts_have_the_vectors_and_gradients_that_they_have_alone(
+    tower, lengths, monkeypatch
+):
     monkeypatch.setattr(TextTower, "_padded", None)
     tokens = drawn(lengths)
     found, wanted = tower(tokens), alone(tower.encoder, tokens)
@@ -59,7 +74,9 @@ def test_packed_texts_have_the_vectors_and_gradients_that_they_have_alone(tower,
     assert packed.keys() == apart.keys()
     for name, gradient in apart.items():
         largest = max(1.0, gradient.abs().max().item())
-        torch.testing.assert_close(packed[name] / largest, gradient / largest, atol=2e-5, rtol=0, msg=name)
+        torch.testing.assert_close(
+            packed[name] / largest, gradient / largest, atol=2e-5, rtol=0, msg=name
+        )
 
 
 def test_packing_computes_less_padding(tower):
@@ -106,7 +123,9 @@ def test_every_text_is_in_one_row_and_rows_are_filled(lengths):
 def distilbert(folder, tiny_encoder):
     """Another architecture, which is not packed, with the tokenizer of the tiny encoder."""
     torch.manual_seed(0)
-    config = DistilBertConfig(vocab_size=400, dim=32, n_layers=1, n_heads=2, hidden_dim=64, max_position_embeddings=64)
+    config = DistilBertConfig(
+        vocab_size=400, dim=32, n_layers=1, n_heads=2, hidden_dim=64, max_position_embeddings=64
+    )
     DistilBertModel(config).save_pretrained(folder / "plain")
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copyfile(tiny_encoder / name, folder / "plain" / name)

@@ -26,9 +26,11 @@ def information_of(rows, vocabulary, window):
         for at, token in enumerate(row):
             for near in (*row[max(0, at - window) : at], *row[at + 1 : at + 1 + window]):
                 counts[token, near] += 1
-    chances = counts.sum(0) ** 0.75 / (counts.sum(0) ** 0.75).sum()
+    probabilities = counts.sum(0) ** 0.75 / (counts.sum(0) ** 0.75).sum()
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.nan_to_num(np.maximum(np.log(counts / (counts.sum(1)[:, None] * chances)), 0))
+        return np.nan_to_num(
+            np.maximum(np.log(counts / (counts.sum(1)[:, None] * probabilities)), 0)
+        )
 
 
 def test_vectors_are_the_singular_vectors_of_the_information(monkeypatch):

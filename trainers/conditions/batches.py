@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph import CstsRows
+from ontodex.trainers.data.csts_rows import CstsRows
 from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["ConditionBatch", "ConditionBatches", "batch_of"]
@@ -37,7 +37,11 @@ def batch_of(data: CstsRows, rows: NDArray[np.int64]) -> ConditionBatch:
     texts, sides = np.unique(np.stack([data.first[rows], data.second[rows]]), return_inverse=True)
     conditions, which = np.unique(data.which[rows], return_inverse=True)
     return ConditionBatch(
-        texts, conditions, sides.reshape(2, -1), which.reshape(-1), data.targets[rows].astype(np.float32)
+        texts,
+        conditions,
+        sides.reshape(2, -1),
+        which.reshape(-1),
+        data.targets[rows].astype(np.float32),
     )
 
 

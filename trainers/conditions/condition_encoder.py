@@ -17,8 +17,6 @@ from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.sentence_transformer import load_tunable
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
-from ontodex.graph import CstsRows
-from ontodex.graph.csts_rows import LABELS
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import clear_model, data_hash, expect_own
 from ontodex.trainers.conditions.batches import ConditionBatches, batch_of
@@ -30,6 +28,7 @@ from ontodex.trainers.conditions.models import (
     TunedConditionModel,
 )
 from ontodex.trainers.correlation import spearman
+from ontodex.trainers.data.csts_rows import LABELS, CstsRows
 from ontodex.trainers.run import Run
 
 __all__ = ["ConditionTraining", "train_condition"]
@@ -81,7 +80,9 @@ class ConditionTraining:
     def __post_init__(self) -> None:
         expect_choice("tune", self.tune, ("frozen", "full"))
         if self.architecture == "bi-encoder" and self.tune == "frozen":
-            raise SettingsError("a bi-encoder has nothing to train but its text encoder: expected tune='full'")
+            raise SettingsError(
+                "a bi-encoder has nothing to train but its text encoder: expected tune='full'"
+            )
         if self.rank is not None:
             expect_whole(self, rank=0)
         expect_whole(self, condition=0, epochs=0, pairs=0, max_tokens=3, seed=0)
@@ -130,7 +131,9 @@ def train_condition(
     settings = settings or ConditionTraining()
     shape = settings.network(encoder.dim)
     if not len(train) or not len(valid):
-        raise TrainingError(f"expected rows to train on and to choose by, found {len(train)} and {len(valid)}")
+        raise TrainingError(
+            f"expected rows to train on and to choose by, found {len(train)} and {len(valid)}"
+        )
     for name, rows in (("training", train), ("validation", valid)):
         _expect_labels(name, rows)
     _expect_pairs(train)
@@ -139,7 +142,9 @@ def train_condition(
     torch.manual_seed(settings.seed)
     network = ConditionNetwork(shape)
     frozen = settings.tune == "frozen"
-    expect_readable(encoder, train.conditions + valid.conditions, None if frozen else settings.max_tokens)
+    expect_readable(
+        encoder, train.conditions + valid.conditions, None if frozen else settings.max_tokens
+    )
     pairs = settings.pairs or (256 if frozen else 64)
     passes = settings.epochs or (min(50, max(5, 1000 * 2 * pairs // len(train))) if frozen else 3)
     batches = ConditionBatches(train, pairs, passes, settings.seed)
@@ -173,7 +178,9 @@ def train_condition(
         {"params": list(network.parameters()), "lr": settings.rate},
         {"params": tower, "lr": settings.encoder_rate},
     ]
-    return run_to_best(run, best, batches, groups, write, save_every=0 if frozen else batches.per_epoch)
+    return run_to_best(
+        run, best, batches, groups, write, save_every=0 if frozen else batches.per_epoch
+    )
 
 
 def _expect_labels(name: str, rows: CstsRows) -> None:
@@ -190,7 +197,8 @@ def _expect_pairs(rows: CstsRows) -> None:
     """Refuse rows that are not two by two of the same texts."""
     even = len(rows) // 2 * 2
     apart = np.flatnonzero(
-        (rows.first[0:even:2] != rows.first[1:even:2]) | (rows.second[0:even:2] != rows.second[1:even:2])
+        (rows.first[0:even:2] != rows.first[1:even:2])
+        | (rows.second[0:even:2] != rows.second[1:even:2])
     )
     if len(apart) or even < len(rows):
         row = 2 * int(apart[0]) if len(apart) else even
@@ -205,7 +213,9 @@ def _model(
 ) -> ConditionModel:
     loss = ConditionLoss(settings.loss, settings.temperature)
     if settings.tune == "frozen":
-        return FrozenConditionModel(network, loss, encoder.encode(data.texts), encoder.encode(data.conditions))
+        return FrozenConditionModel(
+            network, loss, encoder.encode(data.texts), encoder.encode(data.conditions)
+        )
     kind = TunedBiEncoderModel if settings.architecture == "bi-encoder" else TunedConditionModel
     trained = load_tunable(encoder.folder, encoder.device)
     return kind(network, loss, trained, data.texts, data.conditions, settings.max_tokens)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.condition import ConditionEncoder
-from ontodex.graph import CstsRows
 from ontodex.trainers.correlation import pearson, spearman
+from ontodex.trainers.data.csts_rows import CstsRows
 
 __all__ = ["cluster_entropy", "evaluate_conditions", "norm_variance"]
 
@@ -21,7 +21,9 @@ GROUPS, GROUP_SIZE, DRAWS = 3, 20, 20
 BLOCK = 128
 
 
-def evaluate_conditions(encoder: ConditionEncoder, rows: CstsRows, seed: int = 0) -> dict[str, float]:
+def evaluate_conditions(
+    encoder: ConditionEncoder, rows: CstsRows, seed: int = 0
+) -> dict[str, float]:
     """Compare cosines with labels.
 
     Args:
@@ -36,8 +38,12 @@ def evaluate_conditions(encoder: ConditionEncoder, rows: CstsRows, seed: int = 0
         ``entropy.before`` and ``entropy.after`` projection, see :func:`cluster_entropy`, where three conditions have twenty
         texts; ``norm_variance``, see there, where there are projections.
     """
-    first, second = ([rows.texts[row] for row in side.tolist()] for side in (rows.first, rows.second))
-    vectors = encoder.encode_pairs(first + second, rows.conditions, np.tile(rows.which, 2)).astype(np.float64)
+    first, second = (
+        [rows.texts[row] for row in side.tolist()] for side in (rows.first, rows.second)
+    )
+    vectors = encoder.encode_pairs(first + second, rows.conditions, np.tile(rows.which, 2)).astype(
+        np.float64
+    )
     cosines = np.einsum("nd,nd->n", vectors[: len(rows)], vectors[len(rows) :])
     found = _agreement(cosines, rows.targets)
     learnt = set(encoder.conditions)
@@ -45,7 +51,10 @@ def evaluate_conditions(encoder: ConditionEncoder, rows: CstsRows, seed: int = 0
     if known.any() and not known.all():
         for name, part in (("seen", known), ("unseen", ~known)):
             found.update(
-                {f"{name}.{key}": value for key, value in _agreement(cosines[part], rows.targets[part]).items()}
+                {
+                    f"{name}.{key}": value
+                    for key, value in _agreement(cosines[part], rows.targets[part]).items()
+                }
             )
     found.update(_pair_accuracy(cosines, rows))
     found.update(_entropies(encoder, rows, vectors, seed))
@@ -67,25 +76,34 @@ def _pair_accuracy(cosines: Floats, rows: CstsRows) -> dict[str, float]:
     pairs: dict[tuple[int, int], list[int]] = {}
     for at, texts in enumerate(zip(rows.first.tolist(), rows.second.tolist(), strict=True)):
         pairs.setdefault(texts, []).append(at)
-    two = np.array([pair for pair in pairs.values() if len(pair) == 2], dtype=np.int64).reshape(-1, 2)
+    two = np.array([pair for pair in pairs.values() if len(pair) == 2], dtype=np.int64).reshape(
+        -1, 2
+    )
     order = np.sign(rows.labels[two[:, 0]] - rows.labels[two[:, 1]])
     right = (order * (cosines[two[:, 0]] - cosines[two[:, 1]]) > 0)[order != 0]
     return {"pairs.accuracy": float(right.mean())} if len(right) else {}
 
 
-def _entropies(encoder: ConditionEncoder, rows: CstsRows, vectors: NDArray[np.float64], seed: int) -> dict[str, float]:
+def _entropies(
+    encoder: ConditionEncoder, rows: CstsRows, vectors: NDArray[np.float64], seed: int
+) -> dict[str, float]:
     """Return the mean entropy over draws of three conditions with twenty texts each."""
     asked = np.concatenate([rows.first, rows.second])
     which = np.tile(rows.which, 2)
     places = [np.flatnonzero(which == at) for at in range(len(rows.conditions))]
-    places = [place[np.unique(asked[place], return_index=True)[1]] for place in places]  # a text once a condition
+    places = [
+        place[np.unique(asked[place], return_index=True)[1]] for place in places
+    ]  # a text once a condition
     large = [place for place in places if len(place) >= GROUP_SIZE]
     if len(large) < GROUPS:
         return {}
     rng = np.random.default_rng(seed)
     draws = [
         np.concatenate(
-            [rng.choice(large[at], GROUP_SIZE, replace=False) for at in rng.choice(len(large), GROUPS, replace=False)]
+            [
+                rng.choice(large[at], GROUP_SIZE, replace=False)
+                for at in rng.choice(len(large), GROUPS, replace=False)
+            ]
         )
         for _ in range(DRAWS)
     ]
@@ -114,7 +132,9 @@ def cluster_entropy(vectors: Floats, groups: NDArray[np.integer], seed: int = 0)
 
     names, sizes = np.unique(groups, return_counts=True)
     data = np.ascontiguousarray(vectors, dtype=np.float32)
-    means = faiss.Kmeans(data.shape[1], len(names), niter=50, nredo=5, seed=seed + 1, min_points_per_centroid=1)
+    means = faiss.Kmeans(
+        data.shape[1], len(names), niter=50, nredo=5, seed=seed + 1, min_points_per_centroid=1
+    )
     means.train(data)
     labels = means.index.search(data, 1)[1][:, 0]
     total = 0.0
@@ -133,6 +153,8 @@ def norm_variance(encoder: ConditionEncoder, conditions: Sequence[str]) -> float
     """
     norms = []
     for start in range(0, len(conditions), BLOCK):
-        factors = encoder.factors(conditions[start : start + BLOCK]).reshape(len(conditions[start : start + BLOCK]), -1)
+        factors = encoder.factors(conditions[start : start + BLOCK]).reshape(
+            len(conditions[start : start + BLOCK]), -1
+        )
         norms.append(np.sqrt(np.mean(np.square(factors, dtype=np.float64), axis=1)))
     return float(np.var(np.concatenate(norms)))

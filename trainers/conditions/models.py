@@ -45,7 +45,9 @@ class ConditionModel(nn.Module):
         # A factor is a constant plus a small part that the condition makes, which bfloat16 would round away.
         with torch.autocast(device.type, enabled=False):
             factors = self.network(conditions.float())
-            projected = self.network.project(texts[sides.flatten()].float(), factors, which.repeat(2))
+            projected = self.network.project(
+                texts[sides.flatten()].float(), factors, which.repeat(2)
+            )
             first, second = torch.chunk(projected, 2)
             return nn.functional.cosine_similarity(first, second)
 
@@ -114,7 +116,9 @@ class TunedConditionModel(ConditionModel):
         """Encode texts and conditions together."""
         tokens = [self._texts[row] for row in batch.texts.tolist()]
         tokens += [self._conditions[row] for row in batch.conditions.tolist()]
-        texts, conditions = torch.split(self.tower(tokens), [len(batch.texts), len(batch.conditions)])
+        texts, conditions = torch.split(
+            self.tower(tokens), [len(batch.texts), len(batch.conditions)]
+        )
         return texts, conditions
 
 
@@ -145,7 +149,9 @@ class TunedBiEncoderModel(ConditionModel):
 
     def cosines(self, batch: ConditionBatch) -> Tensor:
         """Return the cosine of each row; equal texts under equal conditions are encoded once."""
-        keys, sides = np.unique(batch.sides * len(batch.conditions) + batch.which, return_inverse=True)
+        keys, sides = np.unique(
+            batch.sides * len(batch.conditions) + batch.which, return_inverse=True
+        )
         read = [
             read_together(self._texts[text], self._conditions[condition])
             for text, condition in zip(

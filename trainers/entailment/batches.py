@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.graph import EntailmentPairs
 from ontodex.graph.arrays import within
+from ontodex.trainers.data.entailment_pairs import EntailmentPairs
 from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["EntailmentBatch", "EntailmentBatches"]
@@ -57,9 +57,13 @@ class EntailmentBatches(EpochBatches[EntailmentBatch, list[Ints]]):
     def _batch(self, step: int, turn: int, order: list[Ints]) -> EntailmentBatch:
         chosen = order[turn]
         pairs = self._pairs
-        texts, places = np.unique(np.stack([pairs.premises[chosen], pairs.hypotheses[chosen]]), return_inverse=True)
+        texts, places = np.unique(
+            np.stack([pairs.premises[chosen], pairs.hypotheses[chosen]]), return_inverse=True
+        )
         premises, hypotheses = places.reshape(2, -1)
-        entails = within(self._entailed, texts[:, None] * self._count + texts) | np.eye(len(texts), dtype=bool)
+        entails = within(self._entailed, texts[:, None] * self._count + texts) | np.eye(
+            len(texts), dtype=bool
+        )
         return EntailmentBatch(step, texts, premises, hypotheses, pairs.labels[chosen], entails)
 
     def _draw_order(self, epoch: int) -> list[Ints]:

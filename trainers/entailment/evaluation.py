@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ontodex.encoders.gauss_cse import GaussCSE
 from ontodex.geometry.entailment import accuracy, area_under_precision_recall, fit_entailment
 from ontodex.geometry.gaussian import entropy, similarity
-from ontodex.graph import EntailmentPairs
-from ontodex.graph.entailment_pairs import LABELS
+from ontodex.trainers.data.entailment_pairs import LABELS, EntailmentPairs
 
 __all__ = ["Judged", "evaluate_judged", "judge", "mcnemar", "valid_threshold"]
 
@@ -61,7 +60,9 @@ def valid_threshold(judged: Judged, pairs: EntailmentPairs) -> float:
     return fit_entailment(judged.forward, pairs.entailed).threshold
 
 
-def evaluate_judged(judged: Judged, pairs: EntailmentPairs, threshold: float, seed: int = 0) -> dict[str, float]:
+def evaluate_judged(
+    judged: Judged, pairs: EntailmentPairs, threshold: float, seed: int = 0
+) -> dict[str, float]:
     """Compare a model's judgements with the labels.
 
     Direction is measured on entailed pairs that are not entailed both ways (Yoda et al., EACL 2024, section 4.2); equal
@@ -82,7 +83,11 @@ def evaluate_judged(judged: Judged, pairs: EntailmentPairs, threshold: float, se
     """
     truth = pairs.entailed
     right = (judged.forward > threshold) == truth
-    found = {"pairs": len(pairs), "accuracy": accuracy(judged.forward, truth, threshold), "threshold": threshold}
+    found = {
+        "pairs": len(pairs),
+        "accuracy": accuracy(judged.forward, truth, threshold),
+        "threshold": threshold,
+    }
     if truth.any() and not truth.all():
         found["auprc"] = area_under_precision_recall(judged.forward, truth)
     rng = np.random.default_rng((seed, 15))

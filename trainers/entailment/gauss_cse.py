@@ -20,11 +20,10 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.geometry.entailment import Entailment, area_under_precision_recall, fit_entailment
 from ontodex.geometry.gaussian import SIMILARITIES, similarity, typical
-from ontodex.graph import EntailmentPairs
-from ontodex.graph.entailment_pairs import CONTRADICTION
 from ontodex.trainers.adapter import inject_adapter, write_tuned
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import data_hash, expect_own
+from ontodex.trainers.data.entailment_pairs import CONTRADICTION, EntailmentPairs
 from ontodex.trainers.entailment.batches import EntailmentBatch, EntailmentBatches
 from ontodex.trainers.entailment.loss import LOSSES, EntailmentLoss
 from ontodex.trainers.run import Run, expect_finite
@@ -141,7 +140,13 @@ class GaussCSEModel(nn.Module):
         groups: list[dict[str, Any]] = [{"params": [self.loss.curve], "lr": CURVE_RATE}]
         for module, own in ((self.tower, rate), (self.heads, settings.head_rate)):
             weights = [weight for weight in module.parameters() if weight.requires_grad]
-            groups.append({"params": [one for one in weights if one.ndim > 1], "lr": own, "weight_decay": DECAY})
+            groups.append(
+                {
+                    "params": [one for one in weights if one.ndim > 1],
+                    "lr": own,
+                    "weight_decay": DECAY,
+                }
+            )
             groups.append({"params": [one for one in weights if one.ndim < 2], "lr": own})
         return [*groups[1:], groups[0]]
 
@@ -197,9 +202,14 @@ def train_gauss_cse(
         found = model.gaussians(tokens)
         if not np.isfinite(found).all():
             raise TrainingError("the vectors became infinite; lower the learning rates")
-        return area_under_precision_recall(_similarities(found, valid, settings.similarity), valid.entailed)
+        return area_under_precision_recall(
+            _similarities(found, valid, settings.similarity), valid.entailed
+        )
 
-    data = [data_hash(part.texts, part.premises, part.hypotheses, part.labels) for part in (train, valid)]
+    data = [
+        data_hash(part.texts, part.premises, part.hypotheses, part.labels)
+        for part in (train, valid)
+    ]
     run = run.resumed({"training": asdict(settings), "encoder": encoder.fingerprint, "data": data})
     every = -(-steps // settings.evaluations)
     best = BestCheckpoint(model, run.checkpoints, every, measure, quiet)
@@ -213,8 +223,12 @@ def train_gauss_cse(
         heads.cpu().centre(*typical(heads(torch.from_numpy(vectors)).detach()))
         if adapter is not None:
             heads.half()  # as they will be read again
-        made = GaussCSE(text, heads, Entailment(0.5, 1.0, 0.0), settings.similarity, adapter=adapter, base=base)
-        made.rule = fit_entailment(_similarities(made.stored(vectors), valid, settings.similarity), valid.entailed)
+        made = GaussCSE(
+            text, heads, Entailment(0.5, 1.0, 0.0), settings.similarity, adapter=adapter, base=base
+        )
+        made.rule = fit_entailment(
+            _similarities(made.stored(vectors), valid, settings.similarity), valid.entailed
+        )
         made.save(folder)
         return made
 
@@ -225,8 +239,14 @@ def _losses(train: EntailmentPairs, valid: EntailmentPairs, losses: str | None) 
     """Return the losses that the pairs have the labels for; refuse others."""
     for name, pairs in (("training", train), ("validation", valid)):
         if not pairs.entailed.any() or pairs.entailed.all():
-            found = "no pair that is entailed" if len(pairs) and not pairs.entailed.any() else "entailed pairs alone"
-            raise SettingsError(f"{name} pairs: expected pairs that are entailed and pairs that are not, found {found}")
+            found = (
+                "no pair that is entailed"
+                if len(pairs) and not pairs.entailed.any()
+                else "entailed pairs alone"
+            )
+            raise SettingsError(
+                f"{name} pairs: expected pairs that are entailed and pairs that are not, found {found}"
+            )
     contradictions = (train.labels == CONTRADICTION).any()
     if losses is None:
         return "ent+con+rev" if contradictions else "ent+rev"
@@ -237,7 +257,9 @@ def _losses(train: EntailmentPairs, valid: EntailmentPairs, losses: str | None) 
     return losses
 
 
-def _similarities(gaussians: NDArray[np.float32], pairs: EntailmentPairs, form: str) -> NDArray[np.float64]:
+def _similarities(
+    gaussians: NDArray[np.float32], pairs: EntailmentPairs, form: str
+) -> NDArray[np.float64]:
     """Return the similarity of each hypothesis to its premise."""
     wide = gaussians.astype(np.float64)
     return np.asarray(similarity(wide[pairs.hypotheses], wide[pairs.premises], form))

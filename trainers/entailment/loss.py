@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ontodex.geometry.gaussian import similarity_matrix
-from ontodex.graph.entailment_pairs import CONTRADICTION, ENTAILMENT
+from ontodex.trainers.data.entailment_pairs import CONTRADICTION, ENTAILMENT
 from ontodex.trainers.entailment.batches import EntailmentBatch
 
 __all__ = ["LOSSES", "EntailmentLoss", "contrastive"]
@@ -56,7 +56,9 @@ class EntailmentLoss(nn.Module):
             entailed = labels == ENTAILMENT
             steepness, middle = self.curve
             logits = steepness * (similarities[hypotheses, premises] - middle)
-            loss = loss + self._pairs * nn.functional.binary_cross_entropy_with_logits(logits, entailed.float())
+            loss = loss + self._pairs * nn.functional.binary_cross_entropy_with_logits(
+                logits, entailed.float()
+            )
             one_way = entailed & ~entails[hypotheses, premises]
             if self._rev and one_way.any():
                 turned = similarities[premises, hypotheses][one_way]
@@ -67,7 +69,9 @@ class EntailmentLoss(nn.Module):
         return loss
 
 
-def contrastive(similarities: Tensor, batch: EntailmentBatch, temperature: float, *, con: bool, rev: bool) -> Tensor:
+def contrastive(
+    similarities: Tensor, batch: EntailmentBatch, temperature: float, *, con: bool, rev: bool
+) -> Tensor:
     """Return the mean cross-entropy of entailed hypotheses; see :class:`EntailmentLoss`.
 
     Args:
@@ -85,11 +89,15 @@ def contrastive(similarities: Tensor, batch: EntailmentBatch, temperature: float
     if not entailed.any():
         return similarities.sum() * 0
     first, second = premises[entailed], hypotheses[entailed]
-    texts = torch.unique(torch.cat([second, hypotheses[labels == CONTRADICTION]]) if con else second)
+    texts = torch.unique(
+        torch.cat([second, hypotheses[labels == CONTRADICTION]]) if con else second
+    )
     columns = [similarities[texts][:, first].T.masked_fill(entails[first][:, texts], -torch.inf)]
     if rev:
         others = torch.unique(first)
-        columns.append(similarities[others][:, second].T.masked_fill(entails[second][:, others], -torch.inf))
+        columns.append(
+            similarities[others][:, second].T.masked_fill(entails[second][:, others], -torch.inf)
+        )
     right = similarities[second, first][:, None]
     logits = torch.cat([right, *columns], dim=1) / temperature
     return (torch.logsumexp(logits, dim=1) - logits[:, 0]).mean()
@@ -98,5 +106,7 @@ def contrastive(similarities: Tensor, batch: EntailmentBatch, temperature: float
 def _columns(batch: EntailmentBatch, device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return premises, hypotheses, labels, and what entails what."""
     columns = (batch.premises, batch.hypotheses, batch.labels, batch.entails)
-    premises, hypotheses, labels, entails = (torch.from_numpy(array).to(device) for array in columns)
+    premises, hypotheses, labels, entails = (
+        torch.from_numpy(array).to(device) for array in columns
+    )
     return premises, hypotheses, labels, entails

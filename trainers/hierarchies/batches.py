@@ -12,7 +12,7 @@ from ontodex.errors import TrainingError
 from ontodex.graph.arrays import distinct, within
 from ontodex.graph.names import normalise
 from ontodex.graph.negatives import Pairs
-from ontodex.graph.subsumptions import HierarchyTask
+from ontodex.trainers.data.subsumptions import HierarchyTask
 from ontodex.trainers.epoch_batches import EpochBatches
 
 __all__ = ["HierarchyBatch", "HierarchyBatches", "TextHierarchy", "TripletBatches"]
@@ -57,13 +57,17 @@ class TextHierarchy:
 
     def __init__(self, task: HierarchyTask, names: Sequence[str]) -> None:
         rows: dict[str, int] = {}
-        self.of_entity = np.array([rows.setdefault(normalise(name), len(rows)) for name in names], dtype=np.int64)
+        self.of_entity = np.array(
+            [rows.setdefault(normalise(name), len(rows)) for name in names], dtype=np.int64
+        )
         _, first = np.unique(self.of_entity, return_index=True)
         self.texts = [names[row] for row in first.tolist()]
         self._links = self._keys(task.train[:, 0], task.train[:, 1])
         self.links = np.stack(np.divmod(self._links, len(rows)), axis=1)
         if not len(self.links):
-            raise TrainingError("expected links between entities of different names to learn from, found none")
+            raise TrainingError(
+                "expected links between entities of different names to learn from, found none"
+            )
         keys = task.known.subsumption_keys
         self._true = self._keys(*np.divmod(keys, len(names)))
 
@@ -98,7 +102,9 @@ class HierarchyBatches(EpochBatches[HierarchyBatch, tuple[Ints, Ints]]):
         seed: Seed of all draws.
     """
 
-    def __init__(self, hierarchy: TextHierarchy, *, steps: int, families: int, children: int, seed: int) -> None:
+    def __init__(
+        self, hierarchy: TextHierarchy, *, steps: int, families: int, children: int, seed: int
+    ) -> None:
         self.hierarchy = hierarchy
         self._families, self._children, self._seed = families, children, seed
         links = hierarchy.links
@@ -116,12 +122,16 @@ class HierarchyBatches(EpochBatches[HierarchyBatch, tuple[Ints, Ints]]):
         here = bounds[turn * self._families : (turn + 1) * self._families + 1]
         texts = distinct(links[here[0] : here[-1]].ravel())
         children, parents = self.hierarchy.linked(texts)
-        return HierarchyBatch(step, texts, children, parents, self.hierarchy.false_parents(texts[children], texts))
+        return HierarchyBatch(
+            step, texts, children, parents, self.hierarchy.false_parents(texts[children], texts)
+        )
 
     def _draw_order(self, epoch: int) -> tuple[Ints, Ints]:
         """Return all links in random families, and where each family begins and the last one ends."""
         rng = np.random.default_rng((self._seed, 4, epoch))
-        links = self._by_parent[np.lexsort((rng.random(len(self._by_parent)), self._by_parent[:, 1]))]
+        links = self._by_parent[
+            np.lexsort((rng.random(len(self._by_parent)), self._by_parent[:, 1]))
+        ]
         place = np.arange(len(links)) - np.searchsorted(links[:, 1], links[:, 1])
         family = np.cumsum(place % self._children == 0) - 1
         turn = rng.permutation(int(family[-1]) + 1)[family]
@@ -145,7 +155,14 @@ class TripletBatches(EpochBatches[HierarchyBatch, Ints]):
     """
 
     def __init__(
-        self, hierarchy: TextHierarchy, pairs: Pairs, kind: str, *, steps: int, triplets: int, seed: int
+        self,
+        hierarchy: TextHierarchy,
+        pairs: Pairs,
+        kind: str,
+        *,
+        steps: int,
+        triplets: int,
+        seed: int,
     ) -> None:
         self.hierarchy = hierarchy
         negatives = pairs.random if kind == "random" else pairs.hard

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ontodex.geometry import poincare, subsumption
 from ontodex.geometry.logistic import regression
-from ontodex.graph import Hierarchy, HierarchyTask, Pairs
+from ontodex.graph import Hierarchy, Pairs
 from ontodex.graph.negatives import KINDS
+from ontodex.trainers.data.subsumptions import HierarchyTask
 from ontodex.trainers.hierarchies.rule import measured
 
 __all__ = [
@@ -45,7 +46,9 @@ def at_most(task: HierarchyTask, positives: int, seed: int = 0) -> HierarchyTask
         if len(pairs.positives) <= positives:
             return pairs
         rows = np.sort(rng.choice(len(pairs.positives), positives, replace=False))
-        return replace(pairs, positives=pairs.positives[rows], random=pairs.random[rows], hard=pairs.hard[rows])
+        return replace(
+            pairs, positives=pairs.positives[rows], random=pairs.random[rows], hard=pairs.hard[rows]
+        )
 
     return replace(task, valid=drawn(task.valid), test=drawn(task.test))
 
@@ -89,7 +92,9 @@ def evaluate_rule(
     return found
 
 
-def evaluate_scores(task: HierarchyTask, score: Score, names: Sequence[str] | None = None) -> dict[str, float]:
+def evaluate_scores(
+    task: HierarchyTask, score: Score, names: Sequence[str] | None = None
+) -> dict[str, float]:
     """Classify held-out pairs by any score, its threshold chosen on validation.
 
     Args:
@@ -109,7 +114,9 @@ def evaluate_scores(task: HierarchyTask, score: Score, names: Sequence[str] | No
     parents = np.concatenate([one[1] for one in drawn.values()]).astype(np.int64)
     if names is not None:
         first: dict[str, int] = {}
-        same = np.array([first.setdefault(name, row) for row, name in enumerate(names)], dtype=np.int64)
+        same = np.array(
+            [first.setdefault(name, row) for row, name in enumerate(names)], dtype=np.int64
+        )
         children, parents = same[children], same[parents]
     size = int(max(children.max(initial=0), parents.max(initial=0))) + 1
     keys, places = np.unique(children * size + parents, return_inverse=True)
@@ -189,11 +196,17 @@ def ancestor_recall(
         vectors = own[rows]
         products = np.asarray(poincare.lift_queries(vectors, c)) @ items.T
         squares = np.square(vectors).sum(-1, keepdims=True)
-        scores = -(poincare.distance_of_products(products, squares, c) + weight * (norms - norms[rows, None]))
+        scores = -(
+            poincare.distance_of_products(products, squares, c)
+            + weight * (norms - norms[rows, None])
+        )
         scores[np.arange(len(rows)), rows] = -np.inf
         for row, values in zip(block.tolist(), scores, strict=True):
             top = np.argpartition(-values, longest - 1)[:longest]
-            ranks = {int(members[at]): rank for rank, at in enumerate(top[np.lexsort((top, -values[top]))])}
+            ranks = {
+                int(members[at]): rank
+                for rank, at in enumerate(top[np.lexsort((top, -values[top]))])
+            }
             for ancestor, hop in hierarchy.hops_upward(row).items():
                 group = min(hop, len(HOPS)) - 1
                 pairs[group] += 1

@@ -19,12 +19,18 @@ from ontodex.encoders.sentence_transformer import load_tunable
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
 from ontodex.geometry.poincare import clip, curvature
+from ontodex.graph import links_fingerprint
 from ontodex.graph.negatives import Pairs, draw_negatives, homonym_rate
-from ontodex.graph.subsumptions import HierarchyTask, links_fingerprint
 from ontodex.trainers.adapter import inject_adapter, weaken, write_tuned
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import data_hash, expect_own
-from ontodex.trainers.hierarchies.batches import HierarchyBatch, HierarchyBatches, TextHierarchy, TripletBatches
+from ontodex.trainers.data.subsumptions import HierarchyTask
+from ontodex.trainers.hierarchies.batches import (
+    HierarchyBatch,
+    HierarchyBatches,
+    TextHierarchy,
+    TripletBatches,
+)
 from ontodex.trainers.hierarchies.evaluation import at_most
 from ontodex.trainers.hierarchies.loss import HierarchyLoss
 from ontodex.trainers.hierarchies.rule import fit_rule, valid_f1
@@ -90,7 +96,9 @@ class HiTTraining:
         expect_whole(self, evaluations=1, valid=1, seed=0)
         expect_number(self, "epochs", "strength")
         if self.strength > 1:
-            raise SettingsError(f"strength: expected a number above 0 and at most 1, found {self.strength!r}")
+            raise SettingsError(
+                f"strength: expected a number above 0 and at most 1, found {self.strength!r}"
+            )
         expect_number(self, "cluster", "centripetal", "contraction", "rate", zero=True)
 
 
@@ -105,7 +113,11 @@ class HiTModel(nn.Module):
     """
 
     def __init__(
-        self, encoder: SentenceTransformer, texts: Sequence[str], loss: HierarchyLoss, max_tokens: int
+        self,
+        encoder: SentenceTransformer,
+        texts: Sequence[str],
+        loss: HierarchyLoss,
+        max_tokens: int,
     ) -> None:
         super().__init__()
         self.tower = TextTower(encoder, unit=False)
@@ -122,10 +134,15 @@ class HiTModel(nn.Module):
         self.batch = batch.number + 1
         vectors = self.tower([self.tokens[text] for text in batch.texts.tolist()])
         device = vectors.device
-        places = (torch.from_numpy(array).to(device) for array in (batch.children, batch.parents, batch.negatives))
+        places = (
+            torch.from_numpy(array).to(device)
+            for array in (batch.children, batch.parents, batch.negatives)
+        )
         return expect_finite(self.loss(vectors, *places), batch.number)
 
-    def points(self, texts: np.ndarray[Any, np.dtype[np.int64]], c: float) -> np.ndarray[Any, np.dtype[np.float32]]:
+    def points(
+        self, texts: np.ndarray[Any, np.dtype[np.int64]], c: float
+    ) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return the points of the given texts, ``float32`` of shape (texts, dim), computed as in training.
 
         Raises:
@@ -133,7 +150,9 @@ class HiTModel(nn.Module):
         """
         found = self.tower.encode([self.tokens[text] for text in texts.tolist()])
         if not np.isfinite(found).all():
-            raise TrainingError(f"batch {self.batch}: the vectors became infinite; lower the learning rate")
+            raise TrainingError(
+                f"batch {self.batch}: the vectors became infinite; lower the learning rate"
+            )
         return np.asarray(clip(found, c))
 
 
@@ -174,7 +193,8 @@ def train_hit(
     shared = homonym_rate(names)
     if shared > 0.01:
         warnings.warn(
-            f"{shared:.1%} of the entities share their text with another; they are learnt as one", stacklevel=2
+            f"{shared:.1%} of the entities share their text with another; they are learnt as one",
+            stacklevel=2,
         )
     torch.manual_seed(settings.seed)
     c = curvature(encoder.dim)
@@ -182,7 +202,9 @@ def train_hit(
     if settings.tune == "adapter":
         inject_adapter(trained, settings.rank)
     families = settings.batches == "families"
-    loss = HierarchyLoss(c, settings.cluster, settings.centripetal, settings.contraction, smooth=families)
+    loss = HierarchyLoss(
+        c, settings.cluster, settings.centripetal, settings.contraction, smooth=families
+    )
     model = HiTModel(trained, hierarchy.texts, loss, settings.max_tokens)
     batches = _batches(task, names, hierarchy, settings)
     valid = at_most(task, settings.valid, settings.seed).valid
@@ -193,7 +215,14 @@ def train_hit(
     def measure() -> float:
         return valid_f1(pairs, model.points(wanted, c), c)
 
-    data = data_hash(names, task.train, task.valid.positives, task.valid.random, task.valid.hard, task.known.links)
+    data = data_hash(
+        names,
+        task.train,
+        task.valid.positives,
+        task.valid.random,
+        task.valid.hard,
+        task.known.links,
+    )
     run = run.resumed({"training": asdict(settings), "encoder": encoder.fingerprint, "task": data})
     every = -(-len(batches) // settings.evaluations)
     best = BestCheckpoint(model, run.checkpoints, every, measure, quiet)
@@ -202,15 +231,25 @@ def train_hit(
         weaken(trained, encoder, settings.strength)
         rank = settings.rank if settings.tune == "adapter" else None
         text, adapter = write_tuned(
-            folder, HIERARCHY, trained, encoder, base=base, max_tokens=settings.max_tokens, rank=rank
+            folder,
+            HIERARCHY,
+            trained,
+            encoder,
+            base=base,
+            max_tokens=settings.max_tokens,
+            rank=rank,
         )
         made = HiT(text, None, texts or {}, adapter=adapter, base=base)
-        made.rule = fit_rule(pairs, made.points([hierarchy.texts[text] for text in wanted.tolist()]), c)
+        made.rule = fit_rule(
+            pairs, made.points([hierarchy.texts[text] for text in wanted.tolist()]), c
+        )
         made.learnt = _learnt(task, names)
         made.save(folder)
         return made
 
-    groups = [{"params": [weight for weight in model.parameters() if weight.requires_grad], "lr": rate}]
+    groups = [
+        {"params": [weight for weight in model.parameters() if weight.requires_grad], "lr": rate}
+    ]
     return run_to_best(run, best, batches, groups, write, save_every=every)
 
 
@@ -228,9 +267,19 @@ def _batches(
         per_epoch = HierarchyBatches.epoch_length(hierarchy, settings.families, settings.children)
         steps = max(1, round(settings.epochs * per_epoch))
         return HierarchyBatches(
-            hierarchy, steps=steps, families=settings.families, children=settings.children, seed=settings.seed
+            hierarchy,
+            steps=steps,
+            families=settings.families,
+            children=settings.children,
+            seed=settings.seed,
         )
-    pairs = draw_negatives(task.known, task.train, negatives=settings.negatives, seed=settings.seed, names=names)
+    pairs = draw_negatives(
+        task.known, task.train, negatives=settings.negatives, seed=settings.seed, names=names
+    )
     kind = settings.batches.removesuffix("-triplets")
-    steps = max(1, round(settings.epochs * len(task.train) * settings.negatives / settings.triplets))
-    return TripletBatches(hierarchy, pairs, kind, steps=steps, triplets=settings.triplets, seed=settings.seed)
+    steps = max(
+        1, round(settings.epochs * len(task.train) * settings.negatives / settings.triplets)
+    )
+    return TripletBatches(
+        hierarchy, pairs, kind, steps=steps, triplets=settings.triplets, seed=settings.seed
+    )

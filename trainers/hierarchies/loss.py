@@ -27,12 +27,22 @@ class HierarchyLoss(nn.Module):
             which the nearest of them rule: where all texts of a batch are negatives, most are far away already.
     """
 
-    def __init__(self, c: float, cluster: float, centripetal: float, contraction: float = 0.0, *, smooth: bool) -> None:
+    def __init__(
+        self,
+        c: float,
+        cluster: float,
+        centripetal: float,
+        contraction: float = 0.0,
+        *,
+        smooth: bool,
+    ) -> None:
         super().__init__()
         self._c, self._cluster, self._centripetal, self._smooth = c, cluster, centripetal, smooth
         self._contraction = contraction
 
-    def forward(self, vectors: Tensor, children: Tensor, parents: Tensor, negatives: Tensor) -> Tensor:
+    def forward(
+        self, vectors: Tensor, children: Tensor, parents: Tensor, negatives: Tensor
+    ) -> Tensor:
         """Return the loss.
 
         Args:

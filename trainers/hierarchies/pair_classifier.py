@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from ontodex.encoders.cross_encoder import load_classifier
 from ontodex.encoders.device import choose_device, has_bfloat16
 from ontodex.errors import TrainingError, expect_number, expect_whole
-from ontodex.graph import HierarchyTask, draw_negatives
+from ontodex.graph import draw_negatives
+from ontodex.trainers.data.subsumptions import HierarchyTask
 from ontodex.trainers.hierarchies.evaluation import Floats, Rows, Score
 from ontodex.trainers.run import Run, run_training
 
@@ -85,21 +86,31 @@ def train_pair_classifier(
     batches = _batches(task, settings)
     with tempfile.TemporaryDirectory() as folder:
         run = Run(Path(folder), device, settings.seed, quiet)
-        run_training(run, model, batches, [{"params": list(model.parameters()), "lr": settings.rate}])
+        run_training(
+            run, model, batches, [{"params": list(model.parameters()), "lr": settings.rate}]
+        )
     model.eval()
 
     @torch.inference_mode()
     def score(children: Rows, parents: Rows) -> Floats:
         found = np.empty(len(children))
         for start in range(0, len(children), CHUNK):
-            pairs = np.stack([children[start : start + CHUNK], parents[start : start + CHUNK]], axis=1)
-            order = np.argsort([len(ids) for ids in model.tokens(pairs)["input_ids"]], kind="stable")
+            pairs = np.stack(
+                [children[start : start + CHUNK], parents[start : start + CHUNK]], axis=1
+            )
+            order = np.argsort(
+                [len(ids) for ids in model.tokens(pairs)["input_ids"]], kind="stable"
+            )
             for rows in np.array_split(order, -(-len(order) // (64 if device == "cpu" else 1024))):
-                with torch.autocast(device.split(":")[0], torch.bfloat16, enabled=has_bfloat16(device)):
+                with torch.autocast(
+                    device.split(":")[0], torch.bfloat16, enabled=has_bfloat16(device)
+                ):
                     logits = model.logits(pairs[rows])
                 found[start + rows] = (logits[:, 1] - logits[:, 0]).cpu().numpy()
         if not np.isfinite(found).all():
-            raise TrainingError("expected a classifier with finite scores, found others; lower its learning rate")
+            raise TrainingError(
+                "expected a classifier with finite scores, found others; lower its learning rate"
+            )
         return found
 
     return score
@@ -132,7 +143,9 @@ def _batches(task: HierarchyTask, settings: PairClassifierTraining) -> list[Rows
     """Return batches of (child, parent, label) rows, of no more links than the steps can read."""
     links = task.train
     if not len(links):
-        raise TrainingError("expected a task with training links, found none; leave out the classifier")
+        raise TrainingError(
+            "expected a task with training links, found none; leave out the classifier"
+        )
     steps = settings.steps or -(-3 * len(links) * (1 + NEGATIVES) // settings.batch)
     wanted = -(-steps * settings.batch // (1 + NEGATIVES))
     rng = np.random.default_rng(settings.seed)
@@ -142,7 +155,11 @@ def _batches(task: HierarchyTask, settings: PairClassifierTraining) -> list[Rows
     half = NEGATIVES // 2
     parents = np.concatenate([links[:, 1:], drawn.random[:, :half], drawn.hard[:, :half]], axis=1)
     labels = np.broadcast_to(np.arange(parents.shape[1]) == 0, parents.shape)
-    rows = np.stack([np.repeat(links[:, 0], parents.shape[1]), parents.ravel(), labels.ravel()], 1).astype(np.int64)
+    rows = np.stack(
+        [np.repeat(links[:, 0], parents.shape[1]), parents.ravel(), labels.ravel()], 1
+    ).astype(np.int64)
     count = steps * settings.batch
-    order = np.concatenate([rng.permutation(len(rows)) for _ in range(-(-count // len(rows)))])[:count]
+    order = np.concatenate([rng.permutation(len(rows)) for _ in range(-(-count // len(rows)))])[
+        :count
+    ]
     return list(rows[order].reshape(steps, settings.batch, 3))

@@ -34,7 +34,9 @@ def probe(encoder: TextEncoder, names: Sequence[str]) -> Score:
         for start in range(0, len(children), PAIRS_PER_BLOCK):
             block = slice(start, start + PAIRS_PER_BLOCK)
             pairs = zip(children[block].tolist(), parents[block].tolist(), strict=True)
-            filled = encoder.encode([f"{names[child]} is a {names[parent]}." for child, parent in pairs])
+            filled = encoder.encode(
+                [f"{names[child]} is a {names[parent]}." for child, parent in pairs]
+            )
             found[block] = np.einsum("nd,nd->n", masked[at[block]], filled)
         return found
 

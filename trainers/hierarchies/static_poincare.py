@@ -13,7 +13,7 @@ from tqdm import tqdm
 from ontodex.encoders.device import choose_device
 from ontodex.errors import TrainingError, expect_number, expect_whole
 from ontodex.geometry import poincare
-from ontodex.graph import HierarchyTask
+from ontodex.trainers.data.subsumptions import HierarchyTask
 from ontodex.trainers.hierarchies.evaluation import Floats, Rows, Score
 
 __all__ = ["StaticPoincareTraining", "exponential_map", "train_static_poincare"]
@@ -75,19 +75,27 @@ def train_static_poincare(
     settings, device = settings or StaticPoincareTraining(), choose_device(device)
     members = np.unique(task.train)
     if len(members) < 2:
-        raise TrainingError("expected a task with training links, found none; leave out the static embeddings")
+        raise TrainingError(
+            "expected a task with training links, found none; leave out the static embeddings"
+        )
     links = torch.from_numpy(np.searchsorted(members, task.train).astype(np.int64))
     generator = torch.Generator().manual_seed(settings.seed)
     table = (torch.rand(len(members), settings.dim, generator=generator) * 2e-3 - 1e-3).to(device)
-    squares, times = torch.zeros(len(members), 1, device=device), torch.zeros(len(members), 1, device=device)
+    squares, times = (
+        torch.zeros(len(members), 1, device=device),
+        torch.zeros(len(members), 1, device=device),
+    )
     per_epoch = -(-len(links) // settings.batch)
     rising, total = settings.burn_in * per_epoch, settings.epochs * per_epoch
     steps = tqdm(total=total, desc="static Poincaré", unit="step", file=sys.stderr, disable=quiet)
     for _ in range(settings.epochs):
-        for batch in torch.split(links[torch.randperm(len(links), generator=generator)], settings.batch):
+        for batch in torch.split(
+            links[torch.randperm(len(links), generator=generator)], settings.batch
+        ):
             negatives = _negatives(batch, len(members), settings.negatives, generator)
             true = task.known.is_ancestor(
-                np.repeat(members[batch[:, 0]], settings.negatives), members[negatives.numpy()].ravel()
+                np.repeat(members[batch[:, 0]], settings.negatives),
+                members[negatives.numpy()].ravel(),
             )
             masked = torch.from_numpy(np.asarray(true).reshape(len(batch), -1))
             rows, inverse = torch.unique(torch.cat([batch, negatives], 1), return_inverse=True)
@@ -95,8 +103,12 @@ def train_static_poincare(
             points = table[rows]
             loss, gradient = _gradient(points, inverse, masked)
             if not torch.isfinite(loss):
-                raise TrainingError(f"expected a finite loss, found {loss} at step {steps.n}; lower the rate")
-            rate = settings.rate * min((steps.n + 1) / max(1, rising), (total - steps.n) / max(1, total - rising), 1)
+                raise TrainingError(
+                    f"expected a finite loss, found {loss} at step {steps.n}; lower the rate"
+                )
+            rate = settings.rate * min(
+                (steps.n + 1) / max(1, rising), (total - steps.n) / max(1, total - rising), 1
+            )
             scale = (1 - points.square().sum(-1, keepdim=True)) / 2  # 1 / the conformal factor
             length = scale * gradient.norm(dim=-1, keepdim=True)
             times[rows] += 1
@@ -118,7 +130,9 @@ def exponential_map(points: Tensor, vectors: Tensor) -> Tensor:
     length = vectors.norm(dim=-1, keepdim=True).clamp_min(1e-15)
     moved = torch.tanh(length / (1 - square)) * vectors / length
     product, other = (points * moved).sum(-1, keepdim=True), moved.square().sum(-1, keepdim=True)
-    mapped: Tensor = ((1 + 2 * product + other) * points + (1 - square) * moved) / (1 + 2 * product + square * other)
+    mapped: Tensor = ((1 + 2 * product + other) * points + (1 - square) * moved) / (
+        1 + 2 * product + square * other
+    )
     return mapped
 
 
@@ -134,7 +148,9 @@ def _gradient(points: Tensor, inverse: Tensor, masked: Tensor) -> tuple[Tensor, 
     gathered = leaf[inverse]
     distances = poincare.distance(gathered[:, :1], gathered[:, 1:], 1.0)
     logits = torch.cat([-distances[:, :1], (-distances[:, 1:]).masked_fill(masked, -torch.inf)], 1)
-    loss = torch.nn.functional.cross_entropy(logits, torch.zeros(len(logits), dtype=torch.long, device=logits.device))
+    loss = torch.nn.functional.cross_entropy(
+        logits, torch.zeros(len(logits), dtype=torch.long, device=logits.device)
+    )
     (gradient,) = torch.autograd.grad(loss, leaf)
     return loss.detach(), gradient
 
@@ -144,12 +160,17 @@ def _score(members: Rows, table: Tensor) -> Score:
     norms = np.linalg.norm(points, axis=1)
 
     def score(children: Rows, parents: Rows) -> Floats:
-        left, right = (np.minimum(np.searchsorted(members, rows), len(members) - 1) for rows in (children, parents))
+        left, right = (
+            np.minimum(np.searchsorted(members, rows), len(members) - 1)
+            for rows in (children, parents)
+        )
         found = np.empty(len(children))
         for start in range(0, len(children), PAIRS_PER_BLOCK):
             block = slice(start, start + PAIRS_PER_BLOCK)
             distance = poincare.distance(points[left[block]], points[right[block]], 1.0)
-            found[block] = -(1 + NORM_WEIGHT * (norms[right[block]] - norms[left[block]])) * distance
+            found[block] = (
+                -(1 + NORM_WEIGHT * (norms[right[block]] - norms[left[block]])) * distance
+            )
         return found
 
     return score

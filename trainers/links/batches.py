@@ -60,15 +60,30 @@ class LinkBatches:
     RUN = 16
 
     def __init__(
-        self, graph: KnowledgeGraph, *, steps: int, queries: int, entities: int = 0, negatives: int = 0, seed: int = 0
+        self,
+        graph: KnowledgeGraph,
+        *,
+        steps: int,
+        queries: int,
+        entities: int = 0,
+        negatives: int = 0,
+        seed: int = 0,
     ) -> None:
         if not graph.n_triples:
             raise TrainingError(f"{graph.source}: expected triples to learn from, found none")
         if min(steps, queries) < 1 or min(entities, negatives) < 0:
-            raise SettingsError(f"expected at least one step and one query, found steps={steps}, queries={queries}")
+            raise SettingsError(
+                f"expected at least one step and one query, found steps={steps}, queries={queries}"
+            )
         self.n_entities = graph.n_entities
         self.n_relations = graph.n_relations
-        self.steps, self.queries, self.size, self.negatives, self.seed = steps, queries, entities, negatives, seed
+        self.steps, self.queries, self.size, self.negatives, self.seed = (
+            steps,
+            queries,
+            entities,
+            negatives,
+            seed,
+        )
         self._known = KnownLinks(graph.triples, graph.n_entities, graph.n_relations)
         self._triples = self._known.triples
         self._starts = np.searchsorted(self._triples[:, 0], np.arange(self.n_entities + 1))
@@ -91,7 +106,9 @@ class LinkBatches:
                 members = np.unique(triples[:, [0, 2]])
             if len(triples) > self.queries:
                 triples = triples[np.sort(rng.choice(len(triples), self.queries, replace=False))]
-            earlier = [self._neighbourhoods(past) for past in range(max(0, step - self.recall), step)]
+            earlier = [
+                self._neighbourhoods(past) for past in range(max(0, step - self.recall), step)
+            ]
             further = np.unique(np.concatenate(earlier)) if earlier else np.zeros(0, dtype=np.int64)
         else:
             triples = self._random_triples(step)
@@ -112,7 +129,12 @@ class LinkBatches:
         others = (place[true] >= 0) & (true != triples[query, 2])
         masked = np.stack([query[others], place[true[others]]], axis=1)
         return LinkBatch(
-            entities, len(members), place[triples[:, 0]], triples[:, 1].copy(), place[triples[:, 2]], masked
+            entities,
+            len(members),
+            place[triples[:, 0]],
+            triples[:, 1].copy(),
+            place[triples[:, 2]],
+            masked,
         )
 
     def _random_triples(self, step: int) -> Ints:
@@ -163,5 +185,6 @@ class LinkBatches:
                 at += 1
             groups.append(group)
         return np.array(
-            [row for number in rng.permutation(len(groups)).tolist() for row in groups[number]], dtype=np.int64
+            [row for number in rng.permutation(len(groups)).tolist() for row in groups[number]],
+            dtype=np.int64,
         )

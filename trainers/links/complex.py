@@ -63,7 +63,11 @@ class ComplExTraining:
 
 
 def train_complex(
-    graph: KnowledgeGraph, settings: ComplExTraining | None = None, *, device: str = "auto", quiet: bool = False
+    graph: KnowledgeGraph,
+    settings: ComplExTraining | None = None,
+    *,
+    device: str = "auto",
+    quiet: bool = False,
 ) -> ComplEx:
     """Train ComplEx on the known triples of a graph; those held out are not looked at.
 
@@ -93,21 +97,28 @@ def train_complex(
     )
     regularisation = settings.regularisation
     if regularisation is None:
-        regularisation = STRENGTH * (np.count_nonzero(batches.linked_entities) / graph.n_triples) ** 0.5
+        regularisation = (
+            STRENGTH * (np.count_nonzero(batches.linked_entities) / graph.n_triples) ** 0.5
+        )
     random = torch.Generator().manual_seed(settings.seed)
     sizes = (graph.n_entities, 2 * graph.n_relations)
     entities, relations = (
-        _Table((torch.randn(size, 2 * settings.rank, generator=random) * START).to(where)) for size in sizes
+        _Table((torch.randn(size, 2 * settings.rank, generator=random) * START).to(where))
+        for size in sizes
     )
     narrow = torch.bfloat16 if has_bfloat16(where) else torch.float32
-    with tqdm(total=len(batches), desc="structure", unit="step", file=sys.stderr, disable=quiet) as bar:
+    with tqdm(
+        total=len(batches), desc="structure", unit="step", file=sys.stderr, disable=quiet
+    ) as bar:
         for step in range(len(batches)):
             batch = batches[step]
             known, turned = entities.rows(batch.entities), relations.rows(batch.relations)
             loss = _loss(batch, known, turned, regularisation, narrow)
             value = float(loss.detach())
             if not np.isfinite(value):
-                raise TrainingError(f"{graph.source}: the loss of ComplEx became {value}; lower its learning rate")
+                raise TrainingError(
+                    f"{graph.source}: the loss of ComplEx became {value}; lower its learning rate"
+                )
             loss.backward()  # type: ignore[no-untyped-call]
             rate = settings.rate * (1 - step / len(batches))
             entities.update(rate)
@@ -115,7 +126,8 @@ def train_complex(
             bar.update()
             bar.set_postfix(loss=f"{value:.3f}", refresh=False)
     return ComplEx(
-        _silenced(entities.weights, batches.linked_entities), _silenced(relations.weights, batches.used_relations)
+        _silenced(entities.weights, batches.linked_entities),
+        _silenced(relations.weights, batches.used_relations),
     )
 
 
@@ -139,16 +151,23 @@ class _Table:
         assert gradient is not None
         squares = self._squares[self._wanted].addcmul_(gradient, gradient)
         self._squares[self._wanted] = squares
-        self.weights[self._wanted] = self._taken.detach().addcdiv_(gradient, squares.sqrt_().add_(1e-10), value=-rate)
+        self.weights[self._wanted] = self._taken.detach().addcdiv_(
+            gradient, squares.sqrt_().add_(1e-10), value=-rate
+        )
 
 
 def _loss(
-    batch: ComplExBatch, entities: Tensor, relations: Tensor, regularisation: float, narrow: torch.dtype
+    batch: ComplExBatch,
+    entities: Tensor,
+    relations: Tensor,
+    regularisation: float,
+    narrow: torch.dtype,
 ) -> Tensor:
     """Return cross-entropy and regularisation, means over the triples of the batch."""
     device = entities.device
     heads, kinds, owners, tails = (
-        torch.from_numpy(part).to(device) for part in (batch.heads, batch.kinds, batch.owners, batch.tails)
+        torch.from_numpy(part).to(device)
+        for part in (batch.heads, batch.kinds, batch.owners, batch.tails)
     )
     head, relation = entities[heads], relations[kinds]
     real, imaginary = head.chunk(2, dim=1)
@@ -158,7 +177,9 @@ def _loss(
     loss: Tensor = _GroupedCrossEntropy.apply(queries, candidates, owners, tails, narrow)  # type: ignore[no-untyped-call]
     if regularisation:
         counts = torch.bincount(owners, minlength=len(heads))
-        shared = ((_cubes(head) + _cubes(relation)) * counts).sum() + _cubes(candidates)[tails].sum()
+        shared = ((_cubes(head) + _cubes(relation)) * counts).sum() + _cubes(candidates)[
+            tails
+        ].sum()
         loss = loss + regularisation * shared / len(owners)
     return loss
 
@@ -176,7 +197,9 @@ class _GroupedCrossEntropy(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, queries: Tensor, candidates: Tensor, owners: Tensor, tails: Tensor, narrow: Any) -> Tensor:
+    def forward(
+        ctx: Any, queries: Tensor, candidates: Tensor, owners: Tensor, tails: Tensor, narrow: Any
+    ) -> Tensor:
         """Return the mean over triples.
 
         Args:
@@ -188,13 +211,15 @@ class _GroupedCrossEntropy(torch.autograd.Function):
             narrow: Type of the products.
         """
         left, right = queries.to(narrow), candidates.to(narrow)
-        chances = torch.softmax(left @ right.T, dim=1)
+        probabilities = torch.softmax(left @ right.T, dim=1)
         total = len(owners)
-        loss = -chances[owners, tails].float().clamp_min(1e-30).log().sum() / total
+        loss = -probabilities[owners, tails].float().clamp_min(1e-30).log().sum() / total
         weights = torch.bincount(owners, minlength=len(queries)).to(narrow) / total
-        chances *= weights[:, None]
-        chances.index_put_((owners, tails), chances.new_full((total,), -1 / total), accumulate=True)
-        ctx.save_for_backward(chances @ right, chances.T @ left)
+        probabilities *= weights[:, None]
+        probabilities.index_put_(
+            (owners, tails), probabilities.new_full((total,), -1 / total), accumulate=True
+        )
+        ctx.save_for_backward(probabilities @ right, probabilities.T @ left)
         return loss
 
     @staticmethod

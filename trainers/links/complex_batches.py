@@ -63,13 +63,22 @@ class ComplExBatches(EpochBatches[ComplExBatch, Ints]):
     """
 
     def __init__(
-        self, graph: KnowledgeGraph, *, steps: int, passes: int, queries: int, candidates: int, seed: int
+        self,
+        graph: KnowledgeGraph,
+        *,
+        steps: int,
+        passes: int,
+        queries: int,
+        candidates: int,
+        seed: int,
     ) -> None:
         if not graph.n_triples:
             raise TrainingError(f"{graph.source}: expected triples to learn from, found none")
         triples = KnownLinks(graph.triples, graph.n_entities, graph.n_relations).triples
         questions = triples[:, 0] * (2 * graph.n_relations) + triples[:, 1]
-        unique, self._starts, self._counts = np.unique(questions, return_index=True, return_counts=True)
+        unique, self._starts, self._counts = np.unique(
+            questions, return_index=True, return_counts=True
+        )
         self._heads, self._relations = np.divmod(unique, 2 * graph.n_relations)
         self._tails = triples[:, 2]
         self._entities, self._candidates, self._seed = graph.n_entities, candidates, seed

@@ -13,10 +13,22 @@ import transformers
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ontodex.encoders.cross_encoder import CrossEncoder, CrossEncoderSettings, Triple, load_classifier, tokens_of
+from ontodex.encoders.cross_encoder import (
+    CrossEncoder,
+    CrossEncoderSettings,
+    Triple,
+    load_classifier,
+    tokens_of,
+)
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import TrainingError, expect_number, expect_whole
-from ontodex.graph import KnowledgeGraph, TextSettings, both_directions, entity_texts, relation_texts
+from ontodex.graph import (
+    KnowledgeGraph,
+    TextSettings,
+    both_directions,
+    entity_texts,
+    relation_texts,
+)
 from ontodex.graph.known_links import KnownLinks
 from ontodex.trainers.checkpoints import clear_checkpoints, clear_model, expect_own
 from ontodex.trainers.epoch_batches import EpochBatches
@@ -94,7 +106,9 @@ def train_cross_encoder(
     questions = _Questions(graph, encoder.encode(names), steps, settings)
     trained = _Model(model, tokenizer, names, relation_texts(graph), reads.max_tokens)
     about = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
-    run = Run(folder, encoder.device, settings.seed, quiet).resumed({**about, "encoder": encoder.fingerprint})
+    run = Run(folder, encoder.device, settings.seed, quiet).resumed(
+        {**about, "encoder": encoder.fingerprint}
+    )
     groups = [{"params": list(trained.parameters()), "lr": settings.rate}]
     run_training(run, trained, questions, groups, save_every=settings.save_every)
     clear_model(folder)
@@ -108,7 +122,12 @@ class _Model(nn.Module):
     """Scores the tails of a batch of questions and returns the loss."""
 
     def __init__(
-        self, model: Any, tokenizer: Any, entities: Sequence[str], relations: Sequence[str], max_tokens: int
+        self,
+        model: Any,
+        tokenizer: Any,
+        entities: Sequence[str],
+        relations: Sequence[str],
+        max_tokens: int,
     ) -> None:
         super().__init__()
         self.model = model
@@ -137,7 +156,11 @@ class _Questions(EpochBatches[NDArray[np.int64], NDArray[np.int64]]):
     ALIKE = 16
 
     def __init__(
-        self, graph: KnowledgeGraph, vectors: NDArray[np.float32], steps: int, settings: CrossEncoderTraining
+        self,
+        graph: KnowledgeGraph,
+        vectors: NDArray[np.float32],
+        steps: int,
+        settings: CrossEncoderTraining,
     ) -> None:
         triples = both_directions(graph.triples, graph.n_relations)
         super().__init__(steps, per_epoch=max(1, len(triples) // settings.queries))
@@ -147,7 +170,9 @@ class _Questions(EpochBatches[NDArray[np.int64], NDArray[np.int64]]):
         self._starts = np.searchsorted(self._triples[:, 1], np.arange(2 * graph.n_relations + 1))
 
     def _batch(self, step: int, turn: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
-        asked = self._triples[order[turn * self.settings.queries : (turn + 1) * self.settings.queries]]
+        asked = self._triples[
+            order[turn * self.settings.queries : (turn + 1) * self.settings.queries]
+        ]
         rng = np.random.default_rng((self.settings.seed, 2, step))
         wrong = np.concatenate([self._same_relation(asked, rng), self._alike(asked, rng)], axis=1)
         heads, relations = asked[:, :1], asked[:, 1:2]
@@ -159,11 +184,15 @@ class _Questions(EpochBatches[NDArray[np.int64], NDArray[np.int64]]):
     def _draw_order(self, epoch: int) -> NDArray[np.int64]:
         return np.random.default_rng((self.settings.seed, 1, epoch)).permutation(len(self._triples))
 
-    def _same_relation(self, asked: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    def _same_relation(
+        self, asked: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
         """Draw tails that the relation has elsewhere: they are of the right kind."""
         count = -(-self.settings.negatives // 2)
         first, last = self._starts[asked[:, 1]], self._starts[asked[:, 1] + 1]
-        drawn: NDArray[np.int64] = self._triples[rng.integers(first[:, None], last[:, None], (len(asked), count)), 2]
+        drawn: NDArray[np.int64] = self._triples[
+            rng.integers(first[:, None], last[:, None], (len(asked), count)), 2
+        ]
         return drawn
 
     def _alike(self, asked: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
@@ -171,7 +200,9 @@ class _Questions(EpochBatches[NDArray[np.int64], NDArray[np.int64]]):
         count = self.settings.negatives // 2
         near = np.where(rng.random(len(asked)) < 0.5, asked[:, 0], asked[:, 2])
         scores = self._vectors[near] @ self._vectors.T
-        found = np.argpartition(-scores, min(self.ALIKE, scores.shape[1] - 1), axis=1)[:, : self.ALIKE]
+        found = np.argpartition(-scores, min(self.ALIKE, scores.shape[1] - 1), axis=1)[
+            :, : self.ALIKE
+        ]
         drawn: NDArray[np.int64] = np.take_along_axis(
             found, rng.integers(0, found.shape[1], (len(asked), count)), axis=1
         )

@@ -88,27 +88,43 @@ class _Batches:
         rng = np.random.default_rng((self._settings.seed, 2, step))
         most = self._settings.queries
         runs = rng.choice(len(self._starts), min(most, len(self._starts)), replace=False)
-        chosen = np.concatenate([np.arange(self._starts[run], self._ends[run]) for run in runs.tolist()])[:most]
-        return _Batch(self._heads[chosen], self._relations[chosen], self._wanted[chosen].astype(np.float32))
+        chosen = np.concatenate(
+            [np.arange(self._starts[run], self._ends[run]) for run in runs.tolist()]
+        )[:most]
+        return _Batch(
+            self._heads[chosen], self._relations[chosen], self._wanted[chosen].astype(np.float32)
+        )
 
 
 class _Model(nn.Module):
     """One minus the cosine of the network's query and the wanted one."""
 
     def __init__(
-        self, network: LinkNetwork, entities: NDArray[np.float16], relations: NDArray[np.float32], device: str
+        self,
+        network: LinkNetwork,
+        entities: NDArray[np.float16],
+        relations: NDArray[np.float32],
+        device: str,
     ) -> None:
         super().__init__()
         self.network = network
-        self._entities, self._relations, self._device = entities, torch.from_numpy(relations), device
+        self._entities, self._relations, self._device = (
+            entities,
+            torch.from_numpy(relations),
+            device,
+        )
 
     def forward(self, batch: _Batch) -> dict[str, Tensor]:
         """Return ``{"loss": loss}``, as transformers' Trainer expects."""
         heads = torch.from_numpy(self._entities[batch.heads].astype(np.float32)).to(self._device)
         relations, which = torch.unique(torch.from_numpy(batch.relations), return_inverse=True)
-        queries = self.network.queries(heads, self._relations[relations].to(self._device), which.to(self._device))
+        queries = self.network.queries(
+            heads, self._relations[relations].to(self._device), which.to(self._device)
+        )
         wanted = torch.from_numpy(batch.wanted).to(self._device)
-        return expect_finite(1 - nn.functional.cosine_similarity(queries.float(), wanted, dim=-1).mean())
+        return expect_finite(
+            1 - nn.functional.cosine_similarity(queries.float(), wanted, dim=-1).mean()
+        )
 
 
 def distil_hyper_cl(
@@ -152,13 +168,17 @@ def distil_hyper_cl(
     backward, asked = np.divmod(numbers, len(relations))
     together = [
         question_text(labels[row], relations[relation], backward=bool(inverse))
-        for row, relation, inverse in zip(drawn.tolist(), asked.tolist(), backward.tolist(), strict=True)
+        for row, relation, inverse in zip(
+            drawn.tolist(), asked.tolist(), backward.tolist(), strict=True
+        )
     ]
     wanted = encoder.encode(together)
     used, heads = np.unique(drawn, return_inverse=True)
     entities = encoder.encode([texts[row] for row in used.tolist()]).astype(np.float16)
     words = encoder.encode([*relations, *map(inverse_text, relations)])
-    beside = np.where(backward[:, None], TAIL * entities[heads].astype(np.float32), RELATION * words[numbers])
+    beside = np.where(
+        backward[:, None], TAIL * entities[heads].astype(np.float32), RELATION * words[numbers]
+    )
     wanted += beside - wanted.mean(axis=0)
     torch.manual_seed(settings.seed)
     network = make_network(HyperCLTraining(width=0).network(encoder.dim)).to(encoder.device)

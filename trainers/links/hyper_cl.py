@@ -24,7 +24,12 @@ from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_t
 from ontodex.trainers.checkpoints import clear_checkpoints, clear_model, expect_own
 from ontodex.trainers.links.batches import LinkBatches
 from ontodex.trainers.links.loss import LinkLoss
-from ontodex.trainers.links.models import BiEncoderLinkModel, FrozenLinkModel, LinkModel, TunedLinkModel
+from ontodex.trainers.links.models import (
+    BiEncoderLinkModel,
+    FrozenLinkModel,
+    LinkModel,
+    TunedLinkModel,
+)
 from ontodex.trainers.run import Run, run_training
 
 __all__ = ["HyperCLTraining", "train_hyper_cl"]
@@ -165,20 +170,30 @@ def train_hyper_cl(
     if network is not None and settings.pretrained:
         brought = HyperCL.in_the_box(encoder)
         if brought is not None and replace(network.settings, width=0) == brought.network.settings:
-            network.load_state_dict(brought.network.state_dict(), strict=False)  # all but the entity layer
+            network.load_state_dict(
+                brought.network.state_dict(), strict=False
+            )  # all but the entity layer
     loss = LinkLoss(settings.margin, settings.temperature)
     names, relations = entity_texts(graph, texts), relation_texts(graph)
     about = {"training": asdict(settings), "texts": asdict(texts), "graph": graph.fingerprint}
-    run = Run(folder, encoder.device, settings.seed, quiet).resumed({**about, "encoder": encoder.fingerprint})
+    run = Run(folder, encoder.device, settings.seed, quiet).resumed(
+        {**about, "encoder": encoder.fingerprint}
+    )
     frozen = settings.tune == "frozen"
     first = settings.steps if frozen else settings.start
     if network is not None and first and run.resume is None:
         vectors = encoder.encode(names) if embeddings is None else embeddings
         started = FrozenLinkModel(network, loss, vectors, encoder.encode(relations))
         drawn = LinkBatches(
-            graph, steps=first, queries=settings.queries, negatives=settings.negatives, seed=settings.seed
+            graph,
+            steps=first,
+            queries=settings.queries,
+            negatives=settings.negatives,
+            seed=settings.seed,
         )
-        run_training(run, started, drawn, [{"params": list(started.parameters()), "lr": settings.rate}])
+        run_training(
+            run, started, drawn, [{"params": list(started.parameters()), "lr": settings.rate}]
+        )
     towers: list[SentenceTransformer] = []
     if not frozen:
         count = settings.towers if network is None else 1
@@ -199,13 +214,24 @@ def train_hyper_cl(
         )
         named = list(model.named_parameters())
         groups = [
-            {"params": [weight for name, weight in named if "tower" not in name], "lr": settings.rate / 2},
-            {"params": [weight for name, weight in named if "tower" in name], "lr": settings.encoder_rate},
+            {
+                "params": [weight for name, weight in named if "tower" not in name],
+                "lr": settings.rate / 2,
+            },
+            {
+                "params": [weight for name, weight in named if "tower" in name],
+                "lr": settings.encoder_rate,
+            },
         ]
         run_training(run, model, batches, groups, save_every=settings.save_every)
     clear_model(folder)
     made = _saved(
-        folder, encoder, None if network is None else network.cpu(), towers, settings.max_tokens, asdict(texts)
+        folder,
+        encoder,
+        None if network is None else network.cpu(),
+        towers,
+        settings.max_tokens,
+        asdict(texts),
     )
     made.save(folder)
     clear_checkpoints(run.checkpoints)
@@ -227,7 +253,10 @@ def _saved(
             max_tokens, tower.max_seq_length or max_tokens
         )  # what it has not been trained on is not read later
         if network is None:
-            tower.tokenizer.model_input_names = ["input_ids", "attention_mask"]  # no token types: none in training
+            tower.tokenizer.model_input_names = [
+                "input_ids",
+                "attention_mask",
+            ]  # no token types: none in training
         tower.save(str(own), create_model_card=False)
     read = [TextEncoder(own, encoder.device) for _, own in zip(towers, folders, strict=False)]
     if network is None:

@@ -42,7 +42,9 @@ class LinkModel(nn.Module):
         """Return ``{"loss": loss}``, as transformers' Trainer expects."""
         entities = self.embed_entities(batch)
         scores = self.embed_queries(batch, entities) @ entities.T
-        tails, masked = (torch.from_numpy(array).to(scores.device) for array in (batch.tails, batch.masked))
+        tails, masked = (
+            torch.from_numpy(array).to(scores.device) for array in (batch.tails, batch.masked)
+        )
         return expect_finite(self.loss(scores, tails, masked))
 
 
@@ -61,7 +63,9 @@ class _TriEncoderLinkModel(LinkModel):
         """Project each head by its relation."""
         relations, which = torch.unique(torch.from_numpy(batch.relations), return_inverse=True)
         heads = entities[torch.from_numpy(batch.heads).to(entities.device)]
-        return self.network.queries(heads, self.embed_relations(relations), which.to(entities.device))
+        return self.network.queries(
+            heads, self.embed_relations(relations), which.to(entities.device)
+        )
 
 
 class FrozenLinkModel(_TriEncoderLinkModel):
@@ -75,7 +79,11 @@ class FrozenLinkModel(_TriEncoderLinkModel):
     """
 
     def __init__(
-        self, network: LinkNetwork, loss: LinkLoss, entities: NDArray[np.float32], relations: NDArray[np.float32]
+        self,
+        network: LinkNetwork,
+        loss: LinkLoss,
+        entities: NDArray[np.float32],
+        relations: NDArray[np.float32],
     ) -> None:
         super().__init__(network, loss)
         self._entities = entities
@@ -94,17 +102,23 @@ class FrozenLinkModel(_TriEncoderLinkModel):
 class _EntityTower(nn.Module):
     """Encodes the entities of batches; what the last batches encoded serves as further negatives."""
 
-    def __init__(self, encoder: SentenceTransformer, entities: Sequence[str], max_tokens: int) -> None:
+    def __init__(
+        self, encoder: SentenceTransformer, entities: Sequence[str], max_tokens: int
+    ) -> None:
         super().__init__()
         self.tower = TextTower(encoder)
         self._tokens = tokenise(encoder, entities, max_tokens)
         self._last_seen: Tensor
-        seen = torch.zeros(len(entities), encoder.get_embedding_dimension() or 0, dtype=torch.float16)
+        seen = torch.zeros(
+            len(entities), encoder.get_embedding_dimension() or 0, dtype=torch.float16
+        )
         self.register_buffer("_last_seen", seen)
 
     def forward(self, batch: LinkBatch) -> Tensor:
         """Encode the batch's own entities; take the further ones as they were last seen."""
-        fresh: Tensor = self.tower([self._tokens[row] for row in batch.entities[: batch.fresh].tolist()])
+        fresh: Tensor = self.tower(
+            [self._tokens[row] for row in batch.entities[: batch.fresh].tolist()]
+        )
         further = self._last_seen[batch.entities[batch.fresh :]].to(fresh)
         self._last_seen[batch.entities[: batch.fresh]] = fresh.detach().to(self._last_seen)
         return torch.cat([fresh, further])
@@ -142,7 +156,9 @@ class TunedLinkModel(_TriEncoderLinkModel):
 
     def embed_relations(self, relations: Tensor) -> Tensor:
         """Encode the relations' texts."""
-        vectors: Tensor = self._entities.tower([self._relation_tokens[number] for number in relations.tolist()])
+        vectors: Tensor = self._entities.tower(
+            [self._relation_tokens[number] for number in relations.tolist()]
+        )
         return vectors
 
 
@@ -181,7 +197,9 @@ class BiEncoderLinkModel(LinkModel):
         """Encode each head and its relation together, equal pairs once."""
         asked = np.stack([batch.entities[batch.heads], batch.relations], axis=1)
         unique, which = np.unique(asked, axis=0, return_inverse=True)
-        pairs = [(self._texts[head], self._relations[relation]) for head, relation in unique.tolist()]
+        pairs = [
+            (self._texts[head], self._relations[relation]) for head, relation in unique.tolist()
+        ]
         tower = self._entities.tower if self.query_tower is None else self.query_tower
         vectors: Tensor = tower(tokenise(tower.encoder, pairs, self._max_tokens))
         return vectors[torch.from_numpy(which.reshape(-1)).to(vectors.device)]

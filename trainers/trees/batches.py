@@ -84,7 +84,9 @@ class TokenisedSentences:
         parts: list[NDArray[np.int32]] = []
         cut = short = 0
         for start in range(0, len(texts), CHUNK):
-            for found in tokenizer.encode_batch_fast(list(texts[start : start + CHUNK]), add_special_tokens=False):
+            for found in tokenizer.encode_batch_fast(
+                list(texts[start : start + CHUNK]), add_special_tokens=False
+            ):
                 ids = found.ids
                 cut += len(ids) > max_tokens
                 short += len(ids) < 2
@@ -137,7 +139,9 @@ class SentenceBatches(EpochBatches[SentenceBatch, list[NDArray[np.int64]]]):
         seed: Seed of the order.
     """
 
-    def __init__(self, sentences: TokenisedSentences, *, epochs: float, batch: int, seed: int) -> None:
+    def __init__(
+        self, sentences: TokenisedSentences, *, epochs: float, batch: int, seed: int
+    ) -> None:
         per_epoch = max(1, round(len(sentences) / batch))
         super().__init__(steps=max(1, round(epochs * per_epoch)), per_epoch=per_epoch)
         self._sentences, self._seed = sentences, seed

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.self_strae import Tree
-from ontodex.graph import ScoredPairs
 from ontodex.trainers.correlation import pearson, spearman
+from ontodex.trainers.data.sts import ScoredPairs
 
 __all__ = ["evaluate_pairs", "tree_agreement"]
 
@@ -20,7 +20,9 @@ MOST_SPREAD = 2000
 """Texts among which uniformity is measured, at most: it compares every two."""
 
 
-def evaluate_pairs(encode: Callable[[Sequence[str]], NDArray[np.float32]], pairs: ScoredPairs) -> dict[str, float]:
+def evaluate_pairs(
+    encode: Callable[[Sequence[str]], NDArray[np.float32]], pairs: ScoredPairs
+) -> dict[str, float]:
     """Compare cosines with scores.
 
     Args:
@@ -38,7 +40,9 @@ def evaluate_pairs(encode: Callable[[Sequence[str]], NDArray[np.float32]], pairs
     ones, others = (vectors[[rows[text] for text in side]] for side in (pairs.ones, pairs.others))
     cosines = (ones * others).sum(axis=1)
     same = pairs.scores >= pairs.scores.min() + ALIKE * np.ptp(pairs.scores)
-    some = vectors[np.linspace(0, len(vectors) - 1, min(MOST_SPREAD, len(vectors))).astype(np.int64)]
+    some = vectors[
+        np.linspace(0, len(vectors) - 1, min(MOST_SPREAD, len(vectors))).astype(np.int64)
+    ]
     apart = (2 - 2 * some @ some.T)[np.triu_indices(len(some), 1)]
     found = {"pairs": float(len(pairs)), "alignment": float((2 - 2 * cosines[same]).mean())}
     if len(apart):

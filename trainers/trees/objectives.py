@@ -69,8 +69,15 @@ class TreeModel(nn.Module):
     ) -> None:
         super().__init__()
         size, dim, vocabulary = encoder.config.size, encoder.dim, encoder.config.vocabulary
-        self.encoder, self.objective, self.nodes, self.public_order = encoder, objective, nodes, public_order
-        self.multiplier = multiplier or (CONTEXT_MULTIPLIER if objective == "context" else PUBLIC_MULTIPLIER)
+        self.encoder, self.objective, self.nodes, self.public_order = (
+            encoder,
+            objective,
+            nodes,
+            public_order,
+        )
+        self.multiplier = multiplier or (
+            CONTEXT_MULTIPLIER if objective == "context" else PUBLIC_MULTIPLIER
+        )
         self.down = nn.Linear(size, 2 * size) if objective != "context" else None
         self.head = nn.Linear(dim, vocabulary) if objective in ("ce", "ceco", "strcse") else None
         weights, up = encoder.network, nn.Linear(2 * size, size)
@@ -91,7 +98,9 @@ class TreeModel(nn.Module):
         self.register_buffer("counted", counted, persistent=False)
         self.register_buffer("shares", shares, persistent=False)
         self.register_buffer("length", length, persistent=False)
-        self.register_buffer("drawn", (SUBSAMPLED / shares.clamp_min(1e-12)).sqrt().clamp(max=1.0), persistent=False)
+        self.register_buffer(
+            "drawn", (SUBSAMPLED / shares.clamp_min(1e-12)).sqrt().clamp(max=1.0), persistent=False
+        )
 
     @torch.no_grad()
     def fold(self) -> SelfStrAE:
@@ -124,13 +133,18 @@ class TreeModel(nn.Module):
         device = self.encoder.table.device
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(0)
-            found = torch.tensor([[float(value) for value in self._loss(batch)] for batch in batches]).sum(0)
+            found = torch.tensor(
+                [[float(value) for value in self._loss(batch)] for batch in batches]
+            ).sum(0)
         return 1 - float(found[0] / found[1])
 
     def _loss(self, batch: SentenceBatch) -> tuple[Tensor, float]:
         """Return the loss of a batch, and what it would be if nothing were learnt."""
         network, device = self.encoder.network, self.encoder.table.device
-        tokens, lengths = torch.from_numpy(batch.tokens).to(device), torch.from_numpy(batch.lengths).to(device)
+        tokens, lengths = (
+            torch.from_numpy(batch.tokens).to(device),
+            torch.from_numpy(batch.lengths).to(device),
+        )
         wide = nn.functional.embedding(tokens, network.table) * self.length[tokens][:, None]  # type: ignore[index]
         leaves = planes(wide, self.encoder.config.size)
         forest, _ = grow(leaves, lengths, network.weight, network.bias)
@@ -169,7 +183,9 @@ class TreeModel(nn.Module):
             self._compared(one, other, forest.owners[some], named[some])
             for one, other, some in zip(ones, others, rows, strict=True)
         ]
-        return torch.stack([loss for loss, _ in found]).sum(), sum(chance for _, chance in found)
+        return torch.stack([loss for loss, _ in found]).sum(), sum(
+            probability for _, probability in found
+        )
 
     def _views(self, leaves: Tensor, tokens: Tensor, forest: Forest) -> tuple[Tensor, float]:
         """Predict the tokens from two passes down the same trees, and contrast the inner nodes of one with the other's."""
@@ -177,7 +193,9 @@ class TreeModel(nn.Module):
         predicted = [self._predicted(down, tokens) for down in downs]
         inner = self._contrasted(downs[0], downs[1], forest.tokens + self._any(len(forest.left)))
         found = [*predicted, inner]
-        return torch.stack([loss for loss, _ in found]).sum(), sum(chance for _, chance in found)
+        return torch.stack([loss for loss, _ in found]).sum(), sum(
+            probability for _, probability in found
+        )
 
     def _passed(self, leaves: Tensor, forest: Forest) -> tuple[Tensor, Tensor]:
         """Return all nodes' vectors on the way up, and on the way down."""
@@ -185,7 +203,9 @@ class TreeModel(nn.Module):
         assert down is not None
         size, _, channels = leaves.shape
         keep = self._kept((size, len(forest.left), channels), leaves)
-        up = compose(self._dropped(leaves, LEAF_DROPOUT), network.weight, network.bias, forest, keep)
+        up = compose(
+            self._dropped(leaves, LEAF_DROPOUT), network.weight, network.bias, forest, keep
+        )
         keep = self._kept((size, 2 * len(forest.left), channels), leaves)
         roots = up.index_select(1, forest.roots)
         made = decompose(roots, down.weight, down.bias, forest, keep, public=self.public_order)
@@ -216,37 +236,55 @@ class TreeModel(nn.Module):
         ones, others = (_units(planes.index_select(1, rows)) for planes in (one, other))
         return _contrast(ones, others, self.multiplier), math.log(max(len(rows), 2))
 
-    def _compared(self, ones: Tensor, others: Tensor, owners: Tensor, named: Tensor) -> tuple[Tensor, float]:
+    def _compared(
+        self, ones: Tensor, others: Tensor, owners: Tensor, named: Tensor
+    ) -> tuple[Tensor, float]:
         """Contrast unit vectors with each other in chunks, but those of one text, or of one token."""
-        losses, chances = [ones.sum() * 0], [0.0]
+        losses, probabilities = [ones.sum() * 0], [0.0]
         for one, other, owner, name in zip(
             *(torch.split(every, CHUNK) for every in (ones, others, owners, named)), strict=True
         ):
-            with torch.autocast(one.device.type, torch.bfloat16, enabled=has_bfloat16(one.device.type)):
+            with torch.autocast(
+                one.device.type, torch.bfloat16, enabled=has_bfloat16(one.device.type)
+            ):
                 cosines = one @ other.T
             false = (owner[:, None] == owner) | (name[:, None] == name)
-            logits = (cosines.float() * self.multiplier).masked_fill(false.fill_diagonal_(False), -torch.inf)
+            logits = (cosines.float() * self.multiplier).masked_fill(
+                false.fill_diagonal_(False), -torch.inf
+            )
             target = torch.arange(len(one), device=one.device)
-            both = [nn.functional.cross_entropy(side, target, reduction="sum") for side in (logits, logits.T)]
+            both = [
+                nn.functional.cross_entropy(side, target, reduction="sum")
+                for side in (logits, logits.T)
+            ]
             losses.append((both[0] + both[1]) / 2)
-            chances.append(float((~false).sum(1).log().sum()))
-        return torch.stack(losses).sum() / max(len(ones), 1), sum(chances) / max(len(ones), 1)
+            probabilities.append(float((~false).sum(1).log().sum()))
+        return torch.stack(losses).sum() / max(len(ones), 1), sum(probabilities) / max(len(ones), 1)
 
     def _predicted(self, down: Tensor, tokens: Tensor) -> tuple[Tensor, float]:
         """Predict tokens from the vectors that came down to them: cross entropy over the vocabulary."""
         assert self.head is not None
         rows = self._any(len(tokens))
         if self.nodes:
-            rows = rows[: max(1, self.nodes // 16)]  # so that the vocabulary costs about what the nodes do
+            rows = rows[
+                : max(1, self.nodes // 16)
+            ]  # so that the vocabulary costs about what the nodes do
         losses = [
-            checkpoint(self._token_loss, vectors(down.index_select(1, part)), tokens[part], use_reentrant=False)
+            checkpoint(
+                self._token_loss,
+                vectors(down.index_select(1, part)),
+                tokens[part],
+                use_reentrant=False,
+            )
             for part in torch.split(rows, CHUNK)
         ]
         return torch.stack(losses).sum() / len(rows), math.log(self.head.out_features)
 
     def _token_loss(self, found: Tensor, tokens: Tensor) -> Tensor:
         assert self.head is not None
-        with torch.autocast(found.device.type, torch.bfloat16, enabled=has_bfloat16(found.device.type)):
+        with torch.autocast(
+            found.device.type, torch.bfloat16, enabled=has_bfloat16(found.device.type)
+        ):
             logits = self.head(found)
         return nn.functional.cross_entropy(logits.float(), tokens, reduction="sum")
 
@@ -275,9 +313,13 @@ def _contrast(ones: Tensor, others: Tensor, multiplier: float) -> Tensor:
     columns = torch.zeros(len(others), device=ones.device)
     rows = torch.zeros((), device=ones.device)
     for block in torch.split(ones, CHUNK):
-        of_rows, of_columns = checkpoint(_exponentials, block, others, multiplier, use_reentrant=False)
+        of_rows, of_columns = checkpoint(
+            _exponentials, block, others, multiplier, use_reentrant=False
+        )
         rows, columns = rows + of_rows.log().sum(), columns + of_columns
-    return (rows + columns.log().sum()) / (2 * len(ones)) - (ones * others).sum(1).mean() * multiplier
+    return (rows + columns.log().sum()) / (2 * len(ones)) - (ones * others).sum(
+        1
+    ).mean() * multiplier
 
 
 def _exponentials(block: Tensor, others: Tensor, multiplier: float) -> tuple[Tensor, Tensor]:

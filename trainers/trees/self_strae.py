@@ -83,7 +83,17 @@ class SelfStrAETraining:
     def __post_init__(self) -> None:
         expect_choice("objective", self.objective, OBJECTIVES)
         expect_choice("start", self.start, STARTS)
-        expect_whole(self, channels=1, size=1, vocabulary=0, nodes=0, batch=2, max_tokens=2, evaluations=1, seed=0)
+        expect_whole(
+            self,
+            channels=1,
+            size=1,
+            vocabulary=0,
+            nodes=0,
+            batch=2,
+            max_tokens=2,
+            evaluations=1,
+            seed=0,
+        )
         expect_number(self, "epochs")
         expect_number(self, "multiplier", "rate", zero=True)
 
@@ -140,9 +150,13 @@ def train_self_strae(
         _report(sentences)
     order = np.random.default_rng((settings.seed, 22)).permutation(len(sentences))
     by_length = order[:held_out][np.argsort(sentences.lengths[order[:held_out]], kind="stable")]
-    valid = [sentences.batch(rows) for rows in np.array_split(by_length, -(-held_out // settings.batch))]
+    valid = [
+        sentences.batch(rows) for rows in np.array_split(by_length, -(-held_out // settings.batch))
+    ]
     train = sentences.part(np.sort(order[held_out:]))
-    batches = SentenceBatches(train, epochs=settings.epochs, batch=settings.batch, seed=settings.seed)
+    batches = SentenceBatches(
+        train, epochs=settings.epochs, batch=settings.batch, seed=settings.seed
+    )
     torch.manual_seed(settings.seed)
     encoder = SelfStrAE(tokenizer, settings.channels, settings.size, settings.max_tokens)
     vocabulary = tokenizer.get_vocab_size()
@@ -150,7 +164,9 @@ def train_self_strae(
         encoder,
         torch.from_numpy(sentences.shares(vocabulary)).float(),
         objective=settings.objective,
-        counted=counted_vectors(train, vocabulary, encoder.dim, settings.seed) if settings.start == "counts" else None,
+        counted=counted_vectors(train, vocabulary, encoder.dim, settings.seed)
+        if settings.start == "counts"
+        else None,
         multiplier=settings.multiplier,
         nodes=settings.nodes,
         public_order=settings.public_order,

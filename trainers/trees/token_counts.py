@@ -38,7 +38,9 @@ COMMON = 40
 """One direction of so many is common to all tokens rather than telling them apart."""
 
 
-def counted_vectors(sentences: TokenisedSentences, vocabulary: int, dimension: int, seed: int) -> Tensor:
+def counted_vectors(
+    sentences: TokenisedSentences, vocabulary: int, dimension: int, seed: int
+) -> Tensor:
     """Factorise how much more often than by chance tokens stand near each other.
 
     The left singular vectors of the positive pointwise mutual information of tokens and neighbours, each row of length 1
@@ -58,7 +60,9 @@ def counted_vectors(sentences: TokenisedSentences, vocabulary: int, dimension: i
     made = random.normal(0, NOISE, (vocabulary, dimension))
     if counts.nnz:
         directions = max(1, min(dimension, vocabulary // TOKENS_EACH))
-        left, _, _ = randomized_svd(_information(counts), directions, n_iter=PASSES, random_state=seed)
+        left, _, _ = randomized_svd(
+            _information(counts), directions, n_iter=PASSES, random_state=seed
+        )
         made[:, :directions] += left * vocabulary**0.5
     vectors = torch.from_numpy(made.astype(np.float32))
     return nn.functional.normalize(vectors, dim=1)
@@ -86,11 +90,16 @@ def without_common(vectors: Tensor, weights: Tensor) -> Tensor:
     return turned
 
 
-def _near(sentences: TokenisedSentences, vocabulary: int, random: np.random.Generator) -> sparse.csr_array:
+def _near(
+    sentences: TokenisedSentences, vocabulary: int, random: np.random.Generator
+) -> sparse.csr_array:
     """Count pairs of tokens that are near each other."""
     order = random.permutation(len(sentences))
     rows = order[: max(1, int(np.searchsorted(sentences.lengths[order].cumsum(), MOST_TOKENS)))]
-    tokens, owners = sentences.tokens_of(rows), np.repeat(np.arange(len(rows)), sentences.lengths[rows])
+    tokens, owners = (
+        sentences.tokens_of(rows),
+        np.repeat(np.arange(len(rows)), sentences.lengths[rows]),
+    )
     shares = np.bincount(tokens, minlength=vocabulary) / max(len(tokens), 1)
     kept = random.random(len(tokens)) ** 2 * shares[tokens] < OFTEN / vocabulary
     tokens, owners = tokens[kept], owners[kept]
@@ -98,7 +107,9 @@ def _near(sentences: TokenisedSentences, vocabulary: int, random: np.random.Gene
     for step in range(1, WINDOW + 1):
         together = owners[:-step] == owners[step:]
         pairs = tokens[:-step][together], tokens[step:][together]
-        found += sparse.coo_array((np.ones(len(pairs[0]), np.float32), pairs), shape=found.shape).tocsr()
+        found += sparse.coo_array(
+            (np.ones(len(pairs[0]), np.float32), pairs), shape=found.shape
+        ).tocsr()
     return sparse.csr_array(found + found.T)
 
 
@@ -106,7 +117,9 @@ def _information(counts: sparse.csr_array) -> sparse.csr_array:
     """Return the positive pointwise mutual information."""
     pairs, totals = counts.tocoo(), counts.sum(axis=1)
     rows, columns = pairs.coords
-    chances = totals**SMOOTHING / (totals**SMOOTHING).sum()
-    found = np.log(pairs.data / (totals[rows] * chances[columns]))
+    probabilities = totals**SMOOTHING / (totals**SMOOTHING).sum()
+    found = np.log(pairs.data / (totals[rows] * probabilities[columns]))
     above = found > 0
-    return sparse.csr_array((found[above].astype(np.float32), (rows[above], columns[above])), shape=counts.shape)
+    return sparse.csr_array(
+        (found[above].astype(np.float32), (rows[above], columns[above])), shape=counts.shape
+    )

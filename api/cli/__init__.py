@@ -1,0 +1,5 @@
+"""The command line: ``ontodex`` and ``python -m ontodex``."""
+
+from ontodex.cli.app import main
+
+__all__ = ["main"]

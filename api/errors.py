@@ -1,0 +1,221 @@
+"""Every error that ontodex raises on purpose.
+
+::
+
+    OntodexError
+    ├── GraphError             what a graph says cannot be
+    │   ├── ReadError          a source could not be read (file, line, what was expected)
+    │   └── CycleError         a hierarchy runs in a circle (the circle is listed)
+    ├── LookupFailed           a name could not be resolved
+    │   ├── UnknownEntity      no such entity (nearest names are offered)
+    │   └── UnknownRelation    no such relation (nearest names are offered)
+    ├── SettingsError          an argument or a setting makes no sense (also a ValueError)
+    ├── EncoderError           an encoder cannot be found, loaded or used
+    ├── TrainingError          a training run cannot start or go on
+    └── IndexFailure           an index on disk cannot be used
+        ├── IndexDamaged       a file or blob is not what the manifest says
+        ├── IndexMismatch      an index, its encoders and what is asked of it contradict each other
+        └── IndexLocked        another process is writing the index
+
+A message says what was expected, what was found, where, and what to do.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+__all__ = [
+    "CycleError",
+    "EncoderError",
+    "GraphError",
+    "IndexDamaged",
+    "IndexFailure",
+    "IndexLocked",
+    "IndexMismatch",
+    "LookupFailed",
+    "OntodexError",
+    "ReadError",
+    "SettingsError",
+    "TrainingError",
+    "UnknownEntity",
+    "UnknownRelation",
+    "expect_choice",
+    "expect_count",
+    "expect_number",
+    "expect_whole",
+    "nearest",
+    "settings_from",
+]
+
+T = TypeVar("T")
+
+
+class OntodexError(Exception):
+    """Base of all errors raised by ontodex."""
+
+
+class GraphError(OntodexError):
+    """What a graph says cannot be."""
+
+
+class ReadError(GraphError):
+    """A source could not be read.
+
+    Args:
+        message: What was expected, what was found, and what to do.
+        source: File or object that was read.
+        line: Line number, counted from 1, when it is known.
+    """
+
+    def __init__(self, message: str, source: str = "", line: int | None = None) -> None:
+        self.source = source
+        self.line = line
+        where = source if line is None else f"{source}:{line}"
+        super().__init__(f"{where}: {message}" if where else message)
+
+
+class CycleError(GraphError):
+    """A hierarchy runs in a circle; ``cycle`` lists the entities on it."""
+
+    def __init__(self, cycle: Iterable[str]) -> None:
+        self.cycle = tuple(cycle)
+        super().__init__(
+            "expected a hierarchy without cycles, found "
+            + " -> ".join(self.cycle)
+            + "; remove one of these links"
+        )
+
+
+class LookupFailed(OntodexError):
+    """A name could not be resolved."""
+
+
+class UnknownEntity(LookupFailed):
+    """No entity has this id, label or synonym."""
+
+
+class UnknownRelation(LookupFailed):
+    """No relation has this id or label."""
+
+
+class SettingsError(OntodexError, ValueError):
+    """An argument or a setting makes no sense."""
+
+
+class EncoderError(OntodexError):
+    """An encoder cannot be found, loaded or used."""
+
+
+class TrainingError(OntodexError):
+    """A training run cannot start or go on."""
+
+
+class IndexFailure(OntodexError):
+    """An index on disk cannot be used."""
+
+
+class IndexDamaged(IndexFailure):
+    """A file or blob of an index is not what its manifest says."""
+
+
+class IndexMismatch(IndexFailure):
+    """An index, its encoders and what is asked of it contradict each other."""
+
+
+class IndexLocked(IndexFailure):
+    """Another process is writing the index."""
+
+
+def nearest(name: str, known: Iterable[str], n: int = 3) -> str:
+    """Return a hint that names what is nearest to ``name``, or an empty string.
+
+    >>> nearest("hed", ["head", "tail"])
+    "; did you mean 'head'?"
+    """
+    matches = difflib.get_close_matches(name, list(known), n=n, cutoff=0.6)
+    return f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
+
+
+def expect_choice(name: str, found: object, choices: Iterable[str]) -> None:
+    """Refuse what is none of ``choices``; the message names the nearest.
+
+    >>> expect_choice("tune", "ful", ("frozen", "full"))
+    Traceback (most recent call last):
+    ontodex.errors.SettingsError: tune: expected one of frozen, full, found 'ful'; did you mean 'full'?
+    """
+    known = tuple(choices)
+    if found not in known:
+        raise SettingsError(
+            f"{name}: expected one of {', '.join(known)}, found {found!r}{nearest(str(found), known)}"
+        )
+
+
+def expect_count(name: str, found: object, lowest: int = 0) -> None:
+    """Refuse what is no whole number of at least so much.
+
+    >>> expect_count("k", "3", 1)
+    Traceback (most recent call last):
+    ontodex.errors.SettingsError: k: expected a whole number of at least 1, found '3'
+    """
+    if not isinstance(found, int) or found < lowest:
+        raise SettingsError(
+            f"{name}: expected a whole number of at least {lowest}, found {found!r}"
+        )
+
+
+def expect_whole(settings: object, **least: int) -> None:
+    """Refuse settings in which a named field is no whole number of at least so much.
+
+    >>> expect_whole(slice(0), stop=1)
+    Traceback (most recent call last):
+    ontodex.errors.SettingsError: stop: expected a whole number of at least 1, found 0
+    """
+    for name, lowest in least.items():
+        expect_count(name, getattr(settings, name), lowest)
+
+
+def expect_number(settings: object, *names: str, zero: bool = False) -> None:
+    """Refuse settings in which a named field is no finite number above 0, or of at least 0 with ``zero``.
+
+    >>> expect_number(slice(-0.5), "stop")
+    Traceback (most recent call last):
+    ontodex.errors.SettingsError: stop: expected a number above 0, found -0.5
+    """
+    for name in names:
+        found = getattr(settings, name)
+        if (
+            not isinstance(found, int | float)
+            or not math.isfinite(found)
+            or found < 0
+            or (found == 0 and not zero)
+        ):
+            raise SettingsError(
+                f"{name}: expected a number {'of at least' if zero else 'above'} 0, found {found!r}"
+            )
+
+
+def settings_from(cls: type[T], values: Mapping[str, Any], where: str) -> T:
+    """Make the frozen dataclass ``cls`` from ``values``; an unknown key is an error that names the nearest.
+
+    Args:
+        cls: A dataclass.
+        values: Field names and values, as read from JSON.
+        where: The file or argument that they came from, for the message.
+
+    Raises:
+        SettingsError: If a key is no field of ``cls``, or a field without default is missing.
+    """
+    fields = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    for key in values:
+        if key not in fields:
+            raise SettingsError(
+                f"{where}: unknown setting {key!r}{nearest(key, fields)}; known: {', '.join(fields)}"
+            )
+    try:
+        return cls(**values)
+    except TypeError as error:
+        raise SettingsError(f"{where}: {error}") from None

@@ -1,0 +1,267 @@
+"""What a text entails and what entails it, sentence by sentence, by the GaussCSE encoder of an index."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.engine.answers import Rows, answered, checked, no_rows, own_row
+from ontodex.engine.known import CHOICES
+from ontodex.engine.resolve import ResolvedTerm, expect_pairs, resolve_entities
+from ontodex.engine.results.hits import Hit, Hits
+from ontodex.engine.results.verdicts import Direction, Verdict
+from ontodex.engine.search.gaussian_space import GaussianSpace
+from ontodex.engine.search.topk import Found, Searcher
+from ontodex.engine.similarity import fetched, top_per_owner
+from ontodex.errors import expect_choice
+from ontodex.geometry.entailment import Entailment
+from ontodex.geometry.gaussian import similarity
+from ontodex.geometry.vectors import Vectors
+from ontodex.graph import EntitySentences, Hierarchy, KnowledgeGraph, sentences
+from ontodex.graph.arrays import runs
+from ontodex.graph.text import in_words
+from ontodex.scoring.name_similarity import NameSimilarity
+from ontodex.storage.index import Index
+from ontodex.storage.space_names import GAUSS
+
+__all__ = ["Entailments"]
+
+Gaussians = NDArray[np.floating]
+Said = tuple[ResolvedTerm, Gaussians]
+"""An entity or a text, and a Gaussian of each sentence that it says."""
+
+METHODS = {
+    "scaled": "GaussCSE: similarity 1 / (1 + KL/d) of hypothesis to premise",
+    "paper": "GaussCSE: similarity 1 / (1 + KL) of hypothesis to premise",
+    "per-dimension": "GaussCSE: mean over the dimensions of 1 / (1 + KL), of hypothesis to premise",
+}
+
+OVERFETCH, LEAST_FETCH = 10, 200
+"""Where no inner product ranks as the similarity does, so many times k sentences, and at least so many, are scored."""
+
+
+class Entailments:
+    """Ranks what follows; what each question means is said at :class:`~ontodex.engine.engine.Engine`.
+
+    Args:
+        graph: What is known.
+        said: The sentences of its entities.
+        vectors: A Gaussian of each sentence, of shape (sentences, 2d).
+        rule: Turns similarities into probabilities.
+        form: The similarity, one of :data:`~ontodex.geometry.gaussian.SIMILARITIES`.
+        hierarchy: The asserted hierarchy, ``None`` if there is none: what is above an entity is known to follow from it.
+        encode: Makes Gaussians of texts.
+        device: Where vectors are searched.
+        names: Finds the name that free text is spelt like.
+    """
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        said: EntitySentences,
+        vectors: Vectors,
+        rule: Entailment,
+        form: str,
+        *,
+        hierarchy: Hierarchy | None,
+        encode: Callable[[list[str]], Gaussians],
+        device: str = "cpu",
+        names: NameSimilarity | None = None,
+    ) -> None:
+        self.graph, self.said, self.vectors = graph, said, vectors
+        self.rule, self.form = rule, form
+        self.hierarchy = hierarchy
+        self.device = device
+        self._encode = encode
+        self._names = names
+
+    @classmethod
+    def of(cls, index: Index, hierarchy: Hierarchy | None) -> Entailments:
+        """Rank by the GaussCSE encoder of an index.
+
+        Args:
+            index: An opened index.
+            hierarchy: The hierarchy of its graph, ``None`` if there is none.
+
+        Raises:
+            IndexMismatch: If the index was built without one.
+        """
+        about = index.stated(GAUSS)
+        return cls(
+            index.graph,
+            index.said(GAUSS),
+            index.vectors(GAUSS),
+            index.entailment_rule,
+            about["similarity"],
+            hierarchy=hierarchy,
+            encode=lambda texts: np.asarray(index.gauss_encoder.encode(texts)),
+            device=index.device,
+            names=index.name_similarity,
+        )
+
+    @cached_property
+    def hypotheses(self) -> Searcher:
+        """Searches all sentences as hypotheses."""
+        space = GaussianSpace(self.vectors, "left")
+        return Searcher(space.lifted, self.device, space=space)
+
+    @cached_property
+    def premises(self) -> Searcher:
+        """Searches all sentences as premises."""
+        space = GaussianSpace(self.vectors, "right")
+        return Searcher(space.lifted, self.device, space=space)
+
+    def ranked(self, question: str, texts: Sequence[str], k: int, known: str) -> list[Hits]:
+        """Rank what each text entails (``"entailed_by"``), or what entails it (``"entailing"``)."""
+        expect_choice("known", known, CHOICES)
+        k = checked(k)
+        start = time.perf_counter()
+        read = resolve_entities(self.graph, texts, names=self._names)
+        asked = self._gaussians(read)
+        if question == "entailing":
+            asked = [_as_hypothesis(*said) for said in zip(read, asked, strict=True)]
+        asserted = [self._asserted(question, one.row) for one in read]
+        found = [(no_rows(), np.zeros(0))] * len(read)
+        if known == "only":
+            for at, (queries, rows) in enumerate(zip(asked, asserted, strict=True)):
+                found[at] = self._scored(question, queries, self._sentences_of(rows), k)
+        else:
+            refused = [
+                np.concatenate([own_row(one), rows if known == "exclude" else no_rows()])
+                for one, rows in zip(read, asserted, strict=True)
+            ]
+            found = self._best(question, asked, [self._sentences_of(rows) for rows in refused], k)
+        answers = [
+            (self._hits(rows, scores, marked), {"text": one.resolution}, METHODS[self.form])
+            for one, (rows, scores), marked in zip(read, found, asserted, strict=True)
+        ]
+        return answered(self.graph, question, answers, start)
+
+    def verdicts(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
+        """Judge whether each premise entails its hypothesis."""
+        return [self._verdict(*pair) for pair in self._read_pairs(pairs)]
+
+    def directions(self, pairs: Sequence[tuple[str, str]]) -> list[Direction]:
+        """Judge both directions of each pair."""
+        return [
+            Direction(self._verdict(one, other), self._verdict(other, one))
+            for one, other in self._read_pairs(pairs)
+        ]
+
+    def _read_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Said, Said]]:
+        """Read pairs, and return what each side says; all texts are encoded together."""
+        read = resolve_entities(
+            self.graph, [text for pair in expect_pairs(pairs) for text in pair], names=self._names
+        )
+        said = list(zip(read, self._gaussians(read), strict=True))
+        return list(zip(said[::2], said[1::2], strict=True))
+
+    def _verdict(self, premise: Said, hypothesis: Said) -> Verdict:
+        (one, ours), (two, theirs) = premise, (hypothesis[0], _as_hypothesis(*hypothesis))
+        wide = theirs.astype(np.float64)[:, None], ours.astype(np.float64)[None]
+        score = float(similarity(wide[0], wide[1], self.form).max(axis=1).min())
+        probability = float(self.rule.probability(score))
+        known = two.row is not None and two.row in self._asserted("entailed_by", one.row)
+        return Verdict(
+            one.resolution, two.resolution, score, probability, score > self.rule.threshold, known
+        )
+
+    def _gaussians(self, entities: Sequence[ResolvedTerm]) -> list[Gaussians]:
+        """Return the Gaussians of what each entity or text says, a sentence each."""
+        texts = [
+            [] if one.row is not None else sentences(one.words) or [one.words] for one in entities
+        ]
+        flat = [text for own in texts for text in own]
+        encoded = self._encode(flat) if flat else np.zeros((0, self.vectors.dim))
+        ends = np.cumsum([0, *map(len, texts)]).tolist()
+        return [
+            encoded[ends[at] : ends[at + 1]]
+            if one.row is None
+            else self.vectors[self._sentences_of(np.array([one.row], dtype=np.int64))]
+            for at, one in enumerate(entities)
+        ]
+
+    def _sentences_of(self, entities: Rows) -> Rows:
+        """Return the sentences of some entities, in the order of the entities."""
+        owners = self.said.owners
+        starts, ends = (np.searchsorted(owners, entities, side=side) for side in ("left", "right"))
+        return runs(starts, ends - starts)[1]
+
+    def _asserted(self, question: str, row: int | None) -> Rows:
+        if row is None or self.hierarchy is None:
+            return no_rows()
+        found = (
+            self.hierarchy.ancestors(row)
+            if question == "entailed_by"
+            else self.hierarchy.descendants(row)
+        )
+        return found.astype(np.int64)
+
+    def _best(
+        self, question: str, asked: Sequence[Gaussians], refused: Sequence[Rows], k: int
+    ) -> Found:
+        """Return the best sentence of each of the best k entities, for each question."""
+        searcher = self.hypotheses if question == "entailed_by" else self.premises
+        queries = np.concatenate([*asked, np.zeros((0, self.vectors.dim))]).astype(np.float32)
+        counts = [len(own) for own in asked]
+        left_out = [rows for rows, count in zip(refused, counts, strict=True) for _ in range(count)]
+        fetch = max(LEAST_FETCH, OVERFETCH * k) if self.form == "per-dimension" else 2 * k
+        found = fetched(searcher, queries, self.said.owners, k, fetch=fetch, left_out=left_out)
+        ends = np.cumsum([0, *counts])
+        return [
+            self._scored(
+                question,
+                own,
+                np.unique(np.concatenate([rows for rows, _ in found[ends[at] : ends[at + 1]]])),
+                k,
+            )
+            for at, own in enumerate(asked)
+        ]
+
+    def _scored(
+        self, question: str, queries: Gaussians, rows: Rows, k: int
+    ) -> tuple[Rows, NDArray[np.float64]]:
+        """Score sentences by the best of some queries; return the best sentence of each of the best k entities."""
+        items, wide = self.vectors[rows].astype(np.float64), queries.astype(np.float64)
+        scores = np.full(len(rows), -np.inf)
+        for query in wide:
+            hypothesis, premise = (items, query) if question == "entailed_by" else (query, items)
+            scores = np.maximum(scores, similarity(hypothesis, premise, self.form))
+        order = np.lexsort((rows, -scores))
+        rows, scores = rows[order], scores[order]
+        kept = top_per_owner(rows, self.said.owners, k)
+        return rows[kept], scores[kept]
+
+    def _hits(self, rows: Rows, scores: NDArray[np.float64], known: Rows) -> tuple[Hit, ...]:
+        owners = self.said.owners[rows]
+        marked, probabilities = (
+            np.isin(owners, known).tolist(),
+            self.rule.probability(scores).tolist(),
+        )
+        columns = zip(
+            rows.tolist(), owners.tolist(), scores.tolist(), marked, probabilities, strict=True
+        )
+        return tuple(
+            Hit(
+                self.graph.ids[owner],
+                self.graph.labels[owner],
+                score,
+                mark,
+                probability,
+                self.said.texts[row],
+            )
+            for row, owner, score, mark, probability in columns
+        )
+
+
+def _as_hypothesis(one: ResolvedTerm, said: Gaussians) -> Gaussians:
+    """Return what is asked for as a hypothesis: of an entity the sentences of its label alone, which come first."""
+    return (
+        said
+        if one.row is None
+        else said[: max(1, len(set(sentences(in_words(one.resolution.label)))))]
+    )

@@ -1,0 +1,83 @@
+"""A matrix of vectors, in memory or mapped from a file, in one or more pieces."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.errors import IndexMismatch
+
+__all__ = ["SHARD_BYTES", "Vectors", "release"]
+
+SHARD_BYTES = 32 * 1024 * 1024
+"""Largest size of a block of vectors: what a build holds in memory at once."""
+
+
+class Vectors:
+    """All vectors of a space, read-only, ``float32`` of shape (n, dim), in one or more pieces.
+
+    Args:
+        shards: Pieces in row order, each of shape (rows, dim).
+
+    Example:
+        >>> vectors = Vectors([np.eye(2, dtype=np.float32), np.ones((1, 2), dtype=np.float32)])
+        >>> vectors[np.array([2, 0])].tolist()
+        [[1.0, 1.0], [1.0, 0.0]]
+    """
+
+    def __init__(self, shards: Sequence[NDArray[np.float32]]) -> None:
+        self.shards = list(shards)
+        self.starts = np.cumsum([0, *(len(shard) for shard in self.shards)])
+        self.dim = int(self.shards[0].shape[1])
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def __getitem__(self, rows: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Return copies of the given rows, of shape (*rows.shape, dim)."""
+        if len(self.shards) == 1:
+            return np.asarray(self.shards[0][rows])
+        wanted = np.asarray(rows)
+        found = np.empty((*wanted.shape, self.dim), dtype=np.float32)
+        owner = np.searchsorted(self.starts, wanted, side="right") - 1
+        for number in np.unique(owner):
+            here = owner == number
+            found[here] = self.shards[number][wanted[here] - self.starts[number]]
+        return found
+
+    def first(self, dim: int) -> Vectors:
+        """Return the first ``dim`` numbers of every vector, without a copy.
+
+        Raises:
+            IndexMismatch: If there are not as many.
+        """
+        if dim > self.dim:
+            raise IndexMismatch(
+                f"expected vectors of at least {dim} dimensions, found {self.dim}; build the index anew"
+            )
+        return self if dim == self.dim else Vectors([shard[:, :dim] for shard in self.shards])
+
+    def blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        """Yield (first row, vectors) in pieces of at most :data:`SHARD_BYTES`."""
+        step = max(1, SHARD_BYTES // (4 * self.dim))
+        for first, shard in zip(self.starts[:-1].tolist(), self.shards, strict=True):
+            for start in range(0, len(shard), step):
+                yield first + start, shard[start : start + step]
+                release(shard)
+
+
+def release(vectors: NDArray[np.float32]) -> None:
+    """Let the pages of a mapped file go: they stay in the file, and come back when they are looked at.
+
+    Does nothing to other arrays, to a map that keeps its changes to itself, and where the system cannot.
+    """
+    pages = getattr(vectors, "_mmap", None)
+    if (
+        isinstance(pages, mmap.mmap)
+        and getattr(vectors, "mode", "c") != "c"
+        and hasattr(mmap, "MADV_DONTNEED")
+    ):
+        pages.madvise(mmap.MADV_DONTNEED)

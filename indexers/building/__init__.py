@@ -1,1 +1,0 @@
-"""The making of a generation: what is encoded, trained, fitted and written."""

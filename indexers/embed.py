@@ -1,0 +1,157 @@
+"""Embedding all entities of a graph into a file: resumable, nothing encoded twice, memory flat."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from ontodex.encoders.text import TextEncoder
+from ontodex.geometry.vectors import Vectors, release
+from ontodex.storage.integrity import expect_storable
+
+__all__ = ["ROWS", "Embeddings", "embed", "map_blocks", "map_file", "text_keys"]
+
+ROWS = 16384
+"""Rows that are mapped from file to file at a time."""
+
+Embeddings = NDArray[np.float32]
+
+
+def text_keys(texts: Sequence[str]) -> NDArray[np.bytes_]:
+    """Return a 128-bit hash of each text, as ``S16`` of shape (texts,)."""
+    keys = b"".join(
+        hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest() for text in texts
+    )
+    return np.frombuffer(keys, dtype="S16")
+
+
+def embed(
+    texts: Sequence[str],
+    encoder: TextEncoder,
+    file: Path,
+    *,
+    known: tuple[NDArray[np.bytes_], Vectors] | None = None,
+    finish: Callable[[Embeddings], Embeddings] | None = None,
+    width: int | None = None,
+    dtype: type[np.floating] = np.float32,
+    geometry: str = "cosine",
+    quiet: bool = False,
+) -> Embeddings:
+    """Encode texts into a raw file, going on where an interrupted call stopped.
+
+    Args:
+        texts: One text per entity.
+        encoder: The encoder.
+        file: The file to make; a journal beside it says how far it is.
+        known: Keys and vectors of texts that the same encoder has encoded (and ``finish`` has passed) in an earlier
+            generation.
+        finish: What each block of embeddings passes before it is stored.
+        width: Length of a stored vector, if ``finish`` changes it.
+        dtype: In which precision they are stored.
+        geometry: Of the space that they are for.
+        quiet: Show no progress on stderr.
+
+    Returns:
+        The vectors as a map of the file, of shape (texts, width).
+
+    Raises:
+        EncoderError: If the encoder makes something of a text that the space cannot hold.
+    """
+    journal = file.with_suffix(".json")
+    keys = text_keys(texts)
+    rows, places = _known_rows(keys, known[0]) if known else (np.zeros(0, dtype=np.int64),) * 2
+    missing = np.setdiff1d(np.arange(len(texts)), rows)
+    job = hashlib.blake2b(keys.tobytes() + missing.tobytes(), digest_size=16).hexdigest()
+    done = _done(journal, file, job)
+    vectors = map_file(file, (len(texts), width or encoder.dim), new=done is None, dtype=dtype)
+    if done is None and known:
+        for start in range(0, len(rows), 16384):
+            vectors[rows[start : start + 16384]] = known[1][places[start : start + 16384]]
+    done = done or 0
+    _note(journal, vectors, done, job)
+    wanted = [texts[row] for row in missing.tolist()]
+    chunks = encoder.stream(wanted, done=done)
+    with tqdm(
+        total=len(wanted),
+        desc="encoding",
+        unit="text",
+        file=sys.stderr,
+        disable=quiet or not wanted,
+    ) as bar:
+        for number, (positions, found) in enumerate(chunks, start=done + 1):
+            with np.errstate(over="ignore"):  # what is too large becomes infinite, and is named
+                made = (found if finish is None else finish(found)).astype(dtype)
+            expect_storable(geometry, made, [wanted[position] for position in positions.tolist()])
+            vectors[missing[positions]] = made
+            _note(journal, vectors, number, job)
+            bar.update(len(positions))
+        bar.update(len(wanted) - bar.n)
+    return vectors
+
+
+def map_blocks(
+    source: Embeddings, file: Path, function: Callable[[Embeddings], Embeddings]
+) -> Embeddings:
+    """Apply a function to blocks of rows, into another raw float32 file of the same shape."""
+    made = map_file(file, source.shape, new=True)
+    for start in range(0, len(source), ROWS):
+        made[start : start + ROWS] = function(np.array(source[start : start + ROWS]))
+        release(source)
+    return made
+
+
+def map_file(
+    file: Path, shape: tuple[int, ...], *, new: bool, dtype: type[np.floating] = np.float32
+) -> Embeddings:
+    """Map a raw file; a new one takes its room at once: a full disk kills who writes to a map."""
+    if new:
+        with file.open("wb") as made:
+            size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+            try:
+                os.posix_fallocate(made.fileno(), 0, size)
+            except AttributeError:  # no such call on macOS and Windows
+                pass
+            except OSError as error:
+                if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
+                    raise
+            made.truncate(size)
+    return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
+
+
+def _known_rows(
+    wanted: NDArray[np.bytes_], keys: NDArray[np.bytes_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of texts, by their keys, that were encoded before, and where each of them is."""
+    order = np.argsort(keys)
+    places = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+    rows = np.flatnonzero(keys[places] == wanted)
+    return rows, places[rows]
+
+
+def _done(journal: Path, file: Path, job: str) -> int | None:
+    """Return how many chunks an interrupted call for the same texts has done; ``None`` if there was none."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        left = json.loads(journal.read_text())
+        if left["job"] == job and file.exists():
+            return int(left["chunks"])
+    return None
+
+
+def _note(journal: Path, vectors: Embeddings, chunks: int, job: str) -> None:
+    """Say that so many chunks are on the disk, once they are."""
+    assert isinstance(vectors, np.memmap)
+    vectors.flush()
+    release(vectors)
+    flag = journal.with_suffix(".tmp")
+    flag.write_text(json.dumps({"chunks": chunks, "job": job}))
+    os.replace(flag, journal)

@@ -1,1 +1,0 @@
-"""What an index is on disk: blobs in LMDB, their manifest, and generations."""

@@ -1,0 +1,117 @@
+"""Axioms of OWL, taken as the RDF statements that they stand for.
+
+By the mapping of the OWL 2 Web Ontology Language to RDF graphs, for what :mod:`ontodex.readers.ontologies.ontology`
+reads. OWL/XML and the functional syntax write the same axioms by the same names; the Manchester syntax is turned into them.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from urllib.parse import urljoin
+from xml.etree.ElementTree import Element
+
+from ontodex.graph import vocabulary as rdf
+from ontodex.graph.prefixes import WELL_KNOWN, expand
+from ontodex.readers.ontologies.statements import RdfStatements
+from ontodex.readers.xml_guard import XML
+
+__all__ = ["LANGUAGE", "Axioms"]
+
+LANGUAGE = f"{XML}lang"
+"""The attribute of an element that tells in what language its text is."""
+
+DEEPEST = 50
+"""Class expressions in one another; what lies deeper is not read."""
+LISTS = {"ObjectIntersectionOf": "intersectionOf", "ObjectUnionOf": "unionOf"}
+RESTRICTIONS = {
+    "ObjectSomeValuesFrom": "someValuesFrom",
+    "ObjectHasValue": "hasValue",
+    "ObjectMinCardinality": "onClass",
+    "ObjectExactCardinality": "onClass",
+}
+ENDS = {"ObjectPropertyDomain": "domain", "ObjectPropertyRange": "range"}
+
+
+class Axioms:
+    """Statements of axioms, added one after the other.
+
+    Args:
+        source: Name of what is read.
+        language: Tag of the language that texts are wanted in.
+
+    Attributes:
+        statements: What the axioms say, so far.
+        base: The IRI that relative ones are relative to.
+    """
+
+    def __init__(self, source: str, language: str) -> None:
+        self.statements = RdfStatements(source, language)
+        self.base = ""
+        self._prefixes = ChainMap(self.statements.prefixes, dict(WELL_KNOWN))
+        self._blanks = 0
+
+    def add(self, axiom: Element) -> None:
+        """Add an axiom, a declaration or a prefix; others say nothing that is read."""
+        kind, parts = _name(axiom), [part for part in axiom if _name(part) != "Annotation"]
+        link = self.statements.link
+        if kind == "Prefix":
+            self.statements.prefixes[axiom.get("name", "")] = axiom.get("IRI", "")
+        elif kind == "Declaration" and parts:
+            link(self._term(parts[0]), rdf.TYPE, rdf.OWL + _name(parts[0]))
+        elif kind == "SubClassOf" and len(parts) == 2:
+            link(self._term(parts[0]), rdf.SUBCLASS, self._term(parts[1]))
+        elif kind == "EquivalentClasses" and parts:
+            one, *others = sorted(map(self._term, parts), key=lambda term: term.startswith("_:"))
+            for other in others:
+                link(one, rdf.EQUIVALENT, other)
+        elif kind == "ClassAssertion" and len(parts) == 2:
+            link(self._term(parts[1]), rdf.TYPE, self._term(parts[0]))
+        elif kind == "ObjectPropertyAssertion" and len(parts) == 3:
+            head, tail = map(self._term, parts[1:])
+            if _name(parts[0]) == "ObjectInverseOf" and len(parts[0]):
+                link(tail, self._term(parts[0][0]), head)
+            else:
+                link(head, self._term(parts[0]), tail)
+        elif kind in ENDS and len(parts) == 2:
+            link(self._term(parts[0]), rdf.RDFS + ENDS[kind], self._term(parts[1]))
+        elif kind in ("AnnotationAssertion", "DataPropertyAssertion") and len(parts) == 3:
+            about, subject = map(self._term, parts[:2])
+            if _name(parts[2]) == "Literal":
+                self.statements.literal(
+                    subject, about, parts[2].text or "", parts[2].get(LANGUAGE, "")
+                )
+            else:
+                link(subject, about, self._term(parts[2]))
+
+    def _term(self, element: Element, depth: int = 0) -> str:
+        """Return the IRI of an element, or the blank node of an anonymous individual or a class expression."""
+        kind, text = _name(element), (element.text or "").strip()
+        if short := element.get("abbreviatedIRI", text if kind == "AbbreviatedIRI" else ""):
+            return expand(short, self._prefixes) or short
+        if iri := element.get("IRI", text if kind == "IRI" else ""):
+            return iri if ":" in iri.partition("#")[0] else urljoin(self.base, iri)
+        if node := element.get("nodeID", ""):
+            return f"_:{node.removeprefix('_:')}"
+        return self._expression(element, depth)
+
+    def _expression(self, element: Element, depth: int) -> str:
+        self._blanks += 1
+        node, kind = f"_:expression {self._blanks}", _name(element)
+        if depth < DEEPEST and kind in RESTRICTIONS and len(element) == 2:
+            self.statements.link(node, rdf.OWL + "onProperty", self._term(element[0], depth + 1))
+            self.statements.link(
+                node, rdf.OWL + RESTRICTIONS[kind], self._term(element[1], depth + 1)
+            )
+            self.statements.literal(node, rdf.CARDINALITIES[0], element.get("cardinality", ""), "")
+        elif depth < DEEPEST and kind in LISTS:
+            predicate, at = rdf.OWL + LISTS[kind], node
+            for number, part in enumerate(element):
+                rest = f"{node} {number}"
+                self.statements.link(at, predicate, rest)
+                self.statements.link(rest, rdf.RDF + "first", self._term(part, depth + 1))
+                predicate, at = rdf.RDF + "rest", rest
+        return node
+
+
+def _name(element: Element) -> str:
+    return element.tag.rpartition("}")[2]

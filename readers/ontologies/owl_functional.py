@@ -1,0 +1,87 @@
+"""The functional syntax of OWL: an axiom in brackets, as editors of ontologies keep their files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree.ElementTree import Element, SubElement
+
+from ontodex.graph.builder import GraphBuilder
+from ontodex.readers.ontologies.owl_axioms import Axioms
+from ontodex.readers.ontologies.owl_text import fault, literal, read_axioms
+from ontodex.readers.problems import Problems
+
+__all__ = ["read_owl_functional"]
+
+TOKEN = re.compile(
+    r"""\s+ | \#[^\n]*
+    | Prefix\s*\(\s*(?P<prefix>[^\s:=()]*):\s*=\s*<(?P<namespace>[^<>]*)>\s*\)
+    | (?P<opened>[A-Za-z]+)\s*\(
+    | (?P<closed>\))
+    | <(?P<iri>[^<>\s]*)>
+    | "(?P<text>[^"\\]*(?:\\.[^"\\]*)*)"(?:@(?P<language>[\w-]+)|\^\^(?:<[^<>\s]*>|[^\s()<>"]+))?
+    | (?P<number>\d+)(?=[\s)])
+    | (?P<short>[^\s()<>"\#=]*:[^\s()<>"\#=]*)""",
+    re.VERBOSE | re.DOTALL,
+)
+WANTED = "OWL functional syntax"
+NAMED = frozenset(
+    ("Class", "ObjectProperty", "DataProperty", "AnnotationProperty", "NamedIndividual", "Datatype")
+)
+"""What stands around the name of an entity to say of what kind it is."""
+
+
+def read_owl_functional(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read a file in OWL functional syntax; see :func:`ontodex.readers.ontologies.owl_text.read_axioms`."""
+    read_axioms(path, builder, problems, _add)
+
+
+def _add(text: str, axioms: Axioms, source: str) -> None:
+    """Add the axioms of a document.
+
+    Raises:
+        ReadError: If there is a fault in it.
+    """
+    above: list[Element] = []
+    at = 0
+    while at < len(text):
+        token = TOKEN.match(text, at)
+        if token is None or (token.lastgroup not in (None, "namespace", "opened") and not above):
+            raise fault(text, at, source, WANTED)
+        at = token.end()
+        if token["opened"]:
+            above.append(Element(token["opened"]))
+        elif token["namespace"] is not None:
+            axioms.statements.prefixes[token["prefix"]] = token["namespace"]
+        elif token["closed"]:
+            _close(above, axioms)
+        elif token["number"]:
+            above[-1].set("cardinality", token["number"])
+        elif token.lastgroup:
+            _name_or_text(above[-1], token)
+    if above:
+        raise fault(text, at, source, WANTED)
+
+
+def _close(above: list[Element], axioms: Axioms) -> None:
+    """Put what is whole now into what it stands in, which of an axiom is the ontology."""
+    whole = above.pop()
+    if whole.tag in NAMED and len(whole) == 1:
+        whole.attrib = whole[0].attrib
+        whole.remove(whole[0])
+    if len(above) > 1:
+        above[-1].append(whole)
+    elif above:
+        axioms.add(whole)
+
+
+def _name_or_text(inside: Element, token: re.Match[str]) -> None:
+    """Put an IRI, a short one, a node or a literal into an element, as OWL/XML has them."""
+    if token["text"] is not None:
+        inside.append(literal(token["text"], token["language"]))
+    elif token["iri"] is not None:
+        SubElement(inside, "IRI", IRI=token["iri"])
+    elif token["short"].startswith("_:"):
+        SubElement(inside, "AnonymousIndividual", nodeID=token["short"])
+    else:
+        SubElement(inside, "AbbreviatedIRI", abbreviatedIRI=token["short"])

@@ -1,0 +1,43 @@
+"""OWL/XML: an axiom to an element."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from ontodex.graph.builder import GraphBuilder
+from ontodex.readers.files import opened
+from ontodex.readers.ontologies.meaning import interpret
+from ontodex.readers.ontologies.owl_axioms import Axioms
+from ontodex.readers.problems import Problems
+from ontodex.readers.xml_guard import XML, GuardedXml, well_formed
+
+__all__ = ["read_owl_xml"]
+
+
+def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read an OWL/XML file. Nothing that it imports is fetched; a fault is an error whatever the policy.
+
+    Args:
+        path: The file.
+        builder: Takes what is read.
+        problems: Takes remarks.
+
+    Raises:
+        ReadError: If it is no XML, or declares entities that look hostile.
+    """
+    axioms = Axioms(builder.source, builder.language)
+    with opened(path) as stream, well_formed("OWL/XML", path):
+        root: Element | None = None
+        depth = 0
+        events = ElementTree.iterparse(GuardedXml(stream, path), ("start", "end"))  # noqa: S314
+        for event, element in events:
+            depth += 1 if event == "start" else -1
+            if root is None:
+                root = element
+                axioms.base = element.get(f"{XML}base") or element.get("ontologyIRI") or ""
+            elif event == "end" and depth == 1:
+                axioms.add(element)
+                root.clear()
+    interpret(axioms.statements, builder, problems)

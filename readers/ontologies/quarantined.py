@@ -1,0 +1,66 @@
+"""A process of its own, started by ``quarantine.py``: RDF of any format on stdin becomes N-Quads on stdout.
+
+Whatever the file does to the parser, it does here. Imports nothing of the package, and sees no file of the user's.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+ID = re.compile(rb"""(\srdf:ID\s*=\s*["'])(?![^\W\d][\w.-]*["'])""")
+"""The beginning of an ``rdf:ID`` that is no name in XML: as ``rdf:about`` of a fragment it says the same."""
+
+NO_IRI = re.compile(r'[\x00-\x1f<>"\\]')
+"""What would end the line, or the name itself, or mean something else, where it is written out."""
+
+
+def main(format: str, base: str, lenient: str, seconds: str, memory: str, *places: str) -> None:
+    """Parse stdin; at the end, one JSON object on stderr says the prefixes, or the fault and its line."""
+    sys.path.extend(places)
+    import pyoxigraph as ox
+
+    try:
+        import resource
+    except ImportError:  # Windows has no such limits
+        pass
+    else:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
+    stream: Any = sys.stdin.buffer
+    if lenient and format == "RDF_XML":
+        stream = io.BytesIO(
+            ID.sub(lambda found: found[1].replace(b"ID", b"about") + b"#", stream.read())
+        )
+    parser = ox.parse(
+        stream, format=getattr(ox.RdfFormat, format), base_iri=base, lenient=bool(lenient)
+    )
+    try:
+        plain = (quad for quad in parser if not isinstance(quad.object, ox.Triple))
+        ox.serialize(
+            _writable(plain, ox.NamedNode) if lenient else plain,
+            sys.stdout.buffer,
+            format=ox.RdfFormat.N_QUADS,
+        )
+        said: dict[str, object] = {"prefixes": dict(parser.prefixes)}
+    except (SyntaxError, ValueError, MemoryError) as error:
+        said = {"fault": str(error.args[0]), "line": getattr(error, "lineno", None)}
+    sys.stdout.buffer.flush()
+    sys.stderr.write(json.dumps(said))
+
+
+def _writable(quads: Iterable[Any], named: Any) -> Iterator[Any]:
+    for quad in quads:
+        for node in quad:
+            if isinstance(node, named) and NO_IRI.search(node.value):
+                raise ValueError(f"{node.value!r} is no IRI")
+        yield quad
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,220 @@
+"""RDF from files, by pyoxigraph, and from rdflib graphs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, BinaryIO
+from urllib.parse import quote
+
+import pyoxigraph as ox
+
+from ontodex.errors import ReadError
+from ontodex.graph.builder import GraphBuilder
+from ontodex.readers.files import bounded_lines, opened, size_of
+from ontodex.readers.ontologies.meaning import interpret
+from ontodex.readers.ontologies.quarantine import Fault, Quarantine
+from ontodex.readers.ontologies.statements import RdfStatements
+from ontodex.readers.problems import Problems
+from ontodex.readers.xml_guard import GuardedXml
+
+__all__ = ["RDF_FORMATS", "read_rdf", "read_rdflib"]
+
+RDF_FORMATS: Mapping[str, ox.RdfFormat] = MappingProxyType(
+    {
+        "turtle": ox.RdfFormat.TURTLE,
+        "trig": ox.RdfFormat.TRIG,
+        "ntriples": ox.RdfFormat.N_TRIPLES,
+        "nquads": ox.RdfFormat.N_QUADS,
+        "rdfxml": ox.RdfFormat.RDF_XML,
+        "jsonld": ox.RdfFormat.JSON_LD,
+    }
+)
+BLOCK = 1 << 20
+AS_THEY_STAND = "names that are strictly no IRIs are read as they stand"
+IRI = re.compile(r'[A-Za-z][\w+.-]*:[^\x00-\x1f<>"\\]*')
+"""An IRI but for some letters in it, such as spaces."""
+
+NESTED = 100
+"""Triples in triples, and in these; a hundred thousand deep they overflow the parser's stack."""
+
+
+def read_rdf(path: Path, format: str, builder: GraphBuilder, problems: Problems) -> None:
+    """Read an RDF file. Nothing that it imports or names is fetched.
+
+    N-Triples and N-Quads go on after a bad line. The other formats cannot be read past a fault, and half an ontology
+    must not pass for a whole one: there a fault is an error whatever the policy. Names of resources that are strictly no
+    IRIs (with spaces, relative to no base, or an ``rdf:ID`` that is no name in XML) are faults only if any fault is an
+    error.
+
+    Args:
+        path: The file.
+        format: A key of :data:`RDF_FORMATS`.
+        builder: Takes what is read.
+        problems: Takes bad lines.
+
+    Raises:
+        ReadError: At a fault that cannot be read past, or an entity declaration that looks hostile.
+    """
+    statements = RdfStatements(builder.source, builder.language)
+    if format in ("ntriples", "nquads"):
+        with opened(path) as stream:
+            _read_lines(stream, statements, problems, path)
+    else:
+        try:
+            _read_document(path, RDF_FORMATS[format], statements)
+        except Fault as strict:
+            statements = RdfStatements(builder.source, builder.language)
+            _read_leniently(path, RDF_FORMATS[format], statements, problems, strict)
+    interpret(statements, builder, problems)
+
+
+def read_rdflib(graph: Any, builder: GraphBuilder, problems: Problems) -> None:
+    """Read an rdflib Graph, ConjunctiveGraph or Dataset."""
+    statements = RdfStatements(builder.source, builder.language)
+    statements.prefixes = {str(prefix): str(space) for prefix, space in graph.namespaces()}
+    for subject, predicate, target, *context in graph:
+        if hasattr(target, "language"):
+            statements.literal(
+                _rdflib_name(subject), str(predicate), str(target), target.language or ""
+            )
+        else:
+            name = str(context[0]) if context and context[0] is not None else ""
+            statements.link(_rdflib_name(subject), str(predicate), _rdflib_name(target), name)
+    interpret(statements, builder, problems)
+
+
+def _rdflib_name(node: Any) -> str:
+    return f"_:{node}" if type(node).__name__ == "BNode" else str(node)
+
+
+def _add(quads: Iterable[Any], statements: RdfStatements) -> None:
+    named, blank, literal = ox.NamedNode, ox.BlankNode, ox.Literal
+    for quad in quads:
+        subject, target = quad.subject, quad.object
+        if isinstance(subject, named):
+            name = subject.value
+        elif isinstance(subject, blank):
+            name = f"_:{subject.value}"
+        else:
+            continue
+        if isinstance(target, literal):
+            statements.literal(name, quad.predicate.value, target.value, target.language or "")
+        elif isinstance(target, named | blank):
+            end = target.value if isinstance(target, named) else f"_:{target.value}"
+            graph = quad.graph_name
+            statements.link(
+                name,
+                quad.predicate.value,
+                end,
+                graph.value if isinstance(graph, named | blank) else "",
+            )
+
+
+def _read_document(
+    path: Path, format: ox.RdfFormat, statements: RdfStatements, *, lenient: bool = False
+) -> None:
+    base = f"file:///{quote(path.name)}"
+    with opened(path) as stream:
+        source: Any = GuardedXml(stream, path) if format == ox.RdfFormat.RDF_XML else stream
+        document = Quarantine(source, size_of(path), format, base, str(path), lenient=lenient)
+        _add(document, statements)
+    statements.prefixes.update(document.prefixes)
+    if isinstance(source, GuardedXml):
+        statements.prefixes.update(source.prefixes)
+
+
+def _read_leniently(
+    path: Path, format: ox.RdfFormat, statements: RdfStatements, problems: Problems, strict: Fault
+) -> None:
+    """Read a document that has a fault, if it is in the name of a resource.
+
+    Raises:
+        ReadError: If it is another one, or any fault is an error.
+    """
+    fault = strict
+    if problems.policy != "raise":
+        try:
+            _read_document(path, format, statements, lenient=True)
+        except Fault as error:
+            fault = error
+        else:
+            problems.remark(f"{AS_THEY_STAND}: {strict}")
+            return
+    with opened(path) as whole:
+        lines = sum(1 for _ in whole)
+    left = (
+        f"{lines - fault.line + 1} of {lines} lines were not read"
+        if fault.line
+        else "the rest was not read"
+    )
+    mend = "Mend the line and read again"
+    if "remote contexts" in str(fault):
+        mend = "Nothing is fetched: write the context into the document"
+    raise ReadError(
+        f"expected {format.name}, found a fault ({fault}); {left}. {mend}", str(path), fault.line
+    ) from None
+
+
+def _read_lines(
+    stream: BinaryIO, statements: RdfStatements, problems: Problems, path: Path
+) -> None:
+    """Read N-Triples or N-Quads in blocks of lines; a block with a fault is read line by line."""
+    start, size, block = 1, 0, list[bytes]()
+    lenient: list[str] = []
+    for line in bounded_lines(stream, path):
+        block.append(line)
+        size += len(line)
+        if size > BLOCK:
+            lenient += _read_block(block, start, statements, problems, str(path))
+            start, size, block = start + len(block), 0, []
+    lenient += _read_block(block, start, statements, problems, str(path))
+    if lenient:
+        problems.remark(f"{AS_THEY_STAND} in {len(lenient):,} line(s), the first: {lenient[0]}")
+
+
+def _read_block(
+    block: list[bytes], start: int, statements: RdfStatements, problems: Problems, source: str
+) -> list[str]:
+    """Read some lines; return the faults in names that were read nevertheless."""
+    try:
+        _add(_parsed(b"".join(block)), statements)
+        return []
+    except (SyntaxError, ValueError):
+        pass
+    lenient: list[str] = []
+    for number, line in enumerate(block, start=start):
+        try:
+            _add(_parsed(line), statements)
+        except (SyntaxError, ValueError) as error:
+            if problems.policy != "raise" and (found := _parsed_leniently(line)):
+                _add(found, statements)
+                lenient.append(str(error.args[0]))
+                continue
+            shown = line[:60].decode("utf-8", "replace").strip()
+            problems.report(
+                f"expected a statement, found {shown!r} ({error.args[0]})", number, source
+            )
+    return lenient
+
+
+def _parsed(lines: bytes, *, lenient: bool = False) -> list[Any]:
+    if b"\0" in lines:
+        raise ValueError("a NUL byte")
+    if lines.count(b"<<") > NESTED and any(
+        line.count(b"<<") > NESTED for line in lines.splitlines()
+    ):
+        raise ValueError(f"more than {NESTED} triples in one another")
+    return list(ox.parse(lines, format=ox.RdfFormat.N_QUADS, lenient=lenient))
+
+
+def _parsed_leniently(line: bytes) -> list[Any]:
+    """Return what a line says if nothing but the letters of its IRIs is wrong."""
+    try:
+        found = _parsed(line, lenient=True)
+    except (SyntaxError, ValueError):
+        return []
+    names = [node.value for quad in found for node in quad if isinstance(node, ox.NamedNode)]
+    return found if all(map(IRI.fullmatch, names)) else []

@@ -1,0 +1,306 @@
+"""RDF statements, held small while a file streams by."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.errors import ReadError
+from ontodex.graph import vocabulary as rdf
+from ontodex.graph.builder import LANGUAGE, expect_synonyms
+from ontodex.graph.names import language_rank
+from ontodex.graph.prefixes import WELL_KNOWN, contract, expand, local_name, looks_like_identifier
+
+__all__ = ["RdfStatements", "expect_in_proportion", "most_facts"]
+
+
+UNTAGGED = ("mul", "und", "zxx")
+"""Tags that name no language: several, unknown, none."""
+
+
+MOST_TIMES, FREE = 20, 100_000
+"""How many facts may follow from a statement, and from any document."""
+
+
+def most_facts(read: int) -> int:
+    """Return how many facts may follow from so many statements."""
+    return FREE + MOST_TIMES * read
+
+
+def expect_in_proportion(made: int, read: int, source: str) -> None:
+    """Refuse a document from whose statements so many facts follow that it may have been written to fill the memory.
+
+    Args:
+        made: Facts that follow.
+        read: Statements that they follow from.
+        source: What is read.
+
+    Raises:
+        ReadError: If they are too many.
+    """
+    if made > most_facts(read):
+        raise ReadError(
+            f"expected at most {MOST_TIMES} facts to follow from a statement, found {made:,} or more from {read:,}; labels, "
+            "blank nodes, domains and ranges that are shared by so many multiply: state them of each",
+            source,
+        )
+
+
+class RdfStatements:
+    """Links between resources as integers, and the names and definitions among the literals.
+
+    A resource is an IRI, or a blank node written ``_:x``. Other literals are ignored.
+
+    Args:
+        source: What is read, for messages.
+        language: Tag of the language that names and definitions are wanted in.
+
+    Example:
+        >>> statements = RdfStatements()
+        >>> statements.link("http://x.org/dog", "http://x.org/chases", "http://x.org/cat")
+        >>> statements.literal("http://x.org/dog", rdf.RDFS + "label", "Hund", "de")
+        >>> statements.literal("http://x.org/dog", rdf.RDFS + "label", "dog", "en")
+        >>> statements.label(0), len(statements.links)
+        ('dog', 1)
+    """
+
+    def __init__(self, source: str = "", language: str = LANGUAGE) -> None:
+        self.source = source
+        self.language = language.lower()
+        self.prefixes: dict[str, str] = {}
+        self.terms: list[str] = []
+        self.deprecated: set[int] = set()
+        self.alternatives: dict[str, int] = {}
+        self.at_least_one: set[int] = set()
+        self._numbers: dict[str, int] = {}
+        self._graphs: dict[str, array[int]] = {"": array("i")}
+        self._labels: dict[int, tuple[int, str, int, str]] = {}
+        self._other_labels: dict[int, dict[str, None]] = {}
+        self._definitions: dict[int, tuple[int, str, int, str]] = {}
+        self._found_language = False
+        self._named_by: dict[str, list[tuple[str, str]]] = {}
+        self._texts: dict[str, list[tuple[str, str]]] = {}
+        self._synonyms: dict[int, dict[str, int]] = {}
+        self._declared: dict[str, dict[str, str]] = {}
+
+    def number(self, term: str) -> int:
+        """Return the number of a resource, a new one if it is new."""
+        number = self._numbers.get(term)
+        if number is None:
+            number = self._numbers[term] = len(self.terms)
+            self.terms.append(term)
+        return number
+
+    def numbers(self, terms: Iterable[str]) -> set[int]:
+        """Return the numbers of those resources that are named."""
+        return {self._numbers[term] for term in terms if term in self._numbers}
+
+    def link(self, subject: str, predicate: str, target: str, graph: str = "") -> None:
+        """Add a statement whose object is a resource."""
+        if predicate in rdf.NAMING:
+            self._named_by.setdefault(target, []).append((subject, predicate))
+            return
+        links = self._graphs.get(graph)
+        if links is None:
+            links = self._graphs[graph] = array("i")
+        links.extend((self.number(subject), self.number(predicate), self.number(target)))
+
+    def literal(self, subject: str, predicate: str, value: str, language: str = "") -> None:
+        """Add a statement whose object is a literal, if it names, defines or deprecates.
+
+        Raises:
+            ReadError: If it is one synonym too many.
+        """
+        if found := rdf.NAMING.get(predicate):
+            if not value.strip():
+                return
+            kind, rank = found
+            language = "" if language.lower() in UNTAGGED else language.lower()
+            number, worth = self.number(subject), language_rank(language, self.language)
+            self._found_language |= worth == 0
+            if kind == "synonym":
+                known = self._synonyms.setdefault(number, {})
+                known.setdefault(value, worth)
+                expect_synonyms(len(known), subject)
+            else:
+                store = self._labels if kind == "label" else self._definitions
+                order = worth, "" if language in (self.language, "en") else language, rank
+                best = store.get(number, (*order, value))
+                store[number] = better = min(best, (*order, value), key=lambda name: name[:-1])
+                if kind == "label" and better[:2] < best[:2]:
+                    self._other_labels.pop(number, None)
+                elif kind == "label" and order[:2] == best[:2] and value != best[-1]:
+                    others = self._other_labels.setdefault(number, {})
+                    others[value if better is best else best[-1]] = None
+                    expect_synonyms(len(others), subject)
+        elif predicate in rdf.TEXT_OF:
+            self._texts.setdefault(subject, []).append((value, language))
+        elif predicate == rdf.ALTERNATIVE:
+            self.alternatives[value] = self.number(subject)
+        elif predicate in rdf.REPLACED_BY and looks_like_identifier(value):
+            self.link(subject, predicate, value)
+        elif predicate == rdf.OWL + "deprecated" and value.strip().lower() in ("true", "1"):
+            self.deprecated.add(self.number(subject))
+        elif predicate in rdf.CARDINALITIES and value.strip().lstrip("+0").isdigit():
+            self.at_least_one.add(self.number(subject))
+        elif predicate in (rdf.SHACL + "prefix", rdf.SHACL + "namespace"):
+            self._declared.setdefault(subject, {})[predicate] = value
+
+    def read_resources(self) -> None:
+        """Add what labels and definitions that are resources say (SKOS-XL), once all statements are there.
+
+        Raises:
+            ReadError: If it is one synonym too many, or they are out of all proportion to the statements.
+        """
+        named_by, texts = self._named_by, self._texts
+        expect_in_proportion(
+            sum(len(uses) * len(texts.get(resource, ())) for resource, uses in named_by.items()),
+            sum(map(len, named_by.values())) + sum(map(len, texts.values())),
+            self.source,
+        )
+        for resource, uses in named_by.items():
+            for value, language in texts.get(resource, ()):
+                for subject, predicate in uses:
+                    self.literal(subject, predicate, value, language)
+
+    @property
+    def _resources(self) -> set[int]:
+        """Labels and definitions that are resources: no entities."""
+        return self.numbers(self._named_by.keys() & self._texts.keys())
+
+    @property
+    def links(self) -> NDArray[np.int32]:
+        """Subject, predicate and object of every link that is no prediction, ``int32`` of shape (links, 3).
+
+        What leads to a resource that another stands for (:meth:`present`) leads to that one, unless it comes from there.
+        """
+        kept = self._links()
+        present = np.arange(len(self.terms), dtype=np.int32)
+        for old, new in self.present().items():
+            present[old] = new
+        led = ~np.isin(kept[:, 1], list(self.numbers(rdf.REPLACED_BY)))
+        was_one = kept[:, 0] == kept[:, 2]
+        kept[led, 2] = present[kept[led, 2]]
+        links: NDArray[np.int32] = kept[was_one | (kept[:, 0] != kept[:, 2])]
+        return links
+
+    def _links(self) -> NDArray[np.int32]:
+        arrays = {
+            name: np.array(links, dtype=np.int32).reshape(-1, 3)
+            for name, links in self._graphs.items()
+        }
+        everything = np.concatenate(list(arrays.values()))
+        kinds, marked = self.numbers([rdf.TYPE]), self.numbers([rdf.PREDICTIONS])
+        marks = everything[
+            np.isin(everything[:, 1], list(kinds)) & np.isin(everything[:, 2], list(marked))
+        ]
+        predicted = {self.terms[number] for number in marks[:, 0].tolist()}
+        kept = np.concatenate([links for name, links in arrays.items() if name not in predicted])
+        kept = kept[~np.isin(kept[:, [0, 2]], list(self._resources)).any(axis=1)]
+        return kept[~(np.isin(kept[:, 1], list(kinds)) & np.isin(kept[:, 2], list(marked)))]
+
+    def present(self) -> dict[int, int]:
+        """Return which resource stands for another: one that has its id as an alternative one, replaces it, or is the same.
+
+        There must be no further one. What is deprecated stands for nothing, and nothing stands for what is not, but for ids
+        that only links name, and for what is the same elsewhere, of which nothing else is said.
+        """
+        replaced_by, same = (
+            list(self.numbers(predicates)) for predicates in (rdf.REPLACED_BY, rdf.SAME)
+        )
+        if not (self.alternatives or replaced_by or same):
+            return {}
+        found: dict[int, set[int]] = {}
+        prefixes, named = self.all_prefixes(), self.named
+        for name, number in self.alternatives.items():
+            old = self._numbers.get(expand(name, prefixes) or name)
+            if old is not None and (old in self.deprecated or old not in named):
+                found.setdefault(old, set()).add(number)
+        links = self._links()
+        for old, _, new in links[np.isin(links[:, 1], replaced_by)].tolist():
+            if old in self.deprecated:
+                found.setdefault(old, set()).add(new)
+        for one, elsewhere in self._elsewhere(links, same):
+            found.setdefault(elsewhere, set()).add(one)
+        return {
+            old: min(new)
+            for old, new in found.items()
+            if len(new) == 1 and not new & {old, *self.deprecated}
+        }
+
+    def _elsewhere(self, links: NDArray[np.int32], same: list[int]) -> Iterator[tuple[int, int]]:
+        """Yield pairs of one resource by the predicates ``same`` the second of which is nothing here but that."""
+        is_same = np.isin(links[:, 1], same)
+        pairs = links[is_same][:, [0, 2]]
+        said = np.concatenate(
+            [links[:, 0], links[:, 1], links[~is_same, 2], np.array([*self.named], dtype=np.int32)]
+        )
+        for one, elsewhere in pairs[~np.isin(pairs[:, 1], said)].tolist():
+            if not (
+                self.terms[one].startswith("_:")
+                or self.terms[elsewhere].startswith(("_:", *rdf.VOCABULARY))
+            ):
+                yield one, elsewhere
+
+    @property
+    def other_languages(self) -> list[str]:
+        """Languages that labels are in because nothing is in the wanted one."""
+        taken = {tag or "en" for worth, tag, *_ in self._labels.values() if worth > 1}
+        return [] if self._found_language else sorted(taken)
+
+    @property
+    def named(self) -> set[int]:
+        """Resources with a label, a synonym or a definition."""
+        return (
+            self._labels.keys() | self._synonyms.keys() | self._definitions.keys()
+        ) - self._resources
+
+    def label(self, number: int) -> str:
+        """Return the label of a resource: in the wanted language, without one, in English, or the first by its tag.
+
+        A synonym takes its place where there is none, and the name of the resource is a code.
+        """
+        if number in self._labels:
+            return self._labels[number][-1]
+        is_code = any(letter.isdigit() for letter in local_name(self.terms[number]))
+        return next(iter(self.synonyms(number)), "") if is_code else ""
+
+    def definition(self, number: int) -> str:
+        """Return the definition of a resource, chosen as the label is."""
+        return self._definitions[number][-1] if number in self._definitions else ""
+
+    def synonyms(self, number: int) -> list[str]:
+        """Return the synonyms of a resource: in the wanted language and without one, else in English, else all.
+
+        Further labels in the language of its label are synonyms.
+        """
+        known = self._synonyms.get(number, {})
+        best = max(1, min(known.values(), default=1))
+        return [
+            *self._other_labels.get(number, ()),
+            *(name for name, worth in known.items() if worth <= best),
+        ]
+
+    def all_prefixes(self) -> dict[str, str]:
+        """Return the prefixes of the source, those declared in SHACL, and the well-known ones."""
+        declared = {
+            entry[rdf.SHACL + "prefix"]: entry[rdf.SHACL + "namespace"]
+            for entry in self._declared.values()
+            if len(entry) == 2
+        }
+        return {**WELL_KNOWN, **declared, **self.prefixes}
+
+    def curies(self) -> list[str]:
+        """Return the name of every resource as an entity or relation of the graph."""
+        prefixes = self.all_prefixes()
+
+        def curie(term: str) -> str:
+            if not term.startswith(rdf.OURS):
+                return contract(term, prefixes)
+            return unquote(term.removeprefix(rdf.RELATIONS).removeprefix(rdf.OURS))
+
+        return [curie(term) for term in self.terms]

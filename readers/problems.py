@@ -1,0 +1,92 @@
+"""What happens when part of a source is faulty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ontodex.errors import ReadError, expect_choice
+from ontodex.graph.notices import warn_reader
+
+__all__ = ["ON_ERROR", "Noted", "Problems"]
+
+ON_ERROR = ("raise", "warn", "skip")
+SHOWN = 5
+
+
+class Problems:
+    """Collects the faulty parts of a source, or stops at the first.
+
+    Args:
+        policy: ``"raise"`` stops at the first faulty part, ``"warn"`` leaves them out and warns once at the end,
+            ``"skip"`` leaves them out silently.
+        source: Name of the source, for messages.
+        named: Gives files in messages the names that users know them by.
+
+    Raises:
+        SettingsError: If the policy is unknown.
+
+    Example:
+        >>> problems = Problems("skip", "pets.tsv")
+        >>> problems.report("expected 3 columns, found 2", line=7)
+        >>> problems.count, problems.first
+        (1, ['pets.tsv:7: expected 3 columns, found 2'])
+    """
+
+    def __init__(self, policy: str, source: str, named: Callable[[str], str] = str) -> None:
+        expect_choice("on_error", policy, ON_ERROR)
+        self.policy = policy
+        self.source = source
+        self._named = named
+        self.count = 0
+        self.first: list[str] = []
+
+    def of(self, source: str) -> Problems:
+        """Return what collects those of another source by the same policy."""
+        return Problems(self.policy, source, self._named)
+
+    def report(self, message: str, line: int | None = None, source: str | None = None) -> None:
+        """Take note of one faulty part that was left out.
+
+        Raises:
+            ReadError: If the policy is ``"raise"``.
+        """
+        error = ReadError(message, self._named(source or self.source), line)
+        if self.policy == "raise":
+            raise error
+        self.count += 1
+        if len(self.first) < SHOWN:
+            self.first.append(str(error))
+
+    def remark(self, message: str) -> None:
+        """Warn of what is no fault, if the policy is ``"warn"``."""
+        if self.policy == "warn":
+            warn_reader(self._named(f"{self.source}: {message}"))
+
+    def summary(self) -> str:
+        """Return the number of faulty parts and the first few of them, one a line."""
+        more = (
+            f"\n  and {self.count - len(self.first)} more" if self.count > len(self.first) else ""
+        )
+        return f"{self.count} faulty part(s):\n  " + "\n  ".join(self.first) + more
+
+    def finish(self) -> None:
+        """Warn once of everything reported, if the policy is ``"warn"``."""
+        if self.count and self.policy == "warn":
+            advice = 'on_error="raise" (--on-error raise) stops at the first, "skip" says nothing'
+            warn_reader(f"{self.source}: {self.summary()}\n{advice}")
+
+
+class Noted(Problems):
+    """Notes what is reported, to be reported again where it counts.
+
+    Attributes:
+        reports: Message, line and source of each fault.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("skip", "")
+        self.reports: list[tuple[str, int | None, str | None]] = []
+
+    def report(self, message: str, line: int | None = None, source: str | None = None) -> None:
+        """Note one faulty part."""
+        self.reports.append((message, line, source))

@@ -1,0 +1,249 @@
+"""Rows that objects of JSON make, with one for each entity that stands inside an object."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+from ontodex.graph.names import normalise, spellings
+from ontodex.readers.tables.entity_columns import ID, LABEL, LABEL_ALONE, PARENT, one_line, spelt
+from ontodex.readers.tables.paths import Category, path_of
+from ontodex.readers.tables.triple_columns import link_columns
+from ontodex.readers.tables.values import plain
+
+__all__ = [
+    "LABELS",
+    "NAMES",
+    "Record",
+    "RecordRows",
+    "Row",
+    "is_children",
+    "is_named",
+    "key_of",
+    "text_of",
+]
+
+Record = Mapping[str, Any]
+Row = dict[str, str]
+
+CHILDREN = frozenset(
+    (
+        *(
+            "children",
+            "subcategories",
+            "sub categories",
+            "subclasses",
+            "sub classes",
+            "subclass",
+            "sub class",
+        ),
+        *("subtypes", "narrower", "child nodes"),
+    )
+)
+"""Keys of what is more specific than the object that has it."""
+
+LABELS = (*LABEL, *LABEL_ALONE)
+NAMES = (*ID, *LABELS)
+
+
+class RecordRows:
+    """The rows that records make, with one for each entity that stands inside a record.
+
+    Args:
+        records: Those that are entities.
+
+    Attributes:
+        found: The rows of the records, so far.
+        inside: Those of what stands inside them.
+        links: The links of entities to those that stand inside them.
+    """
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self.found: list[Row] = []
+        self.inside: list[Row] = []
+        self.links: list[tuple[str, str, str]] = []
+        self._own = {text_of(record, ID): text_of(record, LABELS) for record in records}
+        bearers = Counter(map(normalise, self._own.values()))
+        named = (
+            (identifier, normalise(label))
+            for identifier, label in self._own.items()
+            if identifier and label
+        )
+        self._by_label = {label: identifier for identifier, label in named if bearers[label] == 1}
+        self._maps = _maps(records)
+
+    def add(self, record: Record, kind: str = "", above: Category = (), parent: str = "") -> str:
+        """Add the row of a record, and those of the entities inside it; return its id, or its label if it has none.
+
+        Args:
+            record: The object.
+            kind: The key that it stands under in another object; its number is told from those of the records by it.
+            above: The path of what it is below.
+            parent: The id of that.
+        """
+        identifier, label = text_of(record, ID), text_of(record, LABELS)
+        path = (*above, label or identifier)
+        children = {key: value for key, value in record.items() if is_children(key, value)}
+        if kind and identifier.isdigit() and not self._is_own(identifier, label):
+            identifier = f"{kind}:{identifier}"
+        if label and not identifier:
+            is_category = above or children
+            identifier = path_of(path) if is_category else self._by_label.get(normalise(label), "")
+        own = {
+            key: name
+            for names, name in ((ID, "id"), (LABELS, "label"))
+            if (key := key_of(record, names))
+        }
+        taken = {*children, "id", "label"}.difference(own)
+        rest = {own.get(key, key): value for key, value in record.items() if key not in taken}
+        row = self.row(rest, identifier or label) | ({"id": identifier} if identifier else {})
+        if parent:
+            row["parent"] = row.get("parent") or parent
+        (self.inside if kind else self.found).append(row)
+        for child in chain.from_iterable(children.values()):
+            if is_named(child):
+                self.add(child, above=path, parent=identifier)
+        return identifier or label
+
+    def _is_own(self, identifier: str, label: str) -> bool:
+        """Tell whether an id, and a label if there is one, are those of a record."""
+        own = self._own.get(identifier)
+        return own is not None and (not label or normalise(own) == normalise(label))
+
+    def link(self, record: Record) -> Row:
+        """Return the cells of a link, and add the rows of its ends if they say something of themselves."""
+        return self.row(
+            {key: self.add(value) if is_named(value) else value for key, value in record.items()}
+        )
+
+    def row(self, record: Record, head: str = "") -> Row:
+        """Return the cells of a record by their names; of a ``head``, what stands inside it makes links."""
+        return dict(self._cells(record, head, ""))
+
+    def _cells(self, record: Record, head: str, before: str) -> Iterator[tuple[str, str]]:
+        said: dict[str, Any] = {}
+        for key, value in record.items():
+            joined = _joined(key, value) if _holds_nameless(value) else {key: value}
+            said.update(
+                {
+                    name if name == key or name not in record else f"{key} {name}": one
+                    for name, one in joined.items()
+                }
+            )
+        for key, value in said.items():
+            if not isinstance(value, dict) or is_named(value):
+                yield f"{before}{key}", self._cell(value, key, head)
+            elif key in self._maps:
+                yield f"{before}{key}", self._cell(_listed(value), key, head)
+            elif len(value) == 1 and next(iter(value)).startswith("$"):
+                yield f"{before}{key}", self._cell(next(iter(value.values())), key, head)
+            else:
+                yield from self._cells(value, head, f"{before}{key}.")
+
+    def _cell(self, value: Any, key: str, head: str) -> str:
+        if isinstance(value, list):
+            cells = (self._cell(one, key, head) for one in value if not isinstance(one, list))
+            return "|".join(filter(None, cells))
+        if not is_named(value):
+            return plain(value)
+        if not head:
+            return text_of(value, LABELS) or text_of(value, ID)
+        if (tail := self.add(value, key)) != head:  # else it tells more of what it is in
+            self.links.append((head, "is_a" if {*spellings(key)} & {*PARENT} else key, tail))
+        return ""
+
+
+def _holds_nameless(value: Any) -> bool:
+    """Tell whether a list holds objects that are no entities."""
+    return isinstance(value, list) and any(
+        isinstance(one, dict) and not is_named(one) for one in value
+    )
+
+
+def _joined(key: str, values: Sequence[Any]) -> dict[str, list[Any]]:
+    """Return what is in a list that holds objects without a name: under each of their keys what they have there.
+
+    What says a relation and a tail is a link, and the relation its key.
+
+    >>> _joined("phase", [{"chain": "attack", "of": 1}, {"chain": "defence"}])
+    {'phase chain': ['attack', 'defence'], 'phase of': [1]}
+    >>> _joined("links", [{"relation": "part_of", "target": "b"}, {"relation": "part_of", "target": "c"}])
+    {'part_of': ['b', 'c']}
+    """
+    found: dict[str, list[Any]] = {}
+    for name, inside in chain.from_iterable(_said(key, value) for value in values):
+        found.setdefault(name, []).extend(inside if isinstance(inside, list) else [inside])
+    return found
+
+
+def _said(key: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what a value in a list says, under the names of columns."""
+    if not isinstance(value, dict) or is_named(value):
+        yield key, value
+        return
+    names = tuple(value)
+    link = link_columns(names)
+    if link and (relation := one_line(plain(value[names[link[0]]]))):
+        yield f"{key} {relation}" if is_named({relation: 1}) else relation, value[names[link[1]]]
+    else:
+        yield from (
+            (key if own.startswith("$") else f"{key} {own}", inside)
+            for own, inside in value.items()
+        )
+
+
+def _maps(records: Sequence[Record]) -> set[str]:
+    """Return the keys whose objects have no key in half of them: what names columns is in most, other keys are values."""
+    count, keys = Counter[str](), defaultdict[str, Counter[str]](Counter)
+    left: list[Any] = [[*records]]
+    while left:
+        value = left.pop()
+        for key, inside in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(inside, dict) and isinstance(key, str):
+                count[key] += 1
+                keys[key].update([*inside])
+            if isinstance(inside, dict | list):
+                left.append(inside)
+    return {
+        key
+        for key, found in keys.items()
+        if 2 * max(found.values(), default=count[key]) < count[key]
+    }
+
+
+def _listed(value: Record) -> list[Any]:
+    """Return what an object under names of values lists: its values, or its names where these are numbers."""
+    is_counted = all(isinstance(one, int | float) or one is None for one in value.values())
+    return [*value] if is_counted else [*value.values()]
+
+
+def is_children(key: str, value: Any) -> bool:
+    """Tell whether a value is a list of objects under a key of what is more specific."""
+    is_list = isinstance(value, list) and any(isinstance(one, dict) for one in value)
+    return is_list and bool(CHILDREN.intersection(spellings(key)))
+
+
+def key_of(record: Record, names: Sequence[str]) -> str:
+    """Return the key under which a record has a text or a number of one of these names, the most telling, or nothing."""
+    found = ((names.index(form), key) for key, form in _forms(tuple(record)) if form in names)
+    return next((key for _, key in sorted(found) if plain(record[key]).strip()), "")
+
+
+@lru_cache(maxsize=1 << 12)
+def _forms(keys: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return (key, spelling) of each."""
+    return [(key, form) for key, forms in zip(keys, spelt(keys), strict=True) for form in forms]
+
+
+def is_named(value: Any) -> bool:
+    """Tell whether an object has an id or a label."""
+    return isinstance(value, dict) and bool(key_of(value, NAMES))
+
+
+def text_of(record: Record, names: Sequence[str]) -> str:
+    """Return what a record has under the most telling of some names, or nothing."""
+    key = key_of(record, names)
+    return one_line(plain(record[key])) if key else ""

@@ -1,0 +1,395 @@
+"""Records of JSON: objects in a list, a line each, or under their ids; what rows are in a table."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, combinations
+from pathlib import Path
+from typing import Any
+
+from ontodex.errors import ReadError
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.names import normalise
+from ontodex.readers.files import bounded_lines, opened
+from ontodex.readers.problems import Problems
+from ontodex.readers.record_rows import (
+    LABELS,
+    Record,
+    RecordRows,
+    Row,
+    is_children,
+    is_named,
+    key_of,
+    text_of,
+)
+from ontodex.readers.tables.entity_columns import ID, EntityColumns, whole_name
+from ontodex.readers.tables.keys import Table
+from ontodex.readers.tables.named_rows import add_named_rows
+from ontodex.readers.tables.row_columns import TOOK_LABELS
+from ontodex.readers.tables.triple_columns import (
+    names_ends,
+    no_relation,
+    own_columns,
+    triple_columns,
+)
+from ontodex.readers.tables.values import LETTER, are_short, plain
+
+__all__ = [
+    "are_alike",
+    "cell_of",
+    "is_link",
+    "json_of",
+    "lists_of",
+    "read_records",
+    "rows_in",
+    "unwrapped",
+]
+
+LINK_NAMES = ("label", "name", "key", "type")
+"""Keys of what a link may say where it has no relation."""
+
+MOST_KEYS = 1000
+"""Keys that records have in all."""
+
+MOST_MAPS = 100
+"""Objects in an object that may each hold others under ids."""
+
+FREE, MOST_EMPTY = 1_000_000, 100
+"""A table that records make may have so many cells, and so many for each that is filled."""
+
+
+def json_of(path: Path, problems: Problems) -> Any:
+    """Return the document in a file, or of a document a line the list of them; lines that are none are problems.
+
+    Raises:
+        ReadError: If the file is no JSON.
+    """
+    try:
+        with opened(path) as stream:
+            return json.load(stream)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        if not str(error).startswith("Extra data"):
+            raise ReadError(
+                f"expected JSON, found a fault ({error}); nothing was read", str(path), line
+            ) from None
+    with opened(path) as stream:
+        return [*_lines(path, bounded_lines(stream, path), problems)]
+
+
+def _lines(path: Path, lines: Iterator[bytes], problems: Problems) -> Iterator[Any]:
+    for number, line in enumerate(lines, start=1):
+        if not line.isspace():
+            try:
+                yield json.loads(line)
+            except (ValueError, RecursionError) as error:
+                problems.report(
+                    f"expected a JSON document a line, found a fault ({error})", number, str(path)
+                )
+
+
+def read_records(
+    objects: Sequence[Record],
+    builder: GraphBuilder,
+    problems: Problems,
+    table: Table,
+    *,
+    negated: bool = False,
+) -> None:
+    """Read objects as rows of a table, whose header are their keys: triples, or entities with what is said of them.
+
+    An object inside one is an entity of its own if it has an id or a label, and else its keys are columns of the one that it
+    is in; what stands in ``children`` is below that. Of a tree without ids, paths are the ids.
+
+    Args:
+        objects: The objects, as :func:`lists_of` finds them.
+        builder: Takes the triples, or the entities and their links.
+        problems: Takes what holds none.
+        table: Takes what the records say of their keys.
+        negated: Read what the records say not to hold, in place of what holds.
+
+    Raises:
+        ReadError: If there are no objects, or none that tells what it is.
+    """
+    _expect_alike(objects, builder.source)
+    records = [_with_full_name(unwrapped(one)) for one in objects]
+    if not records:
+        raise ReadError(
+            'expected OBO-graph JSON with "graphs", JSON-LD with "@context", or objects in a list, a line each or under '
+            "their ids, found other JSON or YAML",
+            builder.source,
+        )
+    links, entities = (
+        [one for one in records if is_link(tuple(one)) == wanted] for wanted in (True, False)
+    )
+    entities = _with_labels(entities, problems)
+    rows = RecordRows(entities)
+    try:
+        for record in entities:
+            rows.add(record)
+        told = [rows.link(link) for link in _with_relations(links)]
+    except RecursionError:
+        raise ReadError("expected objects less deep in one another", builder.source) from None
+    for found in filter(None, (told, rows.found + rows.inside)):
+        names, header = _names(found, builder.source)
+        own = None if found is told else own_columns(header, of_others=table.is_of_others)
+        columns = triple_columns(header) if found is told else own or EntityColumns.of(header)
+        if columns is None:
+            raise ReadError(no_relation(header), builder.source)
+        cells = enumerate(([row.get(name, "") for name in names] for row in found), start=1)
+        add_named_rows(columns, cells, builder, problems, table, "record", negated=negated)
+        if found is not told and not own and not (builder.relation_ids() or rows.links):
+            raise ReadError(
+                "expected links of entities, found none; name the keys id and label", builder.source
+            )
+    for head, relation, tail in rows.links:
+        builder.triple(head, relation, tail)
+
+
+def _with_labels(records: list[Record], problems: Problems) -> list[Record]:
+    """Return records, the first short texts that tell them apart as labels, if they have none and hold entities that do."""
+    if any(map(is_named, records)) or not any(
+        _holds_named(value) for one in records for value in one.values()
+    ):
+        return records
+    for key in records[0]:
+        texts = [plain(record.get(key)).strip() for record in records]
+        if all(map(LETTER.search, texts)) and len({*texts}) == len(texts) and are_short(texts):
+            problems.remark(TOOK_LABELS.format(key))
+            return [
+                {"label" if name == key else name: value for name, value in one.items()}
+                for one in records
+            ]
+    return records
+
+
+def _holds_named(value: Any) -> bool:
+    return any(map(is_named, value if isinstance(value, list) else [value]))
+
+
+@lru_cache(maxsize=1 << 12)
+def is_link(names: tuple[str, ...]) -> bool:
+    """Tell whether the keys of a record name two ends, and not what is said of an entity that has a start and an end."""
+    return names_ends(names) and (triple_columns(names) is not None or own_columns(names) is None)
+
+
+def _with_relations(links: Sequence[Record]) -> list[Record]:
+    """Return links, with the relation under a name that says less where there is no better one; under it not all differ."""
+    said = {
+        name: [link[name] for link in links if isinstance(link.get(name), str)]
+        for name in LINK_NAMES
+    }
+    shared = [name for name, values in said.items() if len({*values}) < len(values)]
+    names = [name for name in LINK_NAMES if name in shared] or LINK_NAMES
+    return [_with_relation(link, names) for link in links]
+
+
+def _with_relation(link: Record, names: Sequence[str]) -> Record:
+    inside = [
+        key
+        for value in link.values()
+        if isinstance(value, dict) and not is_named(value)
+        for key in value
+    ]
+    said = next((link[name] for name in names if isinstance(link.get(name), str)), None)
+    return link if said is None or triple_columns([*link, *inside]) else {**link, "relation": said}
+
+
+def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
+    """Return the objects of a document that stand for something each, by the key of the list that they are in.
+
+    These are the objects of a list, or of the lists in an object (``{"nodes": [...], "links": [...]}``), or what stands
+    under ids in an object, or the object itself, if it has a name.
+
+    Args:
+        document: What was read of JSON.
+        name: What stands for a key where there is none.
+    """
+    if isinstance(document, list):
+        return {name: [one for one in document if isinstance(one, dict)]}
+    if not isinstance(document, dict):
+        return {}
+    if isinstance(results := document.get("results"), dict) and isinstance(
+        rows := results.get("bindings"), list
+    ):
+        bindings = [row for row in rows if isinstance(row, dict)]
+        return {
+            name: [
+                {key: one.get("value") for key, one in row.items() if isinstance(one, dict)}
+                for row in bindings
+            ]
+        }
+    if any(is_children(key, value) for key, value in document.items()):
+        return {name: [document]}
+    lists = {key: lists_of(value)[""] for key, value in document.items() if isinstance(value, list)}
+    if any(lists.values()):
+        return lists
+    objects = {key: value for key, value in document.items() if isinstance(value, dict)}
+    if maps := _maps_of_ids(objects):
+        return maps
+    if len(objects) == 1 and (inside := lists_of(next(iter(objects.values())), name)):
+        return inside
+    named: list[Record] = [
+        value if key_of(value, ID) else {"id": key, **value} for key, value in objects.items()
+    ]
+    if 2 * len(named) > len(document):
+        return {name: named}
+    return {name: [document]} if is_named(document) and len(document) <= MOST_KEYS else {}
+
+
+def _maps_of_ids(objects: Mapping[str, Record]) -> dict[str, list[Record]]:
+    """Return the objects under ids in each of several objects, as the classes and the slots of a schema of LinkML.
+
+    Ids differ from object to object, or are numbers; where the keys are the same words, they are what is said of each.
+
+    >>> _maps_of_ids({"classes": {"dog": {"is_a": "pet"}, "pet": {}}, "slots": {"age": {"range": "number"}}})
+    {'classes': [{'id': 'dog', 'is_a': 'pet'}, {'id': 'pet'}], 'slots': [{'id': 'age', 'range': 'number'}]}
+    >>> _maps_of_ids({"NO": {"names": {"en": "Norway"}}, "SE": {"names": {"en": "Sweden"}}})
+    {}
+    """
+    maps = {
+        key: value
+        for key, value in objects.items()
+        if value and all(map(_may_be_record, value.values()))
+    }
+    keys = [{name for name in value if LETTER.search(name)} for value in maps.values()]
+    if not 1 < len(maps) <= MOST_MAPS or any(
+        2 * len(one & other) > min(len(one), len(other)) for one, other in combinations(keys, 2)
+    ):
+        return {}
+    return {
+        key: [{"id": name, **(of or {})} for name, of in value.items()]
+        for key, value in maps.items()
+    }
+
+
+def _may_be_record(value: Any) -> bool:
+    return value is None or isinstance(value, dict)
+
+
+def rows_in(document: Any) -> list[list[str]]:
+    """Return the rows of a table that JSON holds by its rows or its columns, as pandas writes it; nothing of other JSON.
+
+    The names of columns are the first row, if there are names.
+
+    >>> rows_in({"id": {"0": "a", "1": "b"}, "name": {"0": "Ann", "1": "Bob"}})
+    [['id', 'name'], ['a', 'Ann'], ['b', 'Bob']]
+    >>> rows_in({"columns": ["id", "name"], "data": [["a", "Ann"]]}), rows_in([["dog", "is_a", "animal"]])
+    ([['id', 'name'], ['a', 'Ann']], [['dog', 'is_a', 'animal']])
+    """
+    if isinstance(document, list):
+        is_table = _are(list, document) and all(len(row) > 1 for row in document)
+        return [[*map(cell_of, row)] for row in document] if is_table else []
+    if not isinstance(document, dict):
+        return []
+    columns, data = document.get("columns"), document.get("data")
+    if isinstance(columns, list) and isinstance(data, list) and _are(list, data):
+        return [[*map(cell_of, row)] for row in (columns, *data)]
+    values = [*document.values()]
+    if _are(dict, values) and [*values[0]] == [*map(str, range(len(values[0])))]:
+        values = [[*value.values()] for value in values if value.keys() == values[0].keys()]
+    elif triple_columns([*document]) is None and own_columns([*document]) is None:
+        return []
+    if not _are(list, values) or len({*map(len, values)}) > 1 or len(values) < len(document):
+        return []
+    if any(isinstance(cell, dict) for cells in values for cell in cells):
+        return []
+    return [[*document], *([*map(cell_of, row)] for row in zip(*values, strict=True))]
+
+
+def _are(kind: type, values: Sequence[Any]) -> bool:
+    return bool(values) and all(isinstance(one, kind) for one in values)
+
+
+def cell_of(value: Any) -> str:
+    """Return what JSON holds as a cell: of a list its parts, nothing of objects."""
+    return (
+        "|".join(filter(None, map(plain, value)))
+        if isinstance(value, list)
+        else plain(value).strip()
+    )
+
+
+def unwrapped(record: Record) -> Record:
+    """Return what a record says of itself where an object in it does (``{"data": {"id": …}}``), or as Neo4j exports it."""
+    if record.get("type") == "relationship" and {"start", "label", "end"} <= {*record}:
+        return {"head": record["start"], "relation": record["label"], "tail": record["end"]}
+    if record.get("type") == "node" and isinstance(
+        properties := record.get("properties", {}), dict
+    ):
+        return {"labels": record.get("labels"), **properties, "id": record.get("id")}
+    if label := text_of(record, LABELS):
+        return {
+            key: _without_label(value, label) if isinstance(value, dict) else value
+            for key, value in record.items()
+        }
+    if is_named(record) or is_link(tuple(record)):
+        return record
+    inside = [
+        key
+        for key, value in record.items()
+        if isinstance(value, dict) and (is_named(value) or is_link(tuple(value)))
+    ]
+    return {**record, **record[inside[0]], inside[0]: None} if len(inside) == 1 else record
+
+
+def _with_full_name(record: Record) -> Record:
+    """Return what a record of a person says with a label of the first and the last name, if it has no better one."""
+    full_name = _full_name_of(tuple(record))
+    if not full_name:
+        return record
+    rest = {key: value for key, value in record.items() if key not in full_name}
+    return {**rest, "label": whole_name(plain(record[key]) for key in full_name)}
+
+
+@lru_cache(maxsize=1 << 12)
+def _full_name_of(names: tuple[str, ...]) -> list[str]:
+    return [names[at] for at in EntityColumns.of(names).full_name]
+
+
+def _without_label(inside: Record, label: str) -> Record:
+    """Return what an object in a record says, without the label if it is that of the record, of which it tells more."""
+    own = "" if key_of(inside, ID) else key_of(inside, LABELS)
+    is_same = own and normalise(plain(inside[own])) == normalise(label)
+    return {key: value for key, value in inside.items() if key != own} if is_same else inside
+
+
+def _names(rows: Sequence[Row], source: str) -> tuple[list[str], list[str]]:
+    """Return the names of the cells in rows, and what they are called: by their last part where that tells them apart.
+
+    Raises:
+        ReadError: If there are too many.
+    """
+    names = _expect_alike(rows, source)
+    last = Counter(name.rpartition(".")[2] for name in names)
+    return names, [
+        name.rpartition(".")[2] if last[name.rpartition(".")[2]] == 1 else name for name in names
+    ]
+
+
+def _expect_alike(rows: Sequence[Record], source: str) -> list[str]:
+    """Return the keys of rows.
+
+    Raises:
+        ReadError: If a table of so many would be too large, or next to empty.
+    """
+    keys = _keys(rows)
+    if not are_alike(rows):
+        raise ReadError(
+            f"expected records of the same keys, found {len(keys):,} different ones", source
+        )
+    return keys
+
+
+def are_alike(rows: Sequence[Record]) -> bool:
+    """Tell whether a table of rows would be neither too large nor next to empty."""
+    keys = _keys(rows)
+    is_sparse = len(keys) * len(rows) > FREE + MOST_EMPTY * sum(map(len, rows))
+    return len(keys) <= (MOST_EMPTY if is_sparse else MOST_KEYS)
+
+
+def _keys(rows: Sequence[Record]) -> list[str]:
+    return [*dict.fromkeys(chain.from_iterable(rows))]

@@ -1,0 +1,131 @@
+"""Releases of SNOMED CT, or of what extends it: the tables of its release format 2, as they stand in a snapshot.
+
+See the `release file specification <https://docs.snomed.org/snomed-ct-specifications/snomed-ct-release-file-specification>`_.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from itertools import chain
+from pathlib import Path
+
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.names import language_rank
+from ontodex.readers.files import lines_of
+from ontodex.readers.problems import Problems
+
+__all__ = ["is_snomed", "read_snomed"]
+
+PREFIX, NAMESPACE = "sct", "http://snomed.info/id/"
+IS_A = "116680003"
+FULL_NAME = "900000000000003001"
+"""The type of names that end in a tag, as "Pain (finding)"."""
+PREFERRED = "900000000000548007"
+"""Of a language, the name that is to be shown."""
+
+TAG = re.compile(r"\s*\([^()]*\)$")
+CONCEPTS = "sct2_Concept_*"
+"""How the names of the table of concepts begin; ``Snapshot`` follows, and not what was, or what is new."""
+
+PLACES = ("", "Terminology", "Snapshot/Terminology", "*/Snapshot/Terminology")
+"""Where the tables are: in the folder, or in a release that it is or holds."""
+
+Row = dict[str, str]
+
+
+def is_snomed(folder: Path) -> bool:
+    """Tell whether a folder holds a snapshot of SNOMED CT."""
+    return _terminology(folder) is not None
+
+
+def read_snomed(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read what is active: concepts with their names and definitions, and the relationships between them.
+
+    Names are those in the language that is wanted, or else any. The label of a concept is the name that most sets of that
+    language prefer, where these are beside the terminology (``Refset/Language``), or else the full one, without its tag.
+
+    Args:
+        folder: The folder of the tables, or of a release.
+        builder: Takes the concepts (``sct:22298006``) and the links.
+        problems: Takes lines that do not fit.
+    """
+    builder.prefixes[PREFIX] = NAMESPACE
+    terminology = _terminology(folder) or folder
+    active = dict.fromkeys(row["id"] for row in _rows(terminology, CONCEPTS, problems))
+    names = _names(terminology, active, builder.language, problems)
+    definitions = {
+        row["conceptId"]: row["term"]
+        for row in _rows(terminology, "sct2_TextDefinition_*", problems)
+    }
+    for concept in active:
+        label, *synonyms = names.get(concept, [""])
+        builder.entity(f"{PREFIX}:{concept}", label, synonyms, definitions.get(concept, ""))
+    for row in _rows(terminology, "sct2_Relationship_*", problems):
+        head, relation, tail = row["sourceId"], row["typeId"], row["destinationId"]
+        if head in active and tail in active:
+            builder.triple(
+                f"{PREFIX}:{head}",
+                "is_a" if relation == IS_A else f"{PREFIX}:{relation}",
+                f"{PREFIX}:{tail}",
+            )
+    for relation in builder.relation_ids():
+        builder.relation(
+            relation, next(iter(names.get(relation.removeprefix(f"{PREFIX}:"), [])), "")
+        )
+
+
+def _names(
+    terminology: Path, active: Collection[str], language: str, problems: Problems
+) -> dict[str, list[str]]:
+    """Return the names of concepts, the label first."""
+    sets = chain.from_iterable(
+        _rows(place, "der2_cRefset_Language*", problems)
+        for place in (terminology, terminology.parent / "Refset" / "Language")
+    )
+    preferred = Counter(
+        row["referencedComponentId"] for row in sets if row["acceptabilityId"] == PREFERRED
+    )
+    found: dict[str, list[tuple[int, int, bool, str]]] = {}
+    base = language.partition("-")[0]  # the tables name languages alone, and no regions
+    for row in _rows(terminology, "sct2_Description_*", problems):
+        if row["conceptId"] in active:
+            is_full = row["typeId"] == FULL_NAME
+            term = TAG.sub("", row["term"]) if is_full else row["term"]
+            of_language = language_rank(row["languageCode"], base)
+            rank = (of_language, 0 if is_full else -preferred[row["id"]], not is_full, term)
+            found.setdefault(row["conceptId"], []).append(rank)
+    names = {concept: sorted(ranked) for concept, ranked in found.items()}
+    return {
+        concept: [
+            *dict.fromkeys(term for of_language, *_, term in ranked if of_language == ranked[0][0])
+        ]
+        for concept, ranked in names.items()
+    }
+
+
+def _terminology(folder: Path) -> Path | None:
+    """Return where the tables of a snapshot are, or ``None`` if there are none."""
+    found = (
+        path
+        for place in PLACES
+        for path in sorted(folder.glob(f"{place}/{CONCEPTS}Snapshot*.txt*".lstrip("/")))
+    )
+    return next((path.parent for path in found if path.is_file()), None)
+
+
+def _rows(folder: Path, start: str, problems: Problems) -> Iterator[Row]:
+    """Yield the rows of a table that are active; one that is not as wide as the header is a problem."""
+    for path in sorted(folder.glob(f"{start}Snapshot*.txt*")):
+        header: list[str] = []
+        for number, line in lines_of(path, problems):
+            cells = line.split("\t")
+            if not header:
+                header = cells
+            elif len(cells) != len(header):
+                problems.report(
+                    f"expected {len(header)} columns, found {line[:60]!r}", number, str(path)
+                )
+            elif (row := dict(zip(header, cells, strict=True)))["active"] == "1":
+                yield row

@@ -1,0 +1,125 @@
+"""Sources that are read together: ids that stand for different things, and columns that name what others hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, islice
+from pathlib import Path
+from typing import NamedTuple
+
+from ontodex.graph.builder import GraphBuilder, own_name
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.merging import merge
+from ontodex.graph.names import bearers, normalise
+from ontodex.readers.problems import Problems
+from ontodex.readers.tables.keys import Table, relation_label
+
+__all__ = ["Part", "warn_of_clashes", "warn_of_columns", "with_named"]
+
+
+TOLD, SAMPLE = 0.9, 1000
+"""A column names rows if so many of its cells do; those looked at first."""
+
+
+MOST_NAMED = 20
+"""Columns of a table that a warning names."""
+
+
+class Part(NamedTuple):
+    """One of the sources that are read together."""
+
+    graph: KnowledgeGraph
+    problems: Problems
+    table: Table
+
+
+def warn_of_clashes(parts: Sequence[Part]) -> None:
+    """Warn where most numbers that are ids in two tables bear different labels there, and yet are read as one."""
+    tables = [part for part in parts if part.table.own_labels and part.table.is_counted]
+    clashes = ((one, other, _clash(one, other)) for one, other in combinations(tables, 2))
+    for one, other, example in islice((clash for clash in clashes if clash[2]), 1):
+        one.problems.remark(
+            f"ids of {one.graph.source} and {other.graph.source} are the same numbers with other labels ({example}), and "
+            "are read as one; if they are not, give the ids of each a beginning of its own"
+        )
+
+
+def _clash(one: Part, other: Part) -> str:
+    """Return an example of different labels, if most ids that two tables share have different ones."""
+    shared = one.table.ids & other.table.ids
+    labels = [
+        {
+            name: label
+            for name, label in zip(part.graph.ids, part.graph.labels, strict=True)
+            if name in shared
+        }
+        for part in (one, other)
+    ]
+    told = [name for name in sorted(shared) if all(of[name] != own_name(name) for of in labels)]
+    different = [name for name in told if normalise(labels[0][name]) != normalise(labels[1][name])]
+    if not different or 2 * len(different) <= len(told):
+        return ""
+    return f"{different[0]} is {labels[0][different[0]]!r} and {labels[1][different[0]]!r}"
+
+
+def warn_of_columns(parts: Sequence[Part]) -> None:
+    """Say which columns of tables are left out."""
+    told = [part for part in parts if part.table.left_out]
+    count = Counter(part.table.name for part in told)
+    names = [
+        part.table.name if count[part.table.name] == 1 else Path(part.graph.source).name
+        for part in told
+    ]
+    named = [
+        f"{_columns(part)} of {name}" if len(told) > 1 else _columns(part)
+        for part, name in zip(told, names, strict=True)
+    ]
+    if told:
+        told[0].problems.remark(
+            f"left out {'; '.join(named)}: a column of numbers, dates, yes and no, sentences, or texts that few rows share "
+            "is no relation; if one is, read the table of what it names too, or put it into a table of head, relation and "
+            "tail, or, if its numbers are ids, let its name end in id"
+        )
+
+
+def _columns(part: Part) -> str:
+    """Return the names of the columns of a table that are left out, the first of many."""
+    named, more = [*part.table.left_out][:MOST_NAMED], len(part.table.left_out) - MOST_NAMED
+    return f"{', '.join(named)}{f' and {more} more' if more > 0 else ''}"
+
+
+def with_named(graph: KnowledgeGraph, parts: Sequence[Part]) -> KnowledgeGraph:
+    """Return the graph of all parts with the links of the columns that name what other parts hold.
+
+    A column left out of its table is one if nine of ten of its cells are the id, the label or else a synonym of one entity.
+    Numbers are none: what rows they name is told before tables are read.
+    """
+    if not any(part.table.left_out for part in parts):
+        return graph
+    names = bearers(zip(graph.labels, graph.ids, strict=True))
+    names.update((identifier, identifier) for identifier in graph.ids)
+    owners = (graph.ids[row] for row in graph.synonyms.owners.tolist())
+    names = bearers(zip(graph.synonyms.strings, owners, strict=True)) | names
+    for part in parts:
+        found = GraphBuilder(part.graph.source)
+        for column, links in list(part.table.left_out.items()):
+            cells = list(dict.fromkeys(cell for _, cell in links))
+            named = {cell: _named(cell, names) for cell in cells[:SAMPLE]}
+            if TOLD * len(named) <= sum(map(bool, named.values())):
+                named.update((cell, _named(cell, names)) for cell in cells[SAMPLE:])
+            if links and TOLD * len(links) <= sum(bool(named.get(cell)) for _, cell in links):
+                del part.table.left_out[column]
+                found.relation(column, relation_label(column))
+                for head, cell in links:
+                    if tail := named[cell]:
+                        found.triple(head, column, tail)
+        if found.relation_ids():
+            graph = replace(merge(graph, found.build()), source=graph.source)
+    return graph
+
+
+def _named(cell: str, names: Mapping[str, str | None]) -> str | None:
+    """Return the id of the one entity that a cell names, if it does."""
+    return None if cell.replace(".", "", 1).isdigit() else names.get(cell)

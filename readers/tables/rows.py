@@ -1,0 +1,126 @@
+"""Cells of the lines of a table in TSV or CSV."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+
+from ontodex.readers.files import lines_of
+from ontodex.readers.problems import Problems
+from ontodex.readers.tables.workbooks import Sheet
+
+__all__ = ["Rows", "rows_of"]
+
+Rows = Iterator[tuple[int, list[str]]]
+"""Cells of the lines of a table, and their numbers."""
+
+LOOKED_AT = 20
+"""Lines that tell what parts the cells of a table."""
+
+MOST_COMMENTS = 1000
+"""Lines, with those that begin with # and tell nothing, within which the others are looked for."""
+
+LONGEST_CELL = 1000
+"""Lines over which a quoted cell may run, beside its first."""
+
+MARKS = ("\t", ",", ";")
+"""What may part cells."""
+
+QUOTED = re.compile(r'(?:^|(?<=[\t,;]))"(?:[^"]|"")*"(?=[\t,;]|$)', re.MULTILINE)
+"""A quoted cell, which may run over several lines."""
+
+
+def rows_of(source: Path | Sheet, problems: Problems) -> Rows:
+    """Yield (line number, cells) of every line that is not blank, parted by tabs, commas or semicolons; the rows of a sheet.
+
+    The first lines tell which it is; cells within quotes may hold it where it is no tab, and new lines. Quotes around a cell
+    are no part of it.
+    """
+    if isinstance(source, Sheet):
+        for fault in source.faults:
+            problems.report(*fault)
+        yield from source.rows
+        return
+    filled = (
+        (number, line) for number, line in lines_of(source, problems) if line and not line.isspace()
+    )
+    first, told = list[tuple[int, str]](), list[str]()
+    for found in filled:
+        first.append(found)
+        told += [] if found[1].startswith("#") else [found[1]]
+        if len(told) == LOOKED_AT or len(first) == MOST_COMMENTS:
+            break
+    mark = _mark(told or [line for _, line in first])
+    lines, again = chain(first, filled), list[tuple[int, str]]()
+    while (row := again.pop(0) if again else next(lines, None)) is not None:
+        number, line = row
+        if mark != "\t" and '"' in line:
+            cells, again = _quoted(line, mark, again, lines)
+            if isinstance(cells, csv.Error):
+                problems.report(
+                    f"expected cells parted by {mark!r}, found {line[:60]!r} ({cells})",
+                    number,
+                    str(source),
+                )
+            else:
+                yield number, cells
+        else:
+            cells = line.split(mark)
+            yield number, [_unquoted(cell) for cell in cells] if '"' in line else cells
+
+
+def _mark(lines: list[str]) -> str:
+    """Return what parts the cells of lines: the mark that most of them have outside quoted cells.
+
+    Of marks that as many have, tabs; else the one that more have without a space after it, then the one that is there more
+    often.
+
+    >>> _mark(["Doe, Ann;knows;Roe, Bob"]), _mark(["Ann;pays;1,50"]), _mark(["a, b, c"])
+    (';', ';', ',')
+    """
+    plain = QUOTED.sub("", "\n".join(lines)).splitlines()
+    lines_with = {mark: sum(mark in line for line in plain) for mark in MARKS}
+    if lines_with["\t"] == max(lines_with.values()):
+        return "\t"
+
+    def told(mark: str) -> tuple[int, int, int]:
+        before_no_space = sum(line.count(mark) > line.count(f"{mark} ") for line in plain)
+        return lines_with[mark], before_no_space, sum(line.count(mark) for line in plain)
+
+    return max(MARKS, key=told)
+
+
+def _unquoted(cell: str) -> str:
+    """Return what is in a quoted cell of a table with tabs; where quotes are part of a text, it stays."""
+    inner = cell.strip()[1:-1]
+    return (
+        inner.replace('""', '"')
+        if cell.strip() == f'"{inner}"' and '"' not in inner.replace('""', "")
+        else cell
+    )
+
+
+def _quoted(
+    line: str, mark: str, again: list[tuple[int, str]], lines: Iterator[tuple[int, str]]
+) -> tuple[list[str] | csv.Error, list[tuple[int, str]]]:
+    """Return the cells of a line, or why there are none, and the lines that were read ahead and are still to be read.
+
+    A quoted cell may go on in the next lines, ``again`` before ``lines``.
+    """
+    taken: list[tuple[int, str]] = []
+
+    def text() -> Iterator[str]:
+        yield f"{line}\n"
+        for found in islice(chain(again, lines), LONGEST_CELL):
+            taken.append(found)
+            yield f"{found[1]}\n"
+
+    try:
+        return next(csv.reader(text(), delimiter=mark, skipinitialspace=True, strict=True)), again[
+            len(taken) :
+        ]
+    except csv.Error as error:
+        return error, taken + again[len(taken) :]

@@ -1,0 +1,104 @@
+"""What the cells of a table hold: numbers, dates or words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Any
+
+__all__ = [
+    "LETTER",
+    "NUMBER",
+    "are_short",
+    "are_yes_and_no",
+    "is_word",
+    "plain",
+    "share_there",
+    "unwrapped",
+]
+
+LETTER = re.compile(r"[^\W\d_]")
+
+NUMBER = re.compile(r"[-+]?(?:0|[1-9]\d*)(?:[.,]\d+)?")
+
+DATE = re.compile(
+    r"(?:^|(?<=[\W\d]))(?:(?:jan|febr?|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|mon|tues?|wed|thu(?:rs)?|fri|sat|sun)"
+    r"(?:[a-z]*(?:ary|ch|il|ust|ber|day))?|[tz]|[ap]m|utc|gmt|st|nd|rd|th)(?=[\W\d]|$)",
+    re.IGNORECASE,
+)
+"""Words of dates and times."""
+
+POWER = re.compile(r"[-+]?\d+(?:\.\d+[eE][-+]?|[eE][-+])\d+")
+"""A number with a power of ten that is no code, as 1E50 may be one."""
+
+DIGIT = re.compile(r"\d")
+
+YES_AND_NO = frozenset(("true", "false", "yes", "no", "y", "n"))
+"""Cells that say whether something holds, and of what nothing is told by it."""
+
+LONGEST = 60
+"""Letters in the mean of texts that are names, and no sentences."""
+
+DECADE = 10
+"""Whole numbers that a span is taken to have at the least: few say nothing of chance."""
+
+
+def are_yes_and_no(cells: Iterable[str]) -> bool:
+    """Tell whether cells say no more than whether something holds.
+
+    >>> are_yes_and_no(["True", "no"]), are_yes_and_no(["yes", "maybe"])
+    (True, False)
+    """
+    return YES_AND_NO.issuperset(map(str.casefold, cells))
+
+
+def is_word(part: str) -> bool:
+    """Tell whether a value is neither a number nor a date.
+
+    >>> [is_word(part) for part in ("12.5", "1.4e-11", "Jun 12 1998", "2013-07-20T00:00:00Z", "May", "Studio 54", "1E50")]
+    [False, False, False, False, True, True, True]
+    """
+    if POWER.fullmatch(part):
+        return False
+    return bool(LETTER.search(DATE.sub("", part) if DIGIT.search(part) else part))
+
+
+def unwrapped(cell: str, marks: tuple[str, ...]) -> str:
+    """Return what stands between two marks, if a cell begins and ends with them.
+
+    >>> unwrapped(' "Home > Sofas" ', ('""', "[]")), unwrapped('TV > 15"', ('""', "[]"))
+    ('Home > Sofas', 'TV > 15"')
+    """
+    text = cell.strip()
+    return text[1:-1] if len(text) > 1 and text[0] + text[-1] in marks else text
+
+
+def plain(value: Any) -> str:
+    """Return a text or a number as text; nothing of what holds others.
+
+    >>> plain(None), plain(True), plain(2.0), plain(" dog"), plain([2])
+    ('', 'true', '2', ' dog', '')
+    """
+    if value is None or isinstance(value, dict | list):
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def are_short(texts: Collection[str], longest: int = LONGEST) -> bool:
+    """Tell whether texts are no longer than so many letters in the mean.
+
+    >>> are_short(["dog", "cat"]), are_short(["dog", "cat"], longest=2)
+    (True, False)
+    """
+    return sum(map(len, texts)) <= longest * len(texts)
+
+
+def share_there(count: int, first: int, last: int) -> float:
+    """Return the share of the whole numbers of a span that so many of them are.
+
+    >>> share_there(50, 1, 100), share_there(1, 7, 7)
+    (0.5, 0.1)
+    """
+    return count / max(last - first + 1, DECADE)

@@ -1,0 +1,334 @@
+"""Records in XML: elements taken as the objects of a JSON file, beside one another or nested."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+from ontodex.errors import ReadError
+from ontodex.graph.names import language_rank
+from ontodex.readers.files import opened
+from ontodex.readers.record_rows import LABELS, Record, is_named, key_of
+from ontodex.readers.records import is_link
+from ontodex.readers.tables.entity_columns import ID
+from ontodex.readers.tables.values import are_short, plain
+from ontodex.readers.xml_guard import XML, GuardedXml, well_formed
+
+__all__ = ["xml_records"]
+
+OF_XML = re.compile(
+    rf"(?:{re.escape(XML)}(?!id$)|\{{http://www\.w3\.org/2001/XMLSchema-instance\}}).*"
+)
+"""Attributes that say nothing of what an element stands for."""
+
+LANG = "lang"
+LANGUAGES = (f"{XML}lang", LANG)
+"""Attributes that tell in what language the text of an element is."""
+
+FIELDS = frozenset(
+    ("property", "field", "attribute", "attr", "att", "data", "param", "binding", "value")
+)
+"""Elements whose attribute ``name`` tells what they hold."""
+
+INLINE = frozenset(("b", "br", "em", "i", "r", "span", "strong", "sub", "sup", "u"))
+"""Elements of which a text is made."""
+
+TEXT = ("text", "TEXT", "String")
+"""Where outlines (OPML), maps (FreeMind) and MeSH have labels."""
+
+OWN = {
+    **dict.fromkeys(("id", "ui", "identifier", "code"), "id"),
+    **dict.fromkeys(("name", "label", "title", "desc"), "label"),
+}
+"""What stands behind the beginning of an element's own name where its id and its label are (MeSH's DescriptorUI)."""
+
+ABOUT = ("head", "header", "meta", "metadata")
+"""Elements in the root that say something of the document."""
+
+CODE = re.compile(r"(?=.*\d)[A-Z\d.-]+")
+MEANING = ("desc", "description", "title", "label")
+"""Names of what a code stands for."""
+
+MOSTLY = 0.9
+"""Names are codes, and not labels, if so many of them look like some."""
+
+
+def xml_records(path: Path, language: str) -> dict[str, list[Record]]:
+    """Return the elements of a file that have an id or a name, and what they say, by their kind.
+
+    That is what their attributes and the elements in them say. What is in an element of the same kind is below it, as in an
+    outline, and so is what is in those that hold such ones.
+
+    Args:
+        path: The file.
+        language: Tag of the language that texts are wanted in, where there are several.
+
+    Raises:
+        ReadError: If it is no XML, declares entities that look hostile, or no element tells what it is.
+    """
+    with opened(path) as stream, well_formed("XML", path):
+        guarded = GuardedXml(stream, path, may_be_external=True)
+        root = ElementTree.parse(guarded).getroot()  # noqa: S314
+    for inside in [inside for inside in root if _kind(inside).lower() in ABOUT]:
+        root.remove(inside)
+    try:
+        document = _Elements(root, language).said(root)
+        objects = [*_objects(document)]
+        _take_codes(objects)
+        _nest(objects)
+        records = _entities(document) or _rows(document)
+    except RecursionError:
+        raise ReadError("expected elements less deep in one another", str(path)) from None
+    if not records:
+        raise ReadError("expected elements that have an id or a name, found none", str(path))
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        found.setdefault(record.kind, []).append(record)
+    return found
+
+
+class _Object(dict[str, Any]):
+    """What an element says by its attributes and by the elements in it, and what kind of element it is."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind = kind
+
+
+class _Elements:
+    """What elements say.
+
+    Args:
+        root: The element around all others.
+        language: Tag of the language that texts are wanted in, where there are several.
+    """
+
+    def __init__(self, root: Element, language: str) -> None:
+        self._language = language
+        self._repeated = {
+            (_kind(element), kind)
+            for element in root.iter()
+            for kind, count in Counter(map(_kind, element)).items()
+            if count > 1
+        }
+
+    def said(self, element: Element) -> Any:
+        """Return the text of an element that says no more, a list of what it holds if that is of one kind, or an object."""
+        said = _Object(_kind(element))
+        is_field = said.kind.lower() in FIELDS
+        for name, value in element.attrib.items():
+            if not OF_XML.fullmatch(name) and not (is_field and name == "name"):
+                said[name.rpartition("}")[2]] = value
+        is_mixed = any(
+            _kind(one).lower() in INLINE or (one.tail and one.tail.strip()) for one in element
+        )
+        text = " ".join(("".join(element.itertext()) if is_mixed else element.text or "").split())
+        is_leaf = is_mixed or not len(element)
+        if _language(element):
+            said.pop(LANG, None)
+        if not is_leaf:
+            inside = self._inside(element)
+            if len(inside) == 1 and not text and (is_field or _is_around(said, inside)):
+                return [one for values in inside.values() for one in _listed(values)]
+            said.update(inside)
+        _take_own(said)
+        if is_leaf and not is_named(said) and (text or len(said) < 2):
+            return text or next(iter(said.values()), "").removeprefix("#")
+        if text:
+            said.setdefault("definition" if key_of(said, LABELS) else "label", text)
+        return said
+
+    def _inside(self, element: Element) -> dict[str, Any]:
+        """Return what is in an element, by the kinds of what it holds: a list where there may be several of them."""
+        found: dict[str, list[Any]] = {}
+        for inside in self._in_language(element):
+            if (value := self.said(inside)) not in ("", [], {}):
+                found.setdefault(_key(inside, value), []).extend(
+                    value if isinstance(value, list) else [value]
+                )
+        kind = _kind(element)
+        return {
+            key: values if len(values) > 1 or (kind, key) in self._repeated else values[0]
+            for key, values in found.items()
+        }
+
+    def _in_language(self, element: Element) -> Iterator[Element]:
+        """Yield what is in an element, of one kind in several languages those in the one that is wanted."""
+        ranked = [
+            (_kind(one), language_rank(_language(one), self._language), one) for one in element
+        ]
+        best: dict[str, int] = {}
+        for kind, rank, _ in ranked:
+            best[kind] = min(rank, best.get(kind, rank))
+        yield from (one for kind, rank, one in ranked if rank == best[kind])
+
+
+def _is_around(said: _Object, inside: dict[str, Any]) -> bool:
+    """Tell whether an element does no more than hold others, perhaps counting them or saying of which kind a text is."""
+    if "kind" in said and {*said} <= {"id", "kind"}:
+        return True
+    return not is_named(inside) and all(value.isdigit() for value in said.values())
+
+
+def _take_own(said: _Object) -> None:
+    """Find the id and the label that an element has under keys of its own.
+
+    These are keys that begin as its own name does (``DescriptorUI`` of a ``DescriptorRecord``, ``drugbank-id`` of a
+    ``drug``), the same name, what stands in ``names``, and texts, if there is no better one. Of several the first counts.
+    """
+    for key, value in [*said.items()]:
+        if key.lower() == "names" and isinstance(value, _Object):
+            said.update(said.pop(key))
+    for name, key in _own_keys(said.kind.lower(), tuple(said)).items():
+        said[name] = said.pop(key)
+    for key, value in [*said.items()]:
+        if (
+            is_named({key: key})
+            and isinstance(value, list)
+            and all(isinstance(one, str) for one in value)
+        ):
+            others = "alternative ids" if key_of({key: key}, ID) else "synonyms"
+            said[key], *said[others] = value
+    for key in (*(() if said.kind in FIELDS else (said.kind,)), *TEXT):
+        if isinstance(said.get(key), str) and not key_of(said, LABELS):
+            said["label"] = said.pop(key)
+
+
+@lru_cache(maxsize=1 << 12)
+def _own_keys(kind: str, keys: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the keys of an element's id and label that go with its own name."""
+    found: dict[str, str] = {}
+    for last, name in OWN.items():
+        ending = (key for key in keys if key.lower() != last and key.lower().endswith(last))
+        own = ((key, key.lower().removesuffix(last)) for key in ending if key not in found.values())
+        key = next((key for key, stem in own if kind.startswith(stem) or stem.startswith(kind)), "")
+        if key and name not in (*keys, *found):
+            found[name] = key
+    return found
+
+
+def _kind(element: Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+def _language(element: Element) -> str:
+    """Return the language of a text, or nothing where there is none, or where it is that of an entity."""
+    if not (element.text and element.text.strip()) or "id" in element.attrib:
+        return ""
+    return next((element.attrib[name] for name in LANGUAGES if name in element.attrib), "")
+
+
+def _key(element: Element, value: Any) -> str:
+    """Return the key of what an element says: of one that lists others their name, where its own is but the plural."""
+    kind = _kind(element)
+    if kind.lower() in FIELDS and (name := element.get("name")):
+        return name
+    if not isinstance(value, list):
+        return kind
+    inside = _kind(element[0])
+    if told := element.get("kind"):
+        return f"{told} {inside}"
+    return inside if kind.lower().startswith(inside.lower()[:-1]) else kind
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _within(value: Any) -> Iterable[Any]:
+    """Return what an object or a list holds."""
+    return (
+        value.values() if isinstance(value, _Object) else value if isinstance(value, list) else ()
+    )
+
+
+def _objects(value: Any) -> Iterator[_Object]:
+    """Yield every object, those around others first."""
+    if isinstance(value, _Object):
+        yield value
+    for inside in _within(value):
+        yield from _objects(inside)
+
+
+def _entities(document: Any) -> list[_Object]:
+    """Return the records of a document; where there is but one, around many others, those."""
+    records = [*_records(document)]
+    if len(records) == 1 and "children" not in records[0]:
+        inside = [one for value in _within(records[0]) for one in _records(value, is_root=False)]
+        if len(inside) > 1:
+            return inside
+    return records
+
+
+def _rows(document: Any) -> list[_Object]:
+    """Return the objects of a document of which none has a name: they may be rows whose keys tell more together."""
+    return [
+        one for inside in _within(document) for one in _listed(inside) if isinstance(one, _Object)
+    ]
+
+
+def _records(value: Any, *, is_root: bool = True) -> Iterator[_Object]:
+    """Yield the outermost objects that stand for something, or for a link; the root does only where others are below it."""
+    if isinstance(value, _Object) and (
+        is_link(tuple(value)) or (is_named(value) and not (is_root and "children" not in value))
+    ):
+        yield value
+        return
+    for inside in _within(value):
+        yield from _records(inside, is_root=False)
+
+
+def _take_codes(objects: Sequence[_Object]) -> None:
+    """Take names for ids where those of a kind are codes and something beside tells what they mean (A00: Cholera)."""
+    kinds: dict[str, list[tuple[_Object, str]]] = {}
+    for one in objects:
+        if (key := key_of(one, LABELS)) and not key_of(one, ID):
+            kinds.setdefault(one.kind, []).append((one, key))
+    for named in kinds.values():
+        codes = {
+            one[key] for one, key in named if isinstance(one[key], str) and CODE.fullmatch(one[key])
+        }
+        meanings = [plain(one.get(_meaning(one, key))) for one, key in named]
+        if len(codes) >= MOSTLY * len(named) and all(meanings) and are_short(meanings):
+            for one, key in named:
+                meaning = _meaning(one, key)
+                one["id"], one["label"] = one.pop(key), one.pop(meaning)
+    for one in objects:
+        if key_of(one, ID) and not key_of(one, LABELS) and (meaning := _meaning(one, "")):
+            one["label"] = one.pop(meaning)
+
+
+def _meaning(one: _Object, label: str) -> str:
+    return next((name for name in MEANING if name != label and plain(one.get(name))), "")
+
+
+def _nest(objects: Sequence[_Object]) -> None:
+    """Put what is below an object under ``children``: what is of its kind, and what holds or is held by such kinds."""
+    pairs = {
+        (one.kind, key)
+        for one in objects
+        if is_named(one)
+        for key, value in one.items()
+        if _are_of(key, value)
+    }
+    kinds = {above for above, below in pairs if above == below}
+    while more := {above for above, below in pairs if below in kinds} - kinds:
+        kinds |= more
+    for one in objects:
+        if one.kind in kinds:
+            for key in [key for key, value in one.items() if key in kinds and _are_of(key, value)]:
+                below = one.pop(key)
+                one["children"] = [*_listed(one.get("children", [])), *_listed(below)]
+
+
+def _are_of(kind: str, value: Any) -> bool:
+    """Tell whether a value is, or lists, objects of a kind that have a name."""
+    return all(
+        isinstance(one, _Object) and one.kind == kind and is_named(one) for one in _listed(value)
+    )

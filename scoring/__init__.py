@@ -1,0 +1,1 @@
+"""What links say of entities beside their texts: features, rules, similar entities, calibration."""

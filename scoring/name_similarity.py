@@ -1,0 +1,175 @@
+"""How alike names are by their letters: for words misspelt, left out or in another order."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from ontodex.graph import KnowledgeGraph
+from ontodex.graph.names import normalise
+from ontodex.graph.text import in_words
+from ontodex.scoring.similarity import greatest
+
+__all__ = ["NameSimilarity", "plain"]
+
+Rows = NDArray[np.int64]
+PARTS = ("keys", "starts", "bearers", "owners", "lengths")
+"""Names of the arrays, as they are stored."""
+
+MOST = 256
+"""Entities that are found at most, those of the likest names."""
+
+AT_ONCE = 1 << 16
+"""Names whose trigrams are taken at once."""
+
+SPACE, BITS = ord(" "), 21
+"""Bits of a letter's code point."""
+
+
+@dataclass(frozen=True, eq=False)
+class NameSimilarity:
+    """Finds entities by the trigrams of their labels and synonyms: any three letters of a word in spaces.
+
+    The likeness of two names is the cosine of the inverse document frequencies of their trigrams, ln((1 + n) / (1 + m)) + 1
+    for one that m of n names have. Trigrams that no name of the graph has are not looked at; case and accents do not matter.
+
+    Attributes:
+        keys: Trigrams, ascending, ``int64`` of shape (trigrams,).
+        starts: Where in ``bearers`` those of each begin, and their end, of shape (trigrams + 1,).
+        bearers: Names that have each trigram, ``int32``.
+        owners: Entity of each name, ascending; every entity has one at least; of shape (names,).
+        lengths: Length of the vector of each name, 1 of one without trigrams, ``float32`` of shape (names,).
+
+    Example:
+        >>> from ontodex.graph import GraphBuilder
+        >>> builder = GraphBuilder("pets")
+        >>> for name in ("dog", "guinea pig", "piglet"):
+        ...     _ = builder.entity(f"ex:{name}", name)
+        >>> rows, likeness = NameSimilarity.of(builder.build()).find("Guinea-pigs")
+        >>> rows.tolist(), likeness.round(2).tolist()
+        ([1, 2], [0.83, 0.11])
+    """
+
+    keys: Rows
+    starts: Rows
+    bearers: NDArray[np.int32]
+    owners: NDArray[np.int32]
+    lengths: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, graph: KnowledgeGraph) -> NameSimilarity:
+        """Read the labels and synonyms of a graph."""
+        names: list[str] = []
+        owners: list[int] = []
+        for row, (label, synonyms) in enumerate(zip(graph.labels, graph.synonyms, strict=True)):
+            names += (label, *synonyms)
+            owners += [row] * (1 + len(synonyms))
+        parts = [
+            _trigrams(names[start : start + AT_ONCE]) for start in range(0, len(names), AT_ONCE)
+        ]
+        keys = np.unique(
+            np.concatenate([np.zeros(0, dtype=np.int64), *(np.unique(found) for found, _ in parts)])
+        )
+        columns = [np.searchsorted(keys, found).astype(np.int32) for found, _ in parts]
+        counts = np.concatenate([np.zeros(1, dtype=np.int64), *(counts for _, counts in parts)])
+        columns_of_all = np.concatenate([np.zeros(0, dtype=np.int32), *columns])
+        ones = np.ones(len(columns_of_all), dtype=np.int8)
+        table = csr_matrix(
+            (ones, columns_of_all, np.cumsum(counts)), shape=(len(names), len(keys))
+        ).tocsc()
+        starts = table.indptr.astype(np.int64)
+        weights = _weights(starts, len(names))
+        squares = [
+            np.bincount(
+                np.repeat(np.arange(len(counts)), counts), weights[places], minlength=len(counts)
+            )
+            for places, (_, counts) in zip(columns, parts, strict=True)
+        ]
+        lengths = np.sqrt(np.concatenate([np.zeros(0), *squares]))
+        lengths[lengths == 0] = 1.0
+        bearers = table.indices.astype(np.int32)
+        return cls(
+            keys, starts, bearers, np.array(owners, dtype=np.int32), lengths.astype(np.float32)
+        )
+
+    def find(self, text: str) -> tuple[Rows, NDArray[np.float64]]:
+        """Return the at most 256 entities of the likest names, ascending, and how like the likest name of each is."""
+        keys, _ = _trigrams([text])
+        places = np.flatnonzero(np.isin(self.keys, keys, assume_unique=True))
+        if not len(places):
+            return np.zeros(0, dtype=np.int64), np.zeros(0)
+        begins, ends = self.starts[places], self.starts[places + 1]
+        bearers = np.concatenate(
+            [self.bearers[begin:end] for begin, end in zip(begins, ends, strict=True)]
+        )
+        weights = self._weights[places]
+        shared = np.bincount(bearers, np.repeat(weights, ends - begins), minlength=len(self.owners))
+        likeness = shared / (self.lengths * np.sqrt(weights.sum()))
+        of_entities = np.maximum.reduceat(likeness, self._first)
+        rows = np.flatnonzero(of_entities > 0)
+        if len(rows) > MOST:
+            least = of_entities[greatest(of_entities, MOST)].min()
+            rows = np.flatnonzero(of_entities >= least)
+            rows = np.sort(rows[np.lexsort((rows, -of_entities[rows]))[:MOST]])
+        return rows, of_entities[rows]
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        return _weights(self.starts, len(self.owners))
+
+    @cached_property
+    def _first(self) -> Rows:
+        """The first name of each entity."""
+        return np.flatnonzero(np.diff(self.owners, prepend=-1))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what is stored, by blob name."""
+        return {f"names/{part}": getattr(self, part) for part in PARTS}
+
+    @classmethod
+    def read(cls, arrays: Callable[[str], NDArray[Any]]) -> NameSimilarity:
+        """Put together what :meth:`arrays` took apart.
+
+        Args:
+            arrays: Gives the array of a name.
+        """
+        return cls(*(arrays(f"names/{part}") for part in PARTS))
+
+
+def _weights(starts: Rows, names: int) -> NDArray[np.float64]:
+    """Return the square of the inverse document frequency of each trigram."""
+    return np.asarray((np.log((1 + names) / (1 + np.diff(starts))) + 1) ** 2)
+
+
+def plain(name: str) -> str:
+    """Return a name in lower case and without accents, white space as single spaces.
+
+    >>> plain("Köln  Drum")
+    'koln drum'
+    """
+    apart = unicodedata.normalize("NFKD", normalise(in_words(name)))
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
+
+
+def _trigrams(names: Sequence[str]) -> tuple[Rows, Rows]:
+    """Return the trigrams of names, of each those it has ascending and once, and how many each has."""
+    texts = [f" {plain(name)} " for name in names]
+    letters = np.frombuffer("".join(texts).encode("utf-32-le", "replace"), dtype=np.uint32).astype(
+        np.int64
+    )
+    owners = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
+    inside = letters[1:-1] != SPACE  # where one name ends and the next begins there are two spaces
+    keys = ((letters[:-2] << 2 * BITS) | (letters[1:-1] << BITS) | letters[2:])[inside]
+    owners = owners[1:-1][inside]
+    order = np.lexsort((keys, owners))
+    keys, owners = keys[order], owners[order]
+    new = np.ones(len(keys), dtype=bool)
+    new[1:] = (np.diff(keys) != 0) | (np.diff(owners) != 0)
+    return keys[new], np.bincount(owners[new], minlength=len(names))

@@ -1,0 +1,1 @@
+"""An index on disk: manifest, generations, blobs, vectors, and their integrity."""

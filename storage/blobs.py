@@ -1,0 +1,228 @@
+"""Arrays in LMDB: a few large values, mapped without a copy, each with its own checksum."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+import lmdb
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.errors import IndexDamaged, IndexFailure
+
+__all__ = ["BlobInfo", "BlobReader", "BlobWriter", "checksum", "layout", "opened"]
+
+PAGE = 4096
+HEADER = 16
+CHECKED_ON_OPEN = 64 * 1024
+"""Blobs up to this many bytes are compared with their checksum whenever they are read."""
+
+
+@dataclass(frozen=True)
+class BlobInfo:
+    """What the manifest knows of a blob.
+
+    Attributes:
+        dtype: Type of its numbers, as numpy writes it.
+        shape: Its shape.
+        bytes: Its length.
+        blake2b: Its BLAKE2b checksum.
+        offset: Where in the file it begins, if it has pages of its own; ``None`` if it is in a page with others.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    bytes: int
+    blake2b: str
+    offset: int | None = None
+
+
+def checksum(data: Any) -> str:
+    """Return the BLAKE2b checksum of a buffer (hex, 128 bits)."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+class BlobWriter:
+    """Writes arrays into a new LMDB file; one commit each, so that no more than one is in memory.
+
+    Args:
+        path: The file to make.
+        capacity: Bytes of all the arrays that will be put, more or less.
+    """
+
+    def __init__(self, path: Path, capacity: int) -> None:
+        size = (capacity + capacity // 4 + 64 * 1024 * 1024) // PAGE * PAGE
+        self._env = lmdb.open(
+            str(path), subdir=False, map_size=size, lock=False, sync=False, metasync=False
+        )
+        self.infos: dict[str, BlobInfo] = {}
+
+    def put(self, name: str, array: NDArray[Any]) -> None:
+        """Store one array under a name.
+
+        Raises:
+            IndexFailure: If it cannot be written, as on a full disk.
+        """
+        flat = np.ascontiguousarray(array)
+        data = flat.reshape(-1).view(np.uint8).data
+        try:
+            with self._env.begin(write=True) as transaction:
+                transaction.put(name.encode(), data)
+        except lmdb.Error as error:
+            raise IndexFailure(
+                f"{self._env.path()}: blob {name!r} cannot be written ({error})"
+            ) from None
+        self.infos[name] = BlobInfo(flat.dtype.str, tuple(flat.shape), flat.nbytes, checksum(data))
+
+    def close(self) -> None:
+        """Write everything through to the disk, close the file, and find where in it each large blob begins."""
+        path, page = Path(self._env.path()), self._env.stat()["psize"]
+        self._env.sync(True)
+        self._env.close()
+        environment = _Environment(path)
+        for name, info in self.infos.items():
+            if info.bytes > page:
+                address = _address(environment.transaction.get(name.encode()))
+                # Before a value with pages of its own stands LMDB's header of 16 bytes, which begins with the page's number.
+                number = int.from_bytes(ctypes.string_at(address - HEADER, 8), sys.byteorder)
+                self.infos[name] = replace(info, offset=number * page + HEADER)
+
+
+def layout(path: Path, infos: Mapping[str, BlobInfo]) -> str:
+    """Return the BLAKE2b checksum of all of a store that is outside its large blobs: what LMDB finds them by.
+
+    A byte of that which has changed may lead LMDB to a place beyond the file, and the process to its end.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    blobs = sorted((info.offset, info.bytes) for info in infos.values() if info.offset is not None)
+    with path.open("rb") as file:
+        start = 0
+        for offset, size in [*blobs, (path.stat().st_size, 0)]:
+            file.seek(start)
+            digest.update(file.read(max(0, offset - start)))
+            start = offset + size
+    return digest.hexdigest()
+
+
+def opened(path: Path, **options: Any) -> lmdb.Environment:
+    """Open an LMDB file, waiting for another thread that is about to close it."""
+    patience = 2000
+    while True:
+        try:
+            return lmdb.open(str(path), subdir=False, readahead=False, **options)
+        except lmdb.Error as error:
+            if not patience or "already open" not in str(error):
+                raise
+        patience -= 1
+        time.sleep(0.001)
+
+
+class _Environment:
+    """An LMDB file mapped for reading; it lives as long as any array that looks into it."""
+
+    def __init__(self, path: Path) -> None:
+        self.lmdb = opened(path, readonly=True, lock=False, max_readers=1)
+        self.transaction = self.lmdb.begin(buffers=True)
+
+
+def _address(buffer: Any) -> int:
+    return int(np.frombuffer(buffer, dtype=np.uint8).__array_interface__["data"][0])
+
+
+_environments: WeakValueDictionary[tuple[int, int], _Environment] = WeakValueDictionary()
+"""LMDB must not map one file twice in a process: readers of the same file share it."""
+
+_opening = threading.Lock()
+
+
+class BlobReader:
+    """Arrays of an LMDB file, mapped: nothing is read before it is used.
+
+    Args:
+        path: The file.
+        infos: What the manifest says of each blob.
+
+    Raises:
+        IndexDamaged: If the file is no LMDB file.
+    """
+
+    def __init__(self, path: Path, infos: Mapping[str, BlobInfo]) -> None:
+        self.path = path
+        self.infos = infos
+        status = os.stat(path)
+        key = (status.st_dev, status.st_ino)
+        with _opening:
+            environment = _environments.get(key)
+            if environment is None:
+                try:
+                    environment = _Environment(path)
+                except lmdb.Error as error:
+                    message = f"{path}: expected an LMDB file, found damage ({error}); build the index anew"
+                    raise IndexDamaged(message) from None
+                _environments[key] = environment
+        self._environment = environment
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.infos
+
+    def get(self, name: str) -> NDArray[Any]:
+        """Return an array as a read-only view of the file.
+
+        Raises:
+            IndexDamaged: If it is not there, has another length, or is small and does not fit its checksum.
+        """
+        info = self.infos.get(name)
+        if info is None:
+            raise IndexDamaged(f"{self.path}: expected a blob {name!r}, found none in the manifest")
+        try:
+            found = self._environment.transaction.get(name.encode())
+        except lmdb.Error as error:
+            raise IndexDamaged(
+                f"{self.path}: blob {name!r} cannot be read ({error}); build the index anew"
+            ) from None
+        if found is None or len(found) != info.bytes:
+            size = "nothing" if found is None else f"{len(found):,} bytes"
+            raise IndexDamaged(
+                f"{self.path}: blob {name!r}: expected {info.bytes:,} bytes, found {size}"
+            )
+        if info.bytes == 0:
+            return np.zeros(info.shape, dtype=info.dtype)
+        if info.bytes <= CHECKED_ON_OPEN and checksum(found) != info.blake2b:
+            raise IndexDamaged(
+                f"{self.path}: blob {name!r} does not fit its checksum; build the index anew"
+            )
+        # numpy keeps `window` alive, and `window` the mapping: no array can outlive the file it looks into.
+        window = (ctypes.c_char * info.bytes).from_address(_address(found))
+        window._environment = self._environment  # type: ignore[attr-defined]
+        try:
+            array = np.frombuffer(memoryview(window).toreadonly(), dtype=info.dtype).reshape(
+                info.shape
+            )
+        except (ValueError, TypeError) as error:
+            raise IndexDamaged(
+                f"{self.path}: blob {name!r} is no array of {info.shape} {info.dtype} ({error})"
+            ) from None
+        return array
+
+    def damaged(self, prefix: str = "") -> Iterator[str]:
+        """Yield what is wrong with each blob that does not fit its checksum, of those named ``prefix``…."""
+        for name, info in self.infos.items():
+            if not name.startswith(prefix):
+                continue
+            try:
+                array = self.get(name)
+            except IndexDamaged as error:
+                yield str(error)
+                continue
+            if info.bytes and checksum(array.reshape(-1).view(np.uint8).data) != info.blake2b:
+                yield f"{self.path}: blob {name!r} does not fit its checksum"

@@ -1,0 +1,257 @@
+"""Factors of conditions on the disk, beside the generations of an index: what a condition was encoded to, once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import threading
+import time
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+import lmdb
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.storage.blobs import opened
+
+__all__ = ["ConditionCache"]
+
+FILE = "conditions.mdb"
+ROOM = 32 * 1024 * 1024
+"""Room in the file beside the factors: for LMDB's own pages."""
+
+LARGEST = 1 << 28
+"""Bytes of a factor at most: the file may come from anywhere, and a few bytes may stand for very many."""
+
+_USE = struct.Struct(">QQ")
+"""When a factor was last used, in nanoseconds since 1970, and its bytes."""
+
+Factor = NDArray[np.float16] | NDArray[np.float32]
+T = TypeVar("T")
+
+
+class ConditionCache:
+    """Factors by encoder and condition, in one LMDB file that any number of processes read and write.
+
+    Above the budget the factors that were used the longest ago make room. It is a cache: where the file cannot be written
+    (a read-only medium) or is damaged, there is nothing in it and nothing is kept, and no error is raised. A factor is
+    there whole or not at all, also if a process is killed while it writes.
+
+    Args:
+        folder: Folder of the index.
+        budget: Bytes of the factors at most; the file takes twice that at most, and some 32 MB. 0 for no cache.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     cache = ConditionCache(Path(folder), budget=1000)
+        ...     cache.put("encoder", {"genre": np.ones(3, dtype=np.float16)})
+        ...     cache.get("encoder", ["genre", "colour"])
+        {'genre': array([1., 1., 1.], dtype=float16)}
+    """
+
+    def __init__(self, folder: Path, budget: int) -> None:
+        self.path = folder / FILE
+        self.budget = budget
+        self._environment = _shared(self.path, 2 * budget + ROOM) if budget else None
+
+    def get(self, encoder: str, conditions: Sequence[str]) -> dict[str, Factor]:
+        """Return the factors that are there, and note that they were used.
+
+        Args:
+            encoder: Fingerprint of the encoder that made them.
+            conditions: Texts of conditions.
+        """
+        keys = {condition: _key(encoder, condition) for condition in conditions}
+
+        def read(transaction: Any, factors: Any, uses: Any) -> dict[str, Factor]:
+            values = {
+                condition: _unpacked(transaction.get(key, db=factors))
+                for condition, key in keys.items()
+            }
+            return {condition: factor for condition, factor in values.items() if factor is not None}
+
+        def note(transaction: Any, factors: Any, uses: Any) -> None:
+            for condition in found:
+                use = transaction.get(keys[condition], db=uses)
+                if use is not None:  # another process may have evicted it meanwhile
+                    _note(transaction, uses, keys[condition], _USE.unpack(use)[1])
+
+        found = self._do(read) or {}
+        if found:
+            self._do(note, write=True)
+        return found
+
+    def put(self, encoder: str, factors: Mapping[str, Factor]) -> None:
+        """Keep factors, all or none of them, but none that alone is above the budget.
+
+        Args:
+            encoder: Fingerprint of the encoder that made them.
+            factors: Factors by the text of the condition, of shape (n,) each.
+        """
+        packed = {
+            _key(encoder, condition): _packed(factor) for condition, factor in factors.items()
+        }
+
+        def write(transaction: Any, factors: Any, uses: Any) -> None:
+            kept = {key: value for key, value in packed.items() if len(value) <= self.budget}
+            of = {bytes(key): _USE.unpack(use) for key, use in transaction.cursor(uses)}
+            sizes = {key: of[key][1] for key in sorted(of, key=of.__getitem__)}
+            total = sum(sizes.values())
+            for key, value in kept.items():
+                total += len(value) - sizes.pop(key, 0)
+                while total > self.budget:
+                    oldest = next(iter(sizes))
+                    total -= sizes.pop(oldest)
+                    transaction.delete(oldest, db=factors)
+                    transaction.delete(oldest, db=uses)
+                sizes[key] = len(value)
+                transaction.put(key, value, db=factors)
+                _note(transaction, uses, key, len(value))
+
+        self._do(write, write=True)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all factors that are there."""
+        return sum(size for _, size in self._uses())
+
+    def __len__(self) -> int:
+        return len(self._uses())
+
+    def _uses(self) -> list[tuple[int, int]]:
+        return (
+            self._do(
+                lambda transaction, _, uses: [
+                    _USE.unpack(value) for _, value in transaction.cursor(uses)
+                ]
+            )
+            or []
+        )
+
+    def _do(self, what: Callable[[Any, Any, Any], T], *, write: bool = False) -> T | None:
+        """Do something in a transaction, all or nothing of it; return ``None`` where LMDB cannot.
+
+        A fork's child must not use the file that its parent has opened.
+        """
+        environment = self._environment
+        if environment is None or environment.process != os.getpid():
+            return None
+        for _ in range(2):
+            try:
+                with environment.lock, environment.lmdb.begin(write=write) as transaction:
+                    return what(transaction, environment.factors, environment.uses)
+            except lmdb.MapResizedError:  # another process keeps more; so does this one from now on
+                environment.set_size(0)
+            except lmdb.MapFullError:  # no room in one piece is left
+                if what is _clear:
+                    break
+                self._do(_clear, write=True)
+            except lmdb.Error:
+                break
+        return None
+
+
+class _Environment:
+    """An LMDB file; it is closed when nobody uses it any more."""
+
+    def __init__(self, path: Path, size: int) -> None:
+        self.lmdb = opened(path, map_size=size, max_dbs=2, metasync=False)
+        pages = self.lmdb.info()["last_pgno"] + 1
+        if (
+            path.stat().st_size < pages * self.lmdb.stat()["psize"]
+        ):  # to read beyond the end would kill the process
+            self.lmdb.close()
+            raise lmdb.CorruptedError(f"{path}: cut off")
+        self.factors = self.lmdb.open_db(b"factors")
+        self.uses = self.lmdb.open_db(b"uses")
+        self.process = os.getpid()
+        self.lock = threading.Lock()
+
+    def set_size(self, size: int) -> None:
+        """Map so many bytes of the file, 0 for those that there are; no transaction must be open meanwhile."""
+        with self.lock:
+            self.lmdb.set_mapsize(size)
+
+
+_environments: WeakValueDictionary[tuple[int, int], _Environment] = WeakValueDictionary()
+"""LMDB must not map one file twice in a process: caches of one index share it."""
+
+_opening = threading.Lock()
+
+_DAMAGE = (
+    lmdb.InvalidError,
+    lmdb.CorruptedError,
+    lmdb.VersionMismatchError,
+    lmdb.PageNotFoundError,
+)
+
+
+def _shared(path: Path, size: int) -> _Environment | None:
+    """Open a cache's file; a damaged one is made anew; ``None`` where there cannot be one."""
+    with _opening:
+        for _ in range(2):
+            try:
+                if path.exists():
+                    status = path.stat()
+                    known = _environments.get((status.st_dev, status.st_ino))
+                    if known is not None:
+                        if known.process == os.getpid() and known.lmdb.info()["map_size"] < size:
+                            known.set_size(size)
+                        return known
+                made = _Environment(path, size)
+            except _DAMAGE:
+                try:
+                    path.unlink()
+                except OSError:
+                    return None
+                continue
+            except (lmdb.Error, OSError):
+                return None
+            status = path.stat()
+            _environments[(status.st_dev, status.st_ino)] = made
+            return made
+    return None
+
+
+def _note(transaction: Any, uses: Any, key: bytes, size: int) -> None:
+    transaction.put(key, _USE.pack(time.time_ns(), size), db=uses)
+
+
+def _clear(transaction: Any, factors: Any, uses: Any) -> None:
+    for database in (factors, uses):
+        transaction.drop(database, delete=False)
+
+
+def _key(encoder: str, condition: str) -> bytes:
+    text = f"{encoder}\0{condition}".encode("utf-8", "surrogatepass")
+    return b"packed\0" + hashlib.blake2b(text, digest_size=32).digest()
+
+
+def _packed(factor: Factor) -> bytes:
+    """Return a factor with a checksum, compressed: the first bytes of its numbers, which are much alike, together."""
+    numbers = np.ascontiguousarray(factor).view(np.uint8).reshape(-1, factor.itemsize)
+    content = bytes([factor.itemsize]) + zlib.compress(
+        np.ascontiguousarray(numbers.T).tobytes(), level=1
+    )
+    return hashlib.blake2b(content, digest_size=16).digest() + content
+
+
+def _unpacked(value: Any) -> Factor | None:
+    """Return a factor; ``None`` if there is none, or one that does not fit its checksum."""
+    if value is None:
+        return None
+    checksum, content = bytes(value[:16]), bytes(value[16:])
+    if hashlib.blake2b(content, digest_size=16).digest() != checksum:
+        return None
+    size, unpacking = content[0], zlib.decompressobj()
+    numbers = np.frombuffer(unpacking.decompress(content[1:], LARGEST), dtype=np.uint8)
+    if not unpacking.eof:
+        return None
+    factor: Factor = np.ascontiguousarray(numbers.reshape(size, -1).T).view(f"f{size}").ravel()
+    return factor

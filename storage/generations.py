@@ -1,0 +1,188 @@
+"""Generations of an index: one writer makes the next, readers keep theirs, and ``CURRENT`` names the live one."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from filelock import FileLock, Timeout
+
+from ontodex.errors import IndexDamaged, IndexFailure, IndexLocked
+from ontodex.storage.manifest import NAME as MANIFEST
+
+try:
+    import fcntl
+except ImportError:  # Windows keeps files that are in use by itself.
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = [
+    "current",
+    "drop_old",
+    "folder_of",
+    "hold",
+    "is_index",
+    "next_number",
+    "publish",
+    "sync_tree",
+    "writer",
+]
+
+_FOLDER = re.compile(r"gen-(\d{6,})$")
+_LEFT = re.compile(r"gen-\d{6,}(\.tmp)?$|WRITER$|CURRENT\.tmp$")
+
+
+def folder_of(index: Path, generation: int) -> Path:
+    """Return the folder of a generation."""
+    return index / f"gen-{generation:06d}"
+
+
+def current(index: Path) -> int:
+    """Return the number of the live generation.
+
+    Raises:
+        IndexFailure: If there is no index.
+        IndexDamaged: If ``CURRENT`` does not name a generation.
+    """
+    try:
+        name = (index / "CURRENT").read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        found = "no such folder" if not index.exists() else "no CURRENT in it"
+        raise IndexFailure(
+            f"{index}: expected an index, found {found}; make one with `ontodex build`"
+        ) from None
+    match = _FOLDER.match(name)
+    if match is None:
+        raise IndexDamaged(
+            f"{index / 'CURRENT'}: expected the name of a generation, found {name[:40]!r}"
+        )
+    return int(match[1])
+
+
+def is_index(folder: Path) -> bool:
+    """Tell whether a folder is an index, or was to become one.
+
+    Databases of other programs (LevelDB, RocksDB) have a ``CURRENT`` and a ``LOCK`` too: theirs names no generation.
+    """
+    if not (folder / "CURRENT").exists():
+        left = [entry.name for entry in folder.iterdir()]
+        return "LOCK" in left or (
+            bool(left) and all(map(_LEFT.match, left))
+        )  # a loss of power may take LOCK with it
+    try:
+        current(folder)
+    except IndexDamaged:
+        return False
+    return True
+
+
+def next_number(index: Path) -> int:
+    """Return the number after the highest that was ever published or is live."""
+    numbers = [int(match[1]) for entry in index.iterdir() if (match := _FOLDER.match(entry.name))]
+    return max(numbers, default=0) + 1
+
+
+@contextlib.contextmanager
+def writer(index: Path) -> Iterator[None]:
+    """Be the one writer of an index.
+
+    Raises:
+        IndexLocked: If another process is; it is named.
+        IndexFailure: If the folder cannot be written.
+    """
+    owner = index / "WRITER"
+    lock = FileLock(index / "LOCK", timeout=0, is_singleton=False)
+    try:
+        index.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        with contextlib.suppress(OSError):
+            raise IndexLocked(
+                f"{index}: process {owner.read_text()} is writing this index; wait for it to end"
+            ) from None
+        raise IndexLocked(
+            f"{index}: another process is writing this index; wait for it to end"
+        ) from None
+    except OSError as error:
+        raise IndexFailure(
+            f"{index}: expected a folder that can be written, found {error.strerror}"
+        ) from None
+    try:
+        with contextlib.suppress(
+            OSError
+        ):  # on a full disk the lock holds as well, only without a name
+            owner.write_text(str(os.getpid()))
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            owner.unlink()
+        lock.release()
+
+
+def hold(generation: Path) -> IO[bytes]:
+    """Keep a generation from being dropped until the returned file is closed.
+
+    Raises:
+        OSError: If the generation is gone.
+    """
+    file = (generation / MANIFEST).open("rb")
+    if fcntl is not None:
+        with contextlib.suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(file, fcntl.LOCK_SH)  # a writer has it while it looks, and while it removes
+        if not os.fstat(file.fileno()).st_nlink:
+            file.close()
+            raise FileNotFoundError(errno.ENOENT, "removed as it was opened", str(generation))
+    return file
+
+
+def sync_tree(folder: Path) -> None:
+    """Write all files and folders below ``folder`` through to the disk."""
+    for path in [*folder.rglob("*"), folder]:
+        _sync(path)
+
+
+def publish(index: Path, built: Path, generation: int) -> None:
+    """Make a finished, synced build the live generation: rename it, then flip ``CURRENT``; each step is atomic."""
+    os.rename(built, folder_of(index, generation))
+    _sync(index)
+    flag = index / "CURRENT.tmp"
+    flag.write_text(folder_of(index, generation).name + "\n")
+    _sync(flag)
+    os.replace(flag, index / "CURRENT")
+    _sync(index)
+
+
+def drop_old(index: Path, keep: int) -> None:
+    """Remove published generations other than ``keep`` that no reader holds."""
+    for entry in index.iterdir():
+        match = _FOLDER.match(entry.name)
+        if match is not None and int(match[1]) != keep and _dropped(entry / MANIFEST):
+            shutil.rmtree(entry, ignore_errors=True)
+
+
+def _dropped(manifest: Path) -> bool:
+    """Remove the manifest of a generation that no reader holds: without it, it can never be taken for a whole one."""
+    try:
+        with manifest.open("rb") as file:
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                manifest.unlink()
+        manifest.unlink(missing_ok=True)  # Windows: not while it is open
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,227 @@
+"""Which links a graph lacks, against those that were left out of it, and against what `tails` and `heads` answer."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+
+import numpy as np
+import pytest
+
+import ontodex
+from ontodex.engine.discovery import _joined, _likeliest
+from ontodex.errors import IndexMismatch, SettingsError, UnknownRelation
+from ontodex.graph import GraphBuilder
+from tests.plain import build_plain
+
+
+def triples(found):
+    return [(link.head, link.relation, link.tail) for link in found]
+
+
+@pytest.fixture(scope="module")
+def missing(family):
+    engine, _ = family
+    return engine.missing(k=300, quiet=True)
+
+
+def test_links_that_were_left_out_come_first(family, missing):
+    _, untold = family
+    true = {(child, "ex:childOf", parent) for child, parent in untold}
+    assert np.mean([triple in true for triple in triples(missing)[: len(true)]]) > 0.8
+    first = [link.probability for link in missing[: len(true)]]
+    assert np.mean(first) > 5 * np.mean([link.probability for link in missing[-50:]])
+
+
+def test_the_other_half_of_what_goes_both_ways_is_found_where_nothing_is_known(
+    tmp_path, tiny_encoder
+):
+    builder, couples = GraphBuilder("couples"), 150
+    for one in range(couples):
+        builder.triple(f"ex:{one}", "ex:marriedTo", f"ex:{one + couples}")
+        if one % 6:
+            builder.triple(f"ex:{one + couples}", "ex:marriedTo", f"ex:{one}")
+    settings = {
+        "training": ontodex.HyperCLTraining(steps=5),
+        "hierarchy": False,
+        "entailment": False,
+        "quiet": True,
+    }
+    with ontodex.build(
+        builder.build(), tmp_path / "couples.odx", encoders=[tiny_encoder], device="cpu", **settings
+    ) as engine:
+        found = triples(engine.missing(k=couples // 6, quiet=True))
+    halves = {(f"ex:{one + couples}", "ex:marriedTo", f"ex:{one}") for one in range(0, couples, 6)}
+    assert len(halves & set(found)) > 0.8 * len(halves)
+
+
+def test_every_link_is_new_named_once_and_its_probability_falls(family, missing):
+    engine, _ = family
+    found = triples(missing)
+    known = {
+        (engine.graph.ids[h], engine.graph.relation_ids[r], engine.graph.ids[t])
+        for h, r, t in engine.graph.triples.tolist()
+    }
+    assert len(found) == len(set(found)) == 300
+    assert not known & set(found)
+    assert all(head != tail for head, _, tail in found)
+    probabilities = [link.probability for link in missing]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert 0 < probabilities[-1] < probabilities[0] < 1
+    np.testing.assert_allclose([link.score for link in missing], np.log(probabilities))
+    assert [link.head_label for link in missing] == [f"person {head[3:]}" for head, _, _ in found]
+
+
+def test_a_link_is_an_answer_about_its_head_or_its_tail(family, missing):
+    engine, _ = family
+    for head, relation, tail in triples(missing)[:40]:
+        about_head = [hit.id for hit in engine.tails(head, relation, k=20)]
+        assert tail in about_head or head in [hit.id for hit in engine.heads(relation, tail, k=20)]
+
+
+def test_answers_of_both_directions_are_surer_than_either():
+    found = [(np.array([5, 9]), np.array([0.5, 0.9])), (np.array([5, 3]), np.array([0.4, 1.0]))]
+    links, probabilities = _joined(found)
+    assert links.tolist() == [3, 5, 9]
+    np.testing.assert_allclose(probabilities, [0.9999, 0.7, 0.9])
+    assert _joined([])[0].tolist() == []
+    more = np.array([11, 12]), np.array([0.9, 0.1])
+    best, likely = _likeliest([(links, probabilities), more], 3)
+    assert best.tolist() == [3, 9, 11]
+    np.testing.assert_allclose(likely, [0.9999, 0.9, 0.9])
+
+
+@pytest.mark.parametrize("name", ["ex:childOf", "child of", "inverse child of"])
+def test_of_one_relation(family, missing, name):
+    engine, _ = family
+    found = engine.missing(name, k=20, quiet=True)
+    assert (
+        triples(found) == [triple for triple in triples(missing) if triple[1] == "ex:childOf"][:20]
+    )
+    assert found.relation.id == "ex:childOf"
+    assert "child of" in str(found).splitlines()[0]
+    with pytest.raises(UnknownRelation, match=r"'childOff'; did you mean 'child of'"):
+        engine.missing("childOff", quiet=True)
+    with pytest.raises(SettingsError, match="k: expected"):
+        engine.missing(k=0, quiet=True)
+
+
+def test_pairs_that_are_linked_already_may_be_left_out(family):
+    engine, _ = family
+    linked = {frozenset(pair) for pair in engine.graph.triples[:, [0, 2]].tolist()}
+    apart = engine.missing(k=50, linked=False, quiet=True)
+    rows = {name: row for row, name in enumerate(engine.graph.ids)}
+    assert len(apart) == 50
+    assert not [link for link in apart if frozenset((rows[link.head], rows[link.tail])) in linked]
+    assert [
+        link
+        for link in engine.missing(k=50, quiet=True)
+        if frozenset((rows[link.head], rows[link.tail])) in linked
+    ]
+
+
+def test_further_known_triples_are_not_missing(family, missing):
+    engine, untold = family
+    more = GraphBuilder("more")
+    for child, parent in untold:
+        more.triple(child, "ex:childOf", parent)
+    with ontodex.open(engine.index.path, device="cpu", known=[more.build()]) as told:
+        found = triples(told.missing(k=300, quiet=True))
+    assert found
+    assert not {(child, "ex:childOf", parent) for child, parent in untold} & set(found)
+
+
+def test_what_follows_from_the_hierarchy_is_not_missing(small_graph, tmp_path, tiny_encoder):
+    settings = {
+        "training": ontodex.HyperCLTraining(steps=5),
+        "hierarchy": False,
+        "entailment": False,
+        "quiet": True,
+    }
+    with ontodex.build(
+        small_graph, tmp_path / "farm.odx", encoders=[tiny_encoder], device="cpu", **settings
+    ) as engine:
+        found = engine.missing("is a", k=10_000, quiet=True)
+        above = engine.hierarchy.is_ancestor
+        rows = {name: row for row, name in enumerate(engine.graph.ids)}
+        assert found
+        assert found[0].probability is None
+        assert "probability" not in found.to_tsv()
+        assert "nothing fitted to links held out" in str(found)
+        for link in found:
+            head, tail = np.array([rows[link.head]]), np.array([rows[link.tail]])
+            assert not above(head, tail)[0]
+            assert not above(tail, head)[0]
+
+
+def test_what_follows_from_further_known_links_of_the_hierarchy_is_not_missing(
+    small_graph, tmp_path, tiny_encoder
+):
+    settings = {
+        "training": ontodex.HyperCLTraining(steps=5),
+        "hierarchy": False,
+        "entailment": False,
+        "quiet": True,
+    }
+    ontodex.build(
+        small_graph, tmp_path / "farm.odx", encoders=[tiny_encoder], device="cpu", **settings
+    ).close()
+    with ontodex.open(tmp_path / "farm.odx", device="cpu") as engine:
+        found = set(triples(engine.missing("is a", k=10_000, quiet=True)))
+        row = {name: row for row, name in enumerate(engine.graph.ids)}
+        hierarchy = engine.hierarchy
+    for child, relation, parent in sorted(found):
+        above = {engine.graph.ids[one] for one in hierarchy.ancestors(row[parent]).tolist()}
+        follows = {(child, relation, one) for one in above} & found
+        if follows:
+            break
+    assert follows
+    more = GraphBuilder("more")
+    more.triple(child, relation, parent)
+    with ontodex.open(tmp_path / "farm.odx", device="cpu", known=[more.build()]) as told:
+        left = set(triples(told.missing("is a", k=10_000, quiet=True)))
+    assert not left & ({(child, relation, parent), (parent, relation, child)} | follows)
+
+
+def test_the_ways_out(family, missing, tmp_path):
+    engine, _ = family
+    few = engine.missing(k=3, quiet=True)
+    assert triples(few) == triples(missing)[:3]
+    assert str(few).splitlines()[2].startswith("   1  -")
+    read = json.loads(few.to_json())
+    assert read["query"] == {"question": "missing"}
+    assert [link["tail"] for link in read["links"]] == [link.tail for link in few]
+    assert list(few.to_pandas().columns)[:3] == ["head", "head_label", "relation"]
+    assert triples(pickle.loads(pickle.dumps(few))) == triples(few)
+    (tmp_path / "more.tsv").write_text(few.to_tsv())
+    (tmp_path / "more.nq").write_text(few.to_rdf())
+    again = ontodex.read(tmp_path / "more.tsv")
+    assert list(again.relation_ids) == ["ex:childOf"]
+    assert {
+        tuple(again.ids[row] for row in pair) for pair in again.triples[:, [0, 2]].tolist()
+    } == {(link.head, link.tail) for link in few}
+    assert "ontodex:predictions" in few.to_rdf()
+    assert pickle.loads(pickle.dumps(few)).to_rdf() == few.to_rdf()
+    assert len(pickle.dumps(few)) < 10_000
+
+
+def test_added_links_are_known_and_the_odds_stay(family, tmp_path):
+    engine, _ = family
+    before = engine.missing(k=5, quiet=True)
+    more = GraphBuilder("more")
+    more.triple(*triples(before)[0])
+    path = tmp_path / "family.odx"
+    shutil.copytree(engine.index.path, path)
+    with ontodex.add(more.build(), path, device="cpu", quiet=True) as after:
+        assert after.index.structure.odds.tolist() == engine.index.structure.odds.tolist()
+        found = after.missing(k=5, quiet=True)
+    assert triples(before)[0] not in triples(found)
+    assert found[0].probability is not None
+
+
+def test_an_index_without_projections_is_refused(tmp_path, small_graph, tiny_encoder):
+    with build_plain(small_graph, tmp_path / "plain.odx", [tiny_encoder]) as engine, pytest.raises(
+        IndexMismatch, match="no relation projections"
+    ):  # fmt: skip
+        engine.missing(quiet=True)

@@ -1,0 +1,177 @@
+"""Why an answer has its score: the parts add up, and what they go by is in the graph."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import ontodex
+from ontodex.errors import SettingsError, UnknownEntity
+from ontodex.graph import GraphBuilder
+from tests.plain import build_plain
+
+
+def stated(engine):
+    graph = engine.graph
+    return {
+        (graph.ids[h], graph.relation_ids[r], graph.ids[t]) for h, r, t in graph.triples.tolist()
+    }
+
+
+@pytest.mark.parametrize("relation", ["ex:knows", "ex:childOf", "inverse child of", "parent of"])
+@pytest.mark.parametrize("head", ["ex:3", "ex:70", "a person"])
+def test_the_parts_add_up_to_the_score_of_the_answer(family, head, relation):
+    engine, _ = family
+    for rank, hit in enumerate(engine.tails(head, relation, k=5), 1):
+        why = engine.why(head, relation, hit.id)
+        assert why.rank == rank
+        assert not why.known
+        assert why.score == pytest.approx(hit.score, abs=1e-4)
+        assert why.mean + sum(reason.adds for reason in why) == pytest.approx(why.score, abs=1e-4)
+        assert [reason.adds for reason in why] == sorted(
+            (reason.adds for reason in why), reverse=True
+        )
+        assert why.resolutions["tail"].id == hit.id
+
+
+def test_the_rule_and_its_link_are_named(family):
+    engine, untold = family
+    child, parent = untold[3]
+    why = engine.why(child, "ex:childOf", parent)
+    assert why[0].by == "rules"
+    link = why[0].case_based[0].links[0]
+    assert (link.head, link.relation, link.tail) == (
+        parent,
+        "ex:parentOf",
+        child,
+    )  # as it is stated, not inverted
+    assert why[0].case_based[0].strength > 0.5
+    lines = str(why).splitlines()
+    assert f"person {parent[3:]} ({parent})  parent of  person {child[3:]} ({child})" in lines[4]
+    assert lines[3].endswith("rules")
+
+
+def test_precedents_are_stated_and_speak_for_the_answer(family):
+    engine, _ = family
+    known, seen = stated(engine), set()
+    for head, relation in [("ex:3", "ex:childOf"), ("ex:20", "ex:parentOf"), ("ex:8", "ex:knows")]:
+        for hit in (
+            *engine.tails(head, relation, k=5),
+            *engine.tails(head, relation, known="only"),
+        ):
+            why = engine.why(head, relation, hit.id, k=4)
+            for reason in why:
+                strengths = [precedent.strength for precedent in reason.case_based]
+                assert len(strengths) <= 4
+                assert strengths == sorted(strengths, reverse=True)
+                for precedent in reason.case_based:
+                    seen.add(reason.by)
+                    links = [(link.head, link.relation, link.tail) for link in precedent.links]
+                    assert known >= set(links)
+                    ends = {end for link in links for end in (link[0], link[2])}
+                    if reason.by.startswith("heads"):
+                        assert links[0][1:] == (relation, hit.id)
+                        assert links[0][0] == precedent.like != head
+                    elif reason.by.startswith("tails"):
+                        assert links[0][:2] == (head, relation)
+                        assert links[0][2] == precedent.like != hit.id
+                    else:
+                        assert {head, hit.id} <= ends
+                        assert precedent.like is None
+            assert why.known == hit.known
+    assert seen >= {
+        "heads of like text",
+        "heads of like links",
+        "tails of like text",
+        "tails of like links",
+    }
+
+
+def test_new_heads_and_relations_have_fewer_reasons(family):
+    engine, _ = family
+    new = engine.why("person 7 of the family", "ex:knows", "ex:14")
+    assert "structure" not in {reason.by for reason in new}
+    assert new.resolutions["head"].id is None
+    assert {reason.by for reason in engine.why("ex:7", "admires", "ex:14")} == {"text"}
+    with pytest.raises(
+        UnknownEntity,
+        match=r"entity of the graph as an answer to explain, found free text 'nobody'",
+    ):
+        engine.why("ex:7", "ex:knows", "nobody")
+    with pytest.raises(SettingsError, match="k: expected"):
+        engine.why("ex:7", "ex:knows", "ex:14", k=0)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_indexes_without_structure_go_by_text_alone(small_graph, tmp_path, tiny_encoder, training):
+    if training:
+        settings = {
+            "training": ontodex.HyperCLTraining(steps=5),
+            "structure": False,
+            "hierarchy": False,
+        }
+        engine = ontodex.build(
+            small_graph,
+            tmp_path / "x.odx",
+            encoders=[tiny_encoder],
+            device="cpu",
+            entailment=False,
+            quiet=True,
+            **settings,
+        )
+    else:
+        engine = build_plain(small_graph, tmp_path / "x.odx", [tiny_encoder])
+    with engine:
+        hit = engine.tails("ex:dog", "eats")[0]
+        why = engine.why("ex:dog", "eats", hit.id)
+    assert [reason.by for reason in why] == ["text"]
+    assert (why.rank, why.score) == (1, pytest.approx(hit.score, abs=1e-5))
+    assert why.mean + why[0].adds == pytest.approx(why.score, abs=1e-5)
+
+
+def test_the_ways_out(family):
+    engine, untold = family
+    why = engine.why(untold[0][0], "ex:childOf", untold[0][1], k=2)
+    read = json.loads(why.to_json())
+    assert read["query"]["question"] == "why"
+    assert [reason["by"] for reason in read["reasons"]] == [reason.by for reason in why]
+    assert read["reasons"][0]["precedents"][0]["links"][0]["relation"] == "ex:parentOf"
+    table = why.to_pandas()
+    assert list(table.columns) == ["by", "adds", "strength", "links"]
+    assert len(table) == sum(max(1, len(reason.case_based)) for reason in why)
+    assert len(why.to_tsv().splitlines()) == len(table) + 1
+
+
+def test_the_rank_counts_the_asked_entity_where_a_relation_may_link_it_to_itself(family):
+    engine, _ = family
+    more = GraphBuilder("mirror")
+    more.triple("ex:5", "ex:knows", "ex:5")
+    with ontodex.open(engine.index.path, device="cpu", known=[more.build()]) as told:
+        ranked = [hit.id for hit in told.tails("ex:3", "ex:knows", k=120)]
+        assert "ex:3" in ranked
+        for rank, tail in enumerate(ranked, 1):
+            assert told.why("ex:3", "ex:knows", tail).rank == rank
+        assert "rules" not in {
+            by.by for by in told.why("ex:3", "ex:knows", "ex:3") if by.case_based
+        }
+
+
+def test_precedents_that_count_for_nothing_are_not_named(family):
+    engine, _ = family
+    for tail in range(0, 120, 7):
+        why = engine.why("ex:3", "ex:knows", f"ex:{tail}", k=100)
+        assert all(
+            precedent.strength >= 0.0005 for reason in why for precedent in reason.case_based
+        )
+
+
+def test_of_namesakes_the_linked_ones_are_meant(family):
+    engine, _ = family
+    row = int(np.flatnonzero(engine.graph.relations == 0)[0])
+    head, relation, tail = engine.graph.triples[row].tolist()
+    why = engine.why(
+        engine.graph.labels[head], engine.graph.relation_labels[relation], engine.graph.labels[tail]
+    )
+    assert why.known

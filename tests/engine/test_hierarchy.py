@@ -1,0 +1,234 @@
+"""Parents, children and positions, over points in which a hierarchy is planted."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from planted import brute, names, plant, with_kin
+
+from ontodex.engine.hierarchy import Subsumptions, audit, place
+from ontodex.errors import SettingsError, UnknownEntity
+from ontodex.graph import GraphBuilder
+
+
+@pytest.mark.parametrize("known", ["include", "exclude", "only"])
+@pytest.mark.parametrize("question", ["parents", "children"])
+@pytest.mark.parametrize("name", ["dog", "tame animal", "thing", "young cow", "thing 3"])
+def test_answers_are_the_best_by_the_rule(
+    planted: Subsumptions, question: str, name: str, known: str
+) -> None:
+    graph, hierarchy = planted.graph, planted.hierarchy
+    row = graph.find(name)[0]
+    upward = question == "parents"
+    above, below = set(hierarchy.ancestors(row).tolist()), set(hierarchy.descendants(row).tolist())
+    asserted, circular = (above, below) if upward else (below, above)
+    scores = brute(planted, row, upward)
+    allowed = (
+        set(range(graph.n_entities))
+        - circular
+        - {row}
+        - (asserted if known == "exclude" else set())
+    )
+    allowed &= asserted if known == "only" else allowed
+    wanted = sorted(allowed, key=lambda at: (-scores[at], at))[:12]
+    (hits,) = planted.ranked(question, [name], 12, known)
+    assert [hit.id for hit in hits] == [graph.ids[at] for at in wanted]
+    assert [hit.score for hit in hits] == scores[wanted].tolist()
+    assert [hit.known for hit in hits] == [at in asserted for at in wanted]
+    assert [hit.probability for hit in hits] == planted.rule.probability(scores[wanted]).tolist()
+
+
+def test_ancestors_rank_above_everything_else(planted: Subsumptions) -> None:
+    assert set(names(planted.ranked("parents", ["dog"], 3, "include")[0])) == {
+        "tame animal",
+        "animal",
+        "thing",
+    }
+    assert set(names(planted.ranked("parents", ["a yak"], 3, "include")[0])) == {
+        "tame animal",
+        "animal",
+        "thing",
+    }
+    assert set(names(planted.ranked("children", ["ruminant"], 3, "include")[0])) == {
+        "cow",
+        "sheep",
+        "goat",
+    }
+
+
+def test_batches_equal_single_questions(planted: Subsumptions) -> None:
+    texts = ["dog", "a yak", "ex:tame", "thing", "common cow", "dog"]
+    for question in ("parents", "children"):
+        for text, hits in zip(texts, planted.ranked(question, texts, 7, "include"), strict=True):
+            assert hits.hits == planted.ranked(question, [text], 7, "include")[0].hits
+    for text, one in zip(texts, place(planted, texts, 3), strict=True):
+        assert one.placements == place(planted, [text], 3)[0].placements
+
+
+@pytest.mark.parametrize("known", ["include", "exclude", "only"])
+@pytest.mark.parametrize("question", ["parents", "children"])
+@pytest.mark.parametrize("name", ["dog", "thing", "tame animal"])
+def test_what_like_entities_say_is_added_to_the_scores(
+    planted: Subsumptions, name: str, question: str, known: str
+) -> None:
+    graph, hierarchy = planted.graph, planted.hierarchy
+    row = graph.find(name)[0]
+    raised = with_kin(planted)
+    [added] = with_kin(planted).added(question, raised.read([name]))
+    scores, logits = brute(planted, row, question == "parents"), np.zeros(graph.n_entities)
+    scores[added.rows] += added.scores
+    logits[added.rows] = added.logits
+    above, below = set(hierarchy.ancestors(row).tolist()), set(hierarchy.descendants(row).tolist())
+    asserted, circular = (above, below) if question == "parents" else (below, above)
+    allowed = set(range(graph.n_entities)) - circular - {row}
+    allowed = (
+        allowed & asserted
+        if known == "only"
+        else allowed - (asserted if known == "exclude" else set())
+    )
+    wanted = sorted(allowed, key=lambda at: (-scores[at], at))[:12]
+    (hits,) = raised.ranked(question, [name], 12, known)
+    assert [hit.id for hit in hits] == [graph.ids[at] for at in wanted]
+    np.testing.assert_allclose([hit.score for hit in hits], scores[wanted])
+    curve = 1 / (1 + np.exp(0.6 * (planted.rule.threshold - scores[wanted]) - logits[wanted]))
+    np.testing.assert_allclose([hit.probability for hit in hits], curve)
+    assert "entities of like text" in hits.method
+
+
+def test_positions_are_under_the_parents_that_like_entities_have_too(planted: Subsumptions) -> None:
+    raised = with_kin(planted)
+    (parents,) = raised.ranked("parents", ["a yak"], 50, "include")
+    (places,) = place(raised, ["a yak"], 5)
+    likely = [raised.graph.find(hit.id)[0] for hit in parents if hit.probability > 0.9]
+    above = {
+        raised.graph.ids[row] for one in likely for row in raised.hierarchy.ancestors(one).tolist()
+    }
+    wanted = [hit for hit in parents if hit.id not in above] + [
+        hit for hit in parents if hit.id in above
+    ]
+    assert [one.parent for one in places] == wanted[:5]
+    assert above
+    assert places.method == parents.method
+
+
+def test_one_text_is_no_list_of_questions(planted: Subsumptions) -> None:
+    for ask in (
+        lambda: planted.ranked("parents", "dog", 7, "include"),
+        lambda: place(planted, "dog", 3),
+    ):
+        with pytest.raises(SettingsError, match="expected a list of texts, found one text, 'dog'"):
+            ask()
+
+
+def test_no_questions_no_answers(planted: Subsumptions) -> None:
+    assert planted.ranked("parents", [], 7, "include") == []
+    assert place(planted, [], 3) == []
+
+
+def test_a_new_concept_goes_under_its_most_specific_parent(planted: Subsumptions) -> None:
+    (best, *_), (also, *_) = place(planted, ["a yak", "ruminant"], 3)
+    assert (best.parent.label, best.children) == ("tame animal", ())
+    assert also.parent.label == "tame animal"
+    assert set(names(also.children)) == {
+        "cow",
+        "sheep",
+        "goat",
+    }  # not the young: they move with their parents
+    assert also.parent.probability > 0.5
+    assert all(hit.score > planted.rule.threshold for hit in also.children)
+    assert not any(hit.known for hit in (also.parent, *also.children))
+
+
+def test_an_entity_is_placed_as_if_it_were_new(planted: Subsumptions) -> None:
+    (places,) = place(planted, ["ex:dog"], 4)
+    assert len(places) == 4
+    assert (places[0].parent.label, places[0].parent.known) == ("tame animal", True)
+    assert [(child.label, child.known) for child in places[0].children] == [("young dog", True)]
+    assert all("dog" not in names((one.parent, *one.children)) for one in places)
+
+
+def test_positions_print_and_turn_into_json_and_a_table(planted: Subsumptions) -> None:
+    (places,) = place(planted, ["ruminant"], 2)
+    lines = str(places).splitlines()
+    assert lines[0] == "place: text = “ruminant” (free text)"
+    assert lines[2].split()[0] == "1"
+    assert lines[2].split()[2:] == ["under", "ex:tame", "tame", "animal"]
+    assert [line.split()[0] for line in lines[3:6]] == ["over"] * 3
+    said = json.loads(places.to_json())
+    assert list(said) == ["query", "method", "placements", "took_ms"]
+    assert said["placements"][0]["parent"]["id"] == "ex:tame"
+    assert {child["id"] for child in said["placements"][0]["children"]} == {
+        "ex:cow",
+        "ex:sheep",
+        "ex:goat",
+    }
+    header, first, *_ = (line.split("\t") for line in places.to_tsv().splitlines())
+    assert header == ["parent_id", "parent_label", "child_ids", "child_labels", "probability"]
+    assert set(first[2].split("|")) == {"ex:cow", "ex:sheep", "ex:goat"}
+
+
+def test_an_asserted_ancestor_of_the_same_label_stays_an_answer() -> None:
+    builder = GraphBuilder("twins")
+    for name, label in (("a", "mouse"), ("b", "Mouse"), ("r", "thing")):
+        builder.entity(f"ex:{name}", label)
+    for child, parent in ("ab", "br"):
+        builder.triple(f"ex:{child}", "is_a", f"ex:{parent}")
+    twins = plant(builder.build(), {}, {})
+    for known in ("include", "only"):
+        assert ("Mouse", True) in {
+            (hit.label, hit.known) for hit in twins.ranked("parents", ["ex:a"], 9, known)[0]
+        }
+
+
+@pytest.mark.parametrize("name", ["tame animal", "animal", "dog", "whale"])
+def test_a_place_closes_no_circle(planted: Subsumptions, name: str) -> None:
+    row = planted.graph.find(name)[0]
+    above, below = (
+        {planted.graph.ids[at] for at in rows}
+        for rows in (planted.hierarchy.ancestors(row), planted.hierarchy.descendants(row))
+    )
+    lenient = plant(planted.graph, {}, {})
+    lenient.rule = replace(lenient.rule, threshold=-1e6)
+    for one in (*place(planted, [name], 60)[0], *place(lenient, [name], 60)[0]):
+        assert one.parent.id not in below
+        assert not {child.id for child in one.children} & above
+        assert planted.graph.ids[row] not in {one.parent.id, *(child.id for child in one.children)}
+
+
+def test_place_decides_by_the_threshold_of_the_rule(planted: Subsumptions) -> None:
+    def moved(threshold: float) -> set[str]:
+        other = copy.copy(planted)
+        other.rule = replace(planted.rule, threshold=threshold)
+        return {child.label for one in place(other, ["ruminant"], 1)[0] for child in one.children}
+
+    assert moved(planted.rule.threshold) >= {"cow", "sheep", "goat"}
+    assert moved(1.0) == set()
+    assert moved(-1e6) >= {"cow", "sheep", "goat"}
+
+
+@pytest.mark.parametrize(
+    ("text", "k", "known", "error", "says"),
+    [
+        ("", 5, "include", SettingsError, "expected a CURIE"),
+        ("  ", 5, "include", SettingsError, "expected a CURIE"),
+        ("ex:dgo", 5, "include", UnknownEntity, "ex:dog"),
+        ("dog", 0, "include", SettingsError, "at least 1"),
+        ("dog", 1.5, "include", SettingsError, "at least 1"),
+        ("dog", 5, "onyl", SettingsError, "only"),
+    ],
+)
+def test_bad_questions_are_refused_by_name(
+    planted: Subsumptions, text, k, known, error, says
+) -> None:
+    with pytest.raises(error, match=says):
+        planted.ranked("parents", [text], k, known)
+    if known == "include":
+        with pytest.raises(error, match=says):
+            place(planted, [text], k)
+    if text == "dog" and known == "include":
+        with pytest.raises(error, match=says):
+            audit(planted, k)

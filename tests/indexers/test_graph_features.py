@@ -1,0 +1,392 @@
+"""Structural vectors in an index: what is stored, who is asked, what survives changes, and interruptions."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ontodex
+from ontodex.engine.resolve import resolve_entity, resolve_relation
+from ontodex.errors import IndexMismatch, SettingsError
+from ontodex.geometry.complex import compose
+from ontodex.geometry.cosine import score_pairs, unit
+from ontodex.geometry.vectors import Vectors
+from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions
+from ontodex.graph.knowledge_graph import no_triples
+from ontodex.indexers import graph_features as structure_build
+from ontodex.indexers.graph_features import for_fitting, why_not_fitted
+from ontodex.scoring.graph_features import Structure
+from ontodex.trainers.links import complex as trained
+
+SMALL: dict[str, Any] = {
+    "steps": 5,
+    "queries": 32,
+    "negatives": 8,
+    "rank": 4,
+    "condition": 8,
+    "width": 16,
+}
+
+
+def numbers() -> KnowledgeGraph:
+    """A graph whose links follow from links alone: 90 numbers, each linked to those 1, 7, 14 and 30 farther in a circle."""
+    builder = GraphBuilder("numbers")
+    for number in range(90):
+        for step, relation in ((1, "next"), (7, "week"), (14, "fortnight"), (30, "month")):
+            builder.triple(f"n{number}", relation, f"n{(number + step) % 90}")
+    return builder.build()
+
+
+def build(graph: KnowledgeGraph, path: Path, encoder: Path, structure: Any) -> ontodex.Engine:
+    training = ontodex.HyperCLTraining(**SMALL)
+    return ontodex.build(
+        graph,
+        path,
+        encoders=encoder,
+        structure=structure,
+        training=training,
+        device="cpu",
+        entailment=False,
+        quiet=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def hybrid_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
+    """An index of numbers with structural vectors, fitted on held-out triples."""
+    path = tmp_path_factory.mktemp("hybrid") / "numbers.odx"
+    build(numbers(), path, tiny_encoder, ontodex.ComplExTraining(rank=12, steps=150)).close()
+    return path
+
+
+def test_the_link_space_is_the_first_part_of_the_hybrid_one(hybrid_index: Path) -> None:
+    with ontodex.open(hybrid_index, device="cpu") as engine:
+        index = engine.index
+        info = index.manifest.spaces
+        assert (info["hybrid"].geometry, info["hybrid"].dim) == ("product", 32 + 24 + 8)
+        assert (info["link"].vectors, info["link"].dim) == ("hybrid", 32)
+        rows = np.arange(90)
+        assert np.array_equal(index.vectors("hybrid")[rows][:, :32], index.vectors("link")[rows])
+        assert not any(name.startswith("link/vectors") for name in index.manifest.blobs)
+        assert index.verify() == []
+        assert index.manifest.settings["structure"]["rank"] == 12
+
+
+def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
+    with ontodex.open(hybrid_index, device="cpu") as engine:
+        index, graph = engine.index, engine.graph
+        structure = index.structure
+        assert structure is not None
+        for backward, answers in (
+            (0, engine.tails("n3", "week", 90, "include")),
+            (1, engine.heads("week", "n3", 90, "include")),
+        ):
+            relation = graph.find_relation("week")[0] + backward * graph.n_relations  # type: ignore[index]
+            row = graph.find("n3")[0]  # type: ignore[index]
+            text = index.projections.queries(
+                index.vectors("link")[np.array([row])], np.array([relation])
+            )
+            query = compose(
+                structure.entities[np.array([row])][:, :24], structure.relations[[relation]]
+            )
+            a, b, c, *by_precedent = structure.weights[0, relation]
+            assert relation in structure.rules.bodies[:, 0]
+            said = by_hand(graph, index.vectors("link"), structure, row, relation)
+            for hit in answers:
+                other = graph.find(hit.id)[0]  # type: ignore[index]
+                cosine = score_pairs(text, index.vectors("link")[np.array([other])][None])[0, 0]
+                product = score_pairs(query, structure.entities[np.array([other])][None, :, :24])[
+                    0, 0
+                ]
+                in_range = (
+                    1 - hit.known
+                )  # all are a tail of every relation once, the known ones by this very triple
+                wanted = a * cosine + b * product + c * in_range + said[:, other] @ by_precedent
+                assert hit.score == pytest.approx(wanted, abs=1e-3)
+            assert len(answers) == 89
+            assert [hit.score for hit in answers] == sorted(
+                (hit.score for hit in answers), reverse=True
+            )
+            assert "links of the graph" in answers.method
+
+
+def by_hand(
+    graph: KnowledgeGraph, vectors: Vectors, structure: Structure, row: int, relation: int
+) -> np.ndarray:
+    """Score all tails of a question by precedents, straight from the definition."""
+    known = both_directions(graph.triples, graph.n_relations)
+    found = []
+    for items in (vectors, structure.links_alone()):
+        every = unit(items[np.arange(len(items))].astype(np.float64))
+        likeness = np.exp((every @ every.T - 1) / 0.1)
+        np.fill_diagonal(likeness, 0)  # 90 entities: all others are among the 128 nearest
+        heads, tails = np.zeros(len(every)), np.zeros(len(every))
+        for head, kind, tail in known.tolist():
+            if kind == relation:
+                heads[tail] += likeness[row, head]
+                tails += likeness[tail] * (head == row)
+        found += [np.log1p(heads / 0.005), np.log1p(tails / 0.005)]
+    wrong = np.ones(len(vectors))
+    for (kind, first, second), confidence in zip(
+        structure.rules.bodies, structure.rules.confidences, strict=True
+    ):
+        if kind == relation:
+            ends = {tail for head, step, tail in known.tolist() if (head, step) == (row, first)}
+            if second >= 0:
+                ends = {
+                    tail for head, step, tail in known.tolist() if head in ends and step == second
+                }
+            wrong[list(ends)] *= 1 - confidence
+    return np.stack([*found, 1 - wrong])
+
+
+def test_few_answers_are_the_first_of_many(hybrid_index: Path) -> None:
+    with ontodex.open(hybrid_index, device="cpu") as engine:
+        for known in ("include", "exclude", "only"):
+            every = [engine.tails(f"n{number}", "week", 90, known) for number in range(0, 90, 9)]
+            some = engine.tails_batch(
+                [(f"n{number}", "week") for number in range(0, 90, 9)], 4, known
+            )
+            assert [list(hits)[:4] for hits in every] == [list(hits) for hits in some]
+
+
+def test_structure_finds_what_texts_do_not_say(hybrid_index: Path) -> None:
+    graph = numbers()
+    held_out = for_fitting(graph)
+    assert held_out is not None
+    with ontodex.open(hybrid_index, device="cpu"):
+        found = {
+            score: ontodex.evaluate_kgc(
+                hybrid_index, held_out, split="valid", score=score, device="cpu"
+            )["mrr"]
+            for score in ("all", "text", "structure", "precedents")
+        }
+    assert found["structure"] > found["text"] + 0.1
+    assert found["all"] > found["text"] + 0.1
+    assert 0 < found["precedents"] < found["all"]
+
+
+def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
+    hybrid_index: Path,
+) -> None:
+    with ontodex.open(hybrid_index, device="cpu") as engine:
+        projector = engine._links._projector
+        structure = engine.index.structure
+        assert structure is not None
+        for head, relation in (
+            ("never seen", "next"),
+            ("n3", "never seen"),
+            ("never seen", "nor this"),
+        ):
+            hits = engine.tails(head, relation, 90)
+            entity, kind = (
+                one(engine.graph, name)
+                for one, name in ((resolve_entity, head), (resolve_relation, relation))
+            )
+            new = int(entity.row is None)
+            weight = structure.weights[new, -1 if kind.row is None else kind.row, 0]
+            text = projector._text_queries([entity], [kind], False, projector.vectors([entity]))[0]
+            [(reached, bonus)] = projector.asked([entity], [kind])[1]
+            assert len(reached) == (0 if kind.row is None else 89)  # so many count as near
+            more = np.zeros(90)
+            more[reached] = bonus
+            if kind.row is not None:
+                more += structure.weights[new, kind.row, 2] * (
+                    structure.entities[np.arange(90)][:, 24:] @ structure.ranges[kind.row]
+                )
+            for hit in hits:
+                row = engine.graph.find(hit.id)[0]  # type: ignore[index]
+                wanted = (
+                    weight * float(engine.index.vectors("link")[np.array([row])][0] @ text)
+                    + more[row]
+                )
+                assert hit.score == pytest.approx(wanted, abs=1e-3)
+
+
+def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copytree(hybrid_index, tmp_path / "numbers.odx"))
+    more = GraphBuilder("more")
+    more.triple("a0", "before", "n5")
+    more.triple("n5", "after", "a0")
+    with ontodex.open(path, device="cpu") as engine:
+        before = {hit.id: hit.score for hit in engine.tails("n5", "week", 90, "include")}
+        rules = named_rules(engine)
+    ontodex.add(more.build(), path, device="cpu", quiet=True).close()
+    with ontodex.remove("n7", path, device="cpu", quiet=True) as engine:
+        after = {hit.id: hit.score for hit in engine.tails("n5", "week", 90, "include")}
+        assert engine.index.verify() == []
+        structure = engine.index.structure
+        assert structure is not None
+        row = engine.graph.find("a0")[0]  # type: ignore[index]
+        assert not structure.entities[np.array([row])][:, :24].any()
+        assert not structure.entities[np.array([row])][
+            :, 24:
+        ].any()  # new relations have no place among the ranges
+        new = engine.graph.find_relation("before")[0]  # type: ignore[index]
+        assert np.array_equal(structure.weights[:, new], structure.weights[:, -1])
+        for head, relation, tail in (
+            ("a0", new, "n5"),
+            ("n5", new + engine.graph.n_relations, "a0"),
+        ):
+            row, other = (np.array([engine.graph.find(name)[0]]) for name in (head, tail))  # type: ignore[index]
+            text = engine.index.vectors("link")[row]
+            [(reached, bonus)] = structure.offsets(
+                engine.index.case_based.scores(text, row, np.array([relation])),
+                row,
+                np.array([relation]),
+            )
+            assert not bonus[reached == other].any()  # and so none to be taken back from
+        assert named_rules(engine) == rules != {}
+    assert set(before) ^ set(after) == {"n7", "a0"}
+    changed = {
+        name
+        for name in set(before) & set(after)
+        if after[name] != pytest.approx(before[name], abs=1e-4)
+    }
+    assert changed == {"n14"}  # which n7 was linked to
+
+
+def test_an_entity_that_gets_an_id_keeps_its_structure(hybrid_index: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copytree(hybrid_index, tmp_path / "numbers.odx"))
+    more = GraphBuilder("more")
+    for number in range(60):
+        more.entity(f"ex:{number}", f"n{number}")
+    with ontodex.open(path, device="cpu") as engine:
+        assert engine.index.structure is not None
+        before = dict(
+            zip(engine.graph.ids, engine.index.structure.entities[np.arange(90)], strict=True)
+        )
+    with ontodex.add(more.build(), path, device="cpu", quiet=True) as engine:
+        assert engine.index.structure is not None
+        after = dict(
+            zip(engine.graph.labels, engine.index.structure.entities[np.arange(90)], strict=True)
+        )
+        assert set(engine.graph.ids) == {f"ex:{n}" for n in range(60)} | {
+            f"n{n}" for n in range(60, 90)
+        }
+    assert all(np.array_equal(after[name], before[name]) for name in before)
+
+
+def named_rules(engine: ontodex.Engine) -> dict[tuple[str, ...], float]:
+    """Confidences of the rules of an index, by the names of their relations."""
+    assert engine.index.structure is not None
+    rules, names = engine.index.structure.rules, engine.graph.relation_ids
+    both = [*names, *(f"inverse of {name}" for name in names), "no second"]  # -1 is the last
+    return {
+        tuple(both[number] for number in body): float(confidence)
+        for body, confidence in zip(rules.bodies, rules.confidences, strict=True)
+    }
+
+
+def test_an_interrupted_build_does_not_train_again(
+    tmp_path: Path, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[int] = []
+    train = trained.train_complex
+    monkeypatch.setattr(
+        trained, "train_complex", lambda *given, **named: runs.append(1) or train(*given, **named)
+    )
+    settings = ontodex.ComplExTraining(rank=4, steps=3)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "ontodex.indexers.generation.join", lambda *_: (_ for _ in ()).throw(OSError("no room"))
+        )
+        with pytest.raises(ontodex.OntodexError, match="no room"):
+            build(numbers(), tmp_path / "a.odx", tiny_encoder, settings)
+    build(numbers(), tmp_path / "a.odx", tiny_encoder, settings).close()
+    assert len(runs) == 1
+    assert not list((tmp_path / "a.odx").rglob("structure.safetensors"))
+
+
+def test_weights_are_fitted_on_what_is_held_out(small_graph: KnowledgeGraph) -> None:
+    assert for_fitting(small_graph) is None  # too few triples
+    graph = numbers()
+    learnt = for_fitting(graph)
+    assert learnt is not None
+    assert (len(learnt.valid), learnt.n_triples) == (50, 360 - 50)
+    few = dataclasses.replace(
+        graph, heads=graph.heads[:240], relations=graph.relations[:240], tails=graph.tails[:240]
+    )
+    assert for_fitting(few) is None
+    assert not why_not_fitted(few)
+    star = GraphBuilder("star")
+    for leaf in range(300):
+        star.triple(f"leaf {leaf}", "is_a", "leaf")
+    assert for_fitting(star.build()) is None
+    assert "nearly every link is the only one" in why_not_fitted(star.build())
+    own = dataclasses.replace(graph, valid=graph.triples[:60])
+    assert for_fitting(own) is own
+    tested = dataclasses.replace(graph, test=graph.triples[:3])
+    again = for_fitting(tested)
+    assert again is not None
+    assert np.array_equal(again.test, no_triples())
+
+
+def test_of_a_large_graph_less_is_held_out_and_of_too_many_entities_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph = numbers()
+    monkeypatch.setattr(structure_build, "LEAST", 5)
+    for many, expected in ((18, 18), (10, 10), (5, 7)):
+        monkeypatch.setattr(structure_build, "MANY", many)
+        monkeypatch.setattr(structure_build, "LEAST_SHARE", 0.02)
+        learnt = for_fitting(graph)
+        assert learnt is not None
+        assert len(learnt.valid) == expected, many
+    monkeypatch.setattr(structure_build, "MOST_ENTITIES", graph.n_entities - 1)
+    assert for_fitting(graph) is None
+    assert (
+        f"of its {graph.n_entities} entities, more than {graph.n_entities - 1}"
+        in why_not_fitted(graph)
+    )
+
+
+@pytest.mark.parametrize(("weights", "ranges"), [(2, 0), (5, 8)], ids=["format 4", "format 5"])
+def test_an_older_format_answers_by_what_it_has(
+    hybrid_index: Path, weights: int, ranges: int
+) -> None:
+    with ontodex.open(hybrid_index, device="cpu") as engine:
+        structure = engine.index.structure
+        assert structure is not None
+        link = engine.index.vectors("link")
+        vectors = structure.entities[np.arange(90)][:, : 24 + ranges]
+        old = Vectors([np.concatenate([link[np.arange(90)], vectors], axis=1)])
+        blobs: Any = {
+            "structure/relations": structure.relations,
+            "structure/weights": structure.weights[0, :, :weights],
+        }
+        if ranges:
+            blobs["structure/ranges"] = structure.ranges
+        read = Structure.read(blobs, old)
+        asked = np.array([3]), np.array([0])
+        queries = read.queries(link[asked[0]], *asked)
+        a, b, c = structure.weights[0, 0, :3]
+        parts = [a * link[asked[0]], b * structure.links(*asked), c * structure.ranges[:1, :ranges]]
+        np.testing.assert_allclose(queries, np.concatenate(parts, axis=1), rtol=1e-5)
+        assert all(
+            np.array_equal(part[:, :weights], structure.weights[0, :, :weights])
+            for part in read.weights
+        )
+        assert not read.weights[..., weights:].any()
+        assert not len(read.rules.bodies)
+
+
+def test_no_structure_where_it_is_not_wanted_or_cannot_be(
+    tmp_path: Path, tiny_encoder: Path, small_graph: KnowledgeGraph
+) -> None:
+    for graph, wanted in ((numbers(), False), (small_graph, True)):
+        with build(graph, tmp_path / f"{wanted}.odx", tiny_encoder, wanted) as engine:
+            assert "hybrid" not in engine.index.manifest.spaces
+            assert engine.index.structure is None
+    held_out = dataclasses.replace(numbers(), test=numbers().triples[:5])
+    with pytest.raises(IndexMismatch, match="no structure to rank by"):
+        ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="structure", device="cpu")
+    with pytest.raises(
+        SettingsError, match="score: expected one of all, text, structure, precedents"
+    ):
+        ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="best", device="cpu")

@@ -1,0 +1,279 @@
+"""Tables of entities: what their cells link to."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ontodex.graph import ReadWarning
+from ontodex.readers import read
+from tests.graph_strategies import says
+
+
+def test_a_cell_that_names_a_row_is_one_name(write) -> None:
+    graph = read(
+        write(
+            "a.csv",
+            'id,label,parent\n1,"Arthritis; rheumatoid",\n2,Felty syndrome,"Arthritis; rheumatoid"\n',
+        )
+    )
+    assert says(graph)["known"] == {("2", "is_a", "1")}
+
+
+def test_a_label_as_it_is_spelt_goes_before_others(write) -> None:
+    text = "id,label,parent\n1,Apple,\n2,apple,\n3,Granny,apple\n4,Mac,Apple\n5,Fuji,APPLE\n6,Pear,\n7,Nashi,PEAR\n"
+    with pytest.warns(ReadWarning, match="'APPLE' is the label of 1 and 2"):
+        known = says(read(write("a.csv", text)))["known"]
+    assert known == {
+        ("3", "is_a", "2"),
+        ("4", "is_a", "1"),
+        ("5", "is_a", "APPLE"),
+        ("7", "is_a", "6"),
+    }
+
+
+@pytest.mark.parametrize("root", ["0", "http://www.w3.org/2002/07/owl#Thing", "owl:Thing"])
+def test_roots_of_a_table_have_no_parent(write, root: str) -> None:
+    graph = read(write("a.csv", f"id,label,parent_id\n1,pet,{root}\n2,dog,1\n"), on_error="raise")
+    assert says(graph)["known"] == {("2", "is_a", "1")}
+    assert set(graph.ids) == {"1", "2"}
+    graph = read(
+        write("b.csv", f"id,label,parent_id\n{root},thing,\n2,dog,{root}\n"), on_error="raise"
+    )
+    assert says(graph)["known"] == {("2", "is_a", root)}  # unless a row is one
+
+
+def test_small_numbers_are_ids_only_where_a_name_says_so(write) -> None:
+    people = "id,name,rating,manager_id\n1,Ann,3,\n2,Bob,1,1\n3,Cy,2,1\n"
+    with pytest.warns(ReadWarning, match="left out rating: .* let its name end in id"):
+        graph = read(write("people.csv", people))
+    assert says(graph)["known"] == {("2", "manager_id", "1"), ("3", "manager_id", "1")}
+    omim = "id,name,part\n154700,Marfan syndrome,\n604308,mass syndrome,154700\n129600,ectopia lentis,154700\n"
+    assert says(read(write("omim.csv", omim), on_error="raise"))["known"] == {
+        ("604308", "part", "154700"),
+        ("129600", "part", "154700"),
+    }
+
+
+@pytest.mark.filterwarnings("ignore:.*left out")
+def test_small_numbers_are_ids_by_chance_where_most_of_them_are(write) -> None:
+    ids = [*range(10, 60), *range(5000, 6000, 5)]
+    rows = [
+        f"{number},Place {number},{10 + number * 7 % 41},{ids[number % 7 + 60]}" for number in ids
+    ]
+    said = says(read(write("a.csv", "\n".join(["id,name,height,near", *rows]))))
+    assert {relation for _, relation, _ in said["known"]} == {"near"}
+
+
+def test_links_to_obsolete_rows_are_left_out(write) -> None:
+    text = "id,label,parent,deprecated\nA1,Widget,,false\nA2,Gadget,A1,true\nA3,Nut,A2,false\nA4,Bolt,gadget|A1,false\n"
+    with pytest.warns(
+        ReadWarning, match=r"left out 2 link\(s\) to rows that are marked as obsolete"
+    ):
+        graph = read(write("parts.csv", text))
+    assert says(graph)["known"] == {("A4", "is_a", "A1")}
+    assert set(graph.ids) == {"A1", "A3", "A4"}
+
+
+def test_of_namesakes_none_is_meant(write) -> None:
+    text = "id,name,parent\nB1,Bank,\nB2,Bank,\nB3,Savings bank,Bank\nB4,Central bank,B2\n"
+    with pytest.warns(ReadWarning, match="'Bank' is the label of B1 and B2"):
+        graph = read(write("banks.csv", text))
+    assert says(graph)["known"] == {("B3", "is_a", "Bank"), ("B4", "is_a", "B2")}
+
+
+def test_a_value_is_no_row_because_one_is_called_so(write) -> None:
+    countries = ["Australia", "Peru", "Chile", "Ghana", "Nepal"]
+    rows = [
+        f"F{n},{'Australia' if n == 1 else f'Film {n}'},{countries[n % 5]}" for n in range(1, 16)
+    ]
+    said = says(read(write("films.csv", "\n".join(["id,title,country", *rows])), on_error="raise"))[
+        "known"
+    ]
+    assert ("F5", "country", "Australia") in said
+    assert ("F1", "country", "Peru") in said
+    assert not any(tail == "F1" for _, _, tail in said)
+
+
+def test_what_is_obsolete_takes_nothing_else_with_it(write) -> None:
+    text = "id,label,parent,alternative_ids,material,deprecated\n1,Old,,,,true\n2,New,,1,steel,false\n3,Kid,1,,steel,false\n"
+    text += "4,Steel,,,wood,true\n5,Nail,4,,steel,false\n"
+    with pytest.warns(ReadWarning, match=r"left out 1 link\(s\) to rows"):
+        known = says(read(write("parts.csv", text)))["known"]
+    assert known == {("3", "is_a", "2"), *((row, "material", "steel") for row in "235")}
+
+
+def test_cells_that_list_values_by_commas(write) -> None:
+    rows = [
+        'Kind of Blue,"jazz, modal","New York, USA"',
+        'Karma,"jazz, soul","Newark, USA"',
+        "Rust,rock,Berlin",
+    ]
+    rows += [
+        'Marx,"rock, soul, funk","Bonn, Germany"',
+        "Dare,\"['funk', 'jazz']\",\"Kiel, Germany\"",
+        "Sol,soul,Rome",
+    ]
+    graph = read(
+        write("a.csv", "\n".join(["name,genre,recorded in", *rows]) + "\n"), on_error="skip"
+    )
+    found = says(graph)["known"]
+    assert {
+        ("Kind of Blue", "genre", "modal"),
+        ("Marx", "genre", "soul"),
+        ("Dare", "genre", "funk"),
+    } <= found
+    assert {relation for _, relation, _ in found} == {"genre"}
+
+
+def test_rows_are_named_by_what_tells_them_apart(write) -> None:
+    content = "name,email,manager email\nAnn,ann@x.org,\nBob,bob@x.org,ann@x.org\nCid,cid@x.org,bob@x.org\n"
+    graph = read(write("staff.csv", content), on_error="skip")
+    assert says(graph)["known"] == {
+        ("Bob", "manager email", "Ann"),
+        ("Cid", "manager email", "Bob"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("codes", "links"),
+    [
+        (
+            "11 111 1111 11111 11112 1112 112 21 211",
+            {("1111", "111"), ("11112", "1111"), ("112", "11"), ("211", "21")},
+        ),
+        (
+            "A00 A00.0 A00.1 A01 A01.0 A01.01 A01.02 B20 B20.1",
+            {("A00.1", "A00"), ("A01.02", "A01.0")},
+        ),
+        (
+            "1 1.1 1.2 1.3 1.4 1.5 1.6 1.7 1.8 1.9 1.10 1.10.1 2 2.1 2.2",
+            {("1.10", "1"), ("1.10.1", "1.10"), ("2.2", "2")},
+        ),
+        (
+            "A 01 01.1 01.11 01.12 01.2 01.21 02 02.1 02.10 02.3",
+            {("01.11", "01.1"), ("01.2", "01"), ("02.10", "02.1")},
+        ),
+        ("pet pet.dog pet.dogfish pet.cat tool tool.saw tool.drill", {("pet.dogfish", "pet")}),
+        (" ".join(map(str, range(1, 60))), set()),
+        (" ".join(f"X{number}" for number in range(1, 60, 2)), set()),
+        ("dog dogma cat catalogue bird fish", set()),
+        ("1001 1002 1003 1004 10 2001 2002", set()),
+        (" ".join(map(str, (*range(20, 90), *range(200, 899, 3), *range(2000, 8999, 40)))), set()),
+    ],
+)
+def test_codes_that_tell_what_they_are_below(
+    write, codes: str, links: set[tuple[str, str]]
+) -> None:
+    rows = [f"{code},name {code}" for code in codes.split()]
+    content = "\n".join(["code,name", *rows, ""])
+    found = says(read(write("a.csv", content), on_error="skip"))["known"]
+    assert {relation for _, relation, _ in found} <= {"is_a"}
+    assert links <= {(child, parent) for child, _, parent in found}
+    assert bool(links) == bool(found)
+    named = says(
+        read(write("b.csv", content.replace("code,name", "code,parent")), on_error="skip")
+    )["known"]
+    assert all(parent.startswith("name") for _, _, parent in named)
+
+
+def test_a_warning_tells_of_codes(write) -> None:
+    rows = "".join(f"{code},thing {code}\n" for code in (1, 11, 111, 1111, 12, 13, 2, 21, 22))
+    with pytest.warns(ReadWarning, match="took what ids begin with for what they are below"):
+        read(write("a.csv", f"id,label\n{rows}"))
+
+
+TREE = ("B01", "B01.050", "B01.050.100", "B01.150", "B01.150.100|C02.900", "C02", "B01.150.300")
+
+
+def test_a_column_of_codes_may_tell_it_too(write) -> None:
+    rows = [f"D{number},thing {number},{codes}" for number, codes in enumerate(TREE)]
+    content = "\n".join(["id,name,tree numbers", *rows, ""])
+    with pytest.warns(
+        ReadWarning, match=r"^\S+ took what codes begin with for what they are below[^;]*$"
+    ):
+        found = says(read(write("a.csv", content)))["known"]
+    links = {(int(child[1:]), int(parent[1:])) for child, _, parent in found}
+    assert links == {(1, 0), (2, 1), (3, 0), (4, 3), (4, 5), (6, 3)}
+    twice = says(read(write("b.csv", content.replace("C02\n", "B01\n")), on_error="skip"))["known"]
+    assert not twice  # a code of two rows is that of neither
+
+
+def test_dates_are_no_relation(write) -> None:
+    rows = [
+        f"Film {at},{at % 3 + 1} May 1998,2013-07-20T00:00:0{at % 3}Z,{['Sun', 'Mon', 'Tue'][at % 3]}"
+        for at in range(9)
+    ]
+    with pytest.warns(ReadWarning, match="left out released, seen:"):
+        graph = read(write("a.csv", "\n".join(["name,released,seen,day", *rows]) + "\n"))
+    assert {relation for _, relation, _ in says(graph)["known"]} == {"day"}
+
+
+def test_a_column_that_names_its_own_rows_holds_names(write) -> None:
+    rows = (
+        "7,oak_log,Oak log,wood,7",
+        "8,stone,Stone,rock,8",
+        "9,porkchop,Raw porkchop,meat,9",
+        "12,plank,Plank,wood,12",
+    )
+    graph = read(
+        write("a.csv", "\n".join(["id,name,display name,made of,number", *rows, ""])),
+        on_error="skip",
+    )
+    assert {relation for _, relation, _ in says(graph)["known"]} <= {"made of"}
+    names = dict(zip(graph.ids, graph.synonyms, strict=True))
+    assert [*map(list, (names["9"], names["7"]))] == [["Raw porkchop"], ["Oak log"]]
+
+
+def test_objects_written_into_cells_are_no_lists(write) -> None:
+    kits = [
+        {"a": [one, other], "b": "Mace"}
+        for one in ("Axe", "Bow", "Mace")
+        for other in ("Axe", "Bow", "Mace")
+    ]
+    records = [
+        {"name": f"class {at}", "kit": json.dumps(kit), "book": "PHB"}
+        for at, kit in enumerate(kits)
+    ]
+    graph = read(write("a.json", json.dumps(records)), on_error="skip")
+    assert {relation for _, relation, _ in says(graph)["known"]} == {"book"}
+
+
+@pytest.mark.filterwarnings("ignore:.*left out fips")
+def test_codes_of_another_kind_are_no_links(write) -> None:
+    codes = {
+        "AD": "AN",
+        "AN": "NT",
+        "FR": "FR",
+        "IT": "IT",
+        "DE": "GM",
+        "GM": "GA",
+        "GA": "GB",
+        "ES": "SP",
+    }
+    rows = [f"{code},{code.lower()}land,{other}" for code, other in codes.items()]
+    assert not says(read(write("a.csv", "\n".join(["id,name,fips", *rows]))))["known"]
+
+
+def test_texts_whose_lines_rows_share_are_no_relation(write) -> None:
+    lines = [
+        "Redistributions of source code must retain the above copyright notice and this list of conditions."
+    ] * 2
+    records = [
+        {"id": f"L{one}", "name": f"license {one}", "kind": "free", "text": "\n".join(lines)}
+        for one in range(6)
+    ]
+    with pytest.warns(ReadWarning, match="left out text"):
+        graph = read(write("licenses.json", json.dumps(records)))
+    assert list(graph.relation_ids) == ["kind"]
+
+
+@pytest.mark.filterwarnings("ignore:.*left out")
+def test_yes_and_no_name_no_rows(write) -> None:
+    text = "id,label,active,good\nA1,Widget,true,yes\nA2,Gadget,,true\n"
+    assert not says(read(write("parts.csv", text)))["known"]
+    write("pets/a.yaml", "dog:\n  label: Dog\n  matchable: true\n")
+    write("pets/b.yaml", "cat:\n  label: Cat\n  hidden: true\n  matchable: false\n")
+    root = write("pets/c.yaml", "cow:\n  label: Cow\n  matchable: true\n  hidden: true\n").parent
+    assert not says(read(root))["known"]

@@ -1,0 +1,180 @@
+"""What like texts say of parents and children: against the definition."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from ontodex.errors import SettingsError
+from ontodex.geometry.cosine import unit
+from ontodex.geometry.vectors import Vectors
+from ontodex.graph import Hierarchy
+from ontodex.scoring import similarity as module
+from ontodex.scoring.neighbour_voting import Added, NeighbourVotes, NeighbourVoting
+from ontodex.scoring.similarity import EntitySimilarity
+
+COUNT, DIM = 50, 4
+
+
+@pytest.fixture(scope="module")
+def hierarchy() -> Hierarchy:
+    """Everything but the first few has one or two parents among those before it."""
+    rng = np.random.default_rng(0)
+    children = np.concatenate([np.arange(3, COUNT), np.arange(30, COUNT)])
+    return Hierarchy(
+        children,
+        (rng.random(len(children)) * children).astype(int),
+        ids=[f"e{row}" for row in range(COUNT)],
+    )
+
+
+@pytest.fixture(scope="module")
+def vectors() -> np.ndarray:
+    made = np.random.default_rng(1).normal(size=(COUNT, DIM)).astype(np.float32)
+    made[7] = 0.0
+    return made
+
+
+@pytest.mark.parametrize("near", [6, 128])
+def test_scores_are_those_of_the_definition(
+    hierarchy: Hierarchy, vectors: np.ndarray, near: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "NEAR", near)
+    rows = np.append(np.arange(COUNT), [-1, -1])
+    asked = np.concatenate(
+        [vectors, np.random.default_rng(2).normal(size=(2, DIM)).astype(np.float32)]
+    )
+    kin = NeighbourVotes(hierarchy, EntitySimilarity(Vectors([vectors[:20], vectors[20:]])))
+    every, found = unit(vectors.astype(np.float64)), 0
+    for row, vector, (reached, scores) in zip(
+        rows.tolist(), unit(asked), kin.scores("parents", asked, rows), strict=True
+    ):
+        cosines = every @ vector
+        others = [other for other in np.argsort(-cosines, kind="stable").tolist() if other != row][
+            :near
+        ]
+        below = set() if row < 0 else set(hierarchy.descendants(row).tolist())
+        wanted = np.zeros((3, COUNT))
+        for other in others:
+            if other not in below and every[other].any() and vector.any():
+                value = np.exp((cosines[other] - 1) / 0.1)
+                wanted[0, other] += value
+                wanted[1, hierarchy.parents(other)] += value
+                wanted[2, hierarchy.ancestors(other)] += value
+        made = np.zeros_like(wanted)
+        made[:, reached] = scores
+        np.testing.assert_allclose(made, np.log1p(wanted / 0.005), atol=1e-5)
+        assert (np.diff(reached) > 0).all()
+        assert scores.any(axis=0).all()
+        assert vector.any() or not len(reached)
+        found += len(reached)
+    assert found > 5 * COUNT
+
+
+def test_what_is_added_are_weighted_sums(hierarchy: Hierarchy, vectors: np.ndarray) -> None:
+    kin, rows = NeighbourVotes(hierarchy, EntitySimilarity(Vectors([vectors]))), np.array([3, 40])
+    rule = NeighbourVoting(
+        slope=1.0, offset=0.5, itself=1.0, parents=2.0, ancestors=0.5, curve=(3.0, 0.0, -1.0)
+    )
+    for (reached, scores), added in zip(
+        kin.scores("parents", vectors[rows], rows),
+        kin.added("parents", rule, vectors[rows], rows),
+        strict=True,
+    ):
+        assert np.array_equal(reached, added.rows)
+        np.testing.assert_allclose(added.scores, scores[0] + 2 * scores[1] + 0.5 * scores[2])
+        np.testing.assert_allclose(added.logits, 3 * scores[0] - scores[2])
+        every = np.zeros(COUNT)
+        every[reached] = added.logits
+        asked = np.random.default_rng(0).permutation(COUNT)
+        assert np.array_equal(added.logits_of(asked), every[asked])
+        assert 0 < len(reached) < COUNT
+        logits = added.scores + 0.5 + added.logits
+        np.testing.assert_allclose(
+            rule.probability(added.scores, added.logits), 1 / (1 + np.exp(-logits))
+        )
+    assert np.array_equal(Added.nothing().logits_of(rows), [0.0, 0.0])
+
+
+@pytest.mark.parametrize("question", ["parents", "children"])
+def test_scores_of_pairs_are_those_of_each_answer(
+    hierarchy: Hierarchy, vectors: np.ndarray, question: str
+) -> None:
+    kin, rng = (
+        NeighbourVotes(hierarchy, EntitySimilarity(Vectors([vectors]))),
+        np.random.default_rng(3),
+    )
+    asked, answers = rng.integers(COUNT, size=(2, 300))
+    found = kin.of_pairs(question, asked, answers)
+    every = np.zeros((COUNT, 3, COUNT))
+    for row, (reached, scores) in enumerate(kin.scores(question, vectors, np.arange(COUNT))):
+        every[row][:, reached] = scores
+    assert np.array_equal(found, every[asked, :, answers].T)
+    assert found.any(axis=1).all()
+
+
+@pytest.mark.parametrize("near", [6, 128])
+def test_scores_of_children_are_those_of_the_definition(
+    hierarchy: Hierarchy, vectors: np.ndarray, near: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "NEAR", near)
+    kin, rows = (
+        NeighbourVotes(hierarchy, EntitySimilarity(Vectors([vectors]))),
+        np.append(np.arange(COUNT), -1),
+    )
+    asked = np.concatenate([vectors, vectors[[20]]])
+    every, found = unit(vectors.astype(np.float64)), 0
+    for row, vector, (reached, scores) in zip(
+        rows.tolist(), unit(asked), kin.scores("children", asked, rows), strict=True
+    ):
+        cosines = every @ vector
+        others = [other for other in np.argsort(-cosines, kind="stable").tolist() if other != row][
+            :near
+        ]
+        like = {
+            o: np.exp((cosines[o] - 1) / 0.1) for o in others if every[o].any() and vector.any()
+        }
+        parents = {child: hierarchy.parents(child).tolist() for child in range(COUNT)}
+        if row >= 0:  # its children are those of its parents
+            moved = [
+                [p for p in parents[c] if p != row] + parents[c].count(row) * parents[row]
+                for c in range(COUNT)
+            ]
+            parents = dict(enumerate(moved))
+        wanted = np.zeros((3, COUNT))
+        for child in range(COUNT):
+            wanted[0, child] = like.get(child, 0.0)
+            for parent in parents[child]:
+                wanted[1, child] += sum(
+                    value * parents[other].count(parent) for other, value in like.items()
+                )
+                wanted[2, child] += like.get(parent, 0.0)
+        made = np.zeros((3, COUNT))
+        made[:, reached] = scores
+        np.testing.assert_allclose(made, np.log1p(wanted / 0.005), atol=1e-5)
+        assert (np.diff(reached) > 0).all()
+        found += len(reached)
+    assert found > 5 * COUNT
+    rule = NeighbourVoting(slope=1.0, offset=0.0, itself=2.0, siblings=1.0, children=0.5)
+    [added] = kin.added("children", rule, asked[-1:], rows[-1:])
+    assert np.array_equal(added.rows, reached)
+    np.testing.assert_allclose(added.scores, 2 * scores[0] + scores[1] + 0.5 * scores[2])
+
+
+def test_the_rule_is_read_as_it_was_written() -> None:
+    rule = NeighbourVoting(
+        slope=3.0, offset=4.0, itself=1.0, parents=2.0, ancestors=0.5, curve=(1.0, 2.0, -3.0)
+    )
+    written = json.loads(json.dumps(asdict(rule)))
+    assert NeighbourVoting.read({"kin": written}, "here") == {"parents": rule}
+    assert NeighbourVoting.read({"kin_of_children": written}, "here") == {"children": rule}
+    assert NeighbourVoting.read({"rule": {}}, "here") == {}
+    assert NeighbourVoting.read({}, "here") == {}
+    with pytest.raises(SettingsError, match="here"):
+        NeighbourVoting.read({"kin": {"itself": 1.0}}, "here")
+    for curve in ([1.0, 2.0], 3.0, ["a", 0, 0]):
+        with pytest.raises(SettingsError, match="curve"):
+            NeighbourVoting.read({"kin": {**written, "curve": curve}}, "here")

@@ -1,0 +1,393 @@
+"""From a graph to similarity under conditions: a relation is one, entities that share its tails are alike under it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.errors import GraphError, SettingsError, expect_whole
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.text import DEFAULT_TEXTS, TextSettings, entity_texts, relation_texts
+from ontodex.trainers.data.csts_rows import LABELS, CstsRow, CstsRows
+
+__all__ = ["ConditionalPairs", "ConditionalPairsSettings", "PairDraw", "conditional_pairs"]
+
+PATIENCE = 40
+"""Draws in a row without a new pair after which a condition counts as exhausted."""
+
+SLACK, SLACK_SHARE = 8, 0.1
+"""A condition may be drawn so many times more often for the one row than for the other: 8, and a tenth of its rows."""
+
+TRIED = 16
+"""Entities of a group that are looked at for one that has tails under a second condition."""
+
+Tails = dict[int, frozenset[int]]
+"""Tails of one entity under each condition."""
+
+Drawn = tuple[int, int, int, int]
+"""Two entities, the condition under which they are alike, and one under which they are not."""
+
+
+class PairDraw:
+    """Draws pairs of rows, no two texts twice in its life.
+
+    Args:
+        graph: Its known triples are drawn from.
+        texts: Text of each entity.
+        conditions: Text of each relation, and then of each inverse.
+        rng: Where chance comes from.
+    """
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        texts: Sequence[str],
+        conditions: Sequence[str],
+        rng: np.random.Generator,
+    ) -> None:
+        self._texts, self._conditions, self._rng = texts, conditions, rng
+        relations = graph.relations.astype(np.int64)
+        condition = np.concatenate([relations, relations + graph.n_relations])
+        entity = np.concatenate([graph.heads, graph.tails]).astype(np.int64)
+        tail = np.concatenate([graph.tails, graph.heads]).astype(np.int64)
+        order = np.lexsort((tail, condition))
+        self._condition, self._entity, self._tail = condition[order], entity[order], tail[order]
+        self._by_entity = np.argsort(self._entity, kind="stable")
+        self._bounds = np.searchsorted(
+            self._entity[self._by_entity], np.arange(graph.n_entities + 1)
+        )
+        self._tails: dict[int, Tails] = {}
+        self._drawn: set[tuple[str, str]] = set()
+
+    def rows(
+        self,
+        pairs: int,
+        allowed: NDArray[np.bool_],
+        conditions: Collection[int],
+        of: Collection[int] = (),
+    ) -> list[CstsRow]:
+        """Draw pairs of rows: first the one of a condition under which the entities are alike, then the other.
+
+        The conditions take turns, each for the row that it was drawn for more seldom so far.
+
+        Args:
+            pairs: Most pairs.
+            allowed: Which entities may be drawn, of shape (entities,).
+            conditions: Which conditions may be.
+            of: If any, at least one row of each pair is under one of these; only they are then kept in balance.
+        """
+        part = _Part(
+            self._groups(allowed, conditions), frozenset(conditions), frozenset(of or conditions)
+        )
+        failures = dict.fromkeys(sorted(part.balanced & part.members.keys()), 0)
+        rows: list[CstsRow] = []
+        while len(rows) < 2 * pairs and failures:
+            for condition in list(failures):
+                wanted = part.balance.get(condition, 0)
+                draw = (
+                    self._alike
+                    if wanted < 0 or (wanted == 0 and self._rng.random() < 0.5)
+                    else self._unlike
+                )
+                drawn = draw(part, condition)
+                if drawn is None or not self._are_new(*drawn[:2]):
+                    failures[condition] += 1
+                    if failures[condition] == PATIENCE:
+                        del failures[condition]
+                    continue
+                failures[condition] = 0
+                rows += self._rows_of(*drawn)
+                part.note(*drawn[2:])
+                if len(rows) == 2 * pairs:
+                    break
+        return rows
+
+    def _groups(
+        self, allowed: NDArray[np.bool_], conditions: Collection[int]
+    ) -> dict[int, dict[int, NDArray[np.int64]]]:
+        """Return, for each condition and each of its tails, the entities that have it."""
+        use = allowed[self._entity] & np.isin(self._condition, list(conditions))
+        condition, tail, entity = self._condition[use], self._tail[use], self._entity[use]
+        bounds = np.flatnonzero((np.diff(condition) != 0) | (np.diff(tail) != 0)) + 1
+        starts, ends = np.append(0, bounds), np.append(bounds, len(condition))
+        found: dict[int, dict[int, NDArray[np.int64]]] = {}
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+            if end > start:
+                found.setdefault(int(condition[start]), {})[int(tail[start])] = entity[start:end]
+        return found
+
+    def _alike(self, part: _Part, condition: int) -> Drawn | None:
+        """Draw two entities that share a tail under a condition, and a condition under which they share none."""
+        shared = part.shared.get(condition)
+        if not shared:
+            return None
+        group = shared[self._rng.integers(len(shared))]
+        at = self._rng.integers(len(group))
+        first, second = int(group[at]), int(group[at - self._rng.integers(1, len(group))])
+        ours, theirs = self._tails_of(first), self._tails_of(second)
+        options = [
+            other
+            for other in ours.keys() & theirs.keys() & part.conditions
+            if not ours[other] & theirs[other] and part.fits(other, -1)
+        ]
+        chosen = self._choice(part, options, -1)
+        return None if chosen is None else (first, second, condition, chosen)
+
+    def _unlike(self, part: _Part, condition: int) -> Drawn | None:
+        """Draw two entities with different tails under a condition, and a condition under which they share one."""
+        members = part.members[condition]
+        first = int(members[self._rng.integers(len(members))])
+        ours = self._tails_of(first)
+        chosen = self._choice(
+            part,
+            [
+                other
+                for other in ours.keys() & part.shared.keys()
+                if other != condition and part.fits(other, 1)
+            ],
+            1,
+        )
+        if chosen is None:
+            return None
+        tails = sorted(ours[chosen])
+        group = part.groups[chosen][tails[self._rng.integers(len(tails))]]
+        for second in group[self._rng.integers(len(group), size=TRIED)].tolist():
+            theirs = self._tails_of(second)
+            if second != first and condition in theirs and not ours[condition] & theirs[condition]:
+                return first, second, chosen, condition
+        return None
+
+    def _choice(self, part: _Part, options: list[int], step: int) -> int | None:
+        """Choose one of those to keep in balance, if there are any; of these one that needs the step most."""
+        options = sorted(part.balanced.intersection(options) or options)
+        if not options:
+            return None
+        need = [-step * part.balance.get(other, 0) for other in options]
+        neediest = [other for other, value in zip(options, need, strict=True) if value == max(need)]
+        return neediest[self._rng.integers(len(neediest))]
+
+    def _are_new(self, first: int, second: int) -> bool:
+        texts = self._texts[first], self._texts[second]
+        return texts[0] != texts[1] and "" not in texts and texts not in self._drawn
+
+    def _rows_of(self, first: int, second: int, alike: int, unlike: int) -> list[CstsRow]:
+        texts = self._texts[first], self._texts[second]
+        self._drawn |= {texts, texts[::-1]}
+        ours, theirs = (self._tails_of(entity)[alike] for entity in (first, second))
+        label = LABELS[0] + (LABELS[1] - LABELS[0]) * len(ours & theirs) / len(ours | theirs)
+        return [
+            (*texts, self._conditions[alike], round(label, 4)),
+            (*texts, self._conditions[unlike], LABELS[0]),
+        ]
+
+    def _tails_of(self, entity: int) -> Tails:
+        if entity not in self._tails:
+            rows = self._by_entity[self._bounds[entity] : self._bounds[entity + 1]]
+            tails: dict[int, set[int]] = {}
+            for condition, tail in zip(
+                self._condition[rows].tolist(), self._tail[rows].tolist(), strict=True
+            ):
+                tails.setdefault(condition, set()).add(tail)
+            self._tails[entity] = {
+                condition: frozenset(those) for condition, those in tails.items()
+            }
+        return self._tails[entity]
+
+
+class _Part:
+    """What one part of a data set is drawn from, and how often each condition was drawn for either row.
+
+    Args:
+        groups: For each condition and each of its tails, the entities that have it.
+        conditions: All conditions of the part.
+        balanced: Those to keep in balance.
+    """
+
+    def __init__(
+        self,
+        groups: dict[int, dict[int, NDArray[np.int64]]],
+        conditions: frozenset[int],
+        balanced: frozenset[int],
+    ) -> None:
+        self.groups, self.conditions, self.balanced = groups, conditions, balanced
+        self.members = {
+            condition: np.unique(np.concatenate(list(of.values())))
+            for condition, of in groups.items()
+        }
+        shared = {
+            condition: [group for group in of.values() if len(group) > 1]
+            for condition, of in groups.items()
+        }
+        self.shared = {condition: those for condition, those in shared.items() if those}
+        self.balance: dict[int, int] = {}
+        self._rows: dict[int, int] = {}
+
+    def fits(self, condition: int, step: int) -> bool:
+        """Tell whether a condition may be drawn as alike (1) or as unlike (-1) once more."""
+        if condition not in self.balanced:
+            return True
+        found = self.balance.get(condition, 0) + step
+        return found * step <= SLACK + SLACK_SHARE * self._rows.get(condition, 0)
+
+    def note(self, alike: int, unlike: int) -> None:
+        """Take note of a pair of rows."""
+        for condition, step in ((alike, 1), (unlike, -1)):
+            self.balance[condition] = self.balance.get(condition, 0) + step
+            self._rows[condition] = self._rows.get(condition, 0) + 1
+
+
+TOO_COMMON = 0.25
+"""A relation with more than this share of the triples is not held out: too little would be left to learn from."""
+
+
+@dataclass(frozen=True)
+class ConditionalPairsSettings:
+    """How a data set is made.
+
+    Attributes:
+        pairs: Most pairs of rows to train on.
+        held_out: Most pairs of rows in each of the four other parts, and no more than a tenth of those to train on in
+            ``valid`` and ``test``.
+        unseen_conditions: Share of the relations that are held out; at least one of three.
+        unseen_entities: Share of the entities that are held out.
+        seed: Equal seeds give equal data sets, on every machine.
+
+    Raises:
+        SettingsError: If one makes no sense.
+    """
+
+    pairs: int = 40_000
+    held_out: int = 1_000
+    unseen_conditions: float = 0.15
+    unseen_entities: float = 0.1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        expect_whole(self, pairs=1, held_out=0, seed=0)
+        for name in ("unseen_conditions", "unseen_entities"):
+            if not 0 <= getattr(self, name) < 1:
+                raise SettingsError(
+                    f"{name}: expected a share from 0 to below 1, found {getattr(self, name)!r}"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalPairs:
+    """A data set of conditional similarity, made of a graph.
+
+    Attributes:
+        train: To train on: seen entities under seen conditions.
+        valid: Other pairs of these entities, under these conditions, to choose by.
+        test: Likewise, to measure on.
+        unseen_conditions: Seen entities; at least one row of each pair is under a condition that is held out.
+        unseen_entities: Seen conditions; both entities are held out.
+        seen: The conditions that are not held out.
+        settings: How it was made.
+    """
+
+    train: CstsRows
+    valid: CstsRows
+    test: CstsRows
+    unseen_conditions: CstsRows
+    unseen_entities: CstsRows
+    seen: tuple[str, ...]
+    settings: ConditionalPairsSettings
+
+
+def conditional_pairs(
+    graph: KnowledgeGraph,
+    settings: ConditionalPairsSettings | None = None,
+    texts: TextSettings = DEFAULT_TEXTS,
+) -> ConditionalPairs:
+    """Make a data set of conditional similarity from the known triples of a graph.
+
+    A condition is a relation, or "inverse " and a relation. Two entities that share tails of it are alike under it:
+    label 1 + 4 |A ∩ B| / |A ∪ B|, with A and B their tails. Their other row is under a condition of which both have
+    tails and share none: label 1. So one must read the condition to tell the rows of a pair apart; and because each
+    condition is drawn as often for the one row as for the other (up to a tenth), the condition alone says little.
+
+    Args:
+        graph: Triples held out in it are not looked at.
+        settings: How many pairs, what to hold out, and the seed.
+        texts: How an entity's text is built.
+
+    Raises:
+        GraphError: If the graph has fewer than two relations, two with the same text, or no entities to be drawn.
+    """
+    settings = settings or ConditionalPairsSettings()
+    conditions = _distinct_conditions(graph)
+    rng = np.random.default_rng(settings.seed)
+    relations = _relations_to_hold_out(graph, settings.unseen_conditions, rng)
+    held_out = frozenset(relations) | {relation + graph.n_relations for relation in relations}
+    seen = frozenset(range(len(conditions))) - held_out
+    names = entity_texts(graph, texts)
+    numbers: dict[str, int] = {}
+    unknown = (rng.random(graph.n_entities) < settings.unseen_entities)[
+        [
+            numbers.setdefault(name, len(numbers)) for name in names
+        ]  # what reads alike is held out together
+    ]
+    draw = PairDraw(graph, names, conditions, rng)
+    unseen_conditions = (
+        draw.rows(settings.held_out, ~unknown, seen | held_out, held_out) if held_out else []
+    )
+    unseen_entities = draw.rows(settings.held_out, unknown, seen)
+    drawn = draw.rows(settings.pairs + 2 * settings.held_out, ~unknown, seen)
+    if not drawn:
+        raise GraphError(
+            f"{graph.source}: expected entities that share a tail of one relation and have different tails of "
+            "another, found none; conditions cannot be learnt from this graph"
+        )
+    pairs = len(drawn) // 2
+    order = rng.permutation(pairs)
+    held = min(settings.held_out, pairs // 12)
+    parts = [
+        [row for pair in part.tolist() for row in drawn[2 * pair : 2 * pair + 2]]
+        for part in (order[2 * held :][: settings.pairs], order[:held], order[held : 2 * held])
+    ]
+    train, valid, test = (CstsRows.of(part) for part in parts)
+    return ConditionalPairs(
+        train=train,
+        valid=valid,
+        test=test,
+        unseen_conditions=CstsRows.of(unseen_conditions),
+        unseen_entities=CstsRows.of(unseen_entities),
+        seen=tuple(conditions[at] for at in sorted(seen)),
+        settings=settings,
+    )
+
+
+def _distinct_conditions(graph: KnowledgeGraph) -> list[str]:
+    """Return the texts of all relations and their inverses."""
+    if graph.n_relations < 2:
+        raise GraphError(
+            f"{graph.source}: expected at least two relations, so that entities can be alike under one and not under "
+            f"another, found {graph.n_relations}"
+        )
+    conditions = relation_texts(graph)
+    at: dict[str, int] = {}
+    for number, text in enumerate(conditions):
+        before = at.setdefault(text, number)
+        if before != number:
+            first, second = (
+                graph.relation_ids[one % graph.n_relations] for one in (before, number)
+            )
+            raise GraphError(
+                f"{graph.source}: expected relations that read differently, found {text!r} for {first} and for {second}; "
+                "give one of them another label"
+            )
+    return conditions
+
+
+def _relations_to_hold_out(
+    graph: KnowledgeGraph, share: float, rng: np.random.Generator
+) -> list[int]:
+    """Draw relations that are none of the most common; two at least are left."""
+    counts = np.bincount(graph.relations, minlength=graph.n_relations)
+    fit = np.flatnonzero((counts > 1) & (counts <= TOO_COMMON * counts.sum()))
+    wanted = min(max(1, round(share * graph.n_relations)), graph.n_relations - 2) if share else 0
+    chosen: list[int] = sorted(rng.permutation(fit)[:wanted].tolist())
+    return chosen

@@ -1,0 +1,189 @@
+"""From a hierarchy to the tasks of the HiT paper: what is trained on, what is held out, and negatives for it.
+
+Source: He et al., Language Models as Hierarchy Encoders (2024), section 4 and its public data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ontodex.errors import GraphError, SettingsError, expect_choice
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.hierarchy import Hierarchy, Rows
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.graph.merging import union
+from ontodex.graph.names import NameKind
+from ontodex.graph.negatives import Pairs, draw_negatives
+from ontodex.graph.splits import DIRECT, hold_out
+
+__all__ = [
+    "TASKS",
+    "HierarchyTask",
+    "Pairs",
+    "TaskSettings",
+    "make_task",
+    "with_root",
+]
+
+TASKS = ("multi-hop", "mixed-hop", "transfer")
+"""Tasks on a hierarchy; the last leaves no links to learn."""
+
+INDIRECT, VALID, TEST = 1, 3, 4
+"""Parts of a draw beside those of the direct links; each has a stream of random numbers of its own."""
+
+
+@dataclass(frozen=True)
+class TaskSettings:
+    """How a task was made.
+
+    Attributes:
+        task: One of :data:`TASKS`.
+        seed: Equal seeds give equal tasks, on every machine.
+        negatives: Negatives of either kind for each positive.
+        held_out: Share of the subsumptions in validation and test together.
+        homonyms: Whether an entity named like the child or like one of its ancestors may be a negative.
+        relation: The relation from child to parent that was asked for; ``None`` for every one named like one.
+        links: :func:`links_fingerprint` of the hierarchy; ``None`` where it was not noted.
+    """
+
+    task: str = "multi-hop"
+    seed: int = 0
+    negatives: int = 10
+    held_out: float = 0.1
+    homonyms: bool = True
+    relation: str | None = None
+    links: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class HierarchyTask:
+    """What is trained on and what is held out.
+
+    Attributes:
+        train: Direct links (child, parent), ``int32`` of shape (n, 2); none for transfer.
+        valid: Held-out subsumptions to choose checkpoint, weight and threshold by.
+        test: Held-out subsumptions to measure on.
+        known: The whole hierarchy with what is held out, as in the paper: no negative is a true ancestor.
+        settings: How it was made; ``None`` for files that do not say.
+    """
+
+    train: Rows
+    valid: Pairs
+    test: Pairs
+    known: Hierarchy
+    settings: TaskSettings | None = None
+
+
+def make_task(
+    hierarchy: Hierarchy,
+    task: str = "multi-hop",
+    *,
+    seed: int = 0,
+    negatives: int = 10,
+    held_out: float | None = None,
+    names: Sequence[str] | None = None,
+) -> HierarchyTask:
+    """Split the subsumptions as in the paper.
+
+    Multi-hop inference trains on all direct links; a sample of the indirect subsumptions is halved into validation and
+    test. Mixed-hop prediction holds out as large a share of the direct links too, beside the same indirect ones. Transfer
+    holds out all of both, to try an encoder trained elsewhere, and has no links to train on, as the paper does with
+    Schema.org; for its larger ontologies it takes validation and test of mixed-hop.
+
+    Args:
+        hierarchy: The whole hierarchy. For the paper's ontologies see :func:`with_root`.
+        task: One of :data:`TASKS`.
+        seed: Equal seeds give equal tasks.
+        negatives: Negatives of either kind for each held-out positive.
+        held_out: Share of the indirect (and direct) subsumptions in validation and test together; all by default for
+            transfer, otherwise a tenth.
+        names: Names of the rows, to keep homonyms out of the negatives, see :func:`draw_negatives`.
+
+    Raises:
+        GraphError: If too few subsumptions or candidates are there.
+        SettingsError: If a setting makes no sense.
+
+    Example:
+        >>> chain = Hierarchy(np.arange(1, 30, dtype=np.int32), np.arange(29, dtype=np.int32), ids=list(map(str, range(30))))
+        >>> task = make_task(chain, held_out=0.01, negatives=1)
+        >>> len(task.train), len(task.valid), len(task.test)
+        (29, 2, 2)
+    """
+    expect_choice("task", task, TASKS)
+    transfer = task == "transfer"
+    share = held_out if held_out is not None else 1.0 if transfer else 0.1
+    if not (0 < share < 1 or (transfer and share == 1)):
+        most = "at most" if transfer else "less than"
+        raise SettingsError(f"held_out: expected more than 0 and {most} 1, found {share}")
+    links = hierarchy.links
+    if not len(links):
+        raise GraphError(
+            "expected a hierarchy with links from children to parents, found none; there is no task to make"
+        )
+    _, *indirect = hold_out(hierarchy.indirect_subsumptions(), share, seed, INDIRECT)
+    kept, *direct = hold_out(links, share, seed, DIRECT)
+    parts = [indirect] if task == "multi-hop" else [direct, indirect]
+    train = {"multi-hop": links, "mixed-hop": kept, "transfer": links[:0]}[task]
+    valid, test = (np.concatenate(half) for half in zip(*parts, strict=True))
+    if not len(valid) or not len(test) or (not len(train) and not transfer):
+        raise GraphError(
+            f"{task}: expected enough subsumptions to train on and to hold out {share:g} of, for "
+            f"validation and test, found {len(links)} direct and {len(hierarchy.subsumption_keys) - len(links)} indirect; "
+            "set held_out, take mixed-hop, or take a larger hierarchy"
+        )
+    drawn = [
+        draw_negatives(hierarchy, half, negatives=negatives, seed=(seed, part), names=names)
+        for half, part in ((valid, VALID), (test, TEST))
+    ]
+    settings = TaskSettings(task, seed, negatives, share, names is None)
+    return HierarchyTask(train, drawn[0], drawn[1], hierarchy, settings)
+
+
+def with_root(
+    graph: KnowledgeGraph,
+    identifier: str = "owl:Thing",
+    label: str = "thing",
+    *,
+    relation: str | None = None,
+) -> KnowledgeGraph:
+    """Return the graph with one entity above every root of its hierarchy, as the paper does with ontologies.
+
+    To WordNet, whose nouns have twelve roots when instances are left out, the paper adds none. Entities without any link
+    stay out: they may be no classes. The new entity has the last row; all others keep theirs.
+
+    Args:
+        graph: The graph.
+        identifier: CURIE or IRI of the root; an entity that has it already serves.
+        label: Its label.
+        relation: The relation from child to parent; by default every relation named like one counts, and the first
+            of them makes the new links.
+
+    Raises:
+        GraphError: If the graph has no hierarchy.
+        UnknownRelation: If it has no such relation.
+        CycleError: If the hierarchy runs in a circle.
+
+    Example:
+        >>> builder = GraphBuilder("pets")
+        >>> builder.triple("dog", "is_a", "animal"); builder.triple("oak", "is_a", "plant")
+        >>> with_root(builder.build()).hierarchy()
+        Hierarchy(5 entities, 4 links, 1 roots)
+    """
+    roots = graph.hierarchy(relation).roots.tolist()
+    numbers = (
+        graph.hierarchy_relations
+        if relation is None
+        else [(graph.find_relation(relation) or (0,))[0]]
+    )
+    there = graph.find(identifier)
+    own = there[0] if there is not None and there[1] is NameKind.ID else -1
+    builder = GraphBuilder(graph.source)
+    builder.prefixes.update({"owl": "http://www.w3.org/2002/07/owl#", **graph.prefixes})
+    builder.entity(identifier, label)
+    for row in roots:
+        if row != own:
+            builder.triple(graph.ids[row], graph.relation_ids[numbers[0]], identifier)
+    return union(graph, builder.build())
