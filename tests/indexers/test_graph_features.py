@@ -376,6 +376,7 @@ def test_an_older_format_answers_by_what_it_has(
         assert not len(read.rules.bodies)
 
 
+@pytest.mark.slow
 def test_no_structure_where_it_is_not_wanted_or_cannot_be(
     tmp_path: Path, tiny_encoder: Path, small_graph: KnowledgeGraph
 ) -> None:
