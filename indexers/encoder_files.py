@@ -12,7 +12,6 @@ from typing import Any
 from ontodex.encoders.condition import ConditionEncoder
 from ontodex.encoders.gauss_cse import GaussCSE
 from ontodex.encoders.hit import HiT
-from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.link_encoder import LinkEncoder
 from ontodex.encoders.locate import files_of
 from ontodex.encoders.text import TextEncoder
@@ -57,8 +56,7 @@ class Encoders:
         found: dict[str, dict[str, Any]] = {"text": {"text": self.text.fingerprint}}
         if self.link is not None:
             about = {"text": self.link.text.fingerprint, "network": self.link.fingerprint}
-            residual = {"residual": self.link.residual} if isinstance(self.link, HyperCL) else {}
-            found[LINK] = {**about, "architecture": self.link.architecture, **residual}
+            found[LINK] = {**about, **self.link.described()}
         if self.hit is not None and self.hit.rule is not None:
             found[HIT] = {
                 "encoder": self.hit.fingerprint,

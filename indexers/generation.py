@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.adapted import Adapted
 from ontodex.encoders.condition import ConditionEncoder
+from ontodex.encoders.link_architectures import query_function
 from ontodex.encoders.link_encoder import LinkEncoder, load_link_encoder
 from ontodex.encoders.locate import fingerprint
 from ontodex.encoders.text import TextEncoder
@@ -45,6 +46,7 @@ from ontodex.indexers.graph_features import (
     for_fitting,
     join,
     make_structure,
+    query_function_as_new,
     why_not_fitted,
 )
 from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
@@ -53,7 +55,6 @@ from ontodex.indexers.previous import projections_of
 from ontodex.indexers.spans import expect_trees, phrases
 from ontodex.indexers.store import write_store
 from ontodex.scoring.graph_features import Structure
-from ontodex.scoring.query_functions import query_function, query_function_as_new
 from ontodex.storage import generations
 from ontodex.storage.blobs import layout
 from ontodex.storage.candidates import EXACT_UP_TO, make_candidates, measure_recall
@@ -348,7 +349,8 @@ class NewGeneration:
         if learnt is None:
             return None
         whole = Vectors([self.vectors[LINK]])
-        ask = query_function(link, whole, self.names[LINK], relation_texts(self.graph))
+        relations = relation_texts(self.graph)
+        ask = query_function(link.bind(relations), whole, self.names[LINK], relations)
         read_new = partial(query_function_as_new, link, self.graph)
         return make_structure(
             structure, learnt, self.graph, whole, ask, read_new, self.folder, quiet=self.quiet

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.encoders.bi_encoder import BiEncoder
+from ontodex.encoders.link_encoder import LinkEncoder
 from ontodex.errors import IndexFailure, IndexMismatch
 from ontodex.geometry.projection import Projections
 from ontodex.graph import KnowledgeGraph, relation_texts
 from ontodex.storage.index import Index
-
-if TYPE_CHECKING:
-    from ontodex.encoders.link_encoder import LinkEncoder
 
 __all__ = ["common_rows", "live", "projections_of"]
 
@@ -53,10 +50,8 @@ def projections_of(
         graph: Whose relations.
         kept: An index whose relations keep the projections that they have.
     """
-    if link is None or isinstance(link, BiEncoder):
-        return None
-    made = link.projections(relation_texts(graph))
-    if kept is None:
+    made = None if link is None else link.projections(relation_texts(graph))
+    if made is None or kept is None:
         return made
     new, old = common_rows(kept.graph.relation_ids, graph.relation_ids)
     both = (0, 0), (graph.n_relations, kept.graph.n_relations)
