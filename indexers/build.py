@@ -14,7 +14,7 @@ from ontodex.indexers.encoder_files import Encoders
 from ontodex.indexers.generation import LinkTrainer, NewGeneration
 from ontodex.indexers.graph_features import StructureTrainer
 from ontodex.indexers.previous import live
-from ontodex.scoring.graph_features import Structure
+from ontodex.scoring.graph_features import GraphFeatures
 from ontodex.storage import generations
 from ontodex.storage.index import Index
 from ontodex.storage.manifest import FORMAT
@@ -28,7 +28,7 @@ def build_index(
     encoders: Encoders,
     *,
     train: LinkTrainer | None = None,
-    structure: StructureTrainer | Structure | None = None,
+    structure: StructureTrainer | GraphFeatures | None = None,
     texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
     quiet: bool = False,
@@ -79,7 +79,7 @@ def build_generation(
     encoders: Encoders,
     *,
     train: LinkTrainer | None = None,
-    structure: StructureTrainer | Structure | None = None,
+    structure: StructureTrainer | GraphFeatures | None = None,
     texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
     quiet: bool = False,

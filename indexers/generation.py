@@ -54,7 +54,7 @@ from ontodex.indexers.neighbour_voting import default_voting, fit_neighbour_voti
 from ontodex.indexers.previous import projections_of
 from ontodex.indexers.spans import expect_trees, phrases
 from ontodex.indexers.store import write_store
-from ontodex.scoring.graph_features import Structure
+from ontodex.scoring.graph_features import GraphFeatures
 from ontodex.storage import generations
 from ontodex.storage.blobs import layout
 from ontodex.storage.candidates import EXACT_UP_TO, make_candidates, measure_recall
@@ -129,7 +129,7 @@ class NewGeneration:
         (self.folder / "job.json").write_text(json.dumps({"job": self.job}))
 
     def make(
-        self, train: LinkTrainer | None, structure: StructureTrainer | Structure | None
+        self, train: LinkTrainer | None, structure: StructureTrainer | GraphFeatures | None
     ) -> None:
         """Write everything."""
         if self.settings.get("spans"):
@@ -183,8 +183,8 @@ class NewGeneration:
         self.encoders = dataclasses.replace(self.encoders, link=made)
 
     def _embed_links(
-        self, structure: StructureTrainer | Structure | None, learnt: KnowledgeGraph | None
-    ) -> Structure | None:
+        self, structure: StructureTrainer | GraphFeatures | None, learnt: KnowledgeGraph | None
+    ) -> GraphFeatures | None:
         """Make the vectors of the link space, and those of texts and links together; return what is learnt from links."""
         link, found = self.encoders.link, None
         if link is None:
@@ -250,7 +250,7 @@ class NewGeneration:
                 )
         self.names.update({space: said.texts for space, said in self.said.items()})
 
-    def _store(self, found: Structure | None) -> None:
+    def _store(self, found: GraphFeatures | None) -> None:
         with self._timed("store"):
             self._spaces, self._blobs = write_store(
                 self.folder / STORE,
@@ -340,10 +340,10 @@ class NewGeneration:
 
     def _structured(
         self,
-        structure: StructureTrainer | Structure,
+        structure: StructureTrainer | GraphFeatures,
         learnt: KnowledgeGraph | None,
         link: LinkEncoder,
-    ) -> Structure | None:
+    ) -> GraphFeatures | None:
         if not callable(structure):
             return structure
         if learnt is None:

@@ -26,9 +26,9 @@ from ontodex.indexers.link_weights import Heads, fit_weights, gather, questions
 from ontodex.indexers.previous import common_rows
 from ontodex.scoring.calibration import fit_calibration
 from ontodex.scoring.case_based import CaseBasedEvidence
-from ontodex.scoring.graph_features import RANGE, QueryFunction, Structure
+from ontodex.scoring.graph_features import TYPE_CONSTRAINT, GraphFeatures, QueryFunction
 from ontodex.scoring.rules import Rules, mine_rules
-from ontodex.scoring.type_constraints import range_basis, range_vectors
+from ontodex.scoring.type_constraints import constraint_basis, constraint_vectors
 
 if TYPE_CHECKING:
     from ontodex.storage.index import Index
@@ -122,7 +122,7 @@ def make_structure(
     folder: Path,
     *,
     quiet: bool = False,
-) -> Structure:
+) -> GraphFeatures:
     """Train structural vectors and fit the weights, or take them over from an interrupted build.
 
     Args:
@@ -140,7 +140,7 @@ def make_structure(
     try:
         left = load_file(file)
         rules, vectors_left = Rules(left["rules"], left["confidences"]), Vectors([left["entities"]])
-        return Structure(
+        return GraphFeatures(
             vectors_left,
             left["relations"],
             left["ranges"],
@@ -152,11 +152,11 @@ def make_structure(
         pass
     made = train(learnt)
     made.entities[~_linked(learnt.triples, whole.n_entities)] = 0.0  # what nothing was learnt of
-    ranges = range_basis(learnt.triples, whole.n_entities, whole.n_relations)
+    ranges = constraint_basis(learnt.triples, whole.n_entities, whole.n_relations)
     links = KnownLinks(learnt.triples, whole.n_entities, whole.n_relations)
     rules = mine_rules(links)
     case_based = CaseBasedEvidence(links, vectors, Vectors([made.entities]), rules)
-    known = range_vectors(learnt.triples, whole.n_entities, ranges)
+    known = constraint_vectors(learnt.triples, whole.n_entities, ranges)
     random = np.random.default_rng(0)
     asked = questions(learnt.valid, whole, random)
     heads = Heads(np.arange(whole.n_entities), vectors, ask)
@@ -185,13 +185,13 @@ def make_structure(
         ]
     )
     as_learnt = Vectors([np.concatenate([made.entities, known], axis=1)])
-    structure = Structure(as_learnt, made.relations, ranges, rules, weights)
+    structure = GraphFeatures(as_learnt, made.relations, ranges, rules, weights)
     held_out = KnownLinks(learnt.valid, whole.n_entities, whole.n_relations)
     odds = fit_calibration(
         links, held_out, vectors, ask, structure, case_based, whole.reflexive, random, quiet=quiet
     )
     entities = np.concatenate(
-        [made.entities, range_vectors(whole.triples, whole.n_entities, ranges)], axis=1
+        [made.entities, constraint_vectors(whole.triples, whole.n_entities, ranges)], axis=1
     )
     arrays = {
         "entities": entities,
@@ -203,7 +203,7 @@ def make_structure(
     partial = file.with_suffix(".part")
     save_file({**arrays, "rules": rules.bodies, "confidences": rules.confidences}, partial)
     partial.replace(file)
-    return dataclasses.replace(structure, entities=Vectors([entities]), odds=odds)
+    return dataclasses.replace(structure, entities=Vectors([entities]), calibration=odds)
 
 
 def _linked(triples: NDArray[np.integer], size: int) -> NDArray[np.bool_]:
@@ -213,7 +213,7 @@ def _linked(triples: NDArray[np.integer], size: int) -> NDArray[np.bool_]:
     return linked
 
 
-def join(text: Embeddings, structure: Structure, file: Path) -> Embeddings:
+def join(text: Embeddings, structure: GraphFeatures, file: Path) -> Embeddings:
     """Write the vectors of the hybrid space into a raw float32 file.
 
     Args:
@@ -232,7 +232,7 @@ def join(text: Embeddings, structure: Structure, file: Path) -> Embeddings:
     return made
 
 
-def carried(index: Index, graph: KnowledgeGraph) -> Structure | None:
+def carried(index: Index, graph: KnowledgeGraph) -> GraphFeatures | None:
     """Return the structure of an index for a graph that has changed: what is new in it is answered by its text.
 
     Args:
@@ -246,7 +246,7 @@ def carried(index: Index, graph: KnowledgeGraph) -> Structure | None:
     relations = np.zeros((2 * count, old.relations.shape[1]), dtype=np.float32)
     ranges = np.zeros((2 * count, old.ranges.shape[1]), dtype=np.float32)
     weights = np.repeat(old.weights[:, -1:], 2 * count + 1, axis=1)
-    weights[..., RANGE] = 0.0  # a new relation has no place among the ranges
+    weights[..., TYPE_CONSTRAINT] = 0.0  # a new relation has no place among the ranges
     numbers = np.full(2 * before, -1)
     new, there = common_rows(index.graph.relation_ids, graph.relation_ids)
     for shift, shift_before in ((0, 0), (count, before)):
@@ -257,9 +257,14 @@ def carried(index: Index, graph: KnowledgeGraph) -> Structure | None:
     entities = np.zeros((graph.n_entities, old.entities.dim), dtype=np.float32)
     new, there = common_rows(_ids_now(index.graph, graph), graph.ids)
     entities[new] = old.entities[there]
-    entities[:, relations.shape[1] :] = range_vectors(graph.triples, graph.n_entities, ranges)
-    return Structure(
-        Vectors([entities]), relations, ranges, old.rules.renumbered(numbers), weights, old.odds
+    entities[:, relations.shape[1] :] = constraint_vectors(graph.triples, graph.n_entities, ranges)
+    return GraphFeatures(
+        Vectors([entities]),
+        relations,
+        ranges,
+        old.rules.renumbered(numbers),
+        weights,
+        old.calibration,
     )
 
 

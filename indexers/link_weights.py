@@ -15,7 +15,7 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.case_based import CaseBasedEvidence
-from ontodex.scoring.graph_features import PRECEDENTS, QueryFunction
+from ontodex.scoring.graph_features import CASE_BASED, QueryFunction
 from ontodex.scoring.similarity import greatest
 
 __all__ = ["Evidence", "fit", "fit_weights", "gather"]
@@ -286,7 +286,7 @@ def gather(
                 scores[side, :, first : first + len(rows)] = query_function @ rows.T
         found = case_based.scores(heads.vectors[read], entities, relations, as_new=heads.new)
         for row, (reached, values) in enumerate(found):
-            scores[PRECEDENTS, row][:, reached] = values[:-1]
+            scores[CASE_BASED, row][:, reached] = values[:-1]
         rough = np.tensordot(np.array(START, dtype=np.float32), scores, axes=1)
         for row, known in enumerate(true.tails(entities, relations)):
             rough[row, known] = -np.inf

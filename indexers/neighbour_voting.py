@@ -18,7 +18,12 @@ from ontodex.graph import Hierarchy
 from ontodex.indexers import link_weights as structure_weights
 from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy, scores_of
 from ontodex.indexers.hierarchy_rule import CANDIDATES, not_learnt
-from ontodex.scoring.neighbour_voting import SCORES, NeighbourVotes, NeighbourVoting, of_answers
+from ontodex.scoring.neighbour_voting import (
+    SCORES,
+    NeighbourVotes,
+    NeighbourVoting,
+    scores_of_answers,
+)
 from ontodex.scoring.similarity import EntitySimilarity
 
 __all__ = ["default_voting", "fit_neighbour_voting"]
@@ -170,7 +175,7 @@ def _curve(
     true = embedded.asserted(question).is_ancestor(asked[owners], answers)
     if not true.any() or true.all():
         return rule.slope, rule.offset, (0.0, 0.0, 0.0)
-    of_kin = of_answers(scored, owners, answers, len(embedded.items))
+    of_kin = scores_of_answers(scored, owners, answers, len(embedded.items))
     (slope, *own), offset = regression(np.vstack([sums - weights @ of_kin, of_kin]), true)
     if slope < LEAST_SLOPE:  # a higher score is never to make an answer less likely
         own, offset = regression(of_kin, true)

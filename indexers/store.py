@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ontodex.geometry.projection import Projections
 from ontodex.graph import EntitySentences, KnowledgeGraph
 from ontodex.indexers.embed import Embeddings, text_keys
-from ontodex.scoring.graph_features import Structure
+from ontodex.scoring.graph_features import GraphFeatures
 from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.storage.blobs import BlobInfo, BlobWriter
 from ontodex.storage.graph_blobs import graph_blobs, sentence_blobs
@@ -29,7 +29,7 @@ def write_store(
     geometries: Mapping[str, str],
     prefixes: Mapping[str, str],
     projections: Projections | None,
-    structure: Structure | None,
+    structure: GraphFeatures | None,
     said: Mapping[str, EntitySentences],
 ) -> tuple[dict[str, SpaceInfo], dict[str, BlobInfo]]:
     """Write a new store.

@@ -20,7 +20,7 @@ from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
 from ontodex.graph.sentences import EntitySentences
 from ontodex.scoring.case_based import CaseBasedEvidence
-from ontodex.scoring.graph_features import PRECEDENTS, Structure
+from ontodex.scoring.graph_features import CASE_BASED, GraphFeatures
 from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.storage import generations
 from ontodex.storage.blobs import BlobReader
@@ -208,20 +208,20 @@ class Index:
         )
 
     @cached_property
-    def structure(self) -> Structure | None:
+    def structure(self) -> GraphFeatures | None:
         """What the links of the graph say, and how much it counts beside the text; ``None`` if the index has no such."""
         if HYBRID not in self.manifest.spaces:
             return None
-        return Structure.read(self.blobs, self.vectors(HYBRID))
+        return GraphFeatures.read(self.blobs, self.vectors(HYBRID))
 
     @cached_property
     def case_based(self) -> CaseBasedEvidence | None:
         """Scores by the known triples; ``None`` if the index has no weights for them."""
-        if self.structure is None or not self.structure.weights[..., PRECEDENTS].any():
+        if self.structure is None or not self.structure.weights[..., CASE_BASED].any():
             return None
         links = KnownLinks(self.graph.triples, self.graph.n_entities, self.graph.n_relations)
         return CaseBasedEvidence(
-            links, self.vectors(LINK), self.structure.links_alone(), self.structure.rules
+            links, self.vectors(LINK), self.structure.kge_vectors(), self.structure.rules
         )
 
     @property

@@ -20,7 +20,7 @@ from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions
 from ontodex.graph.knowledge_graph import no_triples
 from ontodex.indexers import graph_features as structure_build
 from ontodex.indexers.graph_features import for_fitting, why_not_fitted
-from ontodex.scoring.graph_features import Structure
+from ontodex.scoring.graph_features import GraphFeatures
 from ontodex.trainers.links import complex as trained
 
 SMALL: dict[str, Any] = {
@@ -116,12 +116,12 @@ def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
 
 
 def by_hand(
-    graph: KnowledgeGraph, vectors: Vectors, structure: Structure, row: int, relation: int
+    graph: KnowledgeGraph, vectors: Vectors, structure: GraphFeatures, row: int, relation: int
 ) -> np.ndarray:
     """Score all tails of a question by precedents, straight from the definition."""
     known = both_directions(graph.triples, graph.n_relations)
     found = []
-    for items in (vectors, structure.links_alone()):
+    for items in (vectors, structure.kge_vectors()):
         every = unit(items[np.arange(len(items))].astype(np.float64))
         likeness = np.exp((every @ every.T - 1) / 0.1)
         np.fill_diagonal(likeness, 0)  # 90 entities: all others are among the 128 nearest
@@ -199,7 +199,7 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
             more[reached] = bonus
             if kind.row is not None:
                 more += structure.weights[new, kind.row, 2] * (
-                    structure.entities[np.arange(90)][:, 24:] @ structure.ranges[kind.row]
+                    structure.entities[np.arange(90)][:, 24:] @ structure.type_constraints[kind.row]
                 )
             for hit in hits:
                 row = engine.graph.find(hit.id)[0]  # type: ignore[index]
@@ -346,36 +346,6 @@ def test_of_a_large_graph_less_is_held_out_and_of_too_many_entities_nothing(
         f"of its {graph.n_entities} entities, more than {graph.n_entities - 1}"
         in why_not_fitted(graph)
     )
-
-
-@pytest.mark.parametrize(("weights", "ranges"), [(2, 0), (5, 8)], ids=["format 4", "format 5"])
-def test_an_older_format_answers_by_what_it_has(
-    hybrid_index: Path, weights: int, ranges: int
-) -> None:
-    with ontodex.open(hybrid_index, device="cpu") as engine:
-        structure = engine.index.structure
-        assert structure is not None
-        link = engine.index.vectors("link")
-        vectors = structure.entities[np.arange(90)][:, : 24 + ranges]
-        old = Vectors([np.concatenate([link[np.arange(90)], vectors], axis=1)])
-        blobs: Any = {
-            "structure/relations": structure.relations,
-            "structure/weights": structure.weights[0, :, :weights],
-        }
-        if ranges:
-            blobs["structure/ranges"] = structure.ranges
-        read = Structure.read(blobs, old)
-        asked = np.array([3]), np.array([0])
-        queries = read.queries(link[asked[0]], *asked)
-        a, b, c = structure.weights[0, 0, :3]
-        parts = [a * link[asked[0]], b * structure.links(*asked), c * structure.ranges[:1, :ranges]]
-        np.testing.assert_allclose(queries, np.concatenate(parts, axis=1), rtol=1e-5)
-        assert all(
-            np.array_equal(part[:, :weights], structure.weights[0, :, :weights])
-            for part in read.weights
-        )
-        assert not read.weights[..., weights:].any()
-        assert not len(read.rules.bodies)
 
 
 def test_no_structure_where_it_is_not_wanted_or_cannot_be(
