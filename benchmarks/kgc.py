@@ -114,17 +114,22 @@ def _measured(
         )
         with engine:
             index = engine.index
-            projector = Projector(index)
+            projector = Projector(engine.resources)
             vectors = index.vectors(projector.space)
             better = [projector.adjust]
             start = time.perf_counter()
             figures: dict[str, Any] = evaluate_links(
-                graph, vectors, projector.ask, adjust=better, device=index.device
+                graph, vectors, projector.ask, adjust=better, device=engine.resources.device
             )
             first = time.perf_counter() - start
             start = time.perf_counter()
             papers = evaluate_links(
-                graph, vectors, projector.ask, adjust=better, itself=True, device=index.device
+                graph,
+                vectors,
+                projector.ask,
+                adjust=better,
+                itself=True,
+                device=engine.resources.device,
             )
             again = time.perf_counter() - start
             figures.update(
@@ -133,7 +138,11 @@ def _measured(
                     for name in ("mrr", "hits@1", "hits@10")
                 }
             )
-            for part in ("text", "structure", "precedents") if index.structure is not None else ():
+            for part in (
+                ("text", "structure", "precedents")
+                if engine.resources.graph_features is not None
+                else ()
+            ):
                 alone = ontodex.evaluate_kgc(index.path, graph, score=part)
                 figures.update(
                     {f"{part} alone · {name}": alone[name] for name in ("mrr", "hits@1", "hits@10")}
@@ -145,8 +154,10 @@ def _measured(
                     if took >= 0.1
                 }
             )
-            if index.structure is not None:
-                plain = evaluate_links(graph, vectors, projector.ask, device=index.device)
+            if engine.resources.graph_features is not None:
+                plain = evaluate_links(
+                    graph, vectors, projector.ask, device=engine.resources.device
+                )
                 figures.update(
                     {
                         f"all but precedents · {name}": plain[name]
@@ -194,7 +205,7 @@ def _cost(
     graph: ontodex.KnowledgeGraph, engine: ontodex.Engine, rounds: int = 5
 ) -> dict[str, float]:
     """Compare ranking all test queries with the matrix product alone, in turn."""
-    projector = Projector(engine.index)
+    projector = Projector(engine.resources)
     whole = Vectors([np.concatenate(engine.index.vectors(projector.space).shards)])
     queries = whole.shards[0][: 2 * len(graph.test)] if len(whole) >= 2 * len(graph.test) else np.resize(
         whole.shards[0], (2 * len(graph.test), whole.dim)

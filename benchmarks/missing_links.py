@@ -139,8 +139,8 @@ def _shares(right: NDArray[np.bool_]) -> dict[str, float]:
 
 def _by_scores(engine: ontodex.Engine, links: KnownLinks) -> dict[str, Keys]:
     """Return the likeliest links by scores that rank the answers of one question."""
-    index, projector = engine.index, Projector(engine.index)
-    whole, structure = engine.searcher(projector.space), index.structure
+    index, projector = engine.index, Projector(engine.resources)
+    whole, structure = engine.searcher(projector.space), engine.resources.graph_features
     assert structure is not None
     alone, questions = Searcher(structure.links_alone()), answerable(links, structure.rules)
 

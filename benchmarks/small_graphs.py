@@ -110,7 +110,7 @@ def _ours(options: argparse.Namespace, name: str, folder: Path) -> dict[str, flo
         quiet=True,
     ) as engine:
         took = time.perf_counter() - start
-        projector = Projector(engine.index)
+        projector = Projector(engine.resources)
         vectors, better = engine.index.vectors(projector.space), [projector.adjust]
         found, as_papers = (
             evaluate_links(graph, vectors, projector.ask, adjust=better, itself=itself)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ontodex.encoders.bi_encoder import BI_ENCODER
 from ontodex.engine.rerank import COSINE
 from ontodex.engine.resolve import ResolvedTerm, relation_text
+from ontodex.engine.resources import Resources
 from ontodex.engine.search.score_offsets import no_offsets
 from ontodex.errors import settings_from
 from ontodex.geometry.projection import Projections
@@ -20,7 +21,6 @@ from ontodex.graph.text import in_words
 from ontodex.scoring.case_based import RULES
 from ontodex.scoring.graph_features import Offsets, add_offsets
 from ontodex.scoring.query_functions import query_function
-from ontodex.storage.index import Index
 from ontodex.storage.space_names import HYBRID, LINK, TEXT
 
 __all__ = ["Projector", "vectors_of"]
@@ -36,11 +36,12 @@ class Projector:
     both as one text. Where the index has structural vectors, a query asks for them as well.
 
     Args:
-        index: An opened index.
+        resources: Encoders and scorers of an opened index.
     """
 
-    def __init__(self, index: Index) -> None:
-        self._index = index
+    def __init__(self, resources: Resources) -> None:
+        index = resources.index
+        self._resources, self._index = resources, index
         self._trained = LINK in index.manifest.spaces
         about = index.manifest.encoders.get(LINK, {})
         self._reads_pairs = about.get("architecture") == BI_ENCODER
@@ -124,15 +125,17 @@ class Projector:
             text_alone: Ask the link space, even if :attr:`space` is another.
         """
         queries = self._text_queries(entities, relations, backward, self.vectors(entities))
-        if text_alone or self._index.structure is None:
+        if text_alone or self._resources.graph_features is None:
             return queries
-        return self._index.structure.queries(queries, *self.numbers(entities, relations, backward))
+        return self._resources.graph_features.queries(
+            queries, *self.numbers(entities, relations, backward)
+        )
 
     def _with_links(
         self, queries: Floats, vectors: Floats, rows: Rows, numbers: Rows
     ) -> tuple[Floats, list[Offsets]]:
         """Return queries that ask for links too, if the index has structural vectors, and what is added to scores."""
-        structure, case_based = self._index.structure, self._index.case_based
+        structure, case_based = self._resources.graph_features, self._resources.case_based
         if structure is not None:
             queries = structure.queries(queries, rows, numbers)
         if structure is None or case_based is None:
@@ -175,7 +178,7 @@ class Projector:
                 (self._text(one), relation_text(self._relation_texts, two, backward))
                 for one, two in pairs
             ]
-            return np.asarray(self._index.link_encoder.queries(read))
+            return np.asarray(self._resources.encoders.link.queries(read))
         queries = np.empty_like(vectors)
         groups: dict[ResolvedTerm, list[int]] = {}
         for position, relation in enumerate(relations):
@@ -198,12 +201,12 @@ class Projector:
         """
         if self._reads_pairs:
             ask = query_function(
-                self._index.link_encoder, self.entities, self._texts, self._relation_texts
+                self._resources.encoders.link, self.entities, self._texts, self._relation_texts
             )
             queries = ask(rows, relations)
         else:
             queries = self._index.projections.queries(self.entities[rows], relations)
-        structure = None if text_alone else self._index.structure
+        structure = None if text_alone else self._resources.graph_features
         return queries if structure is None else structure.queries(queries, rows, relations)
 
     def adjust(self, rows: Rows, relations: Rows, scores: Floats) -> Floats:
@@ -219,7 +222,7 @@ class Projector:
 
     def add_case_based(self, rows: Rows, relations: Rows, scores: Floats) -> list[Offsets]:
         """As :meth:`adjust`; return what rules say of some entities of each pair, which is part of what was added."""
-        structure, case_based = self._index.structure, self._index.case_based
+        structure, case_based = self._resources.graph_features, self._resources.case_based
         if structure is None or case_based is None:
             return [no_offsets()] * len(rows)
         found = list(case_based.scores(self.entities[rows], rows, relations))
@@ -233,8 +236,8 @@ class Projector:
     def encode(self, texts: list[str]) -> Floats:
         """Return vectors of texts, of the link space if there is one."""
         if not self._trained:
-            return np.asarray(self._index.text_encoder.encode(texts))
-        encoder = self._index.link_encoder
+            return np.asarray(self._resources.encoders.text.encode(texts))
+        encoder = self._resources.encoders.link
         return np.asarray(encoder.entities(encoder.text.encode(texts)))
 
     def projections(
@@ -243,7 +246,7 @@ class Projector:
         """Return where the projection of a relation is: among those of the graph, or alone."""
         if relation.row is not None:
             return self._index.projections, relation.row + self._index.graph.n_relations * backward
-        return self._index.link_encoder.projections(
+        return self._resources.encoders.link.projections(
             [relation_text(self._relation_texts, relation, backward)]
         ), 0
 
@@ -273,7 +276,7 @@ class Projector:
             read = [
                 (self._text(entity), self._relation_texts[number]) for number in numbers.tolist()
             ]
-            queries = np.asarray(self._index.link_encoder.queries(read))
+            queries = np.asarray(self._resources.encoders.link.queries(read))
         else:
             queries = self._index.projections.by_each(vector, numbers)
         rows = np.full(len(numbers), -1 if entity.row is None else entity.row)
@@ -292,7 +295,7 @@ class Projector:
     def _texts(self) -> list[str]:
         """What a bi-encoder reads of each entity."""
         index = self._index
-        texts = index.link_encoder.texts or index.manifest.settings["texts"]
+        texts = self._resources.encoders.link.texts or index.manifest.settings["texts"]
         return entity_texts(index.graph, settings_from(TextSettings, texts, str(index.folder)))
 
 

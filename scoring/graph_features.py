@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ontodex.geometry.complex import compose
 from ontodex.geometry.vectors import Vectors
-from ontodex.scoring.rules import Rules, no_rules
+from ontodex.scoring.rules import Rules
 
 __all__ = ["PRECEDENTS", "WEIGHTS", "Offsets", "Structure", "add_offsets"]
 
@@ -142,13 +142,13 @@ class Structure:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what is stored besides the entities' vectors, by name."""
-        odds = {} if self.odds is None else {"structure/odds": self.odds}
+        odds = {} if self.odds is None else {"graph_features/calibration": self.odds}
         return {
-            "structure/relations": self.relations,
-            "structure/ranges": self.ranges,
-            "structure/rules": self.rules.bodies,
-            "structure/confidences": self.rules.confidences,
-            "structure/weights": self.weights,
+            "graph_features/relations": self.relations,
+            "graph_features/ranges": self.ranges,
+            "graph_features/rules": self.rules.bodies,
+            "graph_features/confidences": self.rules.confidences,
+            "graph_features/weights": self.weights,
             **odds,
         }
 
@@ -160,18 +160,13 @@ class Structure:
             blobs: The store.
             hybrid: The vectors of the hybrid space.
         """
-        relations, weights = blobs.get("structure/relations"), blobs.get("structure/weights")
-        ranges, rules = np.zeros((len(relations), 0), dtype=np.float32), no_rules()
-        if weights.ndim == 2:  # up to format 8 the same for all entities
-            weights = np.stack([weights, weights])
-        if weights.shape[2] > 2:  # up to format 4 there was no range, and no precedents
-            ranges = blobs.get("structure/ranges")
-        if weights.shape[2] == WEIGHTS:  # up to format 5 neither rules nor entities of like links
-            rules = Rules(blobs.get("structure/rules"), blobs.get("structure/confidences"))
-        weights = np.pad(weights, ((0, 0), (0, 0), (0, WEIGHTS - weights.shape[2])))
+        relations, ranges = (
+            blobs.get("graph_features/relations"),
+            blobs.get("graph_features/ranges"),
+        )
+        rules = Rules(blobs.get("graph_features/rules"), blobs.get("graph_features/confidences"))
         dim = relations.shape[1] + ranges.shape[1]
         entities = Vectors([shard[:, hybrid.dim - dim :] for shard in hybrid.shards])
-        odds = (
-            blobs.get("structure/odds") if "structure/odds" in blobs else None
-        )  # up to format 10 there were none
-        return cls(entities, relations, ranges, rules, weights, odds)
+        name = "graph_features/calibration"
+        odds = blobs.get(name) if name in blobs else None
+        return cls(entities, relations, ranges, rules, blobs.get("graph_features/weights"), odds)

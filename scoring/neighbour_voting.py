@@ -26,9 +26,6 @@ SCORES = {
 }
 """Of which of an entity's kin an answer to each question may be one: the rows of :meth:`NeighbourVotes.scores`."""
 
-KEYS = {"parents": "kin", "children": "kin_of_children"}
-"""Where the manifest has the rule for each question."""
-
 
 class Added(NamedTuple):
     """What like entities say of the answers to one question.
@@ -72,7 +69,7 @@ class NeighbourVoting:
         siblings: Weight of their siblings, as children.
         children: Weight of their children, as children.
         curve: What each of the three scores by kin adds to the curve's logit, beside what the sum says; their order is that
-            of :data:`SCORES`. Zero in indexes of formats up to 7.
+            of :data:`SCORES`.
     """
 
     slope: float
@@ -98,13 +95,13 @@ class NeighbourVoting:
         """Return those of an index, by the question: ``"parents"``, ``"children"``, or none.
 
         Args:
-            stated: What its manifest says of the hierarchy encoder.
+            stated: The ``neighbour_voting`` entry of its manifest.
             where: What to name if it is damaged.
         """
         return {
-            question: settings_from(cls, stated[key], where)
-            for question, key in KEYS.items()
-            if key in stated
+            question: settings_from(cls, stated[question], where)
+            for question in SCORES
+            if question in stated
         }
 
     def added(self, question: str, rows: NDArray[np.int64], scores: NDArray[np.float64]) -> Added:
