@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.projector import Projector
+from ontodex.encoders.link_architectures import query_function
+from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.ranking import Adjust, evaluate_links
 from ontodex.engine.rerank import COSINE, TOP, Reranker, neighbourhood_bonus
 from ontodex.errors import IndexMismatch, SettingsError, expect_choice, expect_count, settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.readers import read
-from ontodex.scoring.query_functions import QueryFunction, query_function
+from ontodex.scoring.graph_features import QueryFunction
 from ontodex.storage.space_names import LINK
 
 __all__ = ["evaluate_kgc"]
@@ -86,7 +87,8 @@ def evaluate_kgc(
     texts = texts or settings_from(TextSettings, encoder.texts, str(model))
     names = entity_texts(graph, texts)
     vectors = Vectors([encoder.entities(encoder.text.encode(names))])
-    ask = query_function(encoder, vectors, names, relation_texts(graph))
+    relations = relation_texts(graph)
+    ask = query_function(encoder.bind(relations), vectors, names, relations)
     adjust = better.steps(COSINE)
     return evaluate_links(
         graph, vectors, ask, adjust=adjust, split=split, device=encoder.text.device
@@ -127,19 +129,19 @@ def _evaluate_index(
     resources = Resources(index, better.device)
     index.encoder_info(LINK)
     index.expect_graph(graph)
-    projector, structure = Projector(resources), resources.graph_features
+    link_queries, structure = LinkQueries(resources), resources.graph_features
     if score in ("structure", "precedents") and structure is None:
         raise IndexMismatch(
             f"{path}: the index has no {score} to rank by: it was built without (structure=False, --no-structure), or the "
             "graph is one that build leaves it out of, of too few links to hold some out or more than 500,000 entities"
         )
-    vectors = index.vectors(projector.space)
-    ask: QueryFunction = projector.ask
-    steps = [projector.adjust, *better.steps(projector.score_unit)]
+    vectors = index.vectors(link_queries.space)
+    ask: QueryFunction = link_queries.of_rows
+    steps = [link_queries.add_offsets, *better.steps(link_queries.score_unit)]
     if score == "text":
         vectors, ask, steps = (
             index.vectors(LINK),
-            partial(projector.ask, text_alone=True),
+            partial(link_queries.of_rows, text_alone=True),
             better.steps(COSINE),
         )
     elif structure is not None and score == "structure":

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import ontodex
 from benchmarks.record import Measured, expect_data
 from ontodex.demo_data import write_hpo
-from ontodex.engine.projector import Projector
+from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.search.topk import Searcher
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
@@ -139,13 +139,15 @@ def _shares(right: NDArray[np.bool_]) -> dict[str, float]:
 
 def _by_scores(engine: ontodex.Engine, links: KnownLinks) -> dict[str, Keys]:
     """Return the likeliest links by scores that rank the answers of one question."""
-    index, projector = engine.index, Projector(engine.resources)
-    whole, structure = engine.searcher(projector.space), engine.resources.graph_features
+    index, link_queries = engine.index, LinkQueries(engine.resources)
+    whole, structure = engine.searcher(link_queries.space), engine.resources.graph_features
     assert structure is not None
     alone, questions = Searcher(structure.links_alone()), answerable(links, structure.rules)
 
     def by_all(rows: Keys, numbers: Keys) -> Scores:
-        return projector.adjust(rows, numbers, whole.products(projector.ask(rows, numbers)))
+        return link_queries.add_offsets(
+            rows, numbers, whole.products(link_queries.of_rows(rows, numbers))
+        )
 
     def by_structure(rows: Keys, numbers: Keys) -> Scores:
         return alone.products(structure.links(rows, numbers))

@@ -12,14 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.encoders.link_architectures import BI_ENCODER, PairArchitecture
 from ontodex.encoders.locate import NETWORK
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError, settings_from
 
-__all__ = ["BI_ENCODER", "BiEncoder", "query_folder"]
-
-BI_ENCODER = "bi-encoder"
-"""Name of the architecture."""
+__all__ = ["BiEncoder", "query_folder"]
 
 
 def query_folder(folder: Path) -> Path:
@@ -51,7 +49,6 @@ class BiEncoder:
             is not known.
     """
 
-    architecture = BI_ENCODER
     moves_entities = False
 
     def __init__(
@@ -129,3 +126,14 @@ class BiEncoder:
             Unit queries, ``float32`` of shape (pairs, dim).
         """
         return self.query.encode(pairs)
+
+    def described(self) -> dict[str, Any]:
+        """Return what an index's manifest holds of the architecture."""
+        return {"architecture": BI_ENCODER}
+
+    def projections(self, relations: Sequence[str]) -> None:
+        """Return ``None``: a bi-encoder has no stored form of relations."""
+
+    def bind(self, relations: Sequence[str]) -> PairArchitecture:
+        """Return the architecture; see :class:`~ontodex.encoders.link_encoder.LinkEncoder`."""
+        return PairArchitecture(lambda: self)

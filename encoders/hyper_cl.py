@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.compositions import make_network
 from ontodex.encoders.hypernetwork import LinkNetwork, LinkNetworkSettings
+from ontodex.encoders.link_architectures import ProjectionArchitecture
 from ontodex.encoders.locate import NETWORK, weights_hash
 from ontodex.encoders.network_files import load_network, network_fingerprint, save_network
 from ontodex.encoders.text import TextEncoder
@@ -72,7 +73,7 @@ class HyperCL:
 
     @property
     def architecture(self) -> str:
-        """How head and relation are combined: one of :data:`~ontodex.encoders.hypernetwork.ARCHITECTURES`."""
+        """How head and relation are combined: one of :data:`~ontodex.encoders.link_architectures.TRI_ENCODERS`."""
         return self.network.settings.architecture
 
     @property
@@ -151,3 +152,12 @@ class HyperCL:
         parts = self.network(torch.from_numpy(self.text.encode(relations)))
         arrays = {name: part.contiguous().numpy() for name, part in parts.items()}
         return Projections(residual=self.residual, **arrays)
+
+    def described(self) -> dict[str, Any]:
+        """Return what an index's manifest holds of the architecture."""
+        return {"architecture": self.architecture, "residual": self.residual}
+
+    def bind(self, relations: Sequence[str]) -> ProjectionArchitecture:
+        """Return the architecture; see :class:`~ontodex.encoders.link_encoder.LinkEncoder`."""
+        made = self.projections(relations)
+        return ProjectionArchitecture(lambda: made, lambda: self)

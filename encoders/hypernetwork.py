@@ -7,13 +7,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from ontodex.encoders.link_architectures import TRI_ENCODERS
 from ontodex.errors import SettingsError, expect_choice, expect_whole
 
-__all__ = ["ARCHITECTURES", "HyperNetwork", "LinkNetwork", "LinkNetworkSettings"]
-
-ARCHITECTURES = ("hyper", "hadamard", "concat")
-"""How a head and a relation that are encoded apart are combined: by a hypernetwork, by the elementwise product, or by a
-linear layer over both."""
+__all__ = ["HyperNetwork", "LinkNetwork", "LinkNetworkSettings"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +30,7 @@ class LinkNetworkSettings:
             the authors' code has it.
         width: Hidden units of the entity layer, unit(e + layer(e)), which adapts a frozen encoder's embeddings to
             the graph; 0 for none, as when the encoder itself is trained.
-        architecture: One of :data:`ARCHITECTURES`.
+        architecture: One of :data:`~ontodex.encoders.link_architectures.TRI_ENCODERS`.
 
     Raises:
         SettingsError: If one makes no sense.
@@ -48,7 +45,7 @@ class LinkNetworkSettings:
     architecture: str = "hyper"
 
     def __post_init__(self) -> None:
-        expect_choice("architecture", self.architecture, ARCHITECTURES)
+        expect_choice("architecture", self.architecture, TRI_ENCODERS)
         expect_choice("projection", self.projection, ("residual", "public"))
         if self.architecture == "hyper" and not 0 <= self.rank <= self.dim:
             raise SettingsError(

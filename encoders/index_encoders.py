@@ -74,7 +74,7 @@ class Encoders:
             found[LINK] = {
                 "text_encoder": self.link.text.fingerprint,
                 "fingerprint": self.link.fingerprint,
-                **_architecture(self.link),
+                **self.link.described(),
             }
         if self.hierarchy is not None and self.hierarchy.rule is not None:
             found[HIERARCHY] = {
@@ -117,13 +117,6 @@ class Encoders:
                 if adapted.adapter is None or adapted.text.fingerprint != self.text.fingerprint:
                     _copy(index, adapted.text.folder, folder / name)
                 adapted.save_own(folder / name)
-
-
-def _architecture(link: LinkEncoder) -> dict[str, Any]:
-    from ontodex.encoders.hyper_cl import HyperCL
-
-    residual = {"residual": link.residual} if isinstance(link, HyperCL) else {}
-    return {"architecture": link.architecture, **residual}
 
 
 def _copy(index: Path, source: Path, target: Path) -> None:

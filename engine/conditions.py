@@ -15,8 +15,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from ontodex.engine.answers import Answer, answered, checked, hits_of, no_rows, own_row
-from ontodex.engine.projector import Projector, vectors_of
-from ontodex.engine.resolve import ResolvedTerm, relation_text, resolve_entities, resolve_relation
+from ontodex.engine.link_queries import LinkQueries
+from ontodex.engine.resolve import (
+    ResolvedTerm,
+    relation_text,
+    resolve_entities,
+    resolve_relation,
+    vectors_of,
+)
 from ontodex.engine.resources import Resources
 from ontodex.engine.results.hits import Hits
 from ontodex.engine.search.score_offsets import no_offsets
@@ -235,19 +241,19 @@ class ByProjections:
 
     Args:
         resources: Encoders and scorers of an index with projections of relations.
-        projector: Makes them.
+        link_queries: Makes them.
     """
 
     method = "similarity of what the relation's projection makes of both (cosine)"
 
-    def __init__(self, resources: Resources, projector: Projector) -> None:
-        self._resources, self._projector = resources, projector
+    def __init__(self, resources: Resources, link_queries: LinkQueries) -> None:
+        self._resources, self._queries = resources, link_queries
         self.vectors = resources.index.vectors(LINK)
         self.width = self.vectors.dim
 
     def encode(self, texts: list[str]) -> Floats:
         """See :class:`ConditionStrategy`."""
-        return self._projector.encode(texts)
+        return self._queries.encode(texts)
 
     def transforms(self, conditions: Sequence[Condition]) -> Iterator[tuple[Condition, Transform]]:
         """See :class:`ConditionStrategy`."""
@@ -262,7 +268,7 @@ class ByProjections:
             yield one, self._by(one)
 
     def _by(self, condition: Condition) -> Transform:
-        projections, number = self._projector.projections(
+        projections, number = self._queries.projection(
             condition.relation, backward=condition.backward
         )
         return lambda vectors: projections.project(vectors, number)
@@ -319,10 +325,10 @@ class Conditions:
         index = resources.index
         self._resources = resources
         self._graph = index.graph
-        self._projector = Projector(resources)
-        by_projections = CONDITION not in index.manifest.encoders and self._projector.projects
+        self._queries = LinkQueries(resources)
+        by_projections = CONDITION not in index.manifest.encoders and self._queries.projects
         self._way: ConditionStrategy = (
-            ByProjections(resources, self._projector)
+            ByProjections(resources, self._queries)
             if by_projections
             else ByEncoder(resources, disk)
         )
@@ -416,7 +422,7 @@ class Conditions:
         heads, tails = self._graph.heads[links], self._graph.tails[links]
         if condition.backward:
             heads, tails = tails, heads
-        return TailCentroids(heads, tails, self._projector.entities)
+        return TailCentroids(heads, tails, self._queries.entities)
 
     def _offsets(
         self, asked: Sequence[ResolvedTerm], condition: Condition, tails: TailCentroids | None
@@ -427,9 +433,9 @@ class Conditions:
             return offsets
         directions = {position: tails.of(entity.row) for position, entity in enumerate(asked)}
         without = [position for position, direction in directions.items() if direction is None]
-        if without and self._projector.projects:
-            vectors = self._projector.vectors([asked[position] for position in without])
-            projections, number = self._projector.projections(
+        if without and self._queries.projects:
+            vectors = self._queries.vectors([asked[position] for position in without])
+            projections, number = self._queries.projection(
                 condition.relation, backward=condition.backward
             )
             directions.update(zip(without, projections.project(vectors, number), strict=True))

@@ -13,9 +13,8 @@ from tqdm import tqdm
 
 from ontodex.engine.answers import Rows, checked, milliseconds, no_rows
 from ontodex.engine.known import Known
-from ontodex.engine.projector import Projector
+from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.resolve import ResolvedTerm, resolve_relation
-from ontodex.engine.resources import Resources
 from ontodex.engine.results.link import parts_of
 from ontodex.engine.results.missing_links import MissingLink, MissingLinks
 from ontodex.engine.search.topk import Searcher
@@ -50,7 +49,7 @@ class Missing:
     Args:
         resources: Encoders and scorers of an opened index.
         known: Its known triples, and further ones.
-        projector: Makes queries.
+        link_queries: Makes queries.
         searcher: Gives the search of a space.
     """
 
@@ -58,11 +57,11 @@ class Missing:
         self,
         resources: Resources,
         known: Known,
-        projector: Projector,
+        link_queries: LinkQueries,
         searcher: Callable[[str], Searcher],
     ) -> None:
         self._resources, self._index = resources, resources.index
-        self._known, self._projector, self._searcher = known, projector, searcher
+        self._known, self._queries, self._searcher = known, link_queries, searcher
 
     def links(self, relation: str | None, k: int, *, linked: bool, quiet: bool) -> MissingLinks:
         """Return the k likeliest.
@@ -149,12 +148,12 @@ class Missing:
         done: Callable[[int], object],
     ) -> Iterator[tuple[Rows, NDArray[np.float64]]]:
         """Yield the best answers to questions, as keys of links, and what is seen of each."""
-        count, searcher = links.n_relations // 2, self._searcher(self._projector.space)
+        count, searcher = links.n_relations // 2, self._searcher(self._queries.space)
 
         def scored(entities: Rows, numbers: Rows) -> tuple[NDArray[np.float32], Sequence[Offsets]]:
-            scores = searcher.products(self._projector.ask(entities, numbers))
-            rules = self._projector.add_case_based(entities, numbers, scores)
-            scores /= np.float32(self._projector.score_unit)
+            scores = searcher.products(self._queries.of_rows(entities, numbers))
+            rules = self._queries.add_case_based(entities, numbers, scores)
+            scores /= np.float32(self._queries.score_unit)
             done(len(entities))
             return scores, rules
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.projector import vectors_of
-from ontodex.engine.resolve import resolve_entities
+from ontodex.engine.resolve import resolve_entities, vectors_of
 from ontodex.engine.resources import Resources
 from ontodex.engine.results.embeddings import Embeddings
 from ontodex.geometry import poincare

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, checked, milliseconds
-from ontodex.engine.projector import Projector
+from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.resolve import ResolvedTerm
 from ontodex.engine.resources import Resources
 from ontodex.engine.results.explanation import Explanation, Reason, SimilarCase
@@ -35,15 +35,15 @@ class Why:
 
     Args:
         resources: Encoders and scorers of an opened index.
-        projector: Makes queries.
+        link_queries: Makes queries.
         searcher: Gives the search of a space.
     """
 
     def __init__(
-        self, resources: Resources, projector: Projector, searcher: Callable[[str], Searcher]
+        self, resources: Resources, link_queries: LinkQueries, searcher: Callable[[str], Searcher]
     ) -> None:
         self._resources, self._index = resources, resources.index
-        self._projector, self._searcher = projector, searcher
+        self._queries, self._searcher = link_queries, searcher
 
     def explain(
         self,
@@ -72,12 +72,12 @@ class Why:
             )
         backward = relation.resolution.inverted
         [entity], [number] = (
-            rows.tolist() for rows in self._projector.numbers([head], [relation], backward)
+            rows.tolist() for rows in self._queries.numbers([head], [relation], backward)
         )
-        [query], [(reached, bonus)] = self._projector.asked([head], [relation], backward=backward)
-        scores = self._searcher(self._projector.space).products(query[None])[0].astype(np.float64)
+        [query], [(reached, bonus)] = self._queries.of_terms([head], [relation], backward=backward)
+        scores = self._searcher(self._queries.space).products(query[None])[0].astype(np.float64)
         scores[reached] += bonus
-        vectors = self._index.vectors(self._projector.space)
+        vectors = self._index.vectors(self._queries.space)
         own = query * vectors[np.array([tail.row])][0].astype(np.float64)
         mean = query * np.sum(
             [block.sum(axis=0, dtype=np.float64) for _, block in vectors.blocks()], axis=0
@@ -88,7 +88,7 @@ class Why:
         structure, case_based = self._resources.graph_features, self._resources.case_based
         if structure is not None and case_based is not None:
             vector, asked, by = (
-                self._projector.vectors([head]),
+                self._queries.vectors([head]),
                 np.array([entity]),
                 np.array([number]),
             )
@@ -117,14 +117,14 @@ class Why:
             float(scores.mean()),
             1 + int(np.count_nonzero(scores[others] > scores[tail.row])),
             bool(tail.row in known),
-            self._projector.method,
+            self._queries.method,
             milliseconds(start, 1),
         )
 
     def _apart(self, products: NDArray[np.float64]) -> Sequence[NDArray[np.float64]]:
         """Split numbers of the space, of shape (dim,), into those of text, ComplEx and ranges."""
         structure = self._resources.graph_features
-        if self._projector.space != HYBRID or structure is None:
+        if self._queries.space != HYBRID or structure is None:
             return [products]
         links, ranges = structure.relations.shape[1], structure.ranges.shape[1]
         return np.split(products, [len(products) - links - ranges, len(products) - ranges])

@@ -21,8 +21,7 @@ from ontodex.engine.answers import (
     own_row,
 )
 from ontodex.engine.known import CHOICES
-from ontodex.engine.projector import vectors_of
-from ontodex.engine.resolve import ResolvedTerm, resolve_entities
+from ontodex.engine.resolve import ResolvedTerm, resolve_entities, vectors_of
 from ontodex.engine.resources import Resources
 from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
 from ontodex.engine.results.hits import Hits

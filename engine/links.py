@@ -27,7 +27,7 @@ from ontodex.engine.discovery import Missing
 from ontodex.engine.explanation import Why
 from ontodex.engine.known import CHOICES, Known
 from ontodex.engine.lifecycle import guarded
-from ontodex.engine.projector import Projector
+from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.rerank import Reranker
 from ontodex.engine.resolve import (
     Fits,
@@ -84,7 +84,7 @@ class RelationPrediction:
     Args:
         graph: The graph.
         known: What is known; a known answer other than the one in question is none that it must be told from.
-        projector: Makes queries.
+        link_queries: Makes queries.
         searcher: Gives the search of a space.
     """
 
@@ -92,13 +92,13 @@ class RelationPrediction:
         self,
         graph: KnowledgeGraph,
         known: Known,
-        projector: Projector,
+        link_queries: LinkQueries,
         searcher: Callable[[str], Searcher],
     ) -> None:
-        self._graph, self._known, self._projector, self._searcher = (
+        self._graph, self._known, self._queries, self._searcher = (
             graph,
             known,
-            projector,
+            link_queries,
             searcher,
         )
 
@@ -120,7 +120,7 @@ class RelationPrediction:
 
     @cached_property
     def _likeness(self) -> EntitySimilarity:
-        return EntitySimilarity(self._projector.entities)
+        return EntitySimilarity(self._queries.entities)
 
     def of(self, head: Asked, tail: Asked, among: Rows, k: int) -> tuple[Rows, Floats]:
         """Return the ``k`` likeliest relations, and the logarithm of the chance that it is each, if it is one of ``among``.
@@ -171,16 +171,16 @@ class RelationPrediction:
 
     def _answers(self, asked: Asked, answer: Asked, relations: Rows, backward: bool) -> Floats:
         """Return the logarithm of the chance of one answer among all entities, for each relation, of shape (relations,)."""
-        searcher = self._searcher(self._projector.space)
-        unit = self._projector.score_unit
+        searcher = self._searcher(self._queries.space)
+        unit = self._queries.score_unit
         entity, (wanted, vector) = asked[0], answer
         linked = self._linked(wanted)
         found = np.empty(len(relations))
         for start in range(0, len(relations), AT_ONCE):
             part = relations[start : start + AT_ONCE]
-            queries, offsets = self._projector.of_each(*asked, part, backward=backward)
+            queries, offsets = self._queries.by_each(*asked, part, backward=backward)
             if not linked:
-                queries[:, self._projector.entities.dim :], offsets = (
+                queries[:, self._queries.entities.dim :], offsets = (
                     0.0,
                     [no_offsets()] * len(part),
                 )
@@ -360,15 +360,15 @@ class Links:
     ) -> None:
         self._resources, self._graph = resources, resources.index.graph
         self._known = known
-        self._projector = Projector(resources)
+        self._queries = LinkQueries(resources)
         self._searcher = searcher
-        self._likely = RelationPrediction(self._graph, self._known, self._projector, searcher)
-        self.missing = Missing(resources, self._known, self._projector, searcher)
-        self._why = Why(resources, self._projector, searcher)
+        self._likely = RelationPrediction(self._graph, self._known, self._queries, searcher)
+        self.missing = Missing(resources, self._known, self._queries, searcher)
+        self._why = Why(resources, self._queries, searcher)
         self._reranker: Reranker | None = None
         if rerank is not None:
             self._reranker = Reranker(
-                rerank, self._graph, unit=self._projector.score_unit, device=resources.device
+                rerank, self._graph, unit=self._queries.score_unit, device=resources.device
             )
 
     def ends(
@@ -405,7 +405,7 @@ class Links:
         """
         made = np.zeros((len(questions), 0), dtype=np.float32)
         for backward, places, entities, relations in self._ways(questions, backward=False):
-            queries = self._projector.queries(
+            queries = self._queries.vectors_of_terms(
                 entities, relations, backward=backward, text_alone=text_alone
             )
             made = (
@@ -457,7 +457,7 @@ class Links:
             self._true(entity.row, relation.row, backward)
             for entity, relation in zip(entities, relations, strict=True)
         ]
-        queries, offsets = self._projector.asked(entities, relations, backward=backward)
+        queries, offsets = self._queries.of_terms(entities, relations, backward=backward)
         left_out = [
             self._left_out(rows, entity, relation)
             for rows, entity, relation in zip(
@@ -467,7 +467,7 @@ class Links:
                 strict=True,
             )
         ]
-        method = self._projector.method
+        method = self._queries.method
         if self._reranker is None:
             found = self._ranked(queries, offsets, k, known, true, left_out)
         else:
@@ -491,7 +491,7 @@ class Links:
         answers = []
         names = for_hints(self._resources.name_similarity, 2 * len(questions))
         pairs = [self._pair(*question, names) for question in questions]
-        vectors = [self._projector.vectors([pair[side] for pair in pairs]) for side in (0, 1)]
+        vectors = [self._queries.vectors([pair[side] for pair in pairs]) for side in (0, 1)]
         for (head, tail), *both in zip(pairs, *vectors, strict=True):
             true = no_rows()
             if head.row is not None and tail.row is not None:
@@ -578,7 +578,7 @@ class Links:
         true: Sequence[Rows],
         left_out: Sequence[Rows],
     ) -> list[Scored]:
-        searcher = self._searcher(self._projector.space)
+        searcher = self._searcher(self._queries.space)
         if known == "only":
             parts = zip(queries, true, offsets, strict=True)
             return [searcher.among(query, rows, k, bonus) for query, rows, bonus in parts]

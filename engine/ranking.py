@@ -12,7 +12,7 @@ from ontodex.errors import GraphError, expect_choice
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
-from ontodex.scoring.query_functions import QueryFunction
+from ontodex.scoring.graph_features import QueryFunction
 
 __all__ = ["Adjust", "evaluate_links", "filtered_ranks", "rank_metrics"]
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ontodex.engine.results.hits import Resolution
 from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation, nearest
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.hierarchy_names import DOWNWARD, PARENT, UPWARD, spelt
 from ontodex.graph.names import NameKind
@@ -28,6 +30,7 @@ __all__ = [
     "resolve_entities",
     "resolve_entity",
     "resolve_relation",
+    "vectors_of",
 ]
 
 
@@ -187,6 +190,32 @@ def relation_text(texts: Sequence[str], relation: ResolvedTerm, backward: bool =
     if relation.row is not None:
         return texts[relation.row + len(texts) // 2 * backward]
     return inverse_text(relation.words) if backward else relation.words
+
+
+def vectors_of(
+    stored: Vectors,
+    entities: Sequence[ResolvedTerm],
+    encode: Callable[[list[str]], NDArray[np.float32]],
+) -> NDArray[np.float32]:
+    """Return a vector of each entity: stored ones of known entities, encoded ones of free text.
+
+    Args:
+        stored: The vectors of a space.
+        entities: Entities and texts.
+        encode: Makes vectors of texts.
+
+    Returns:
+        ``float32`` of shape (entities, dim).
+    """
+    vectors = np.empty((len(entities), stored.dim), dtype=np.float32)
+    known = [position for position, entity in enumerate(entities) if entity.row is not None]
+    unseen = [position for position, entity in enumerate(entities) if entity.row is None]
+    if known:
+        rows = np.array([entities[position].row for position in known], dtype=np.int64)
+        vectors[known] = stored[rows]
+    if unseen:
+        vectors[unseen] = encode([entities[position].words for position in unseen])
+    return vectors
 
 
 def _spelt_alike(graph: KnowledgeGraph, names: NameSimilarity, text: str) -> str:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_rows, own_row
-from ontodex.engine.projector import vectors_of
-from ontodex.engine.resolve import ResolvedTerm, resolve_entities
+from ontodex.engine.resolve import ResolvedTerm, resolve_entities, vectors_of
 from ontodex.engine.resources import Resources
 from ontodex.engine.results.hits import Hit, Hits, Resolution
 from ontodex.engine.search.topk import Searcher

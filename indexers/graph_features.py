@@ -11,18 +11,20 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from ontodex.encoders.link_architectures import query_function
+from ontodex.encoders.link_encoder import LinkEncoder
 from ontodex.geometry.complex import ComplEx
 from ontodex.geometry.vectors import Vectors
-from ontodex.graph import KnowledgeGraph, split
+from ontodex.graph import KnowledgeGraph, relation_texts, split
 from ontodex.graph.arrays import distinct
 from ontodex.graph.knowledge_graph import no_triples
 from ontodex.graph.known_links import KnownLinks
+from ontodex.graph.text import in_words
 from ontodex.indexers.embed import ROWS, Embeddings, map_file
 from ontodex.indexers.link_weights import Heads, draw_questions, fit_weights, score_answers
 from ontodex.scoring.calibration import fit_calibration
 from ontodex.scoring.case_based import CaseBasedEvidence
-from ontodex.scoring.graph_features import Structure
-from ontodex.scoring.query_functions import QueryFunction, query_function_as_new
+from ontodex.scoring.graph_features import QueryFunction, Structure
 from ontodex.scoring.rules import Rules, mine_rules
 from ontodex.scoring.type_constraints import range_basis, range_vectors
 
@@ -86,6 +88,25 @@ def why_not_learned(graph: KnowledgeGraph) -> str:
         f"fewer than {MIN_HELD_OUT} links can be held out to weigh it by: nearly every link is the "
         "only one of an entity"
     )
+
+
+def query_function_as_new(
+    encoder: LinkEncoder, graph: KnowledgeGraph, rows: NDArray[np.integer]
+) -> tuple[Vectors, QueryFunction]:
+    """Encode entities of a graph by their labels alone, as if they were new.
+
+    Args:
+        encoder: The link encoder.
+        graph: The graph.
+        rows: The entities, of shape (n,).
+
+    Returns:
+        Their vectors, and a function that makes queries of places in ``rows``.
+    """
+    labels = [in_words(graph.labels[row]) for row in rows.tolist()]
+    vectors = Vectors([encoder.entities(encoder.text.encode(labels))])
+    relations = relation_texts(graph)
+    return vectors, query_function(encoder.bind(relations), vectors, labels, relations)
 
 
 def learn_graph_features(

@@ -19,8 +19,7 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.case_based import CaseBasedEvidence
-from ontodex.scoring.graph_features import PRECEDENTS
-from ontodex.scoring.query_functions import QueryFunction
+from ontodex.scoring.graph_features import PRECEDENTS, QueryFunction
 from ontodex.scoring.similarity import greatest
 
 __all__ = ["AnswerScores", "Heads", "draw_questions", "fit", "fit_weights", "score_answers"]

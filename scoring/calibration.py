@@ -20,8 +20,7 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import distinct
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.case_based import RULES, CaseBasedEvidence
-from ontodex.scoring.graph_features import Offsets, Structure, add_offsets
-from ontodex.scoring.query_functions import QueryFunction
+from ontodex.scoring.graph_features import Offsets, QueryFunction, Structure, add_offsets
 from ontodex.scoring.rules import Rules
 
 __all__ = [

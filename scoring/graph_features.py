@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ from ontodex.geometry.complex import compose
 from ontodex.geometry.vectors import Vectors
 from ontodex.scoring.rules import Rules
 
-__all__ = ["PRECEDENTS", "WEIGHTS", "Offsets", "Structure", "add_offsets"]
+__all__ = ["PRECEDENTS", "WEIGHTS", "Offsets", "QueryFunction", "Structure", "add_offsets"]
 
 TEXT, LINKS, RANGE = (slice(place, place + 1) for place in range(3))
 PRECEDENTS = slice(3, 8)
@@ -31,6 +31,9 @@ class StoredArrays(Protocol):
     def get(self, name: str) -> NDArray[Any]:
         """Return an array."""
 
+
+QueryFunction = Callable[[NDArray[np.integer], NDArray[np.integer]], NDArray[np.float32]]
+"""From rows of entities (n,) and numbers of relations (n,), inverses from R on, to queries (n, dim)."""
 
 Offsets = tuple[NDArray[np.int64], NDArray[np.float64]]
 """Rows of entities, ascending, and what is added to the score of each, which may be negative."""

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
-from ontodex.encoders.bi_encoder import BiEncoder
 from ontodex.encoders.link_encoder import LinkEncoder, load_link_encoder
 from ontodex.encoders.locate import fingerprint
 from ontodex.encoders.text import TextEncoder
@@ -93,9 +92,9 @@ class ProjectRelations(Step):
     def run(self, build: Build) -> None:
         """Add the parts of the projections to the blobs of the build."""
         link = build.encoders.link
-        if link is None or isinstance(link, BiEncoder):
+        made = None if link is None else link.projections(relation_texts(build.graph))
+        if made is None:
             return
-        made = link.projections(relation_texts(build.graph))
         if build.update_of is not None:
             made = carry_over_projections(made, build.update_of, build.graph)
         build.blobs.update({f"link/{name}": part for name, part in made.parts().items()})

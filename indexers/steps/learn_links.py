@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from functools import partial
 
+from ontodex.encoders.link_architectures import query_function
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import relation_texts
 from ontodex.indexers.graph_features import (
@@ -18,7 +19,6 @@ from ontodex.indexers.graph_features import (
 from ontodex.indexers.previous import carry_over_graph_features
 from ontodex.indexers.step import Build, Space, Step
 from ontodex.scoring.graph_features import Structure
-from ontodex.scoring.query_functions import query_function
 from ontodex.storage.space_names import HYBRID, LINK
 
 __all__ = ["LearnLinks"]
@@ -79,7 +79,7 @@ class LearnLinks(Step):
             build.training_graph,
             build.graph,
             vectors,
-            query_function(link, vectors, space.texts, relations),
+            query_function(link.bind(relations), vectors, space.texts, relations),
             partial(query_function_as_new, link, build.graph),
             build.folder,
             quiet=build.quiet,

@@ -19,7 +19,8 @@ from sentence_transformers.sentence_transformer.modules import Normalize, Poolin
 from ontodex.encoders.bert import Bert
 from ontodex.encoders.locate import DEFAULT_ENCODER, locate
 from ontodex.encoders.sentence_transformer import LibraryEncoder
-from ontodex.encoders.text import Text, TextEncoder
+from ontodex.encoders.text import TextEncoder
+from ontodex.encoders.text_reader import Text
 from ontodex.errors import EncoderError
 
 TEXTS: list[Text] = [

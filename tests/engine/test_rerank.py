@@ -91,7 +91,7 @@ def test_an_engine_reads_its_best_answers_again(small_index, small_graph, cross)
             logits = model.logits(
                 [(texts[row[f"ex:{entity}"]], relation, texts[row[hit.id]]) for hit in before]
             )
-            unit = engine._links._projector.score_unit
+            unit = engine._links._queries.score_unit
             wanted = sorted(
                 (hit.score + unit * logit for hit, logit in zip(before, logits, strict=True)),
                 reverse=True,

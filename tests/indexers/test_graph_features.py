@@ -175,7 +175,7 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
     hybrid_index: Path,
 ) -> None:
     with ontodex.open(hybrid_index, device="cpu") as engine:
-        projector = engine._links._projector
+        link_queries = engine._links._queries
         structure = engine.resources.graph_features
         assert structure is not None
         for head, relation in (
@@ -190,8 +190,10 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
             )
             new = int(entity.row is None)
             weight = structure.weights[new, -1 if kind.row is None else kind.row, 0]
-            text = projector._text_queries([entity], [kind], False, projector.vectors([entity]))[0]
-            [(reached, bonus)] = projector.asked([entity], [kind])[1]
+            text = link_queries._text_queries(
+                [entity], [kind], False, link_queries.vectors([entity])
+            )[0]
+            [(reached, bonus)] = link_queries.of_terms([entity], [kind])[1]
             assert len(reached) == (0 if kind.row is None else 89)  # so many count as near
             more = np.zeros(90)
             more[reached] = bonus
