@@ -122,12 +122,14 @@ class _Better:
 def _evaluate_index(
     path: Path, graph: KnowledgeGraph, split: str, score: str, better: _Better
 ) -> dict[str, float]:
+    from ontodex.engine.resources import Resources
     from ontodex.storage.index import Index
 
-    index = Index.open(path, better.device)
-    index.stated(LINK)
+    index = Index.open(path)
+    resources = Resources(index, better.device)
+    index.encoder_info(LINK)
     index.expect_graph(graph)
-    link_queries, structure = LinkQueries(index), index.structure
+    link_queries, structure = LinkQueries(resources), resources.graph_features
     if score in ("structure", "precedents") and structure is None:
         raise IndexMismatch(
             f"{path}: the index has no {score} to rank by: it was built without (structure=False, --no-structure), or the "
@@ -146,7 +148,7 @@ def _evaluate_index(
         vectors, ask, steps = structure.kge_vectors(), structure.kge_queries, better.steps(1.0)
     elif score == "precedents":
         ask = partial(_nothing, dim=vectors.dim)
-    return evaluate_links(graph, vectors, ask, adjust=steps, split=split, device=index.device)
+    return evaluate_links(graph, vectors, ask, adjust=steps, split=split, device=resources.device)
 
 
 def _nothing(

@@ -114,12 +114,12 @@ def _measured(
         )
         with engine:
             index = engine.index
-            link_queries = LinkQueries(index)
+            link_queries = LinkQueries(engine.resources)
             vectors = index.vectors(link_queries.space)
             better = [link_queries.add_offsets]
             start = time.perf_counter()
             figures: dict[str, Any] = evaluate_links(
-                graph, vectors, link_queries.of_rows, adjust=better, device=index.device
+                graph, vectors, link_queries.of_rows, adjust=better, device=engine.resources.device
             )
             first = time.perf_counter() - start
             start = time.perf_counter()
@@ -129,7 +129,7 @@ def _measured(
                 link_queries.of_rows,
                 adjust=better,
                 itself=True,
-                device=index.device,
+                device=engine.resources.device,
             )
             again = time.perf_counter() - start
             figures.update(
@@ -138,7 +138,11 @@ def _measured(
                     for name in ("mrr", "hits@1", "hits@10")
                 }
             )
-            for part in ("text", "structure", "precedents") if index.structure is not None else ():
+            for part in (
+                ("text", "structure", "precedents")
+                if engine.resources.graph_features is not None
+                else ()
+            ):
                 alone = ontodex.evaluate_kgc(index.path, graph, score=part)
                 figures.update(
                     {f"{part} alone · {name}": alone[name] for name in ("mrr", "hits@1", "hits@10")}
@@ -150,8 +154,10 @@ def _measured(
                     if took >= 0.1
                 }
             )
-            if index.structure is not None:
-                plain = evaluate_links(graph, vectors, link_queries.of_rows, device=index.device)
+            if engine.resources.graph_features is not None:
+                plain = evaluate_links(
+                    graph, vectors, link_queries.of_rows, device=engine.resources.device
+                )
                 figures.update(
                     {
                         f"all but precedents · {name}": plain[name]
@@ -199,7 +205,7 @@ def _cost(
     graph: ontodex.KnowledgeGraph, engine: ontodex.Engine, rounds: int = 5
 ) -> dict[str, float]:
     """Compare ranking all test queries with the matrix product alone, in turn."""
-    link_queries = LinkQueries(engine.index)
+    link_queries = LinkQueries(engine.resources)
     whole = Vectors([np.concatenate(engine.index.vectors(link_queries.space).shards)])
     queries = whole.shards[0][: 2 * len(graph.test)] if len(whole) >= 2 * len(graph.test) else np.resize(
         whole.shards[0], (2 * len(graph.test), whole.dim)

@@ -111,7 +111,7 @@ def _build(folder: Path) -> dict[str, Any]:
     read = time.perf_counter() - start
     with ontodex.build(graph, folder / "made.odx") as engine:
         whole = time.perf_counter() - start
-        seconds, structure = engine.index.manifest.seconds, engine.index.structure
+        seconds, structure = engine.index.manifest.seconds, engine.resources.graph_features
     return {
         "entities": graph.n_entities,
         "triples": graph.n_triples,

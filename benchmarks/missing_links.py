@@ -139,8 +139,8 @@ def _shares(right: NDArray[np.bool_]) -> dict[str, float]:
 
 def _by_scores(engine: ontodex.Engine, links: KnownLinks) -> dict[str, Keys]:
     """Return the likeliest links by scores that rank the answers of one question."""
-    index, link_queries = engine.index, LinkQueries(engine.index)
-    whole, structure = engine.searcher(link_queries.space), index.structure
+    index, link_queries = engine.index, LinkQueries(engine.resources)
+    whole, structure = engine.searcher(link_queries.space), engine.resources.graph_features
     assert structure is not None
     alone, questions = Searcher(structure.kge_vectors()), answerable(links, structure.rules)
 

@@ -110,7 +110,7 @@ def _ours(options: argparse.Namespace, name: str, folder: Path) -> dict[str, flo
         quiet=True,
     ) as engine:
         took = time.perf_counter() - start
-        link_queries = LinkQueries(engine.index)
+        link_queries = LinkQueries(engine.resources)
         vectors, better = engine.index.vectors(link_queries.space), [link_queries.add_offsets]
         found, as_papers = (
             evaluate_links(graph, vectors, link_queries.of_rows, adjust=better, itself=itself)

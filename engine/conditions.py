@@ -23,6 +23,7 @@ from ontodex.engine.resolve import (
     resolve_relation,
     vectors_of,
 )
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.hits import Hits
 from ontodex.engine.search.score_offsets import no_offsets
 from ontodex.engine.search.topk import Searcher
@@ -32,7 +33,6 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph import relation_texts
 from ontodex.scoring.graph_features import Offsets
 from ontodex.storage.condition_cache import ConditionCache, Factor
-from ontodex.storage.index import Index
 from ontodex.storage.space_names import CONDITION, LINK
 
 __all__ = [
@@ -170,7 +170,7 @@ class ByEncoder:
     """By a condition encoder; the factors that it makes of conditions are kept on the disk.
 
     Args:
-        index: An index with such an encoder.
+        resources: Encoders and scorers of an index that has such an encoder.
         disk: Bytes for factors in the index's folder; 0 for none.
 
     Raises:
@@ -179,9 +179,10 @@ class ByEncoder:
 
     method = "similarity under the condition (cosine)"
 
-    def __init__(self, index: Index, disk: int) -> None:
-        self._index = index
-        self._about = index.stated(CONDITION)
+    def __init__(self, resources: Resources, disk: int) -> None:
+        index = resources.index
+        self._resources = resources
+        self._about = index.encoder_info(CONDITION)
         self.vectors = index.vectors(CONDITION)
         self.width = int(self._about["width"])
         factor = (
@@ -197,7 +198,7 @@ class ByEncoder:
 
     def encode(self, texts: list[str]) -> Floats:
         """See :class:`ConditionStrategy`."""
-        return np.asarray(self._index.condition_encoder.text.encode(texts))
+        return np.asarray(self._resources.encoders.condition.text.encode(texts))
 
     def transforms(self, conditions: Sequence[Condition]) -> Iterator[tuple[Condition, Transform]]:
         """See :class:`ConditionStrategy`."""
@@ -208,18 +209,25 @@ class ByEncoder:
                 yield one, self._by(expanded(factors[one.text], self.vectors.dim, self.width))
 
     def _by(self, factor: Factor) -> Transform:
-        return lambda vectors: under_condition(vectors, factor, self._index.condition_mix)
+        return lambda vectors: under_condition(vectors, factor, self._mix)
+
+    @cached_property
+    def _mix(self) -> Floats | None:
+        """The matrix (dim, dim) that texts are multiplied by, if the architecture has one."""
+        if self._about["architecture"] != "concat":
+            return None
+        return self._resources.encoders.condition.mix
 
     def _factors(self, conditions: Sequence[str]) -> dict[str, Factor]:
         """Return compact factors of conditions, from the disk or from their texts: the same to the last bit."""
-        encoder = str(self._about["network"])
+        encoder = str(self._about["fingerprint"])
         factors = self._cache.get(encoder, conditions)
         missing = [text for text in conditions if text not in factors]
         if missing:
             made = dict(
                 zip(
                     missing,
-                    map(compact, self._index.condition_encoder.factors(missing)),
+                    map(compact, self._resources.encoders.condition.factors(missing)),
                     strict=True,
                 )
             )
@@ -232,15 +240,15 @@ class ByProjections:
     """By what the projection of a relation makes of an entity: where its tails are to be looked for.
 
     Args:
-        index: An index with projections of relations.
+        resources: Encoders and scorers of an index with projections of relations.
         link_queries: Makes them.
     """
 
     method = "similarity of what the relation's projection makes of both (cosine)"
 
-    def __init__(self, index: Index, link_queries: LinkQueries) -> None:
-        self._index, self._queries = index, link_queries
-        self.vectors = index.vectors(LINK)
+    def __init__(self, resources: Resources, link_queries: LinkQueries) -> None:
+        self._resources, self._queries = resources, link_queries
+        self.vectors = resources.index.vectors(LINK)
         self.width = self.vectors.dim
 
     def encode(self, texts: list[str]) -> Floats:
@@ -255,7 +263,7 @@ class ByProjections:
                 expect_readable,  # and torch with it, as the encoder has
             )
 
-            expect_readable(self._index.link_encoder.text, unknown)
+            expect_readable(self._resources.encoders.link.text, unknown)
         for one in conditions:
             yield one, self._by(one)
 
@@ -304,7 +312,7 @@ class Conditions:
     look for them.
 
     Args:
-        index: An opened index.
+        resources: Encoders and scorers of an opened index.
         memory: Bytes for projected entities.
         disk: Bytes for factors of a condition encoder in the index's folder; 0 for none.
 
@@ -313,13 +321,16 @@ class Conditions:
         SettingsError: If a budget is too small for the entities under one condition, or for one factor.
     """
 
-    def __init__(self, index: Index, memory: int = MEMORY, disk: int = DISK) -> None:
-        self._index = index
+    def __init__(self, resources: Resources, memory: int = MEMORY, disk: int = DISK) -> None:
+        index = resources.index
+        self._resources = resources
         self._graph = index.graph
-        self._queries = LinkQueries(index)
+        self._queries = LinkQueries(resources)
         by_projections = CONDITION not in index.manifest.encoders and self._queries.projects
         self._way: ConditionStrategy = (
-            ByProjections(index, self._queries) if by_projections else ByEncoder(index, disk)
+            ByProjections(resources, self._queries)
+            if by_projections
+            else ByEncoder(resources, disk)
         )
         self._room = self._expect_room(memory)
         self._projected: OrderedDict[Condition, _Projected] = OrderedDict()
@@ -333,7 +344,7 @@ class Conditions:
         """
         k = checked(k)
         start = time.perf_counter()
-        read = resolve_entities(self._graph, texts, names=self._index.name_similarity)
+        read = resolve_entities(self._graph, texts, names=self._resources.name_similarity)
         if isinstance(condition, str) or not isinstance(condition, Sequence):
             named = [condition] * len(read)
         else:
@@ -401,7 +412,7 @@ class Conditions:
             for start in range(0, len(block), ROWS):
                 piece = block[start : start + ROWS]
                 whole[first + start : first + start + len(piece)] = transform(piece)
-        return Searcher(Vectors([whole]), self._index.device)
+        return Searcher(Vectors([whole]), self._resources.device)
 
     def _tails(self, condition: Condition) -> TailCentroids | None:
         """Return what entities are linked to by a condition that is a relation."""

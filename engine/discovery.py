@@ -15,6 +15,7 @@ from ontodex.engine.answers import Rows, checked, milliseconds, no_rows
 from ontodex.engine.known import Known
 from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.resolve import ResolvedTerm, resolve_relation
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.link import parts_of
 from ontodex.engine.results.missing_links import MissingLink, MissingLinks
 from ontodex.engine.search.topk import Searcher
@@ -23,7 +24,6 @@ from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.calibration import answerable, best_answers, probabilities
 from ontodex.scoring.graph_features import Offsets
 from ontodex.scoring.rules import no_rules
-from ontodex.storage.index import Index
 from ontodex.storage.space_names import LINK
 
 __all__ = ["Missing"]
@@ -48,7 +48,7 @@ class Missing:
     """Finds missing links; what it does is said at :meth:`ontodex.engine.links.LinkQuestions.missing`.
 
     Args:
-        index: The index.
+        resources: Encoders and scorers of an opened index.
         known: Its known triples, and further ones.
         link_queries: Makes queries.
         searcher: Gives the search of a space.
@@ -56,17 +56,13 @@ class Missing:
 
     def __init__(
         self,
-        index: Index,
+        resources: Resources,
         known: Known,
         link_queries: LinkQueries,
         searcher: Callable[[str], Searcher],
     ) -> None:
-        self._index, self._known, self._queries, self._searcher = (
-            index,
-            known,
-            link_queries,
-            searcher,
-        )
+        self._resources, self._index = resources, resources.index
+        self._known, self._queries, self._searcher = known, link_queries, searcher
 
     def links(self, relation: str | None, k: int, *, linked: bool, quiet: bool) -> MissingLinks:
         """Return the k likeliest.
@@ -78,8 +74,8 @@ class Missing:
             quiet: Show no progress on stderr.
         """
         k, start = checked(k), time.perf_counter()
-        self._index.stated(LINK)
-        graph, structure = self._index.graph, self._index.structure
+        self._index.encoder_info(LINK)
+        graph, structure = self._index.graph, self._resources.graph_features
         asked = None if relation is None else self._read(relation)
         numbers = (
             None if asked is None else np.array([asked.row, graph.n_relations + (asked.row or 0)])

@@ -8,15 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.resolve import resolve_entities, vectors_of
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.embeddings import Embeddings
 from ontodex.geometry import poincare
 from ontodex.graph.text import in_words
 from ontodex.storage.index import Index
-from ontodex.storage.space_names import GAUSS, HIT, HYBRID, LINK, SENTENCE_SPACES, SPAN, TEXT
+from ontodex.storage.space_names import (
+    ENTAILMENT,
+    HIERARCHY,
+    HYBRID,
+    LINK,
+    SENTENCE_SPACES,
+    SPAN,
+    TEXT,
+)
 
 __all__ = ["OF_LINKS", "SPACES", "embed", "embeddings"]
 
-SPACES = (TEXT, LINK, HYBRID, HIT, GAUSS, SPAN)
+SPACES = (TEXT, LINK, HYBRID, HIERARCHY, ENTAILMENT, SPAN)
 """Spaces whose vectors are of use without a condition."""
 
 OF_LINKS = (LINK, HYBRID)
@@ -35,15 +44,15 @@ def embeddings(index: Index, space: str) -> Embeddings:
     vectors = np.concatenate(stored.shards).astype(np.float32, copy=False)
     ids, texts = list(graph.ids), list(graph.labels)
     if space in SENTENCE_SPACES:
-        said = index.said(space)
+        said = index.sentences(space)
         ids, texts = [ids[owner] for owner in said.owners.tolist()], list(said.texts)
-    curvature = index.curvature if space == HIT else 0.0
-    if space == HIT:
+    curvature = index.curvature if space == HIERARCHY else 0.0
+    if space == HIERARCHY:
         vectors = poincare.unlift(vectors, curvature)
     return Embeddings(space, index.manifest.spaces[space].geometry, curvature, ids, texts, vectors)
 
 
-def embed(index: Index, texts: Sequence[str], space: str) -> Floats:
+def embed(resources: Resources, texts: Sequence[str], space: str) -> Floats:
     """Return vectors of entities and texts; the form is that of :func:`embeddings`.
 
     In the spaces of what entities say, an entity is its label.
@@ -53,13 +62,16 @@ def embed(index: Index, texts: Sequence[str], space: str) -> Floats:
         UnknownEntity: If a text is an IRI or CURIE that no entity has.
         SettingsError: If one is empty.
     """
+    index = resources.index
     stored, read = index.vectors(space), resolve_entities(index.graph, texts)
-    if space == HIT:
-        items = vectors_of(stored, read, lambda words: np.asarray(index.hit_encoder.items(words)))
+    if space == HIERARCHY:
+        items = vectors_of(
+            stored, read, lambda words: np.asarray(resources.encoders.hierarchy.items(words))
+        )
         return np.asarray(poincare.unlift(items, index.curvature))
     if space in SENTENCE_SPACES:
-        encoder = index.gauss_encoder if space == GAUSS else index.text_encoder
+        encoder = resources.encoders.entailment if space == ENTAILMENT else resources.encoders.text
         return np.asarray(
             encoder.encode([in_words(one.resolution.label) for one in read]), dtype=np.float32
         )
-    return vectors_of(stored, read, lambda words: np.asarray(index.text_encoder.encode(words)))
+    return vectors_of(stored, read, lambda words: np.asarray(resources.encoders.text.encode(words)))

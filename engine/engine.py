@@ -19,6 +19,7 @@ from ontodex.engine.lifecycle import LifecycleGuard, guarded
 from ontodex.engine.links import LinkQuestions, Links
 from ontodex.engine.plotting.hierarchy import draw_hierarchy, draw_norms
 from ontodex.engine.resolve import expect_pairs, resolve_entity
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.audit_rows import Audit
 from ontodex.engine.results.embeddings import Embeddings
 from ontodex.engine.results.hits import Hits
@@ -43,6 +44,7 @@ class Engine(LinkQuestions):
 
     Args:
         index: An opened index.
+        device: ``"auto"``, ``"cpu"``, ``"cuda"`` or another torch device to encode and search on.
         known: Further graphs whose triples count as known.
         exact: Score every entity also where the index is so large that candidates are looked up first.
         condition_memory: Bytes of memory for entities under conditions; see :meth:`similar`.
@@ -54,6 +56,7 @@ class Engine(LinkQuestions):
     def __init__(
         self,
         index: Index,
+        device: str = "auto",
         *,
         known: Iterable[KnowledgeGraph] = (),
         exact: bool = False,
@@ -62,12 +65,13 @@ class Engine(LinkQuestions):
         rerank: str | Path | None = None,
     ) -> None:
         self.index = index
+        self.resources = Resources(index, device)
         self.gate = LifecycleGuard(str(index.path))
         self.graph = index.graph
-        self.searcher = Searchers(index, exact)
+        self.searcher = Searchers(self.resources, exact)
         self._known = Known(index.graph, known)
         self._links = Links(
-            index, self.searcher, self._known, None if rerank is None else Path(rerank)
+            self.resources, self.searcher, self._known, None if rerank is None else Path(rerank)
         )
         expect_count("condition_memory", condition_memory)
         expect_count("condition_disk", condition_disk)
@@ -105,8 +109,8 @@ class Engine(LinkQuestions):
     def search_batch(self, texts: Sequence[str], k: int = 10, *, spans: bool = False) -> list[Hits]:
         """Answer many searches at once; see :meth:`search`."""
         if spans:
-            return by_phrase(self.index, self.searcher, texts, k)
-        return search(self.index, self.searcher(TEXT), texts, k)
+            return by_phrase(self.resources, self.searcher, texts, k)
+        return search(self.resources, self.searcher(TEXT), texts, k)
 
     def similar(self, text: str, k: int = 10, *, condition: str | None = None) -> Hits:
         """Rank the other entities by how alike they are to an entity, or to any text; under a condition, if one is given.
@@ -136,7 +140,7 @@ class Engine(LinkQuestions):
         """Answer many questions at once, under one condition or one for each; see :meth:`similar`."""
         if condition is not None:
             return self._conditions.similar(texts, condition, k)
-        return similar(self.index, self.searcher(TEXT), texts, k)
+        return similar(self.resources, self.searcher(TEXT), texts, k)
 
     # Hierarchy ----------------------------------------------------------------------------------------------------
 
@@ -289,8 +293,8 @@ class Engine(LinkQuestions):
 
         Args:
             space: ``"text"``, what their texts mean; ``"link"``, of which relations' projections make tails; ``"hybrid"``,
-                that and structure and range together; ``"hit"``, points of a Poincaré ball; ``"gauss"``, means and
-                log-variances of the sentences that they say; ``"span"``, the phrases.
+                that and structure and range together; ``"hierarchy"``, points of a Poincaré ball;
+                ``"entailment"``, means and log-variances of their sentences; ``"span"``, the phrases.
 
         Raises:
             SettingsError: If ``space`` is none of these.
@@ -322,7 +326,7 @@ class Engine(LinkQuestions):
         """
         expect_choice("space", space, SPACES)
         if space not in OF_LINKS:
-            return embed(self.index, questions, space)
+            return embed(self.resources, questions, space)
         self.index.vectors(space)  # an index without links has neither of the two
         return self._links.embed(expect_pairs(questions), text_alone=space == LINK)
 
@@ -375,15 +379,15 @@ class Engine(LinkQuestions):
 
     @cached_property
     def _conditions(self) -> Conditions:
-        return Conditions(self.index, *self._condition_room)
+        return Conditions(self.resources, *self._condition_room)
 
     @cached_property
     def _subsumptions(self) -> Subsumptions:
-        return Subsumptions.of(self.index, self.hierarchy)
+        return Subsumptions.of(self.resources, self.hierarchy)
 
     @cached_property
     def _entailments(self) -> Entailments:
-        return Entailments.of(self.index, self.hierarchy)
+        return Entailments.of(self.resources, self.hierarchy)
 
 
 def _asserted(engine: Engine) -> Hierarchy:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ontodex.engine.answers import Rows, answered, checked, no_rows, own_row
 from ontodex.engine.known import CHOICES
 from ontodex.engine.resolve import ResolvedTerm, expect_pairs, resolve_entities
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.hits import Hit, Hits
 from ontodex.engine.results.verdicts import Direction, Verdict
 from ontodex.engine.search.gaussian_space import GaussianSpace
@@ -25,8 +26,7 @@ from ontodex.graph import EntitySentences, Hierarchy, KnowledgeGraph, sentences
 from ontodex.graph.arrays import runs
 from ontodex.graph.text import in_words
 from ontodex.scoring.name_similarity import NameSimilarity
-from ontodex.storage.index import Index
-from ontodex.storage.space_names import GAUSS
+from ontodex.storage.space_names import ENTAILMENT
 
 __all__ = ["Entailments"]
 
@@ -80,27 +80,28 @@ class Entailments:
         self._names = names
 
     @classmethod
-    def of(cls, index: Index, hierarchy: Hierarchy | None) -> Entailments:
+    def of(cls, resources: Resources, hierarchy: Hierarchy | None) -> Entailments:
         """Rank by the GaussCSE encoder of an index.
 
         Args:
-            index: An opened index.
+            resources: Encoders and scorers of an opened index.
             hierarchy: The hierarchy of its graph, ``None`` if there is none.
 
         Raises:
             IndexMismatch: If the index was built without one.
         """
-        about = index.stated(GAUSS)
+        index = resources.index
+        about = index.encoder_info(ENTAILMENT)
         return cls(
             index.graph,
-            index.said(GAUSS),
-            index.vectors(GAUSS),
+            index.sentences(ENTAILMENT),
+            index.vectors(ENTAILMENT),
             index.entailment_rule,
             about["similarity"],
             hierarchy=hierarchy,
-            encode=lambda texts: np.asarray(index.gauss_encoder.encode(texts)),
-            device=index.device,
-            names=index.name_similarity,
+            encode=lambda texts: np.asarray(resources.encoders.entailment.encode(texts)),
+            device=resources.device,
+            names=resources.name_similarity,
         )
 
     @cached_property

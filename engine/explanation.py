@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from ontodex.engine.answers import Rows, checked, milliseconds
 from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.resolve import ResolvedTerm
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.explanation import Explanation, Reason, SimilarCase
 from ontodex.engine.results.link import Link, parts_of
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import UnknownEntity
 from ontodex.scoring.case_based import Ground
-from ontodex.storage.index import Index
 from ontodex.storage.space_names import HYBRID
 
 __all__ = ["Why"]
@@ -34,15 +34,16 @@ class Why:
     """Takes scores apart; what it says is told at :meth:`ontodex.engine.links.LinkQuestions.why`.
 
     Args:
-        index: The index.
+        resources: Encoders and scorers of an opened index.
         link_queries: Makes queries.
         searcher: Gives the search of a space.
     """
 
     def __init__(
-        self, index: Index, link_queries: LinkQueries, searcher: Callable[[str], Searcher]
+        self, resources: Resources, link_queries: LinkQueries, searcher: Callable[[str], Searcher]
     ) -> None:
-        self._index, self._queries, self._searcher = index, link_queries, searcher
+        self._resources, self._index = resources, resources.index
+        self._queries, self._searcher = link_queries, searcher
 
     def explain(
         self,
@@ -84,7 +85,7 @@ class Why:
         apart = self._apart(own - mean / len(vectors))
         adds = dict(zip(BY_VECTORS, (float(part.sum()) for part in apart), strict=False))
         grounds: dict[str, list[Ground]] = {}
-        structure, case_based = self._index.structure, self._index.case_based
+        structure, case_based = self._resources.graph_features, self._resources.case_based
         if structure is not None and case_based is not None:
             vector, asked, by = (
                 self._queries.vectors([head]),
@@ -122,7 +123,7 @@ class Why:
 
     def _apart(self, products: NDArray[np.float64]) -> Sequence[NDArray[np.float64]]:
         """Split numbers of the space, of shape (dim,), into those of text, ComplEx and ranges."""
-        structure = self._index.structure
+        structure = self._resources.graph_features
         if self._queries.space != HYBRID or structure is None:
             return [products]
         links, ranges = structure.relations.shape[1], structure.type_constraints.shape[1]

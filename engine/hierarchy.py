@@ -22,6 +22,7 @@ from ontodex.engine.answers import (
 )
 from ontodex.engine.known import CHOICES
 from ontodex.engine.resolve import ResolvedTerm, resolve_entities, vectors_of
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
 from ontodex.engine.results.hits import Hits
 from ontodex.engine.results.placements import Placement, Placements
@@ -37,8 +38,7 @@ from ontodex.scoring.graph_features import Offsets
 from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.scoring.neighbour_voting import NeighbourVotes, NeighbourVoting, VoteOffsets
 from ontodex.scoring.similarity import EntitySimilarity
-from ontodex.storage.index import Index
-from ontodex.storage.space_names import HIT, TEXT
+from ontodex.storage.space_names import HIERARCHY, TEXT
 
 __all__ = ["Subsumptions", "audit", "place"]
 
@@ -355,17 +355,18 @@ class Subsumptions:
         self.methods = {of: KIN_METHODS[of] if of in self._kin else METHOD for of in KIN_METHODS}
 
     @classmethod
-    def of(cls, index: Index, hierarchy: Hierarchy | None) -> Subsumptions:
+    def of(cls, resources: Resources, hierarchy: Hierarchy | None) -> Subsumptions:
         """Rank by the HiT encoder of an index.
 
         Args:
-            index: An opened index.
+            resources: Encoders and scorers of an opened index.
             hierarchy: The hierarchy of its graph, ``None`` if there is none.
 
         Raises:
             IndexMismatch: If the index was built without a HiT encoder.
         """
-        if HIT not in index.manifest.spaces:
+        index = resources.index
+        if HIERARCHY not in index.manifest.spaces:
             found, remedy = "without", "build it anew"
             if hierarchy is None or not len(hierarchy.links):
                 found = (
@@ -379,13 +380,13 @@ class Subsumptions:
         return cls(
             index.graph,
             hierarchy,
-            index.vectors(HIT),
+            index.vectors(HIERARCHY),
             index.curvature,
             index.rule,
-            encode=lambda texts: np.asarray(index.hit_encoder.items(texts)),
-            kin=_kin(index, hierarchy),
-            device=index.device,
-            names=index.name_similarity,
+            encode=lambda texts: np.asarray(resources.encoders.hierarchy.items(texts)),
+            kin=_kin(resources, hierarchy),
+            device=resources.device,
+            names=resources.name_similarity,
         )
 
     def read(self, texts: Sequence[str]) -> list[ResolvedTerm]:
@@ -483,10 +484,13 @@ class Subsumptions:
         return np.array(sorted(bearers), dtype=np.int64)
 
 
-def _kin(index: Index, hierarchy: Hierarchy | None) -> dict[str, tuple[NeighbourVoting, VotesOf]]:
+def _kin(
+    resources: Resources, hierarchy: Hierarchy | None
+) -> dict[str, tuple[NeighbourVoting, VotesOf]]:
     """Return what entities of like text say of parents and children, if the index has weights for it."""
+    index = resources.index
     rules = NeighbourVoting.read(
-        index.manifest.encoders.get(HIT, {}), str(index.folder / "manifest.json")
+        index.manifest.neighbour_voting, str(index.folder / "manifest.json")
     )
     if not rules or hierarchy is None:
         return {}
@@ -494,7 +498,7 @@ def _kin(index: Index, hierarchy: Hierarchy | None) -> dict[str, tuple[Neighbour
     kin = NeighbourVotes(hierarchy, EntitySimilarity(known))
 
     def encode(texts: list[str]) -> Points:
-        return np.asarray(index.text_encoder.encode(texts))
+        return np.asarray(resources.encoders.text.encode(texts))
 
     def added(
         question: str, rule: NeighbourVoting, entities: Sequence[ResolvedTerm]

@@ -12,6 +12,7 @@ from ontodex.encoders.link_architectures import LinkArchitecture, LinkPairs
 from ontodex.encoders.link_encoder import open_architecture
 from ontodex.engine.rerank import COSINE
 from ontodex.engine.resolve import ResolvedTerm, relation_text, vectors_of
+from ontodex.engine.resources import Resources
 from ontodex.engine.search.score_offsets import no_offsets
 from ontodex.errors import settings_from
 from ontodex.geometry.projection import Projections
@@ -20,7 +21,6 @@ from ontodex.graph import TextSettings, entity_texts, question_text, relation_te
 from ontodex.graph.text import in_words
 from ontodex.scoring.case_based import RULES
 from ontodex.scoring.graph_features import Offsets, add_offsets
-from ontodex.storage.index import Index
 from ontodex.storage.space_names import HYBRID, LINK, TEXT
 
 __all__ = ["LinkQueries"]
@@ -36,17 +36,18 @@ class LinkQueries:
     of the index, if it has them, add the rest.
 
     Args:
-        index: An opened index.
+        resources: Encoders and scorers of an opened index.
     """
 
-    def __init__(self, index: Index) -> None:
-        self._index = index
+    def __init__(self, resources: Resources) -> None:
+        index = resources.index
+        self._resources, self._index = resources, index
         self._trained = LINK in index.manifest.spaces
         self._architecture: LinkArchitecture = open_architecture(
             index.manifest.encoders[LINK]["architecture"] if self._trained else None,
             lambda: index.projections,
-            lambda: index.link_encoder,
-            lambda: index.text_encoder,
+            lambda: resources.encoders.link,
+            lambda: resources.encoders.text,
         )
 
     @property
@@ -122,9 +123,11 @@ class LinkQueries:
         """
         pairs = self._pairs(entities, relations, backward, lambda: self.vectors(entities))
         queries = self._architecture.query(pairs)
-        if text_alone or self._index.structure is None:
+        if text_alone or self._resources.graph_features is None:
             return queries
-        return self._index.structure.queries(queries, *self.numbers(entities, relations, backward))
+        return self._resources.graph_features.queries(
+            queries, *self.numbers(entities, relations, backward)
+        )
 
     def of_rows(self, rows: Rows, relations: Rows, *, text_alone: bool = False) -> Floats:
         """Return the queries of entities and relations of the graph; the index has a link encoder.
@@ -152,7 +155,7 @@ class LinkQueries:
                 ),
             )
         )
-        features = None if text_alone else self._index.structure
+        features = None if text_alone else self._resources.graph_features
         return queries if features is None else features.queries(queries, rows, relations)
 
     def by_each(
@@ -205,7 +208,7 @@ class LinkQueries:
         Returns:
             For each pair rows of entities, ascending, and the score that rules give them.
         """
-        features, case_based = self._index.structure, self._index.case_based
+        features, case_based = self._resources.graph_features, self._resources.case_based
         if features is None or case_based is None:
             return [no_offsets()] * len(rows)
         found = list(case_based.scores(self.entities[rows], rows, relations))
@@ -277,7 +280,7 @@ class LinkQueries:
         self, queries: Floats, vectors: Callable[[], Floats], rows: Rows, numbers: Rows
     ) -> tuple[Floats, list[Offsets]]:
         """Return queries of :attr:`space` made of queries of the link space, and score offsets."""
-        features, case_based = self._index.structure, self._index.case_based
+        features, case_based = self._resources.graph_features, self._resources.case_based
         if features is not None:
             queries = features.queries(queries, rows, numbers)
         if features is None or case_based is None:
@@ -297,5 +300,5 @@ class LinkQueries:
     def _texts(self) -> list[str]:
         """Text of each entity, as the link encoder reads it."""
         index = self._index
-        texts = index.link_encoder.texts or index.manifest.settings["texts"]
+        texts = self._resources.encoders.link.texts or index.manifest.settings["texts"]
         return entity_texts(index.graph, settings_from(TextSettings, texts, str(index.folder)))

@@ -38,6 +38,7 @@ from ontodex.engine.resolve import (
     resolve_entity,
     resolve_relation,
 )
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.explanation import Explanation
 from ontodex.engine.results.hits import Hit, Hits
 from ontodex.engine.results.missing_links import MissingLinks
@@ -48,7 +49,6 @@ from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.scoring.graph_features import Offsets, add_offsets
 from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.scoring.similarity import EntitySimilarity
-from ontodex.storage.index import Index
 
 __all__ = ["LinkQuestions", "Links", "RelationPrediction"]
 
@@ -345,7 +345,7 @@ class Links:
     """Answers questions about links; what each means is said at :class:`~ontodex.engine.engine.Engine`.
 
     Args:
-        index: An opened index.
+        resources: Encoders and scorers of an opened index.
         searcher: Gives the search of a space.
         known: Its known triples, and further ones.
         rerank: Folder of a cross-encoder that reads the best answers again.
@@ -353,22 +353,22 @@ class Links:
 
     def __init__(
         self,
-        index: Index,
+        resources: Resources,
         searcher: Callable[[str], Searcher],
         known: Known,
         rerank: Path | None = None,
     ) -> None:
-        self._index, self._graph = index, index.graph
+        self._resources, self._graph = resources, resources.index.graph
         self._known = known
-        self._queries = LinkQueries(index)
+        self._queries = LinkQueries(resources)
         self._searcher = searcher
         self._likely = RelationPrediction(self._graph, self._known, self._queries, searcher)
-        self.missing = Missing(index, self._known, self._queries, searcher)
-        self._why = Why(index, self._queries, searcher)
+        self.missing = Missing(resources, self._known, self._queries, searcher)
+        self._why = Why(resources, self._queries, searcher)
         self._reranker: Reranker | None = None
         if rerank is not None:
             self._reranker = Reranker(
-                rerank, index.graph, unit=self._queries.score_unit, device=index.device
+                rerank, self._graph, unit=self._queries.score_unit, device=resources.device
             )
 
     def ends(
@@ -429,7 +429,7 @@ class Links:
             Whether they ask for heads, their places, entities and relations.
         """
         relations = [resolve_relation(self._graph, relation) for _, relation in questions]
-        names = for_hints(self._index.name_similarity, len(questions))
+        names = for_hints(self._resources.name_similarity, len(questions))
         ways = [backward != relation.inverted for relation in relations]
         entities = [
             resolve_entity(self._graph, entity, fits=self._linked(relation, way), names=names)
@@ -489,7 +489,7 @@ class Links:
         k = checked(k)
         start = time.perf_counter()
         answers = []
-        names = for_hints(self._index.name_similarity, 2 * len(questions))
+        names = for_hints(self._resources.name_similarity, 2 * len(questions))
         pairs = [self._pair(*question, names) for question in questions]
         vectors = [self._queries.vectors([pair[side] for pair in pairs]) for side in (0, 1)]
         for (head, tail), *both in zip(pairs, *vectors, strict=True):
@@ -522,7 +522,7 @@ class Links:
     def why(self, head: str, relation: str, tail: str, k: int) -> Explanation:
         """Explain a tail as an answer to a question; see :class:`~ontodex.engine.explanation.Why`."""
         by = resolve_relation(self._graph, relation)
-        names = for_hints(self._index.name_similarity, 2)
+        names = for_hints(self._resources.name_similarity, 2)
         one = resolve_entity(self._graph, head, fits=self._linked(by, by.inverted), names=names)
         ends = self._true(one.row, by.row, by.inverted)
         other = resolve_entity(self._graph, tail, fits=lambda row: row in ends, names=names)

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_rows, own_row
 from ontodex.engine.resolve import ResolvedTerm, resolve_entities, vectors_of
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.hits import Hit, Hits, Resolution
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import IndexMismatch
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.text import in_words
-from ontodex.storage.index import Index
 from ontodex.storage.space_names import SPAN, TEXT
 
 __all__ = ["by_phrase", "fetched", "search", "similar", "top_per_owner"]
@@ -64,7 +64,7 @@ SPAN_METHOD = "similarity of the phrase (cosine)"
 
 
 def by_phrase(
-    index: Index, searcher: Callable[[str], Searcher], texts: Sequence[str], k: int
+    resources: Resources, searcher: Callable[[str], Searcher], texts: Sequence[str], k: int
 ) -> list[Hits]:
     """Rank all entities by the phrase of their label or definition that is most alike to each text, of an id to its label.
 
@@ -73,16 +73,17 @@ def by_phrase(
     """
     k = checked(k)
     start = time.perf_counter()
+    index = resources.index
     if SPAN not in index.manifest.spaces:
         raise IndexMismatch(
             f"{index.path}: the index has no phrases; build it with a Self-StrAE encoder (ontodex train self-strae) and "
             "--spans"
         )
-    said, graph = index.said(SPAN), index.graph
+    said, graph = index.sentences(SPAN), index.graph
     read = resolve_entities(graph, texts, any_text=True)
     asked = [one.unless_named for one in read]
     words = [one.words if one.row is None else in_words(graph.labels[one.row]) for one in asked]
-    vectors = np.asarray(index.text_encoder.encode(words))
+    vectors = np.asarray(resources.encoders.text.encode(words))
     answers = []
     for one, (rows, scores) in zip(
         asked, fetched(searcher(SPAN), vectors, said.owners, k, fetch=4 * k), strict=True
@@ -109,49 +110,49 @@ NAMES = 0.5
 """How much the likeness of names counts beside the cosine of texts."""
 
 
-def search(index: Index, searcher: Searcher, texts: Sequence[str], k: int) -> list[Hits]:
+def search(resources: Resources, searcher: Searcher, texts: Sequence[str], k: int) -> list[Hits]:
     """Rank all entities by the cosine of their text and the likeness of their names; those of that very name come first.
 
     Args:
-        index: An opened index.
+        resources: Encoders and scorers of an opened index.
         searcher: Searches its texts.
         texts: What is searched for: words, and by ids the text of the entity.
         k: How many.
     """
     k = checked(k)
     start = time.perf_counter()
+    index = resources.index
     read = resolve_entities(index.graph, texts, any_text=True)
     asked = [one.unless_named for one in read]
     named = [_bearers(index.graph, one) for one in read]
-    names, offsets, most, method = index.name_similarity, None, 1.0, METHOD
-    if names is not None:
-        most_similar = [
-            names.find(one.resolution.text if one.row is None else one.resolution.label)
-            for one in asked
-        ]
-        offsets, most, method = (
-            [(rows, NAMES * likeness) for rows, likeness in most_similar],
-            1 + NAMES,
-            WITH_NAMES,
+    similar_names = [
+        resources.name_similarity.find(
+            one.resolution.text if one.row is None else one.resolution.label
         )
+        for one in asked
+    ]
+    offsets = [(rows, NAMES * similarity) for rows, similarity in similar_names]
     answers = []
     for one, own, (rows, scores) in zip(
-        read, named, searcher.top(_vectors(index, asked), k, named, offsets), strict=True
+        read, named, searcher.top(_vectors(resources, asked), k, named, offsets), strict=True
     ):
         scored = (
             np.concatenate([own, rows])[:k],
-            np.concatenate([np.ones(len(own)), scores / most])[:k],
+            np.concatenate([np.ones(len(own)), scores / (1 + NAMES)])[:k],
         )
-        answers.append((hits_of(index.graph, scored, no_rows()), {"text": one.resolution}, method))
+        answers.append(
+            (hits_of(index.graph, scored, no_rows()), {"text": one.resolution}, WITH_NAMES)
+        )
     return answered(index.graph, "search", answers, start)
 
 
-def similar(index: Index, searcher: Searcher, texts: Sequence[str], k: int) -> list[Hits]:
+def similar(resources: Resources, searcher: Searcher, texts: Sequence[str], k: int) -> list[Hits]:
     """Rank all other entities by the cosine of their text, that of an entity with its definition and all."""
     k = checked(k)
     start = time.perf_counter()
-    read = resolve_entities(index.graph, texts, names=index.name_similarity)
-    found = searcher.top(_vectors(index, read), k, [own_row(one) for one in read])
+    index = resources.index
+    read = resolve_entities(index.graph, texts, names=resources.name_similarity)
+    found = searcher.top(_vectors(resources, read), k, [own_row(one) for one in read])
     answers = [
         (hits_of(index.graph, scored, no_rows()), {"text": one.resolution}, METHOD)
         for one, scored in zip(read, found, strict=True)
@@ -159,9 +160,11 @@ def similar(index: Index, searcher: Searcher, texts: Sequence[str], k: int) -> l
     return answered(index.graph, "similar", answers, start)
 
 
-def _vectors(index: Index, asked: Sequence[ResolvedTerm]) -> NDArray[np.float32]:
+def _vectors(resources: Resources, asked: Sequence[ResolvedTerm]) -> NDArray[np.float32]:
     return vectors_of(
-        index.vectors(TEXT), asked, lambda texts: np.asarray(index.text_encoder.encode(texts))
+        resources.index.vectors(TEXT),
+        asked,
+        lambda texts: np.asarray(resources.encoders.text.encode(texts)),
     )
 
 

@@ -31,9 +31,6 @@ SCORES = {
 """Relation of an answer to the neighbour that votes for it, for each of the three scores of a
 question (:meth:`NeighbourVotes.scores`)."""
 
-KEYS = {"parents": "neighbour_voting", "children": "neighbour_voting_of_children"}
-"""Keys of the settings of each question in an index's manifest."""
-
 
 class VoteOffsets(NamedTuple):
     """Offsets that neighbour votes add to the answers to one question.
@@ -103,16 +100,16 @@ class NeighbourVoting:
         """Read the settings of each question that an index has some for.
 
         Args:
-            stated: Entry of the hierarchy encoder in the manifest.
+            stated: Entry ``neighbour_voting`` of the manifest.
             where: Name of the file, for messages.
 
         Returns:
             Settings by question, ``"parents"`` or ``"children"``.
         """
         return {
-            question: settings_from(cls, stated[key], where)
-            for question, key in KEYS.items()
-            if key in stated
+            question: settings_from(cls, stated[question], where)
+            for question in SCORES
+            if question in stated
         }
 
     def offsets(

@@ -207,7 +207,7 @@ def test_the_shell_of_hierarchies(asked, folder):
     assert (folder / "review.sssom.tsv").read_text().startswith("#curie_map:")
     assert (folder / "insomnia.png").stat().st_size > 10_000
     with ontodex.open(folder / "hp-own.odx", device="cpu") as engine:
-        assert engine.index.hit_encoder.base == "sentence-transformers/all-MiniLM-L6-v2"
+        assert engine.resources.encoders.hierarchy.base == "sentence-transformers/all-MiniLM-L6-v2"
 
 
 def test_what_a_curator_confirms_goes_into_the_index(asked, folder):

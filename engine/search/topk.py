@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.engine.resources import Resources
 from ontodex.engine.search.score_offsets import ScoreOffsets
 from ontodex.engine.search.spaces import CosineSpace, ProductSpace, QueryBatch, Space
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import distinct
 from ontodex.scoring.graph_features import Offsets
-from ontodex.storage.index import Index
 
 __all__ = ["Found", "Searcher", "Searchers"]
 
@@ -341,12 +341,12 @@ class Searchers:
     """Makes the search of each space that ranks by inner products.
 
     Args:
-        index: An opened index.
+        resources: Encoders and scorers of an opened index.
         exact: Search exactly, even if the index has a FAISS index of the space.
     """
 
-    def __init__(self, index: Index, exact: bool) -> None:
-        self._index, self._exact = index, exact
+    def __init__(self, resources: Resources, exact: bool) -> None:
+        self._resources, self._exact = resources, exact
         self._made: dict[str, Searcher] = {}
 
     def __call__(self, space: str) -> Searcher:
@@ -356,12 +356,10 @@ class Searchers:
             IndexMismatch: If the index has no such space.
         """
         if space not in self._made:
-            approximate = None if self._exact else self._index.candidates(space)
-            vectors = self._index.vectors(space)
-            product = (
-                ProductSpace(vectors)
-                if self._index.manifest.spaces[space].geometry == "product"
-                else None
-            )
-            self._made[space] = Searcher(vectors, self._index.device, approximate, product)
+            approximate = None if self._exact else self._resources.candidates(space)
+            index = self._resources.index
+            vectors = index.vectors(space)
+            has_products = index.space_info(space).geometry == "product"
+            product = ProductSpace(vectors) if has_products else None
+            self._made[space] = Searcher(vectors, self._resources.device, approximate, product)
         return self._made[space]

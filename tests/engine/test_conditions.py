@@ -50,7 +50,7 @@ def shared(
 
 def by_hand(engine: ontodex.Engine, text: str, condition: str) -> list[tuple[str, float]]:
     """Rank all entities in float64, ties in entity order."""
-    encoder = engine.index.condition_encoder
+    encoder = engine.resources.encoders.condition
     stored = engine.index.vectors("condition")[np.arange(engine.graph.n_entities)]
     (factor,) = encoder.factors([condition])
     factor = expanded(compact(factor), 32, RANK)
@@ -85,7 +85,7 @@ def test_equals_a_float64_pass_over_all_entities(
 
 def by_projections(engine: ontodex.Engine, text: str, condition: str) -> list[tuple[str, float]]:
     """Rank all entities by the relation's projection of both and by their tails, in float64, ties in entity order."""
-    encoder, labels = engine.index.link_encoder, list(engine.graph.labels)
+    encoder, labels = engine.resources.encoders.link, list(engine.graph.labels)
     stored = engine.index.vectors("link")[np.arange(engine.graph.n_entities)]
     row = labels.index(text) if text in labels else -1
     asked = stored[row][None] if row >= 0 else encoder.entities(encoder.text.encode([text]))

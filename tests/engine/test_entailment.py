@@ -26,7 +26,7 @@ def by_hand(engine, tiny_gauss):
     """Score every sentence of the index in float64, and keep the best of each entity."""
     encoder = GaussCSE.load(tiny_gauss, "cpu")
     said = entity_sentences(engine.graph)
-    stored = np.concatenate(engine.index.vectors("gauss").shards).astype(np.float64)
+    stored = np.concatenate(engine.index.vectors("entailment").shards).astype(np.float64)
 
     def rank(question, queries, refused=()):
         queries = np.asarray(queries, np.float64)
@@ -176,7 +176,7 @@ def test_other_similarities_rank_by_themselves(
         small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tmp_path / "model"
     ) as engine:
         said = entity_sentences(small_graph)
-        stored = np.concatenate(engine.index.vectors("gauss").shards).astype(np.float64)
+        stored = np.concatenate(engine.index.vectors("entailment").shards).astype(np.float64)
         query = model.encode(["a wild dog"]).astype(np.float64)[0]
         scores = similarity(stored, query, form)
         owners = [int(said.owners[row]) for row in np.lexsort((np.arange(len(said)), -scores))]

@@ -58,6 +58,6 @@ def test_a_graph_without_held_out_triples_is_refused(small_index, small_graph):
         evaluate_links(
             small_graph,
             engine.index.vectors("link"),
-            LinkQueries(engine.index).of_rows,
+            LinkQueries(engine.resources).of_rows,
             split="valid",
         )

@@ -31,7 +31,7 @@ def test_chances_follow_bayes_rule(
             _expect_bayes(engine, head, tail)
         return
     engine, _ = family
-    assert engine.index.structure is not None
+    assert engine.resources.graph_features is not None
     _expect_bayes(engine, head, tail)
 
 

@@ -22,7 +22,7 @@ from ontodex.graph import (
 )
 from ontodex.graph.names import normalise
 from ontodex.indexers.embedded_hierarchy import ASKED, EmbeddedHierarchy
-from ontodex.indexers.hierarchy_rule import LEAST_LINKS, WEIGHTS, fit_rule_to_graph, with_rule
+from ontodex.indexers.hierarchy_rule import MIN_LINKS, WEIGHTS, fit_rule_to_graph, with_rule
 from ontodex.indexers.neighbour_voting import fit_neighbour_voting
 from ontodex.scoring.neighbour_voting import NeighbourVotes, NeighbourVoting, VoteOffsets
 from ontodex.scoring.similarity import EntitySimilarity
@@ -296,7 +296,7 @@ def test_the_rule_is_fitted_to_the_graph_s_own_links(
         list(small_graph.labels),
         small_graph.hierarchy(),
     )
-    assert len(hierarchy.links) >= LEAST_LINKS
+    assert len(hierarchy.links) >= MIN_LINKS
     pairs = draw_negatives(hierarchy, hierarchy.links, negatives=10, names=names)
     children, parents, labels = (
         np.concatenate(column)

@@ -84,7 +84,7 @@ def test_closing_waits_for_the_questions_of_other_threads(
 ) -> None:
     engine = ontodex.open(small_index, device="cpu")
     begun, order = threading.Event(), []
-    encode = engine.index.text_encoder.encode
+    encode = engine.resources.encoders.text.encode
 
     def slowly(texts: Any) -> Any:
         begun.set()
@@ -92,7 +92,7 @@ def test_closing_waits_for_the_questions_of_other_threads(
         order.append("answered")
         return encode(texts)
 
-    monkeypatch.setattr(engine.index.text_encoder, "encode", slowly)
+    monkeypatch.setattr(engine.resources.encoders.text, "encode", slowly)
     found: list[Any] = []
     query_function = threading.Thread(
         target=lambda: found.append(engine.search("some words that are new"))

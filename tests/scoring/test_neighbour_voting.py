@@ -169,14 +169,12 @@ def test_the_rule_is_read_as_it_was_written() -> None:
         slope=3.0, offset=4.0, itself=1.0, parents=2.0, ancestors=0.5, curve=(1.0, 2.0, -3.0)
     )
     written = json.loads(json.dumps(asdict(rule)))
-    assert NeighbourVoting.read({"neighbour_voting": written}, "here") == {"parents": rule}
-    assert NeighbourVoting.read({"neighbour_voting_of_children": written}, "here") == {
-        "children": rule
-    }
+    assert NeighbourVoting.read({"parents": written}, "here") == {"parents": rule}
+    assert NeighbourVoting.read({"children": written}, "here") == {"children": rule}
     assert NeighbourVoting.read({"rule": {}}, "here") == {}
     assert NeighbourVoting.read({}, "here") == {}
     with pytest.raises(SettingsError, match="here"):
-        NeighbourVoting.read({"neighbour_voting": {"itself": 1.0}}, "here")
+        NeighbourVoting.read({"parents": {"itself": 1.0}}, "here")
     for curve in ([1.0, 2.0], 3.0, ["a", 0, 0]):
         with pytest.raises(SettingsError, match="curve"):
-            NeighbourVoting.read({"neighbour_voting": {**written, "curve": curve}}, "here")
+            NeighbourVoting.read({"parents": {**written, "curve": curve}}, "here")
