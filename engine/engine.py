@@ -66,7 +66,7 @@ class Engine(LinkQuestions):
     ) -> None:
         self.index = index
         self.resources = Resources(index, device)
-        self.gate = LifecycleGuard(str(index.path))
+        self.guard = LifecycleGuard(str(index.path))
         self.graph = index.graph
         self.searcher = Searchers(self.resources, exact)
         self._known = Known(index.graph, known)
@@ -85,7 +85,7 @@ class Engine(LinkQuestions):
 
     def close(self) -> None:
         """Let go of the index, once the questions of other threads are answered; asked again, it raises `IndexFailure`."""
-        self.gate.shut()
+        self.guard.close()
         self.index.close()
 
     def __repr__(self) -> str:

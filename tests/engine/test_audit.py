@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from planted import C, as_parents, chances_as_parents, names, plant, with_kin
+from planted import C, as_parents, chances_as_parents, names, plant, with_votes
 
 from ontodex.engine.hierarchy import Subsumptions, audit, place
 from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
@@ -45,7 +45,7 @@ def test_an_audit_finds_the_planted_errors(planted: Subsumptions) -> None:
 def test_missing_links_are_the_best_pairs_that_the_hierarchy_does_not_relate(
     planted: Subsumptions, k: int, kin: bool
 ) -> None:
-    audited = with_kin(planted) if kin else planted
+    audited = with_votes(planted) if kin else planted
     graph, hierarchy = planted.graph, planted.hierarchy
     members = hierarchy.members.tolist()
     pairs, found_scores, leads = [], [], []
@@ -83,7 +83,7 @@ def test_missing_links_are_the_best_pairs_that_the_hierarchy_does_not_relate(
 def test_doubtful_links_are_unlikely_and_below_what_else_could_be_parents(
     planted: Subsumptions, kin: bool
 ) -> None:
-    audited = with_kin(planted) if kin else planted
+    audited = with_votes(planted) if kin else planted
     graph, hierarchy = planted.graph, planted.hierarchy
     links, leads = hierarchy.links.tolist(), []
     probabilities = {
