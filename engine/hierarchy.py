@@ -40,7 +40,7 @@ from ontodex.scoring.neighbour_voting import NeighbourVotes, NeighbourVoting, Vo
 from ontodex.scoring.similarity import EntitySimilarity
 from ontodex.storage.space_names import HIERARCHY, TEXT
 
-__all__ = ["Subsumptions", "audit", "place"]
+__all__ = ["Subsumptions", "audit", "complete_taxonomy"]
 
 MAX_MISSING = 5
 """Maximal number of missing parents of one child."""
@@ -221,7 +221,7 @@ SURE = 0.9
 """Probability of a parent above which its ancestors are ranked last."""
 
 
-def place(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Placements]:
+def complete_taxonomy(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Placements]:
     """Find the positions of each text; see :meth:`ontodex.engine.engine.Engine.place`."""
     k = checked(k)
     start = time.perf_counter()
