@@ -80,7 +80,7 @@ def test_equals_a_float64_pass_over_all_entities(
         [hit.score for hit in hits], [score for _, score in wanted[:60]], atol=1e-6
     )
     assert "condition" in hits.method
-    assert ("linked to" in hits.method) == ((text, condition) == ("dog", "lives in"))
+    assert ("known tails" in hits.method) == ((text, condition) == ("dog", "lives in"))
 
 
 def by_projections(engine: ontodex.Engine, text: str, condition: str) -> list[tuple[str, float]]:
@@ -114,7 +114,7 @@ def test_without_a_condition_encoder_projections_of_relations_serve(
             [hit.score for hit in hits], [score for _, score in wanted], atol=1e-5
         )
         assert "projection" in hits.method
-        assert ("linked to" in hits.method) == (condition != "what colour it has")
+        assert ("known tails" in hits.method) == (condition != "what colour it has")
 
 
 def test_one_condition_by_two_names_is_projected_once(small_index: Path) -> None:

@@ -242,10 +242,10 @@ def test_relations_are_all_ranked_and_known_ones_marked(engine):
 
 def test_relations_say_if_the_graph_links_the_two_the_other_way_round(engine):
     assert engine.relations("farm", "dog").method.endswith(
-        "; the graph links them the other way round: lives in"
+        "; known in the opposite direction: lives in"
     )
-    assert "other way round" not in engine.relations("dog", "farm").method
-    assert "other way round" not in engine.relations("farm", "a wet dog").method
+    assert "opposite direction" not in engine.relations("dog", "farm").method
+    assert "opposite direction" not in engine.relations("farm", "a wet dog").method
 
 
 def test_search_puts_the_bearer_of_the_name_first(engine):
@@ -318,12 +318,12 @@ def test_more_answers_than_entities(engine):
     assert len(engine.search("dog", k=10_000)) == engine.graph.n_entities
 
 
-def test_an_index_without_projections_reads_head_and_relation_as_a_text(
+def test_an_index_without_a_link_encoder_embeds_head_and_relation_as_one_text(
     tmp_path, tiny_encoder, small_graph
 ):
     with build_plain(small_graph, tmp_path / "plain.odx", [tiny_encoder]) as engine:
         hits = engine.tails("dog", "lives in", k=3)
-        assert "no projections" in hits.method
+        assert "no link encoder" in hits.method
         assert len(engine.heads("lives in", "farm", k=3)) == 3
         assert len(engine.relations("dog", "farm", k=2)) == 2
 
@@ -368,7 +368,7 @@ def test_any_whole_number_serves_as_k(engine):
 def test_the_method_names_what_was_answered_from(engine):
     assert "projection" in engine.tails("dog", "eats").method
     assert "similarity" in engine.search("dog").method
-    assert "chance of the relation" in engine.relations("dog", "farm").method
+    assert "probability of the relation" in engine.relations("dog", "farm").method
 
 
 def test_only_new_answers_become_predicted_triples(engine):

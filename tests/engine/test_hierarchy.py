@@ -96,7 +96,7 @@ def test_what_like_entities_say_is_added_to_the_scores(
     np.testing.assert_allclose([hit.score for hit in hits], scores[wanted])
     curve = 1 / (1 + np.exp(0.6 * (planted.rule.threshold - scores[wanted]) - logits[wanted]))
     np.testing.assert_allclose([hit.probability for hit in hits], curve)
-    assert "entities of like text" in hits.method
+    assert "neighbour votes" in hits.method
 
 
 def test_positions_are_under_the_parents_that_like_entities_have_too(planted: Subsumptions) -> None:
