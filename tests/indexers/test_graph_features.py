@@ -19,8 +19,8 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions
 from ontodex.graph.knowledge_graph import no_triples
 from ontodex.indexers import graph_features as structure_build
-from ontodex.indexers.graph_features import for_fitting, why_not_fitted
-from ontodex.scoring.graph_features import Structure
+from ontodex.indexers.graph_features import hold_out, why_not_learned
+from ontodex.scoring.graph_features import GraphFeatures
 from ontodex.trainers.links import complex as trained
 
 SMALL: dict[str, Any] = {
@@ -112,16 +112,16 @@ def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
             assert [hit.score for hit in answers] == sorted(
                 (hit.score for hit in answers), reverse=True
             )
-            assert "links of the graph" in answers.method
+            assert "ComplEx" in answers.method
 
 
 def by_hand(
-    graph: KnowledgeGraph, vectors: Vectors, structure: Structure, row: int, relation: int
+    graph: KnowledgeGraph, vectors: Vectors, structure: GraphFeatures, row: int, relation: int
 ) -> np.ndarray:
     """Score all tails of a question by precedents, straight from the definition."""
     known = both_directions(graph.triples, graph.n_relations)
     found = []
-    for items in (vectors, structure.links_alone()):
+    for items in (vectors, structure.kge_vectors()):
         every = unit(items[np.arange(len(items))].astype(np.float64))
         likeness = np.exp((every @ every.T - 1) / 0.1)
         np.fill_diagonal(likeness, 0)  # 90 entities: all others are among the 128 nearest
@@ -157,7 +157,7 @@ def test_few_answers_are_the_first_of_many(hybrid_index: Path) -> None:
 
 def test_structure_finds_what_texts_do_not_say(hybrid_index: Path) -> None:
     graph = numbers()
-    held_out = for_fitting(graph)
+    held_out = hold_out(graph)
     assert held_out is not None
     with ontodex.open(hybrid_index, device="cpu"):
         found = {
@@ -175,8 +175,8 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
     hybrid_index: Path,
 ) -> None:
     with ontodex.open(hybrid_index, device="cpu") as engine:
-        projector = engine._links._projector
-        structure = engine.index.structure
+        link_queries = engine._links._queries
+        structure = engine.resources.graph_features
         assert structure is not None
         for head, relation in (
             ("never seen", "next"),
@@ -190,14 +190,16 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
             )
             new = int(entity.row is None)
             weight = structure.weights[new, -1 if kind.row is None else kind.row, 0]
-            text = projector._text_queries([entity], [kind], False, projector.vectors([entity]))[0]
-            [(reached, bonus)] = projector.asked([entity], [kind])[1]
+            text = link_queries._text_queries(
+                [entity], [kind], False, link_queries.vectors([entity])
+            )[0]
+            [(reached, bonus)] = link_queries.of_terms([entity], [kind])[1]
             assert len(reached) == (0 if kind.row is None else 89)  # so many count as near
             more = np.zeros(90)
             more[reached] = bonus
             if kind.row is not None:
                 more += structure.weights[new, kind.row, 2] * (
-                    structure.entities[np.arange(90)][:, 24:] @ structure.ranges[kind.row]
+                    structure.entities[np.arange(90)][:, 24:] @ structure.type_constraints[kind.row]
                 )
             for hit in hits:
                 row = engine.graph.find(hit.id)[0]  # type: ignore[index]
@@ -220,7 +222,7 @@ def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: 
     with ontodex.remove("n7", path, device="cpu", quiet=True) as engine:
         after = {hit.id: hit.score for hit in engine.tails("n5", "week", 90, "include")}
         assert engine.index.verify() == []
-        structure = engine.index.structure
+        structure = engine.resources.graph_features
         assert structure is not None
         row = engine.graph.find("a0")[0]  # type: ignore[index]
         assert not structure.entities[np.array([row])][:, :24].any()
@@ -236,7 +238,7 @@ def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: 
             row, other = (np.array([engine.graph.find(name)[0]]) for name in (head, tail))  # type: ignore[index]
             text = engine.index.vectors("link")[row]
             [(reached, bonus)] = structure.offsets(
-                engine.index.case_based.scores(text, row, np.array([relation])),
+                engine.resources.case_based.scores(text, row, np.array([relation])),
                 row,
                 np.array([relation]),
             )
@@ -257,14 +259,22 @@ def test_an_entity_that_gets_an_id_keeps_its_structure(hybrid_index: Path, tmp_p
     for number in range(60):
         more.entity(f"ex:{number}", f"n{number}")
     with ontodex.open(path, device="cpu") as engine:
-        assert engine.index.structure is not None
+        assert engine.resources.graph_features is not None
         before = dict(
-            zip(engine.graph.ids, engine.index.structure.entities[np.arange(90)], strict=True)
+            zip(
+                engine.graph.ids,
+                engine.resources.graph_features.entities[np.arange(90)],
+                strict=True,
+            )
         )
     with ontodex.add(more.build(), path, device="cpu", quiet=True) as engine:
-        assert engine.index.structure is not None
+        assert engine.resources.graph_features is not None
         after = dict(
-            zip(engine.graph.labels, engine.index.structure.entities[np.arange(90)], strict=True)
+            zip(
+                engine.graph.labels,
+                engine.resources.graph_features.entities[np.arange(90)],
+                strict=True,
+            )
         )
         assert set(engine.graph.ids) == {f"ex:{n}" for n in range(60)} | {
             f"n{n}" for n in range(60, 90)
@@ -274,8 +284,8 @@ def test_an_entity_that_gets_an_id_keeps_its_structure(hybrid_index: Path, tmp_p
 
 def named_rules(engine: ontodex.Engine) -> dict[tuple[str, ...], float]:
     """Confidences of the rules of an index, by the names of their relations."""
-    assert engine.index.structure is not None
-    rules, names = engine.index.structure.rules, engine.graph.relation_ids
+    assert engine.resources.graph_features is not None
+    rules, names = engine.resources.graph_features.rules, engine.graph.relation_ids
     both = [*names, *(f"inverse of {name}" for name in names), "no second"]  # -1 is the last
     return {
         tuple(both[number] for number in body): float(confidence)
@@ -304,25 +314,25 @@ def test_an_interrupted_build_does_not_train_again(
 
 
 def test_weights_are_fitted_on_what_is_held_out(small_graph: KnowledgeGraph) -> None:
-    assert for_fitting(small_graph) is None  # too few triples
+    assert hold_out(small_graph) is None  # too few triples
     graph = numbers()
-    learnt = for_fitting(graph)
+    learnt = hold_out(graph)
     assert learnt is not None
     assert (len(learnt.valid), learnt.n_triples) == (50, 360 - 50)
     few = dataclasses.replace(
         graph, heads=graph.heads[:240], relations=graph.relations[:240], tails=graph.tails[:240]
     )
-    assert for_fitting(few) is None
-    assert not why_not_fitted(few)
+    assert hold_out(few) is None
+    assert not why_not_learned(few)
     star = GraphBuilder("star")
     for leaf in range(300):
         star.triple(f"leaf {leaf}", "is_a", "leaf")
-    assert for_fitting(star.build()) is None
-    assert "nearly every link is the only one" in why_not_fitted(star.build())
+    assert hold_out(star.build()) is None
+    assert "nearly every link is the only one" in why_not_learned(star.build())
     own = dataclasses.replace(graph, valid=graph.triples[:60])
-    assert for_fitting(own) is own
+    assert hold_out(own) is own
     tested = dataclasses.replace(graph, test=graph.triples[:3])
-    again = for_fitting(tested)
+    again = hold_out(tested)
     assert again is not None
     assert np.array_equal(again.test, no_triples())
 
@@ -335,17 +345,18 @@ def test_of_a_large_graph_less_is_held_out_and_of_too_many_entities_nothing(
     for many, expected in ((18, 18), (10, 10), (5, 7)):
         monkeypatch.setattr(structure_build, "MANY", many)
         monkeypatch.setattr(structure_build, "LEAST_SHARE", 0.02)
-        learnt = for_fitting(graph)
+        learnt = hold_out(graph)
         assert learnt is not None
         assert len(learnt.valid) == expected, many
     monkeypatch.setattr(structure_build, "MOST_ENTITIES", graph.n_entities - 1)
-    assert for_fitting(graph) is None
+    assert hold_out(graph) is None
     assert (
         f"of its {graph.n_entities} entities, more than {graph.n_entities - 1}"
-        in why_not_fitted(graph)
+        in why_not_learned(graph)
     )
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize(("weights", "ranges"), [(2, 0), (5, 8)], ids=["format 4", "format 5"])
 def test_an_older_format_answers_by_what_it_has(
     hybrid_index: Path, weights: int, ranges: int
@@ -377,13 +388,15 @@ def test_an_older_format_answers_by_what_it_has(
 
 
 @pytest.mark.slow
+=======
+>>>>>>> w-protocol
 def test_no_structure_where_it_is_not_wanted_or_cannot_be(
     tmp_path: Path, tiny_encoder: Path, small_graph: KnowledgeGraph
 ) -> None:
     for graph, wanted in ((numbers(), False), (small_graph, True)):
         with build(graph, tmp_path / f"{wanted}.odx", tiny_encoder, wanted) as engine:
             assert "hybrid" not in engine.index.manifest.spaces
-            assert engine.index.structure is None
+            assert engine.resources.graph_features is None
     held_out = dataclasses.replace(numbers(), test=numbers().triples[:5])
     with pytest.raises(IndexMismatch, match="no structure to rank by"):
         ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="structure", device="cpu")

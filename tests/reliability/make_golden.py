@@ -60,7 +60,7 @@ def make(folder: Path) -> Path:
         "ontodex.indexers.graph_features", LEAST=5, SHARE=0.2
     )  # so small a graph has no structure
     odds = patch("ontodex.scoring.calibration.LEAST_TRUE", 1)
-    with few, odds, patch("ontodex.indexers.generation.EXACT_UP_TO", 10):
+    with few, odds, patch("ontodex.indexers.steps.store.EXACT_UP_TO", 10):
         ontodex.build(
             graph,
             folder / "farm.odx",

@@ -74,14 +74,14 @@ def test_a_flipped_byte_in_a_small_blob_is_found_by_asking(
     flip_in(generation(own_index) / "store.mdb", vectors)
     with (
         ontodex.open(own_index, device="cpu") as engine,
-        pytest.raises(IndexDamaged, match="blob 'text/vectors/0' does not fit its checksum"),
+        pytest.raises(IndexDamaged, match="blob 'text/vectors/0' does not match its checksum"),
     ):
         engine.search("ex:dog")
     flip_in(
         generation(own_index) / "store.mdb", labels
     )  # in a page with others, which is compared whole
     with pytest.raises(
-        IndexDamaged, match=r"store\.mdb: what its blobs are found by does not fit its checksum"
+        IndexDamaged, match=r"store\.mdb: what its blobs are found by does not match its checksum"
     ):
         ontodex.open(own_index)
 
@@ -96,8 +96,8 @@ def test_a_flipped_byte_in_a_large_blob_is_named_by_verify(
     with ontodex.open(own_index, device="cpu") as engine:
         found = engine.index.verify()
     assert len(found) == 2
-    assert "store.mdb: does not fit its checksum" in found[0]
-    assert "blob 'link/vectors/0' does not fit its checksum" in found[1]
+    assert "store.mdb: does not match its checksum" in found[0]
+    assert "blob 'link/vectors/0' does not match its checksum" in found[1]
 
 
 def test_verify_names_every_changed_or_missing_file(own_index: Path) -> None:
@@ -111,7 +111,7 @@ def test_verify_names_every_changed_or_missing_file(own_index: Path) -> None:
         for name in names:
             content = (folder / name).read_bytes()
             (folder / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-            assert engine.index.verify() == [f"{folder / name}: does not fit its checksum"]
+            assert engine.index.verify() == [f"{folder / name}: does not match its checksum"]
             (folder / name).unlink()
             assert engine.index.verify() == [f"{folder / name}: missing"]
             (folder / name).write_bytes(content)
@@ -178,7 +178,7 @@ def test_a_manifest_that_was_edited(own_index: Path) -> None:
     path = generation(own_index) / "manifest.json"
     path.write_text(path.read_text().replace('"dim": 32', '"dim": 33'))
     with pytest.raises(
-        IndexDamaged, match="the manifest does not fit its checksum; build the index anew"
+        IndexDamaged, match="the manifest does not match its checksum; build the index anew"
     ):
         Index.open(own_index)
 
