@@ -15,6 +15,7 @@ from ontodex.engine.answers import Rows, checked, milliseconds, no_rows
 from ontodex.engine.known import Known
 from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.resolve import ResolvedTerm, resolve_relation
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.link import parts_of
 from ontodex.engine.results.missing_links import MissingLink, MissingLinks
 from ontodex.engine.search.topk import Searcher

@@ -18,7 +18,7 @@ from ontodex.geometry.cosine import score_pairs, unit
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions
 from ontodex.graph.knowledge_graph import no_triples
-from ontodex.indexers import graph_features as structure_build
+from ontodex.indexers import graph_features as module
 from ontodex.indexers.graph_features import hold_out, why_not_learned
 from ontodex.scoring.graph_features import Structure
 from ontodex.trainers.links import complex as trained
@@ -69,7 +69,7 @@ def test_the_link_space_is_the_first_part_of_the_hybrid_one(hybrid_index: Path) 
         index = engine.index
         info = index.manifest.spaces
         assert (info["hybrid"].geometry, info["hybrid"].dim) == ("product", 32 + 24 + 8)
-        assert (info["link"].vectors, info["link"].dim) == ("hybrid", 32)
+        assert (info["link"].stored_in, info["link"].dim) == ("hybrid", 32)
         rows = np.arange(90)
         assert np.array_equal(index.vectors("hybrid")[rows][:, :32], index.vectors("link")[rows])
         assert not any(name.startswith("link/vectors") for name in index.manifest.blobs)
@@ -80,7 +80,7 @@ def test_the_link_space_is_the_first_part_of_the_hybrid_one(hybrid_index: Path) 
 def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
     with ontodex.open(hybrid_index, device="cpu") as engine:
         index, graph = engine.index, engine.graph
-        structure = index.structure
+        structure = engine.resources.graph_features
         assert structure is not None
         for backward, answers in (
             (0, engine.tails("n3", "week", 90, "include")),
@@ -112,7 +112,7 @@ def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
             assert [hit.score for hit in answers] == sorted(
                 (hit.score for hit in answers), reverse=True
             )
-            assert "links of the graph" in answers.method
+            assert "ComplEx + rules" in answers.method
 
 
 def by_hand(
@@ -304,13 +304,14 @@ def test_an_interrupted_build_does_not_train_again(
     settings = ontodex.ComplExTraining(rank=4, steps=3)
     with monkeypatch.context() as patch:
         patch.setattr(
-            "ontodex.indexers.generation.join", lambda *_: (_ for _ in ()).throw(OSError("no room"))
+            "ontodex.indexers.steps.learn_links.join",
+            lambda *_: (_ for _ in ()).throw(OSError("no room")),
         )
         with pytest.raises(ontodex.OntodexError, match="no room"):
             build(numbers(), tmp_path / "a.odx", tiny_encoder, settings)
     build(numbers(), tmp_path / "a.odx", tiny_encoder, settings).close()
     assert len(runs) == 1
-    assert not list((tmp_path / "a.odx").rglob("structure.safetensors"))
+    assert not list((tmp_path / "a.odx").rglob("graph_features.safetensors"))
 
 
 def test_weights_are_fitted_on_what_is_held_out(small_graph: KnowledgeGraph) -> None:
@@ -341,49 +342,19 @@ def test_of_a_large_graph_less_is_held_out_and_of_too_many_entities_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     graph = numbers()
-    monkeypatch.setattr(structure_build, "LEAST", 5)
+    monkeypatch.setattr(module, "MIN_HELD_OUT", 5)
     for many, expected in ((18, 18), (10, 10), (5, 7)):
-        monkeypatch.setattr(structure_build, "MANY", many)
-        monkeypatch.setattr(structure_build, "LEAST_SHARE", 0.02)
+        monkeypatch.setattr(module, "MAX_HELD_OUT", many)
+        monkeypatch.setattr(module, "MIN_SHARE", 0.02)
         learnt = hold_out(graph)
         assert learnt is not None
         assert len(learnt.valid) == expected, many
-    monkeypatch.setattr(structure_build, "MOST_ENTITIES", graph.n_entities - 1)
+    monkeypatch.setattr(module, "MAX_ENTITIES", graph.n_entities - 1)
     assert hold_out(graph) is None
     assert (
         f"of its {graph.n_entities} entities, more than {graph.n_entities - 1}"
         in why_not_learned(graph)
     )
-
-
-@pytest.mark.parametrize(("weights", "ranges"), [(2, 0), (5, 8)], ids=["format 4", "format 5"])
-def test_an_older_format_answers_by_what_it_has(
-    hybrid_index: Path, weights: int, ranges: int
-) -> None:
-    with ontodex.open(hybrid_index, device="cpu") as engine:
-        structure = engine.resources.graph_features
-        assert structure is not None
-        link = engine.index.vectors("link")
-        vectors = structure.entities[np.arange(90)][:, : 24 + ranges]
-        old = Vectors([np.concatenate([link[np.arange(90)], vectors], axis=1)])
-        blobs: Any = {
-            "structure/relations": structure.relations,
-            "structure/weights": structure.weights[0, :, :weights],
-        }
-        if ranges:
-            blobs["structure/ranges"] = structure.ranges
-        read = Structure.read(blobs, old)
-        asked = np.array([3]), np.array([0])
-        queries = read.queries(link[asked[0]], *asked)
-        a, b, c = structure.weights[0, 0, :3]
-        parts = [a * link[asked[0]], b * structure.links(*asked), c * structure.ranges[:1, :ranges]]
-        np.testing.assert_allclose(queries, np.concatenate(parts, axis=1), rtol=1e-5)
-        assert all(
-            np.array_equal(part[:, :weights], structure.weights[0, :, :weights])
-            for part in read.weights
-        )
-        assert not read.weights[..., weights:].any()
-        assert not len(read.rules.bodies)
 
 
 def test_no_structure_where_it_is_not_wanted_or_cannot_be(

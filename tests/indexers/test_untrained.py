@@ -51,7 +51,7 @@ def test_another_text_encoder_reads_head_and_relation_together(
         assert engine.index.manifest.settings["training"] is None
         hits = engine.tails("dog", "eats")
         assert len(hits) > 0
-        assert "no projections" in hits.method
+        assert "no link encoder" in hits.method
         with pytest.raises(
             IndexMismatch, match="the index has no relation projections; build it with training"
         ):
