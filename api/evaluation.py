@@ -145,7 +145,7 @@ def _evaluate_index(
             better.steps(COSINE),
         )
     elif structure is not None and score == "structure":
-        vectors, ask, steps = structure.links_alone(), structure.links, better.steps(1.0)
+        vectors, ask, steps = structure.kge_vectors(), structure.kge_queries, better.steps(1.0)
     elif score == "precedents":
         ask = partial(_nothing, dim=vectors.dim)
     return evaluate_links(graph, vectors, ask, adjust=steps, split=split, device=resources.device)

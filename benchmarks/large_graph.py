@@ -118,7 +118,7 @@ def _build(folder: Path) -> dict[str, Any]:
         "seconds": {"read": read, **seconds, "from the file to the index": whole},
         "peak memory of building, MB": peak_bytes() / 1e6,
         "links are learnt": structure is not None,
-        "chances are fitted": structure is not None and structure.odds is not None,
+        "chances are fitted": structure is not None and structure.calibration is not None,
     }
 
 

@@ -80,7 +80,9 @@ class Missing:
         numbers = (
             None if asked is None else np.array([asked.row, graph.n_relations + (asked.row or 0)])
         )
-        odds, rules = (None, no_rules()) if structure is None else (structure.odds, structure.rules)
+        odds, rules = (
+            (None, no_rules()) if structure is None else (structure.calibration, structure.rules)
+        )
         links = self._known.links()
         passed_over = self._passed_over(links, linked)
         questions = answerable(links, rules, numbers)
@@ -161,7 +163,7 @@ class Missing:
         for best in best_answers(questions, scored, links, self._known.reflexive, passed_over):
             asked, by = best.entities, best.relations
             heads, tails = np.where(by < count, [asked, best.tails], [best.tails, asked])
-            yield (by % count * links.n_entities + heads) * links.n_entities + tails, best.evidence
+            yield (by % count * links.n_entities + heads) * links.n_entities + tails, best.features
 
 
 def _by_relation(questions: Rows, count: int) -> list[Rows]:

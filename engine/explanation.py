@@ -126,7 +126,7 @@ class Why:
         structure = self._resources.graph_features
         if self._queries.space != HYBRID or structure is None:
             return [products]
-        links, ranges = structure.relations.shape[1], structure.ranges.shape[1]
+        links, ranges = structure.relations.shape[1], structure.type_constraints.shape[1]
         return np.split(products, [len(products) - links - ranges, len(products) - ranges])
 
     def _case_based(self, by: str, grounds: Sequence[Ground]) -> tuple[SimilarCase, ...]:

@@ -36,7 +36,7 @@ from ontodex.graph.arrays import distinct
 from ontodex.graph.names import NameKind, normalise
 from ontodex.scoring.graph_features import Offsets
 from ontodex.scoring.name_similarity import NameSimilarity
-from ontodex.scoring.neighbour_voting import Added, NeighbourVotes, NeighbourVoting
+from ontodex.scoring.neighbour_voting import NeighbourVotes, NeighbourVoting, VoteOffsets
 from ontodex.scoring.similarity import EntitySimilarity
 from ontodex.storage.space_names import HIERARCHY, TEXT
 
@@ -86,7 +86,7 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
     for first in range(0, len(members), BATCH):
         batch = members[first : first + BATCH]
         points = subsumptions.space.vectors[batch]
-        added = subsumptions.added(
+        added = subsumptions.vote_offsets(
             "parents", subsumptions.read([graph.ids[row] for row in batch.tolist()])
         )
         related = [places[_related(subsumptions, child)] for child in batch.tolist()]
@@ -96,7 +96,7 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
             batch.tolist(), points, added, found, strict=True
         ):
             parents = subsumptions.hierarchy.parents(child).astype(np.int64)
-            known = subsumptions.above.among(point, parents, len(parents), more.bonus)
+            known = subsumptions.above.among(point, parents, len(parents), more.offsets)
             own, rest = known[1].tolist(), scores.tolist()
             of_own = [_lead(one, [*own[:at], *own[at + 1 :], *rest]) for at, one in enumerate(own)]
             of_rest = [_lead(one, own) for one in rest]
@@ -187,7 +187,7 @@ def _related(subsumptions: Subsumptions, child: int) -> Rows:
     )
 
 
-def _among(places: Rows, added: Added) -> Offsets:
+def _among(places: Rows, added: VoteOffsets) -> Offsets:
     """Return what is added to scores by the places of members, without what is none."""
     there = places[added.rows] >= 0
     return places[added.rows[there]], added.scores[there]
@@ -222,9 +222,9 @@ def place(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Plac
     refused = {
         question: subsumptions.refused(question, read) for question in ("parents", "children")
     }
-    pool, added = max(POOL, 5 * k), subsumptions.added("parents", read)
+    pool, added = max(POOL, 5 * k), subsumptions.vote_offsets("parents", read)
     parents = subsumptions.above.top(
-        points, pool, refused["parents"], [more.bonus for more in added]
+        points, pool, refused["parents"], [more.offsets for more in added]
     )
     children = subsumptions.below.top(points, pool, refused["children"])
     positions = []
@@ -287,7 +287,7 @@ def _moving(
     rows, scores = subsumptions.below.among(point, rows, len(rows))
     likely = scores > subsumptions.rule.threshold
     likely &= scores > space.pair_scores(space.vectors[rows], np.full(len(rows), parent))
-    likely &= space.norms[rows] > space.ask(point[None]).norms[0]
+    likely &= space.norms[rows] > space.prepare(point[None]).norms[0]
     rows, scores = rows[likely], scores[likely]
     general = ~hierarchy.is_ancestor(rows[:, None], rows[None]).any(axis=1)
     return rows[general], scores[general]
@@ -302,7 +302,7 @@ KIN_METHODS = {
     "children": f"{METHOD}, and what is below entities of like text, or beside them",
 }
 
-VotesOf = Callable[[Sequence[ResolvedTerm]], list[Added]]
+VotesOf = Callable[[Sequence[ResolvedTerm]], list[VoteOffsets]]
 """Says what is added to the parents, or children, of entities and texts."""
 
 
@@ -350,7 +350,7 @@ class Subsumptions:
         self._names = names
         self.space = SubsumptionSpace(vectors, curvature, rule.weight, rule.tilt)
         self.above = Searcher(vectors, device, space=self.space)
-        self.below = self.above.scored_by(self.space.turned())
+        self.below = self.above.scored_by(self.space.reversed())
         self._kin = kin or {}
         self.methods = {of: KIN_METHODS[of] if of in self._kin else METHOD for of in KIN_METHODS}
 
@@ -413,17 +413,19 @@ class Subsumptions:
         refused = self.refused(question, read)
         searcher, added = (
             self.above if question == "parents" else self.below,
-            self.added(question, read),
+            self.vote_offsets(question, read),
         )
         if known == "only":
             parts = zip(points, asserted, added, strict=True)
-            found = [searcher.among(point, rows, k, more.bonus) for point, (rows, _), more in parts]
+            found = [
+                searcher.among(point, rows, k, more.offsets) for point, (rows, _), more in parts
+            ]
         else:
             left_out = [
                 np.concatenate([other, rows if known == "exclude" else no_rows()])
                 for other, (rows, _) in zip(refused, asserted, strict=True)
             ]
-            found = searcher.top(points, k, left_out, [more.bonus for more in added])
+            found = searcher.top(points, k, left_out, [more.offsets for more in added])
         answers = [
             (
                 hits_of(self.graph, scored, rows, self.probabilities(question, scored, more)),
@@ -434,15 +436,17 @@ class Subsumptions:
         ]
         return answered(self.graph, question, answers, start)
 
-    def added(self, question: str, entities: Sequence[ResolvedTerm]) -> list[Added]:
+    def vote_offsets(self, question: str, entities: Sequence[ResolvedTerm]) -> list[VoteOffsets]:
         """Return what like entities add to ``"parents"``, or ``"children"``, of each entity or text."""
         return (
             self._kin[question][1](entities)
             if question in self._kin
-            else [Added.nothing()] * len(entities)
+            else [VoteOffsets.none()] * len(entities)
         )
 
-    def probabilities(self, question: str, scored: Scored, added: Added) -> NDArray[np.float64]:
+    def probabilities(
+        self, question: str, scored: Scored, added: VoteOffsets
+    ) -> NDArray[np.float64]:
         """Return the probabilities of answers to a question; their scores have what is added already."""
         rows, scores = scored
         if question not in self._kin:
@@ -498,8 +502,8 @@ def _kin(
 
     def added(
         question: str, rule: NeighbourVoting, entities: Sequence[ResolvedTerm]
-    ) -> list[Added]:
+    ) -> list[VoteOffsets]:
         rows = np.array([-1 if one.row is None else one.row for one in entities], dtype=np.int64)
-        return list(kin.added(question, rule, vectors_of(known, entities, encode), rows))
+        return list(kin.offsets(question, rule, vectors_of(known, entities, encode), rows))
 
     return {question: (rule, partial(added, question, rule)) for question, rule in rules.items()}

@@ -9,7 +9,7 @@ from typing import Any
 from ontodex.encoders.index_encoders import StoredEncoders
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.case_based import CaseBasedEvidence
-from ontodex.scoring.graph_features import PRECEDENTS, Structure
+from ontodex.scoring.graph_features import CASE_BASED, GraphFeatures
 from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.storage.index import Index
 from ontodex.storage.space_names import HYBRID, LINK
@@ -54,22 +54,22 @@ class Resources:
         return NameSimilarity.read(self.index.blobs.get)
 
     @cached_property
-    def graph_features(self) -> Structure | None:
+    def graph_features(self) -> GraphFeatures | None:
         """KGE vectors, type constraints, rules and weights; ``None`` in an index without them."""
         if HYBRID not in self.index.manifest.spaces:
             return None
-        return Structure.read(self.index.blobs, self.index.vectors(HYBRID))
+        return GraphFeatures.read(self.index.blobs, self.index.vectors(HYBRID))
 
     @cached_property
     def case_based(self) -> CaseBasedEvidence | None:
         """Case-based evidence from the known triples; ``None`` if it has no weight."""
         features, graph = self.graph_features, self.index.graph
-        if features is None or not features.weights[..., PRECEDENTS].any():
+        if features is None or not features.weights[..., CASE_BASED].any():
             return None
         return CaseBasedEvidence(
             KnownLinks(graph.triples, graph.n_entities, graph.n_relations),
             self.index.vectors(LINK),
-            features.links_alone(),
+            features.kge_vectors(),
             features.rules,
         )
 

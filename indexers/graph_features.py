@@ -24,9 +24,9 @@ from ontodex.indexers.embed import ROWS, Embeddings, map_file
 from ontodex.indexers.link_weights import Heads, draw_questions, fit_weights, score_answers
 from ontodex.scoring.calibration import fit_calibration
 from ontodex.scoring.case_based import CaseBasedEvidence
-from ontodex.scoring.graph_features import QueryFunction, Structure
+from ontodex.scoring.graph_features import GraphFeatures, QueryFunction
 from ontodex.scoring.rules import Rules, mine_rules
-from ontodex.scoring.type_constraints import range_basis, range_vectors
+from ontodex.scoring.type_constraints import constraint_basis, constraint_vectors
 
 __all__ = [
     "KGETrainer",
@@ -119,7 +119,7 @@ def learn_graph_features(
     folder: Path,
     *,
     quiet: bool = False,
-) -> Structure:
+) -> GraphFeatures:
     """Train KGE vectors, mine rules and fit all weights, or load them if an interrupted build has.
 
     Args:
@@ -139,8 +139,8 @@ def learn_graph_features(
     n_entities, n_relations = graph.n_entities, graph.n_relations
     kge = train(training_graph)
     kge.entities[~_linked(training_graph.triples, n_entities)] = 0.0  # never trained
-    ranges = range_basis(training_graph.triples, n_entities, n_relations)
-    known_ranges = range_vectors(training_graph.triples, n_entities, ranges)
+    ranges = constraint_basis(training_graph.triples, n_entities, n_relations)
+    known_ranges = constraint_vectors(training_graph.triples, n_entities, ranges)
     links = KnownLinks(training_graph.triples, n_entities, n_relations)
     held_out = training_graph.valid
     rules = mine_rules(links)
@@ -173,7 +173,7 @@ def learn_graph_features(
         ]
     )
     entities = Vectors([np.concatenate([kge.entities, known_ranges], axis=1)])
-    features = Structure(entities, kge.relations, ranges, rules, weights)
+    features = GraphFeatures(entities, kge.relations, ranges, rules, weights)
     calibration = fit_calibration(
         links,
         KnownLinks(held_out, n_entities, n_relations),
@@ -185,18 +185,18 @@ def learn_graph_features(
         random,
         quiet=quiet,
     )
-    all_ranges = range_vectors(graph.triples, n_entities, ranges)
+    all_ranges = constraint_vectors(graph.triples, n_entities, ranges)
     entities = Vectors([np.concatenate([kge.entities, all_ranges], axis=1)])
-    features = dataclasses.replace(features, entities=entities, odds=calibration)
+    features = dataclasses.replace(features, entities=entities, calibration=calibration)
     _save(features, file)
     return features
 
 
-def _load(file: Path) -> Structure | None:
+def _load(file: Path) -> GraphFeatures | None:
     """Load what :func:`_save` wrote; ``None`` if there is nothing, or it is damaged."""
     try:
         saved = load_file(file)
-        return Structure(
+        return GraphFeatures(
             Vectors([saved["entities"]]),
             saved["relations"],
             saved["ranges"],
@@ -208,18 +208,18 @@ def _load(file: Path) -> Structure | None:
         return None
 
 
-def _save(features: Structure, file: Path) -> None:
+def _save(features: GraphFeatures, file: Path) -> None:
     """Save graph features into a file, atomically."""
     arrays = {
         "entities": features.entities.shards[0],
         "relations": features.relations,
-        "ranges": features.ranges,
+        "ranges": features.type_constraints,
         "rules": features.rules.bodies,
         "confidences": features.rules.confidences,
         "weights": features.weights,
     }
-    if features.odds is not None:
-        arrays["calibration"] = features.odds
+    if features.calibration is not None:
+        arrays["calibration"] = features.calibration
     partial = file.with_suffix(".part")
     save_file(arrays, partial)
     partial.replace(file)
@@ -232,7 +232,7 @@ def _linked(triples: NDArray[np.integer], n_entities: int) -> NDArray[np.bool_]:
     return linked
 
 
-def join(vectors: Embeddings, features: Structure, file: Path) -> Embeddings:
+def join(vectors: Embeddings, features: GraphFeatures, file: Path) -> Embeddings:
     """Write the vectors of the hybrid space into a raw float32 file.
 
     Args:

@@ -19,7 +19,7 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.case_based import CaseBasedEvidence
-from ontodex.scoring.graph_features import PRECEDENTS, QueryFunction
+from ontodex.scoring.graph_features import CASE_BASED, QueryFunction
 from ontodex.scoring.similarity import greatest
 
 __all__ = ["AnswerScores", "Heads", "draw_questions", "fit", "fit_weights", "score_answers"]
@@ -295,7 +295,7 @@ def score_answers(
                 scores[score, :, first : first + len(rows)] = queries_of_score @ rows.T
         found = case_based.scores(heads.vectors[places], entities, relations, as_new=heads.new)
         for row, (reached, values) in enumerate(found):
-            scores[PRECEDENTS, row][:, reached] = values[:-1]
+            scores[CASE_BASED, row][:, reached] = values[:-1]
         rough = np.tensordot(np.array(START, dtype=np.float32), scores, axes=1)
         for row, known in enumerate(true.tails(entities, relations)):
             rough[row, known] = -np.inf

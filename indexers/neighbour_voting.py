@@ -18,7 +18,12 @@ from ontodex.graph import Hierarchy
 from ontodex.indexers import link_weights
 from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy, scores_of
 from ontodex.indexers.hierarchy_rule import CANDIDATES, held_out_links
-from ontodex.scoring.neighbour_voting import SCORES, NeighbourVotes, NeighbourVoting, of_answers
+from ontodex.scoring.neighbour_voting import (
+    SCORES,
+    NeighbourVotes,
+    NeighbourVoting,
+    scores_of_answers,
+)
 from ontodex.scoring.similarity import EntitySimilarity
 
 __all__ = ["default_voting", "fit_neighbour_voting"]
@@ -178,7 +183,7 @@ def _curve(
     true = embedded.asserted(question).is_ancestor(asked[owners], answers)
     if not true.any() or true.all():
         return rule.slope, rule.offset, (0.0, 0.0, 0.0)
-    by_neighbours = of_answers(scored, owners, answers, len(embedded.items))
+    by_neighbours = scores_of_answers(scored, owners, answers, len(embedded.items))
     (slope, *own), offset = regression(
         np.vstack([sums - weights @ by_neighbours, by_neighbours]), true
     )

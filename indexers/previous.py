@@ -13,8 +13,8 @@ from ontodex.errors import IndexFailure, IndexMismatch
 from ontodex.geometry.projection import Projections
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
-from ontodex.scoring.graph_features import RANGE, Structure
-from ontodex.scoring.type_constraints import range_vectors
+from ontodex.scoring.graph_features import TYPE_CONSTRAINT, GraphFeatures
+from ontodex.scoring.type_constraints import constraint_vectors
 from ontodex.storage.index import Index
 from ontodex.storage.space_names import HYBRID
 
@@ -100,7 +100,7 @@ def carry_over_projections(made: Projections, index: Index, graph: KnowledgeGrap
     return made.carrying(rows, index.projections, old_rows)
 
 
-def carry_over_graph_features(index: Index, graph: KnowledgeGraph) -> Structure | None:
+def carry_over_graph_features(index: Index, graph: KnowledgeGraph) -> GraphFeatures | None:
     """Return the graph features of an index for the graph after an update.
 
     New entities and relations have no KGE vectors: they are answered by their texts. Type
@@ -115,25 +115,32 @@ def carry_over_graph_features(index: Index, graph: KnowledgeGraph) -> Structure 
     """
     if HYBRID not in index.manifest.spaces:
         return None
-    old = Structure.read(index.blobs, index.vectors(HYBRID))
+    old = GraphFeatures.read(index.blobs, index.vectors(HYBRID))
     count, old_count = graph.n_relations, index.graph.n_relations
     relations = np.zeros((2 * count, old.relations.shape[1]), dtype=np.float32)
-    ranges = np.zeros((2 * count, old.ranges.shape[1]), dtype=np.float32)
+    ranges = np.zeros((2 * count, old.type_constraints.shape[1]), dtype=np.float32)
     weights = np.repeat(old.weights[:, -1:], 2 * count + 1, axis=1)
-    weights[..., RANGE] = 0.0  # a new relation has no direction among the type constraints
+    weights[..., TYPE_CONSTRAINT] = (
+        0.0  # a new relation has no direction among the type constraints
+    )
     numbers = np.full(2 * old_count, -1)
     new, there = common_rows(index.graph.relation_ids, graph.relation_ids)
     for shift, old_shift in ((0, 0), (count, old_count)):
         relations[new + shift] = old.relations[there + old_shift]
-        ranges[new + shift] = old.ranges[there + old_shift]
+        ranges[new + shift] = old.type_constraints[there + old_shift]
         weights[:, new + shift] = old.weights[:, there + old_shift]
         numbers[there + old_shift] = new + shift
     entities = np.zeros((graph.n_entities, old.entities.dim), dtype=np.float32)
     new, there = common_rows(_current_ids(index.graph, graph), graph.ids)
     entities[new] = old.entities[there]
-    entities[:, relations.shape[1] :] = range_vectors(graph.triples, graph.n_entities, ranges)
-    return Structure(
-        Vectors([entities]), relations, ranges, old.rules.renumbered(numbers), weights, old.odds
+    entities[:, relations.shape[1] :] = constraint_vectors(graph.triples, graph.n_entities, ranges)
+    return GraphFeatures(
+        Vectors([entities]),
+        relations,
+        ranges,
+        old.rules.renumbered(numbers),
+        weights,
+        old.calibration,
     )
 
 

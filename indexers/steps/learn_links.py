@@ -18,7 +18,7 @@ from ontodex.indexers.graph_features import (
 )
 from ontodex.indexers.previous import carry_over_graph_features
 from ontodex.indexers.step import Build, Space, Step
-from ontodex.scoring.graph_features import Structure
+from ontodex.scoring.graph_features import GraphFeatures
 from ontodex.storage.space_names import HYBRID, LINK
 
 __all__ = ["LearnLinks"]
@@ -66,7 +66,7 @@ class LearnLinks(Step):
         build.spaces[HYBRID] = Space(link.texts, vectors, extends=LINK)
         build.blobs.update(features.arrays())
 
-    def _features(self, build: Build) -> Structure | None:
+    def _features(self, build: Build) -> GraphFeatures | None:
         if build.update_of is not None:
             return carry_over_graph_features(build.update_of, build.graph)
         if self._train is None:

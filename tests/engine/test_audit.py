@@ -207,7 +207,7 @@ def test_sssom_has_the_required_metadata_and_says_not_of_doubtful_links(
 
 
 def test_sssom_turns_every_kind_of_identifier_into_a_curie() -> None:
-    from ontodex.engine.results.sssom import Said, sssom_table
+    from ontodex.engine.results.sssom import SssomMapping, sssom_table
 
     prefixes = {"ex": "http://example.org/", "ns1": "http://taken.org/"}
     ids = [
@@ -223,7 +223,9 @@ def test_sssom_turns_every_kind_of_identifier_into_a_curie() -> None:
         "urn:lex:eu:directive-1",
         "urn:lex:a/",
     ]
-    lines = [Said((name, "x"), "skos:broader", False, ("ex:thing", "thing"), 0.5) for name in ids]
+    lines = [
+        SssomMapping((name, "x"), "skos:broader", False, ("ex:thing", "thing"), 0.5) for name in ids
+    ]
     text = sssom_table(lines, prefixes)
     metadata = yaml.safe_load(
         "\n".join(line[1:] for line in text.splitlines() if line.startswith("#"))

@@ -215,8 +215,8 @@ def test_added_links_are_known_and_the_odds_stay(family, tmp_path):
     shutil.copytree(engine.index.path, path)
     with ontodex.add(more.build(), path, device="cpu", quiet=True) as after:
         assert (
-            after.resources.graph_features.odds.tolist()
-            == engine.resources.graph_features.odds.tolist()
+            after.resources.graph_features.calibration.tolist()
+            == engine.resources.graph_features.calibration.tolist()
         )
         found = after.missing(k=5, quiet=True)
     assert triples(before)[0] not in triples(found)

@@ -54,7 +54,7 @@ def test_the_doubt_bounds_what_rounding_does(side):
     for shape in SHAPES:
         stored, queries = drawn(3000, 48, *shape), drawn(20, 48, *shape, seed=1)
         space = GaussianSpace(Vectors([stored]), side)
-        asked = space.ask(queries)
+        asked = space.prepare(queries)
         products = Searcher(space.lifted, space=space).products(asked.lifted)
         wide = stored.astype(np.float64), queries.astype(np.float64)[:, None]
         true = kl(*wide) if side == "left" else kl(*wide[::-1])

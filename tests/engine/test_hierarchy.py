@@ -78,7 +78,7 @@ def test_what_like_entities_say_is_added_to_the_scores(
     graph, hierarchy = planted.graph, planted.hierarchy
     row = graph.find(name)[0]
     raised = with_kin(planted)
-    [added] = with_kin(planted).added(question, raised.read([name]))
+    [added] = with_kin(planted).vote_offsets(question, raised.read([name]))
     scores, logits = brute(planted, row, question == "parents"), np.zeros(graph.n_entities)
     scores[added.rows] += added.scores
     logits[added.rows] = added.logits

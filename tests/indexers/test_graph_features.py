@@ -20,7 +20,7 @@ from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions
 from ontodex.graph.knowledge_graph import no_triples
 from ontodex.indexers import graph_features as module
 from ontodex.indexers.graph_features import hold_out, why_not_learned
-from ontodex.scoring.graph_features import Structure
+from ontodex.scoring.graph_features import GraphFeatures
 from ontodex.trainers.links import complex as trained
 
 SMALL: dict[str, Any] = {
@@ -116,12 +116,12 @@ def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
 
 
 def by_hand(
-    graph: KnowledgeGraph, vectors: Vectors, structure: Structure, row: int, relation: int
+    graph: KnowledgeGraph, vectors: Vectors, structure: GraphFeatures, row: int, relation: int
 ) -> np.ndarray:
     """Score all tails of a question by precedents, straight from the definition."""
     known = both_directions(graph.triples, graph.n_relations)
     found = []
-    for items in (vectors, structure.links_alone()):
+    for items in (vectors, structure.kge_vectors()):
         every = unit(items[np.arange(len(items))].astype(np.float64))
         likeness = np.exp((every @ every.T - 1) / 0.1)
         np.fill_diagonal(likeness, 0)  # 90 entities: all others are among the 128 nearest
@@ -199,7 +199,7 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
             more[reached] = bonus
             if kind.row is not None:
                 more += structure.weights[new, kind.row, 2] * (
-                    structure.entities[np.arange(90)][:, 24:] @ structure.ranges[kind.row]
+                    structure.entities[np.arange(90)][:, 24:] @ structure.type_constraints[kind.row]
                 )
             for hit in hits:
                 row = engine.graph.find(hit.id)[0]  # type: ignore[index]
