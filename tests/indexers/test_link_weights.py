@@ -27,7 +27,7 @@ from ontodex.scoring.rules import mine_rules
 def random_scores(
     *good: float, questions: int = 300, groups: int = 3, seed: int = 0
 ) -> AnswerScores:
-    """Questions whose answers stand out by so much in the first scores: text, ComplEx, type constraints, then case-based evidence."""
+    """Scores of questions whose answers stand out by so much in the first of the eight scores."""
     random = np.random.default_rng(seed)
     others = random.normal(size=(8, questions, 50)).astype(np.float32)
     own = random.normal(size=(questions, 8)) + np.pad(good, (0, 8 - len(good)))
