@@ -41,7 +41,7 @@ from ontodex.storage.manifest import FORMAT, FileInfo, Manifest, file_info
 __all__ = ["build_generation", "build_index", "steps_of"]
 
 JOB = "job.json"
-"""File that tells which build a folder is of, so that only the same build resumes from it."""
+"""File with the checksum of a build's inputs: only a build with the same inputs resumes."""
 
 
 def steps_of(train: LinkTrainer | None = None, train_kge: KGETrainer | None = None) -> list[Step]:
@@ -130,7 +130,7 @@ def build_generation(
         steps: The steps of the build.
         texts: How the text of an entity is built.
         settings: Further settings that the result depends on.
-        update_of: The index that is updated; what was trained or fitted for it is carried over.
+        update_of: The index that is updated, whose trained and fitted parts are carried over.
         quiet: Show no progress on stderr.
     """
     texts = texts or TextSettings()
@@ -168,7 +168,7 @@ def build_generation(
 
 
 def _job(graph: KnowledgeGraph, encoders: Encoders, settings: dict[str, Any]) -> str:
-    """Return a checksum of what a build depends on."""
+    """Return a checksum of the inputs of a build."""
     given = encoders.link is not None, encoders.fingerprints
     parts = (FORMAT, graph.fingerprint, encoders.text.fingerprint, *given, settings)
     return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()

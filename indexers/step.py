@@ -57,7 +57,7 @@ class Space:
 
 @dataclass(eq=False)
 class Build:
-    """A generation that is being built: what is given, and what the steps have made so far.
+    """A generation that is being built: its inputs, and the results of the steps so far.
 
     Attributes:
         index: Folder of the index.
@@ -68,7 +68,7 @@ class Build:
         settings: Settings that the result depends on, for the manifest.
         quiet: Show no progress on stderr.
         previous: The live generation; vectors of texts that it has are taken over.
-        update_of: The index that is updated; what was trained or fitted for it is carried over.
+        update_of: The index that is updated, whose trained and fitted parts are carried over;
             ``None`` for a build, which trains and fits anew.
         training_graph: The graph to learn links from: :attr:`graph`, or a copy whose validation
             triples are held out of the known ones.
@@ -193,8 +193,8 @@ class Step(ABC):
     working_files: ClassVar[tuple[str, ...]] = ()
 
     def prepare(self, build: Build) -> None:  # noqa: B027 (most steps have nothing to check)
-        """Check what is given before any step runs, so that a build is refused early."""
+        """Check the inputs of the build before any step runs, so that it is refused early."""
 
     @abstractmethod
     def run(self, build: Build) -> None:
-        """Make the spaces and blobs of the step, or what an interrupted run has left to make."""
+        """Make the spaces and blobs of the step; resume where an interrupted run stopped."""
