@@ -42,10 +42,12 @@ def test_steps_make_what_they_say_and_their_working_files_are_removed(
         run = step.run
 
         def noted(build: Build) -> None:
-            spaces, files = set(build.spaces), {file.name for file in build.folder.iterdir()}
+            spaces, files = set(build.spaces), {file.name for file in build.inputs.folder.iterdir()}
             run(build)
             assert set(build.spaces) - spaces <= set(step.makes)
-            seen[type(step).__name__] = {file.name for file in build.folder.iterdir()} - files
+            seen[type(step).__name__] = {
+                file.name for file in build.inputs.folder.iterdir()
+            } - files
 
         step.run = noted  # type: ignore[method-assign]
         return step
