@@ -76,9 +76,9 @@ def test_finds_the_weights_that_scipy_finds(power: float) -> None:
 
 def test_the_part_that_tells_more_counts_more() -> None:
     text = fit_weights(random_scores(2.0), 3)
-    structure = fit_weights(random_scores(0.0, 2.0), 3)
+    kge = fit_weights(random_scores(0.0, 2.0), 3)
     assert (text[:, 0] > 5 * text[:, 1]).all()
-    assert (structure[:, 1] > 5 * structure[:, 0]).all()
+    assert (kge[:, 1] > 5 * kge[:, 0]).all()
     assert (text.shape, text.dtype) == ((4, 8), np.float32)
 
 
@@ -87,9 +87,9 @@ def test_hopeless_questions_weigh_little_in_proportions_but_not_in_size() -> Non
     hopeless = np.arange(len(scores.own)) % 3 == 0
     own = scores.own - 6.0 * hopeless[:, None] * np.eye(8)[0]
     spoilt = fit_weights(AnswerScores(own, scores.others, scores.offsets, scores.groups), 3)
-    kept = fit_weights(scores, 3)
-    assert (spoilt[:, 0] / spoilt[:, 1] > 0.5 * kept[:, 0] / kept[:, 1]).all()
-    assert (spoilt[:, 0] < 0.5 * kept[:, 0]).all()
+    usual = fit_weights(scores, 3)
+    assert (spoilt[:, 0] / spoilt[:, 1] > 0.5 * usual[:, 0] / usual[:, 1]).all()
+    assert (spoilt[:, 0] < 0.5 * usual[:, 0]).all()
 
 
 def test_a_relation_without_questions_has_the_weights_of_all() -> None:
@@ -138,9 +138,7 @@ def test_scores_are_what_the_vectors_say(
     count = small_graph.n_relations
     text = random.normal(size=(small_graph.n_entities, 4)).astype(np.float32)
     moves = random.normal(size=(2 * count, 4)).astype(np.float32)
-    structure = ComplEx(
-        *(random.normal(size=(n, 6)).astype(np.float32) for n in (len(text), 2 * count))
-    )
+    kge = ComplEx(*(random.normal(size=(n, 6)).astype(np.float32) for n in (len(text), 2 * count)))
     held_out = small_graph.test
     vectors = Vectors([text])
     ranges = (
@@ -148,11 +146,11 @@ def test_scores_are_what_the_vectors_say(
         random.normal(size=(2 * count, 3)).astype(np.float32),
     )
     links = KnownLinks(small_graph.triples, len(text), count)
-    case_based = CaseBasedEvidence(links, vectors, Vectors([structure.entities]), mine_rules(links))
+    case_based = CaseBasedEvidence(links, vectors, Vectors([kge.entities]), mine_rules(links))
     asked = draw_questions(held_out, small_graph, random)
     heads = Heads(np.arange(len(text)), vectors, lambda rows, kinds: text[rows] * moves[kinds])
     scores = score_answers(
-        small_graph, vectors, asked, heads, structure, ranges, case_based, held_out, random
+        small_graph, vectors, asked, heads, kge, ranges, case_based, held_out, random
     )
     true = {tuple(triple) for triple in np.concatenate([small_graph.triples, held_out]).tolist()}
     expected, asked = [], []
@@ -185,13 +183,13 @@ def test_scores_are_what_the_vectors_say(
     np.testing.assert_allclose(np.sort(scores.own[:, 2]), np.sort(of_range), atol=1e-5)
     likely = min(candidates, len(text))
     best, drawn = scores.offsets[:, :likely], scores.offsets[:, likely:]
-    kept = np.isfinite(best)
-    assert not best[kept].any()
+    usual = np.isfinite(best)
+    assert not best[usual].any()
     assert sorted(np.exp(scores.offsets).sum(axis=1).round(3).tolist()) == sorted(
         asked
     )  # each that is not true, once
     rough = np.tensordot(module.START, scores.others, 1)
-    lowest = np.where(kept, rough[:, :likely], np.inf).min(axis=1)
+    lowest = np.where(usual, rough[:, :likely], np.inf).min(axis=1)
     assert np.all(np.where(np.isfinite(drawn), rough[:, likely:], -np.inf).max(axis=1) <= lowest)
     assert np.isfinite(drawn).any() == (candidates < len(text))
 
@@ -203,15 +201,15 @@ def test_no_relation_asks_more_than_its_share(
     held_out = small_graph.triples
     vectors = Vectors([np.ones((small_graph.n_entities, 2), dtype=np.float32)])
     relations = np.ones((2 * small_graph.n_relations, 2), dtype=np.float32)
-    structure = ComplEx(vectors.shards[0], relations)
+    kge = ComplEx(vectors.shards[0], relations)
     links = KnownLinks(held_out, small_graph.n_entities, small_graph.n_relations)
     case_based = CaseBasedEvidence(links, vectors, vectors, mine_rules(links))
     random = np.random.default_rng(0)
     asked = draw_questions(held_out, small_graph, random)
-    heads = Heads(np.arange(small_graph.n_entities), vectors, structure.queries)
+    heads = Heads(np.arange(small_graph.n_entities), vectors, kge.queries)
     ranges = vectors.shards[0], relations
     scores = score_answers(
-        small_graph, vectors, asked, heads, structure, ranges, case_based, held_out, random
+        small_graph, vectors, asked, heads, kge, ranges, case_based, held_out, random
     )
     used = np.bincount(held_out[:, 1], minlength=small_graph.n_relations)
     assert np.bincount(scores.groups).tolist() == np.minimum(np.tile(used, 2), 3).tolist()
@@ -222,17 +220,17 @@ def test_new_heads_have_nothing_but_their_text(small_graph: KnowledgeGraph) -> N
     count, size = small_graph.n_relations, small_graph.n_entities
     text, renamed = (random.normal(size=(size, 4)).astype(np.float32) for _ in range(2))
     moves = random.normal(size=(2 * count, 4)).astype(np.float32)
-    structure = ComplEx(*(random.normal(size=(n, 6)).astype(np.float32) for n in (size, 2 * count)))
+    kge = ComplEx(*(random.normal(size=(n, 6)).astype(np.float32) for n in (size, 2 * count)))
     ranges = tuple(random.normal(size=(n, 3)).astype(np.float32) for n in (size, 2 * count))
     links = KnownLinks(small_graph.triples, size, count)
     vectors = Vectors([text])
-    case_based = CaseBasedEvidence(links, vectors, Vectors([structure.entities]), mine_rules(links))
+    case_based = CaseBasedEvidence(links, vectors, Vectors([kge.entities]), mine_rules(links))
     asked = draw_questions(small_graph.test, small_graph, random)
     rows = np.unique(asked[:, 0])
     named = Vectors([renamed[rows]])
     heads = Heads(rows, named, lambda places, kinds: renamed[rows[places]] * moves[kinds], new=True)
     scores = score_answers(
-        small_graph, vectors, asked, heads, structure, ranges, case_based, small_graph.test, random
+        small_graph, vectors, asked, heads, kge, ranges, case_based, small_graph.test, random
     )
     head, kind, tail = asked.T
     np.testing.assert_allclose(
@@ -249,7 +247,7 @@ def test_new_heads_have_nothing_but_their_text(small_graph: KnowledgeGraph) -> N
         without = CaseBasedEvidence(
             KnownLinks(apart, size, count),
             vectors,
-            Vectors([structure.entities]),
+            Vectors([kge.entities]),
             mine_rules(links),
         )
         [(reached, scores)] = without.scores(
