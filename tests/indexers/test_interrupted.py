@@ -15,7 +15,7 @@ import pytest
 from ontodex.encoders import text as text_encoder
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
-from ontodex.encoders.index_encoders import Encoders
+from ontodex.encoders.index_encoders import Encoders, StoredEncoders
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import GraphBuilder, KnowledgeGraph, write_tsv
 from ontodex.indexers.build import build_index
@@ -142,9 +142,10 @@ def test_a_trained_encoder_with_a_text_encoder_of_its_own_is_taken_up_whole(
         index = Index.open(path)
         assert index.verify() == []
         vectors = index.vectors("link")[np.arange(60)]
-        assert index.link_encoder.text.fingerprint == TextEncoder(other_encoder, "cpu").fingerprint
+        encoder = StoredEncoders(index, "cpu").link
+        assert encoder.text.fingerprint == TextEncoder(other_encoder, "cpu").fingerprint
         assert np.allclose(
-            index.link_encoder.projections(["is a"]).left[0], index.projections.left[0], atol=1e-4
+            encoder.projections(["is a"]).left[0], index.projections.left[0], atol=1e-4
         )
         index.close()
         return vectors
