@@ -1,7 +1,8 @@
-"""What happens when part of a source is faulty."""
+"""Faulty parts of a source: left out and counted, or an error."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 from ontodex.errors import ReadError, expect_choice
@@ -17,10 +18,10 @@ class Problems:
     """Collects the faulty parts of a source, or stops at the first.
 
     Args:
-        policy: ``"raise"`` stops at the first faulty part, ``"warn"`` leaves them out and warns once at the end,
-            ``"skip"`` leaves them out silently.
+        policy: ``"raise"`` stops at the first faulty part. ``"warn"`` leaves them out and warns
+            once at the end. ``"skip"`` leaves them out silently.
         source: Name of the source, for messages.
-        named: Gives files in messages the names that users know them by.
+        named: Replaces the paths of unpacked files in messages by the names that users know.
 
     Raises:
         SettingsError: If the policy is unknown.
@@ -35,18 +36,19 @@ class Problems:
     def __init__(self, policy: str, source: str, named: Callable[[str], str] = str) -> None:
         expect_choice("on_error", policy, ON_ERROR)
         self.policy = policy
-        self.source = source
+        self.source = named(source)
         self._named = named
         self.count = 0
         self.first: list[str] = []
-        self._passed_over: dict[str, list[str]] = {}
+        self._passed_over = Counter[str]()
+        self._first_passed_over: dict[str, str] = {}
 
     def of(self, source: str) -> Problems:
-        """Return what collects those of another source by the same policy."""
+        """Return a collector for another source, with the same policy."""
         return Problems(self.policy, source, self._named)
 
     def report(self, message: str, line: int | None = None, source: str | None = None) -> None:
-        """Take note of one faulty part that was left out.
+        """Count a faulty part that was left out.
 
         Raises:
             ReadError: If the policy is ``"raise"``.
@@ -59,19 +61,20 @@ class Problems:
             self.first.append(str(error))
 
     def pass_over(self, kind: str, line: int | None = None, source: str | None = None) -> None:
-        """Count a part that is not understood, and has nothing that would be read: this is no fault.
+        """Count a part that is not understood and has nothing that would be read; it is not a fault.
 
         Args:
-            kind: What such parts are called in the warning, which counts those of each kind.
+            kind: Name of such parts in the warning, which counts each kind.
             line: Line number, counted from 1.
-            source: File, if it is another than the source.
+            source: The file, if it differs from the source.
         """
         where = "" if source in (None, self.source) else f" of {self._named(str(source))}"
         place = f"line {line:,}{where}" if line is not None else where.removeprefix(" of ")
-        self._passed_over.setdefault(kind, []).append(place or "the source")
+        self._passed_over[kind] += 1
+        self._first_passed_over.setdefault(kind, place or "the source")
 
     def remark(self, message: str) -> None:
-        """Warn of what is no fault, if the policy is ``"warn"``."""
+        """Warn of something that is not a fault, if the policy is ``"warn"``."""
         if self.policy == "warn":
             warn_reader(self._named(f"{self.source}: {message}"))
 
@@ -83,11 +86,11 @@ class Problems:
         return f"{self.count} faulty part(s):\n  " + "\n  ".join(self.first) + more
 
     def finish(self) -> None:
-        """Warn once of everything reported, and once of what was passed over, if the policy is ``"warn"``."""
+        """Warn once of all reported faults, and once of parts passed over, for ``"warn"``."""
         if self._passed_over:
             kinds = (
-                f"{kind} ({len(places):,}, the first in {places[0]})"
-                for kind, places in self._passed_over.items()
+                f"{kind} ({count:,}, the first in {self._first_passed_over[kind]})"
+                for kind, count in self._passed_over.items()
             )
             self.remark(f"passed over, as nothing of it is read: {', '.join(kinds)}")
         if self.count and self.policy == "warn":
@@ -96,7 +99,7 @@ class Problems:
 
 
 class Noted(Problems):
-    """Notes what is reported, to be reported again where it counts.
+    """Records faults, to be reported again to another collector.
 
     Attributes:
         reports: Message, line and source of each fault.
@@ -107,5 +110,5 @@ class Noted(Problems):
         self.reports: list[tuple[str, int | None, str | None]] = []
 
     def report(self, message: str, line: int | None = None, source: str | None = None) -> None:
-        """Note one faulty part."""
+        """Record a faulty part."""
         self.reports.append((message, line, source))
