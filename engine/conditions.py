@@ -358,7 +358,7 @@ class Conditions:
             raise SettingsError(
                 f"condition: expected one, or one for each of {len(resolved)} texts, found {len(named)}"
             )
-        under = [self._resolved(one) for one in named]
+        under = [self.resolved(one) for one in named]
         groups: dict[Condition, list[int]] = {}
         for position, one in enumerate(under):
             groups.setdefault(one, []).append(position)
@@ -386,8 +386,13 @@ class Conditions:
                     hits[position] = hits_of(self._graph, scored, no_rows()), resolutions, method
         return answered(self._graph, "similar", hits, start)
 
-    def _resolved(self, condition: str) -> Condition:
-        """Resolve a relation, "inverse " before one, or any other text to a condition."""
+    def resolved(self, condition: str) -> Condition:
+        """Resolve a relation, "inverse " before one, or any other text to a condition.
+
+        Raises:
+            SettingsError: If it is no text, or an empty one.
+            UnknownRelation: If the graph does not have a CURIE or IRI.
+        """
         if not isinstance(condition, str) or not condition.strip():
             raise SettingsError(
                 f"condition: expected a relation or a text such as 'genre', found {condition!r}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.engine.batches import answer_each, single
 from ontodex.engine.conditions import DISK, MEMORY, Conditions
 from ontodex.engine.embeddings import OF_LINKS, SPACES, embed, embeddings
 from ontodex.engine.entailment import Entailments
@@ -18,7 +19,7 @@ from ontodex.engine.known import Known
 from ontodex.engine.lifecycle import LifecycleGuard, guarded
 from ontodex.engine.links import LinkQuestions, Links
 from ontodex.engine.plotting.hierarchy import draw_hierarchy, draw_norms
-from ontodex.engine.resolve import expect_pairs, resolve_entity
+from ontodex.engine.resolve import expect_pairs, list_of, resolve_entity
 from ontodex.engine.resources import Resources
 from ontodex.engine.results.audit_rows import Audit
 from ontodex.engine.results.embeddings import Embeddings
@@ -41,7 +42,8 @@ class Engine(LinkQuestions):
 
     An entity is given by a CURIE, an IRI, a label, a synonym or free text, and so is a relation.
     Answers hold its resolution. Methods that end in ``_batch`` take many questions, and are faster
-    than as many single calls.
+    than as many single calls. An unknown CURIE or IRI is an error of a single call; in a batch, the
+    answer to its question has the error as ``error``, and the other questions are answered.
 
     Args:
         index: An opened index.
@@ -109,7 +111,7 @@ class Engine(LinkQuestions):
         Raises:
             IndexMismatch: With ``spans``, if the index was built without phrases.
         """
-        return self.search_batch([text], k, spans=spans)[0]
+        return single(self.search_batch([text], k, spans=spans))
 
     def search_batch(self, texts: Sequence[str], k: int = 10, *, spans: bool = False) -> list[Hits]:
         """Answer a batch of searches; see :meth:`search`."""
@@ -140,15 +142,31 @@ class Engine(LinkQuestions):
             IndexMismatch: If there is a condition, and the index has neither a condition encoder
                 nor projections.
         """
-        return self.similar_batch([text], k, condition=condition)[0]
+        return single(self.similar_batch([text], k, condition=condition))
 
     def similar_batch(
         self, texts: Sequence[str], k: int = 10, *, condition: str | Sequence[str] | None = None
     ) -> list[Hits]:
         """Answer a batch of questions, under one condition or one for each; see :meth:`similar`."""
-        if condition is not None:
-            return self._conditions.similar(texts, condition, k)
-        return similar(self.resources, self.searcher(TEXT), texts, k)
+        if condition is None:
+            space = self.searcher(TEXT)
+            return self._each(
+                "similar", texts, lambda some: similar(self.resources, space, some, k)
+            )
+        ask = self._conditions.similar
+        if isinstance(condition, str) or not isinstance(condition, Sequence):
+            self._conditions.resolved(condition)  # an unknown one is an error of the whole batch
+            return self._each("similar", texts, lambda some: ask(some, condition, k))
+        texts, conditions = list_of(texts, "texts"), list(condition)
+        if len(texts) != len(conditions):
+            return ask(texts, conditions, k)
+        return answer_each(
+            lambda pairs: ask([text for text, _ in pairs], [one for _, one in pairs], k),
+            list(zip(texts, conditions, strict=True)),
+            lambda pair, error: Hits.failed(
+                "similar", dict(zip(("text", "condition"), pair, strict=True)), error, self.graph
+            ),
+        )
 
     # Hierarchy -----------------------------------------------------------------------------------
 
@@ -175,13 +193,14 @@ class Engine(LinkQuestions):
             IndexMismatch: If the index was built without a HiT encoder, such as an index of a graph
                 without a hierarchy.
         """
-        return self.parents_batch([text], k, known)[0]
+        return single(self.parents_batch([text], k, known))
 
     def parents_batch(
         self, texts: Sequence[str], k: int = 10, known: str = "include"
     ) -> list[Hits]:
         """Answer a batch of questions; see :meth:`parents`."""
-        return self._subsumptions.ranked("parents", texts, k, known)
+        ask = self._subsumptions.ranked
+        return self._each("parents", texts, lambda some: ask("parents", some, k, known))
 
     def children(self, text: str, k: int = 10, known: str = "include") -> Hits:
         """Rank entities as children of an entity or a text: what is a kind of it.
@@ -189,13 +208,14 @@ class Engine(LinkQuestions):
         The score is as in :meth:`parents`, in the other direction; children and siblings of nearest
         neighbours vote, and asserted descendants are known.
         """
-        return self.children_batch([text], k, known)[0]
+        return single(self.children_batch([text], k, known))
 
     def children_batch(
         self, texts: Sequence[str], k: int = 10, known: str = "include"
     ) -> list[Hits]:
         """Answer a batch of questions; see :meth:`children`."""
-        return self._subsumptions.ranked("children", texts, k, known)
+        ask = self._subsumptions.ranked
+        return self._each("children", texts, lambda some: ask("children", some, k, known))
 
     def place(self, text: str, k: int = 5) -> Placements:
         """Find positions of a new concept in the hierarchy (taxonomy completion).
@@ -216,11 +236,16 @@ class Engine(LinkQuestions):
             SettingsError: If ``k`` is below 1, or the text is empty.
             IndexMismatch: If the index was built without a HiT encoder.
         """
-        return self.place_batch([text], k)[0]
+        return single(self.place_batch([text], k))
 
     def place_batch(self, texts: Sequence[str], k: int = 5) -> list[Placements]:
         """Find positions of a batch of concepts, independently of each other; see :meth:`place`."""
-        return complete_taxonomy(self._subsumptions, texts, k)
+        ask = self._subsumptions
+        return answer_each(
+            lambda some: complete_taxonomy(ask, some, k),
+            list_of(texts, "texts"),
+            Placements.failed,
+        )
 
     def audit(self, k: int = 20) -> Audit:
         """Find the links on which hierarchy and model disagree: doubtful ones and missing ones.
@@ -263,13 +288,14 @@ class Engine(LinkQuestions):
             SettingsError: If ``k`` is below 1, ``known`` is another value, or the text is empty.
             IndexMismatch: If the index was built without a GaussCSE encoder.
         """
-        return self.entailed_by_batch([text], k, known)[0]
+        return single(self.entailed_by_batch([text], k, known))
 
     def entailed_by_batch(
         self, texts: Sequence[str], k: int = 10, known: str = "include"
     ) -> list[Hits]:
         """Answer a batch of questions; see :meth:`entailed_by`."""
-        return self._entailments.ranked("entailed_by", texts, k, known)
+        ask = self._entailments.ranked
+        return self._each("entailed_by", texts, lambda some: ask("entailed_by", some, k, known))
 
     def entailing(self, text: str, k: int = 10, known: str = "include") -> Hits:
         """Rank the entities that entail an entity or a text.
@@ -277,13 +303,14 @@ class Engine(LinkQuestions):
         The score is as in :meth:`entailed_by`, in the other direction, and asserted descendants are
         known. The hypothesis of an entity is its label alone.
         """
-        return self.entailing_batch([text], k, known)[0]
+        return single(self.entailing_batch([text], k, known))
 
     def entailing_batch(
         self, texts: Sequence[str], k: int = 10, known: str = "include"
     ) -> list[Hits]:
         """Answer a batch of questions; see :meth:`entailing`."""
-        return self._entailments.ranked("entailing", texts, k, known)
+        ask = self._entailments.ranked
+        return self._each("entailing", texts, lambda some: ask("entailing", some, k, known))
 
     def entails(self, premise: str, hypothesis: str) -> Verdict:
         """Decide whether a premise entails a hypothesis, each an entity or any text.
@@ -291,19 +318,29 @@ class Engine(LinkQuestions):
         Each sentence of the hypothesis has the similarity of the sentence of the premise that
         entails it best; the smallest of these similarities is the result.
         """
-        return self.entails_batch([(premise, hypothesis)])[0]
+        return single(self.entails_batch([(premise, hypothesis)]))
 
     def entails_batch(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
         """Decide a batch of (premise, hypothesis) pairs; see :meth:`entails`."""
-        return self._entailments.verdicts(pairs)
+        return answer_each(self._entailments.verdicts, expect_pairs(pairs), Verdict.failed)
 
     def direction(self, one: str, other: str) -> Direction:
         """Decide which of two texts entails the other; see :meth:`entails`."""
-        return self.direction_batch([(one, other)])[0]
+        return single(self.direction_batch([(one, other)]))
 
     def direction_batch(self, pairs: Sequence[tuple[str, str]]) -> list[Direction]:
         """Decide the direction of a batch of pairs; see :meth:`direction`."""
-        return self._entailments.directions(pairs)
+        return answer_each(self._entailments.directions, expect_pairs(pairs), Direction.failed)
+
+    def _each(
+        self, question: str, texts: Sequence[str], ask: Callable[[list[str]], list[Hits]]
+    ) -> list[Hits]:
+        """Answer a batch of questions of one text each, with the error of one in its place."""
+        return answer_each(
+            ask,
+            list_of(texts, "texts"),
+            lambda text, error: Hits.failed(question, {"text": text}, error, self.graph),
+        )
 
     # Vectors -------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from ontodex.engine.answers import (
     no_rows,
     own_row,
 )
+from ontodex.engine.batches import answer_each, single
 from ontodex.engine.discovery import LinkDiscovery
 from ontodex.engine.explanation import LinkExplanation
 from ontodex.engine.known import CHOICES, Known
@@ -44,7 +45,7 @@ from ontodex.engine.results.hits import Hit, Hits
 from ontodex.engine.results.missing_links import MissingLinks
 from ontodex.engine.search.score_offsets import no_offsets
 from ontodex.engine.search.topk import Searcher
-from ontodex.errors import expect_choice
+from ontodex.errors import LookupFailed, expect_choice
 from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.scoring.graph_features import Offsets, add_offsets
 from ontodex.scoring.name_similarity import NameSimilarity
@@ -231,6 +232,7 @@ def _log_of_sum(scores: NDArray[np.float32]) -> Floats:
 class LinkQuestions:
     """Questions about links; a part of :class:`~ontodex.engine.engine.Engine`."""
 
+    graph: KnowledgeGraph
     _links: Links
 
     def tails(self, head: str, relation: str, k: int = 10, known: str = "exclude") -> Hits:
@@ -251,25 +253,31 @@ class LinkQuestions:
             UnknownRelation: If the graph does not have a CURIE or IRI of a relation.
             SettingsError: If ``k`` is below 1, ``known`` is another value, or a text is empty.
         """
-        return self.tails_batch([(head, relation)], k, known)[0]
+        return single(self.tails_batch([(head, relation)], k, known))
 
     def tails_batch(
         self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "exclude"
     ) -> list[Hits]:
         """Answer a batch of (head, relation) questions; see :meth:`tails`."""
-        return self._links.ends("tails", expect_pairs(questions), k, known)
+        ask = self._links.ends
+        return self._each_pair(
+            "tails", ("head", "relation"), questions, lambda some: ask("tails", some, k, known)
+        )
 
     def heads(self, relation: str, tail: str, k: int = 10, known: str = "exclude") -> Hits:
         """Rank entities as heads of ``relation`` and ``tail``; see :meth:`tails`."""
-        return self.heads_batch([(relation, tail)], k, known)[0]
+        return single(self.heads_batch([(relation, tail)], k, known))
 
     def heads_batch(
         self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "exclude"
     ) -> list[Hits]:
         """Answer a batch of (relation, tail) questions; see :meth:`heads`."""
-        return self._links.ends(
-            "heads", [(tail, relation) for relation, tail in expect_pairs(questions)], k, known
-        )
+
+        def ask(some: list[tuple[str, str]]) -> list[Hits]:
+            turned = [(tail, relation) for relation, tail in some]
+            return self._links.ends("heads", turned, k, known)
+
+        return self._each_pair("heads", ("relation", "tail"), questions, ask)
 
     def relations(self, head: str, tail: str, k: int = 10, known: str = "include") -> Hits:
         """Rank the relations of the graph by the probability that they link ``head`` to ``tail``.
@@ -290,13 +298,30 @@ class LinkQuestions:
             UnknownEntity: If the graph does not have a CURIE or IRI of an entity.
             SettingsError: If ``k`` is below 1, ``known`` is another value, or a text is empty.
         """
-        return self.relations_batch([(head, tail)], k, known)[0]
+        return single(self.relations_batch([(head, tail)], k, known))
 
     def relations_batch(
         self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "include"
     ) -> list[Hits]:
         """Answer a batch of (head, tail) questions; see :meth:`relations`."""
-        return self._links.between(expect_pairs(questions), k, known)
+        ask = self._links.between
+        return self._each_pair(
+            "relations", ("head", "tail"), questions, lambda some: ask(some, k, known)
+        )
+
+    def _each_pair(
+        self,
+        question: str,
+        roles: tuple[str, str],
+        pairs: Sequence[tuple[str, str]],
+        ask: Callable[[list[tuple[str, str]]], list[Hits]],
+    ) -> list[Hits]:
+        """Answer a batch of questions of two texts each, with the error of one in its place."""
+
+        def failed(pair: tuple[str, str], error: LookupFailed) -> Hits:
+            return Hits.failed(question, dict(zip(roles, pair, strict=True)), error, self.graph)
+
+        return answer_each(ask, expect_pairs(pairs), failed)
 
     def missing(
         self, relation: str | None = None, k: int = 20, *, linked: bool = True, quiet: bool = False

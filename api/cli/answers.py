@@ -67,8 +67,10 @@ def answer(
         raise SettingsError(
             f"expected {len(parts)} text(s) to ask about after INDEX, or --queries FILE, found fewer"
         )
-    (hits,) = ask([parts])
-    show(hits, json=as_json, tsv=as_tsv, rdf=as_rdf)
+    (found,) = ask([parts])
+    if found.error is not None:
+        raise found.error
+    show(found, json=as_json, tsv=as_tsv, rdf=as_rdf)
 
 
 def expect_one_form(**forms: bool) -> None:
@@ -93,7 +95,8 @@ def _answer_file(file: BinaryIO, name: str, columns: int, ask: QueryFunction, as
     failed = False
     for lines in _batches(file):
         read = [_question(line, f"{name}:{number}", columns) for number, line in lines]
-        found = iter(_answers([one for one in read if isinstance(one, tuple)], ask))
+        questions = [one for one in read if isinstance(one, tuple)]
+        found = iter(ask(questions) if questions else ())
         for one in read:
             if one is None:
                 continue
@@ -101,8 +104,8 @@ def _answer_file(file: BinaryIO, name: str, columns: int, ask: QueryFunction, as
                 if isinstance(one, SettingsError):
                     raise one
                 answered = next(found)
-                if isinstance(answered, LookupFailed):
-                    raise answered
+                if answered.error is not None:
+                    raise answered.error
                 typer.echo(_rdf(answered) if as_rdf else answered.to_json(), nl=not as_rdf)
             except (LookupFailed, SettingsError) as error:  # free text makes no triples
                 failed = True
@@ -115,20 +118,6 @@ def _answer_file(file: BinaryIO, name: str, columns: int, ask: QueryFunction, as
 def _rdf(found: Answered) -> str:
     assert isinstance(found, ontodex.Hits)  # no command that places offers --rdf
     return found.to_rdf()
-
-
-def _answers(batch: list[Question], ask: QueryFunction) -> list[Answered | LookupFailed]:
-    if not batch:
-        return []
-    try:
-        return list(ask(batch))
-    except LookupFailed as error:
-        if len(batch) == 1:
-            return [error]
-        half = (
-            len(batch) // 2
-        )  # who is at fault is found in a few rounds, and the others are asked together
-    return _answers(batch[:half], ask) + _answers(batch[half:], ask)
 
 
 def _batches(file: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:

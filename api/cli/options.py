@@ -44,7 +44,8 @@ Also = Annotated[
 Batch = Annotated[
     Path | None,
     typer.Option(
-        help="A file of questions, one a line, parts separated by tabs; - for stdin. Answers are JSON lines."
+        help="A file of questions, one a line, parts separated by tabs; - for stdin. Answers are "
+        "JSON lines. A question that fails gets a line with the key error, and the exit status is 1."
     ),
 ]
 Text = Annotated[

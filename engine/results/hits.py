@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ontodex.engine.results.answer_table import AnswerTable
 from ontodex.engine.results.printable import printable
-from ontodex.errors import SettingsError
+from ontodex.errors import LookupFailed, SettingsError
 from ontodex.graph import GraphBuilder, KnowledgeGraph
 from ontodex.graph.writers.nquads import predictions_as_nquads
 
@@ -32,7 +32,8 @@ class Resolution:
 
     Attributes:
         text: Text of the question.
-        kind: ``"id"``, ``"label"``, ``"synonym"``, ``"alternative id"`` or ``"free text"``.
+        kind: ``"id"``, ``"label"``, ``"synonym"``, ``"alternative id"`` or ``"free text"``;
+            ``"unresolved"`` in a question that has an error.
         id: Identifier of the entity or relation; ``None`` for free text.
         label: Its label; the text itself for free text.
         hint: For free text, the known name with a similar spelling; for a name of several entities,
@@ -50,7 +51,12 @@ class Resolution:
     def __str__(self) -> str:
         if self.id is not None:
             return f"{self.label} ({self.id}, by {self.kind}{self.hint})"
-        return f"“{self.text}” (free text{self.hint})"
+        return f"“{self.text}” ({self.kind}{self.hint})"
+
+    @classmethod
+    def unresolved(cls, text: str) -> Resolution:
+        """Return the resolution of a part of a question that has an error."""
+        return cls(text, "unresolved", None, text)
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,8 @@ class Hits(AnswerTable[Hit]):
         resolutions: Resolution of each part of the question.
         method: Name of the score.
         took_ms: Duration in milliseconds; in a batch, the mean duration of a question.
+        error: In a batch, the error in place of an answer, if the question has an unknown entity
+            or relation; else ``None``.
     """
 
     hits: tuple[Hit, ...]
@@ -97,6 +105,22 @@ class Hits(AnswerTable[Hit]):
     method: str
     took_ms: float
     _graph: KnowledgeGraph
+    error: LookupFailed | None = None
+
+    @classmethod
+    def failed(
+        cls, question: str, parts: Mapping[str, str], error: LookupFailed, graph: KnowledgeGraph
+    ) -> Hits:
+        """Return an answer without hits that has an error.
+
+        Args:
+            question: Kind of question, such as ``"tails"``.
+            parts: Text of each part of the question.
+            error: The error.
+            graph: The graph that was asked.
+        """
+        resolutions = {role: Resolution.unresolved(text) for role, text in parts.items()}
+        return cls((), question, resolutions, "", 0.0, graph, error)
 
     @property
     def _parts(self) -> tuple[Hit, ...]:
@@ -119,6 +143,8 @@ class Hits(AnswerTable[Hit]):
         title = f"{self.question}: " + ", ".join(
             f"{role} = {resolution}" for role, resolution in self.resolutions.items()
         )
+        if self.error is not None:
+            return printable(f"{title}\n      error: {self.error}")
         lines = [title, f"by {self.method}, {self.took_ms:.1f} ms"]
         width = max((len(hit.id) for hit in self.hits), default=0)
         for rank, hit in enumerate(self.hits, 1):
@@ -132,7 +158,7 @@ class Hits(AnswerTable[Hit]):
         return printable("\n".join(lines if self.hits else [*lines, "      nothing found"]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ``query``, ``method``, ``hits`` and ``took_ms`` as plain data."""
+        """Return ``query``, ``method``, ``hits``, ``took_ms`` and any ``error`` as plain data."""
         return {
             "query": {
                 "question": self.question,
@@ -141,6 +167,7 @@ class Hits(AnswerTable[Hit]):
             "method": self.method,
             "hits": [hit.to_dict() for hit in self.hits],
             "took_ms": round(self.took_ms, 3),
+            **({} if self.error is None else {"error": str(self.error)}),
         }
 
     def _table(self) -> tuple[list[str], list[list[Any]]]:

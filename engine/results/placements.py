@@ -8,6 +8,7 @@ from typing import Any
 from ontodex.engine.results.answer_table import AnswerTable
 from ontodex.engine.results.hits import Hit, Resolution
 from ontodex.engine.results.printable import printable
+from ontodex.errors import LookupFailed
 
 __all__ = ["Placement", "Placements"]
 
@@ -52,12 +53,20 @@ class Placements(AnswerTable[Placement]):
         resolutions: Resolution of the text.
         method: Name of the score.
         took_ms: Duration in milliseconds; in a batch, the mean duration of a question.
+        error: In a batch, the error in place of an answer, if the text is an unknown id; else
+            ``None``.
     """
 
     placements: tuple[Placement, ...]
     resolutions: dict[str, Resolution]
     method: str
     took_ms: float
+    error: LookupFailed | None = None
+
+    @classmethod
+    def failed(cls, text: str, error: LookupFailed) -> Placements:
+        """Return an answer without positions that has an error."""
+        return cls((), {"text": Resolution.unresolved(text)}, "", 0.0, error)
 
     @property
     def _parts(self) -> tuple[Placement, ...]:
@@ -67,6 +76,8 @@ class Placements(AnswerTable[Placement]):
         title = "place: " + ", ".join(
             f"{role} = {resolution}" for role, resolution in self.resolutions.items()
         )
+        if self.error is not None:
+            return printable(f"{title}\n      error: {self.error}")
         lines = [title, f"by {self.method}, {self.took_ms:.1f} ms"]
         width = max(
             (len(hit.id) for one in self.placements for hit in (one.parent, *one.children)),
@@ -80,7 +91,7 @@ class Placements(AnswerTable[Placement]):
         return printable("\n".join(lines if self.placements else [*lines, "      nothing found"]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ``query``, ``method``, ``placements`` and ``took_ms`` as plain data."""
+        """Return ``query``, ``method``, ``placements``, ``took_ms`` and any ``error``, plain."""
         return {
             "query": {
                 "question": "place",
@@ -89,6 +100,7 @@ class Placements(AnswerTable[Placement]):
             "method": self.method,
             "placements": [one.to_dict() for one in self.placements],
             "took_ms": round(self.took_ms, 3),
+            **({} if self.error is None else {"error": str(self.error)}),
         }
 
     def _table(self) -> tuple[list[str], list[list[Any]]]:

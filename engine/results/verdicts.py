@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ontodex.engine.results.hits import Resolution
 from ontodex.engine.results.printable import json_text, printable
+from ontodex.errors import LookupFailed
 
 __all__ = ["Direction", "Verdict"]
 
@@ -22,6 +24,8 @@ class Verdict:
         probability: Probability of entailment, calibrated on the validation pairs of the encoder.
         entailed: Whether the similarity is above the encoder's threshold.
         known: Whether the graph asserts that the premise is a kind of the hypothesis.
+        error: In a batch, the error in place of an answer, if a text is an unknown id; else
+            ``None``. Similarity and probability are not a number then.
     """
 
     premise: Resolution
@@ -30,8 +34,17 @@ class Verdict:
     probability: float
     entailed: bool
     known: bool
+    error: LookupFailed | None = None
+
+    @classmethod
+    def failed(cls, pair: tuple[str, str], error: LookupFailed) -> Verdict:
+        """Return an answer to a (premise, hypothesis) pair that has an error."""
+        premise, hypothesis = map(Resolution.unresolved, pair)
+        return cls(premise, hypothesis, math.nan, math.nan, False, False, error)
 
     def __str__(self) -> str:
+        if self.error is not None:
+            return printable(f"{self.premise} and {self.hypothesis}: error: {self.error}")
         verb = "entails" if self.entailed else "does not entail"
         return printable(
             f"{self.premise} {verb} {self.hypothesis}: p={self.probability:.2f}, "
@@ -39,8 +52,11 @@ class Verdict:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the attributes as plain data."""
-        return asdict(self)
+        """Return the attributes as plain data; of an answer that has an error, texts and error."""
+        if self.error is None:
+            return {name: value for name, value in asdict(self).items() if name != "error"}
+        texts = {name: asdict(getattr(self, name)) for name in ("premise", "hypothesis")}
+        return {**texts, "error": str(self.error)}
 
     def to_json(self) -> str:
         """Return one line of JSON."""
@@ -59,17 +75,36 @@ class Direction:
     forward: Verdict
     backward: Verdict
 
+    @classmethod
+    def failed(cls, pair: tuple[str, str], error: LookupFailed) -> Direction:
+        """Return an answer to a pair of texts that has an error."""
+        return cls(Verdict.failed(pair, error), Verdict.failed(pair[::-1], error))
+
+    @property
+    def error(self) -> LookupFailed | None:
+        """In a batch, the error in place of an answer, if a text is an unknown id."""
+        return self.forward.error
+
     @property
     def direction(self) -> str:
-        """``"forward"`` or ``"backward"`` by the larger similarity; ``"equal"`` for equal ones."""
+        """``"forward"`` or ``"backward"`` by the larger similarity; ``"equal"`` for equal ones.
+
+        It is ``"unresolved"`` for an answer that has an error.
+        """
+        if self.error is not None:
+            return "unresolved"
         difference = self.forward.similarity - self.backward.similarity
         return "equal" if not difference else "forward" if difference > 0 else "backward"
 
     def __str__(self) -> str:
+        if self.error is not None:
+            return str(self.forward)
         return f"{self.direction}\n  {self.forward}\n  {self.backward}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the attributes as plain data."""
+        """Return the attributes as plain data; of an answer that has an error, texts and error."""
+        if self.error is not None:
+            return self.forward.to_dict()
         return {
             "direction": self.direction,
             "forward": self.forward.to_dict(),

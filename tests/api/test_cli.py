@@ -7,8 +7,7 @@ import os
 import numpy as np
 import pytest
 
-from ontodex.cli.answers import _answers, _batches
-from ontodex.errors import UnknownEntity
+from ontodex.cli.answers import _batches
 from ontodex.graph import write_tsv
 from ontodex.readers import read
 
@@ -139,23 +138,6 @@ def test_a_question_without_an_answer_does_not_cost_the_others(shell, small_inde
     assert (status, err) == (1, "")
     assert "ex:dog" in lines[0]["error"]
     assert lines[1]["query"]["head"]["id"] == "ex:dog"
-
-
-def test_the_others_are_still_asked_together():
-    asked = []
-
-    def ask(questions):
-        asked.append(len(questions))
-        if ("wrong",) in questions:
-            raise UnknownEntity("wrong")
-        return list(questions)
-
-    batch = [(str(number),) for number in range(512)]
-    batch[300] = ("wrong",)
-    found = _answers(batch, ask)
-    assert [one for one in found if not isinstance(one, UnknownEntity)] == batch[:300] + batch[301:]
-    assert isinstance(found[300], UnknownEntity)
-    assert len(asked) == 1 + 2 * 9
 
 
 def test_questions_that_are_not_utf8_are_named_and_the_others_answered(
