@@ -1,4 +1,4 @@
-"""Links of a hierarchy through equivalent entities."""
+"""Hierarchies through equivalent entities."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ Links = NDArray[np.int32]
 """Pairs of entities, of shape (links, 2)."""
 
 MOST_TIMES, FREE = 20, 100_000
-"""How many links may follow from each, and from any hierarchy."""
+"""Maximal number of links in all: a multiple of the given ones, and a constant."""
 
 
 def through_equivalents(links: Links, equivalent: Links, size: int) -> Links:
-    """Return links from child to parent, and those that follow from equivalence.
+    """Return the links of a hierarchy with those that follow from equivalence.
 
-    Of each link, whatever is equivalent to the child has as parents whatever is equivalent to the parent. Equivalents are
-    not linked to one another. Where what follows would close a cycle (one equivalent is above something that another is
-    below), or would be more than 20 links for each and 100,000, equivalents stay apart.
+    Equivalent entities share their parents and children: for each link, every equivalent of the
+    child is linked to every equivalent of the parent. Equivalents are not linked to each other.
+    Entities whose equivalence would close a cycle are not merged, and none are if more than 20
+    links for each given link, and 100,000, would follow.
 
     Args:
         links: Child and parent of each link, ``int32`` of shape (links, 2).
-        equivalent: Pairs of equivalent entities, of the same type.
+        equivalent: Pairs of equivalent entities, ``int32`` of shape (pairs, 2).
         size: Number of entities.
 
     Returns:
-        Links of shape (n, 2), those that are given first.
+        Links, ``int32`` of shape (n, 2), starting with the given ones.
 
     >>> car, automobile, vehicle, convertible = range(4)
     >>> links = np.array([[automobile, vehicle], [convertible, car]], dtype=np.int32)

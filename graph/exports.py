@@ -1,4 +1,4 @@
-"""The graph as statements of RDF, as an rdflib graph and as a networkx graph."""
+"""A graph as RDF statements, as an rdflib graph and as a networkx graph."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ class Statement(NamedTuple):
 def entity_iri(name: str, prefixes: Mapping[str, str]) -> str:
     """Return the IRI of an entity.
 
-    An id that is neither an IRI nor a CURIE with a known prefix is percent-encoded under ``urn:ontodex:``.
+    An id that is neither an IRI nor a CURIE with a known prefix is percent-encoded under
+    ``urn:ontodex:``.
 
     >>> entity_iri("HP:0001166", {}), entity_iri("big dog", {})
     ('http://purl.obolibrary.org/obo/HP_0001166', 'urn:ontodex:big%20dog')
@@ -80,14 +81,14 @@ def entity_iri(name: str, prefixes: Mapping[str, str]) -> str:
 def relation_iri(name: str, prefixes: Mapping[str, str]) -> str:
     """Return the IRI of a relation: as :func:`entity_iri`, but under ``urn:ontodex:relation/``.
 
-    So it is not the IRI of an entity of the same id, unless the id is an IRI.
+    An entity and a relation of the same id have different IRIs, unless the id is an IRI or CURIE.
     """
     iri = entity_iri(name, prefixes)
     return f"{rdf.RELATIONS}{quote(name, safe='')}" if iri.startswith(rdf.OURS) else iri
 
 
 def _is_iri(name: str) -> bool:
-    """Tell whether a name is an IRI with an authority."""
+    """Return whether a name is an IRI with an authority."""
     try:
         return bool(IRI.match(name)) and bool(ox.NamedNode(name))
     except ValueError:
@@ -95,7 +96,7 @@ def _is_iri(name: str) -> bool:
 
 
 def statements(graph: Columns) -> Iterator[Statement]:
-    """Yield what a graph says: labels of relations, names and definitions of entities, and known triples."""
+    """Yield labels of relations, names and definitions of entities, and known triples."""
     entities = [entity_iri(name, graph.prefixes) for name in graph.ids]
     relations = [relation_iri(name, graph.prefixes) for name in graph.relation_ids]
     for relation, label in zip(relations, graph.relation_labels, strict=True):

@@ -1,4 +1,4 @@
-"""The knowledge graph: immutable, in columns."""
+"""The knowledge graph: immutable columns of texts and integers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["KnowledgeGraph", "both_directions", "no_triples"]
 
 NAMED = 5
-"""Links left out of a hierarchy that a warning names."""
+"""Number of removed links of a hierarchy in a warning."""
 
 
 def no_triples() -> NDArray[np.int32]:
@@ -39,7 +39,10 @@ def no_triples() -> NDArray[np.int32]:
 
 
 def both_directions(triples: NDArray[np.integer], n_relations: int) -> NDArray[np.int64]:
-    """Return the triples and their inverses (tail, relation + n_relations, head), of shape (2n, 3)."""
+    """Return triples and their inverses, ``int64`` of shape (2n, 3).
+
+    The inverse of (head, relation, tail) is (tail, relation + n_relations, head).
+    """
     backward = np.stack([triples[:, 2], triples[:, 1] + n_relations, triples[:, 0]], axis=1)
     return np.concatenate([triples, backward]).astype(np.int64)
 
@@ -48,28 +51,29 @@ def both_directions(triples: NDArray[np.integer], n_relations: int) -> NDArray[n
 class KnowledgeGraph:
     """Entities, relations and triples, as columns of text and of integers.
 
-    An entity is the number of its row; ``ids[row]`` is its CURIE or IRI. Triples are unique and sorted by
-    (head, relation, tail); the other orders are views made on first use. Made by :func:`ontodex.read` or by a
-    :class:`~ontodex.graph.GraphBuilder`.
+    An entity is given by its row; ``ids[row]`` is its CURIE or IRI. Triples are unique and sorted
+    by (head, relation, tail); other orders are computed on first use. A graph is made by
+    :func:`ontodex.read` or by a :class:`~ontodex.graph.GraphBuilder`.
 
     Attributes:
         ids: CURIE, IRI or name of each entity, unique.
         labels: Label of each entity; the id where the source has none.
         synonyms: Other names of each entity.
         definitions: Definition of each entity, or an empty string.
-        alternative_ids: Other ids of each entity, that it had once, has taken over, or has elsewhere; none of them is an id
-            here.
+        alternative_ids: Other ids of each entity: former ids, ids of entities it replaces, and its
+            ids in other vocabularies; none of them is in ``ids``.
         relation_ids: Identifier of each relation, unique.
-        relation_labels: What each relation reads like, as "has phenotype".
+        relation_labels: Label of each relation, such as "has phenotype".
         heads: Head of each known triple, ``int32`` of shape (triples,).
         relations: Relation of each known triple, likewise.
         tails: Tail of each known triple, likewise.
         valid: Triples held out for validation, ``int32`` of shape (n, 3): head, relation, tail.
         test: Triples held out for testing, likewise.
         prefixes: IRI namespace of each CURIE prefix.
-        upward: Ids of the relations that lead from child to parent, where that is said; else their names tell.
-        source: Where the graph was read from.
-        skipped: How many faulty parts of the source were left out.
+        upward: Ids of the relations from child to parent, if they are given; else they are known by
+            their names.
+        source: Name of the source.
+        skipped: Number of faulty parts of the source that were left out.
     """
 
     ids: TextColumn
@@ -116,20 +120,20 @@ class KnowledgeGraph:
             else ""
         )
         return (
-            f"KnowledgeGraph({self.source!r}: {self.n_entities:,} entities, {self.n_relations:,} relations, "
-            f"{self.n_triples:,} triples{held_out})"
+            f"KnowledgeGraph({self.source!r}: {self.n_entities:,} entities, "
+            f"{self.n_relations:,} relations, {self.n_triples:,} triples{held_out})"
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy, or another process, needs: views are made anew there."""
+        """Return the fields, without computed views, for copies and other processes."""
         return {column.name: getattr(self, column.name) for column in fields(self)} | {
             "prefixes": dict(self.prefixes)
         }
 
-    # Views of the triples -----------------------------------------------------------------------------------------
+    # Views of the triples ------------------------------------------------------------------------
 
     def with_stored(self, names: NameIndex, by_tail: NDArray[np.int64]) -> KnowledgeGraph:
-        """Return the graph with what is costly to derive and was stored: :attr:`names` and :attr:`by_tail`."""
+        """Return the graph with :attr:`names` and :attr:`by_tail` set to stored values."""
         graph = replace(self)
         vars(graph).update(names=names, by_tail=by_tail)  # the places of cached properties
         return graph
@@ -145,12 +149,12 @@ class KnowledgeGraph:
         return ordered
 
     def outgoing(self, entity: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return (relations, tails) of the triples that ``entity`` is the head of."""
+        """Return relations and tails of the triples with the head ``entity``, each of shape (n,)."""
         span = slice(*np.searchsorted(self.heads, np.array([entity, entity + 1], dtype=np.int32)))
         return self.relations[span], self.tails[span]
 
     def incoming(self, entity: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return (relations, heads) of the triples that ``entity`` is the tail of."""
+        """Return relations and heads of the triples with the tail ``entity``, each of shape (n,)."""
         ends = np.searchsorted(self._sorted_tails, np.array([entity, entity + 1], dtype=np.int32))
         span = self.by_tail[slice(*ends)]
         return self.relations[span], self.heads[span]
@@ -175,16 +179,16 @@ class KnowledgeGraph:
 
     @cached_property
     def reflexive(self) -> frozenset[int]:
-        """Relations that link at least one entity to itself; of the others nothing is its own tail."""
+        """Relations with at least one triple from an entity to itself."""
         return frozenset(np.unique(self.relations[self.heads == self.tails]).tolist())
 
     def neighbours(self, entity: int) -> NDArray[np.int32]:
-        """Return the entities linked to ``entity`` in either direction, ascending, without itself."""
+        """Return the other entities that share a triple with ``entity``, ascending."""
         linked = np.union1d(self.outgoing(entity)[1], self.incoming(entity)[1])
         others: NDArray[np.int32] = linked[linked != entity].astype(np.int32)
         return others
 
-    # Names --------------------------------------------------------------------------------------------------------
+    # Names ---------------------------------------------------------------------------------------
 
     @cached_property
     def names(self) -> NameIndex:
@@ -205,10 +209,13 @@ class KnowledgeGraph:
         return NameIndex.of(every_name())
 
     def find(self, name: str) -> tuple[int, NameKind] | None:
-        """Return (row, kind of name) of the entity with this CURIE, IRI, label, synonym or alternative id, or ``None``.
+        """Return the entity with a CURIE, IRI, label, synonym or alternative id.
 
-        Several bearers of one name: an id goes before a label, a label before a synonym, an alternative id last; of one
-        kind the exact spelling before one in other case, then the one in more triples, then the lower row.
+        Of several entities, the order is: the kind of the name (id, label, synonym, alternative
+        id), exact spelling before another case, number of triples, and row.
+
+        Returns:
+            Row and kind of the name; ``None`` if no entity has it.
         """
         found = self.find_all(name)
         if found is None:
@@ -217,11 +224,14 @@ class KnowledgeGraph:
         return self.by_links(rows)[0], kind
 
     def find_all(self, name: str) -> tuple[list[int], NameKind] | None:
-        """Return the rows of all entities that this name fits as well as any, and the kind; see :meth:`find`."""
+        """Return the rows of all entities that match a name equally well, and its kind.
+
+        See :meth:`find`; the number of triples does not count here.
+        """
         return self._strongest(self.names, name, self._names_of)
 
     def by_links(self, rows: Sequence[int]) -> list[int]:
-        """Return entities in the order of how many triples they are in, most first, then by row."""
+        """Return entities ordered by number of triples, descending, then by row."""
         return (
             list(rows) if len(rows) < 2 else sorted(rows, key=lambda row: (-self._degree(row), row))
         )
@@ -229,9 +239,9 @@ class KnowledgeGraph:
     def _strongest(
         self, index: NameIndex, name: str, names_of: Callable[[int, NameKind], Sequence[str]]
     ) -> tuple[list[int], NameKind] | None:
-        """Look up a name as it is, as a CURIE, and in the other forms of the id that it is, if it is one.
+        """Look up a name as it is, as a CURIE, and in the other forms of an identifier.
 
-        An id that is there to the letter is not looked up in other forms.
+        Other forms are not looked up if the name is exactly an id.
         """
         spelt = tuple(dict.fromkeys((name, contract(name, self.prefixes))))
         found = index.strongest(spelt, names_of)
@@ -253,7 +263,7 @@ class KnowledgeGraph:
 
     @cached_property
     def _relation_names(self) -> dict[NameKind, list[str]]:
-        """Names of the relations by kind; local names stand in the place of synonyms."""
+        """Names of the relations by kind; local names are in the place of synonyms."""
         ids = list(self.relation_ids)
         return {
             NameKind.ID: ids,
@@ -270,9 +280,13 @@ class KnowledgeGraph:
         )
 
     def find_relation(self, name: str) -> tuple[int, NameKind] | None:
-        """Return (number, kind of name) of the relation with this CURIE, IRI, label or local name, or ``None``.
+        """Return the relation with a CURIE, IRI, label or local name.
 
-        A local name is an id of a kind, but goes after a label; the rest is as for :meth:`find`, the lowest number first.
+        A local name counts as an id, but after labels. Otherwise the order is that of :meth:`find`,
+        with the lowest number first.
+
+        Returns:
+            Number and kind of the name; ``None`` if no relation has it.
         """
         found = self._strongest(
             self._relation_index, name, lambda number, kind: (self._relation_names[kind][number],)
@@ -282,11 +296,11 @@ class KnowledgeGraph:
         numbers, kind = found
         return numbers[0], NameKind.LABEL if kind is NameKind.LABEL else NameKind.ID
 
-    # Hierarchy ----------------------------------------------------------------------------------------------------
+    # Hierarchy -----------------------------------------------------------------------------------
 
     @cached_property
     def hierarchy_relations(self) -> tuple[int, ...]:
-        """Relations that lead from a child to its parent: :attr:`upward`, or those named so (is a, hypernym, …)."""
+        """Relations from child to parent: :attr:`upward`, or those with usual names (is a, …)."""
         if self.upward:
             return tuple(
                 number
@@ -302,7 +316,7 @@ class KnowledgeGraph:
         return tuple(found)
 
     def with_hierarchy(self, *relations: str) -> KnowledgeGraph:
-        """Return the graph with some relations for those that lead from child to parent, whatever their names.
+        """Return the graph with given relations as those from child to parent.
 
         Args:
             relations: Id or label of each.
@@ -335,22 +349,23 @@ class KnowledgeGraph:
 
         Args:
             relation: The relation from child to parent; by default :attr:`hierarchy_relations`.
-            on_cycle: ``"raise"``, or ``"warn"`` to leave out the links that close a circle, with one
-                :class:`~ontodex.graph.ReadWarning` that counts them and names the first; ``"ignore"`` leaves them out and
-                says nothing.
+            on_cycle: ``"raise"``; ``"warn"`` removes the links that close a cycle, with a
+                :class:`~ontodex.graph.ReadWarning` that counts them and lists the first;
+                ``"ignore"`` removes them without a warning.
 
         Raises:
-            GraphError: If no relation is named like one, and none is given.
-            UnknownRelation: If the graph does not have the one that is given.
-            CycleError: If the links run in a circle and ``on_cycle`` is ``"raise"``.
+            GraphError: If no relation has a usual name, and none is given.
+            UnknownRelation: If the graph does not have the given relation.
+            CycleError: If the links have a cycle and ``on_cycle`` is ``"raise"``.
         """
         if relation is None:
             chosen = self.hierarchy_relations
             if not chosen:
                 raise GraphError(
                     f"{self.source}: expected a relation such as is_a or rdfs:subClassOf, found "
-                    f"{', '.join(self.relation_labels[:8]) or 'no relations'}; name the one that leads to the parent "
-                    "(relation=, in ontodex.build hierarchy_relation=, in the shell --relation and --hierarchy-relation)"
+                    f"{', '.join(self.relation_labels[:8]) or 'no relations'}; name the one that "
+                    "leads to the parent (relation=, in ontodex.build hierarchy_relation=, in the "
+                    "shell --relation and --hierarchy-relation)"
                 )
         else:
             chosen = (self.expect_relation(relation),)
@@ -373,19 +388,20 @@ class KnowledgeGraph:
             ]
             more = len(hierarchy.dropped) - len(named)
             warn_reader(
-                f"{self.source}: expected a hierarchy without cycles, left out {len(hierarchy.dropped)} link(s) that "
-                f"close one: {', '.join(named)}{f' and {more} more' if more else ''}; mend the source"
+                f"{self.source}: expected a hierarchy without cycles, left out "
+                f"{len(hierarchy.dropped)} link(s) that close one: {', '.join(named)}"
+                f"{f' and {more} more' if more else ''}; mend the source"
             )
         return hierarchy
 
-    # Other libraries ----------------------------------------------------------------------------------------------
+    # Other libraries -----------------------------------------------------------------------------
 
     def to_networkx(self) -> networkx.MultiDiGraph[Any]:
         """Return the known triples as edges from head to tail, with the id of the relation as key.
 
-        Nodes are ids of entities with the attributes ``label``, ``definition``, ``synonyms`` and ``alternative_ids``
-        (lists). The graph has the attributes ``relations`` (label of each relation) and ``prefixes``. Held-out triples are
-        left out.
+        Nodes are ids of entities with the attributes ``label``, ``definition``, ``synonyms`` and
+        ``alternative_ids`` (lists). The graph has the attributes ``relations`` (label of each
+        relation) and ``prefixes``. Held-out triples are not exported.
 
         Example:
             >>> from ontodex.graph import GraphBuilder
@@ -399,10 +415,11 @@ class KnowledgeGraph:
     def to_rdflib(self) -> rdflib.Graph:
         """Return the known triples, names and definitions as statements of an rdflib graph.
 
-        Labels are values of ``rdfs:label``, synonyms of ``skos:altLabel``, definitions of ``skos:definition``, and
-        alternative ids of ``oboInOwl:hasAlternativeId``. CURIEs become IRIs by the prefixes of the graph, which are bound.
-        An id that is neither an IRI nor a CURIE with a known prefix is percent-encoded under ``urn:ontodex:``. Held-out
-        triples are left out. :func:`ontodex.read` makes the same graph of it again.
+        Labels are values of ``rdfs:label``, synonyms of ``skos:altLabel``, definitions of
+        ``skos:definition`` and alternative ids of ``oboInOwl:hasAlternativeId``. CURIEs are
+        expanded by the prefixes of the graph, which are bound. An id that is neither an IRI nor a
+        CURIE with a known prefix is percent-encoded under ``urn:ontodex:``. Held-out triples are
+        not exported. :func:`ontodex.read` reads the result as the same graph.
 
         Example:
             >>> from ontodex.graph import GraphBuilder
@@ -415,11 +432,11 @@ class KnowledgeGraph:
         """
         return as_rdflib(self)
 
-    # Identity -----------------------------------------------------------------------------------------------------
+    # Identity ------------------------------------------------------------------------------------
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of everything the graph says (hex, 128 bits)."""
+        """Hash of texts and triples, 128 bits in hexadecimal."""
         digest = hashlib.blake2b(digest_size=16)
         for column in (
             *(self.ids, self.labels, self.definitions, self.synonyms.strings),

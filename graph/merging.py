@@ -1,4 +1,4 @@
-"""Joining graphs."""
+"""Merging graphs: entities and relations of two graphs become one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.hierarchy_names import BROADER, SUBCLASS, spelt
 from ontodex.graph.identifiers import Reference, reference
 from ontodex.graph.knowledge_graph import KnowledgeGraph
-from ontodex.graph.names import borne_by_one, normalise
+from ontodex.graph.names import normalise, unique_ids_by_name
 from ontodex.graph.notices import warn_reader
 from ontodex.graph.prefixes import contract, expand, local_name
 from ontodex.graph.subgraph import with_entities, with_triples
@@ -26,18 +26,23 @@ __all__ = ["aligned", "merge", "union"]
 Rows = NDArray[np.int32]
 
 OBSOLETE = "obsolete "
-"""How labels of terms begin that are no more, in OBO's ontologies."""
+"""Start of the labels of obsolete terms in OBO ontologies."""
 
 
 def merge(
     graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = False
 ) -> KnowledgeGraph:
-    """Return all that either graph says, of entities that meet by id, by an alternative id, or by a name.
+    """Return the union of two graphs, with entities matched by id, alternative id or name.
 
-    Of one entity the label of ``graph`` stays, and so does its definition, unless ``other`` ``corrects`` it; synonyms and
-    alternative ids are joined, and another label is a synonym. ``other`` is read as :func:`aligned` says; what ``graph``
-    only links to becomes, likewise, the entity of ``other`` that it means, and so do relations. What one names that has the
-    id of a relation of the other, and is linked to nothing, names that relation. For the rest see :func:`union`.
+    ``other`` is aligned with ``graph`` (:func:`aligned`). Then entities of ``graph`` that are only
+    in links, and relations without a label, are matched with those of ``other`` in the same way.
+    An entity that has the id of a relation of the other graph, and no links, gives its label to
+    that relation. Labels, definitions and synonyms are joined as by :func:`union`.
+
+    Args:
+        graph: The graph whose ids and labels take precedence.
+        other: The graph that is added.
+        corrects: Whether definitions of ``other`` take precedence.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
@@ -50,9 +55,9 @@ def merge(
     graph, other = _with_labels_of(graph, other)
     other, graph = _with_labels_of(other, graph)
     named = _named_relations(graph, other)
-    bearers = Counter(named.values())
+    counts = Counter(named.values())
     graph = _with_relations(
-        graph, {name: meant for name, meant in named.items() if bearers[meant] == 1}
+        graph, {name: meant for name, meant in named.items() if counts[meant] == 1}
     )
     meant = _meant(graph, set(_only_linked(graph)), other)
     return union(_renamed(graph, meant, other), other, corrects=corrects)
@@ -61,11 +66,17 @@ def merge(
 def union(
     graph: KnowledgeGraph, other: KnowledgeGraph, *, corrects: bool = False
 ) -> KnowledgeGraph:
-    """Return all that either graph says, of entities and relations that meet by id alone.
+    """Return the union of two graphs, with entities and relations matched by id alone.
 
-    Those of ``graph`` keep their rows, new ones come after. Of one that both have, the label of ``graph`` stays (but for
-    one made of the id), and so does its definition, unless ``other`` ``corrects`` it; synonyms and alternative ids are
-    joined, and another label is a synonym. A triple that either graph holds out is held out, so that nothing leaks.
+    Entities and relations of ``graph`` keep their rows; new ones follow. An entity of both graphs
+    has the label and definition of ``graph``, unless the label is derived from the id, or ``other``
+    ``corrects`` definitions. Its synonyms and alternative ids are those of both graphs, and a
+    second label is a synonym. A triple that either graph holds out is held out.
+
+    Args:
+        graph: The graph whose labels take precedence.
+        other: The graph that is added.
+        corrects: Whether definitions of ``other`` take precedence.
     """
     ids, rows = _joined(graph.ids, other.ids)
     relation_ids, numbers = _joined(graph.relation_ids, other.relation_ids)
@@ -127,21 +138,23 @@ def union(
 
 
 def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
-    """Return ``part`` with its ids written as in ``graph``: a CURIE meets its IRI, whatever prefixes each has.
+    """Return a graph with its ids written as in another graph.
 
-    A CURIE whose prefix ``part`` does not declare is read with the prefixes of ``graph``. An id that an entity of ``graph``
-    had formerly becomes its present one, whose own label and definition count; a name that ``part`` only links to becomes
-    the id of the entity of this label, or else this synonym, if there is one alone. So ids may be there twice. Links between
-    what has become one are left out. A relation that has no id but a name becomes the one of this label; one named ``is_a``,
-    ``subclass of`` and the like becomes the relation of the hierarchy of ``graph``, of several one that is named so or the
-    one of most triples; ``broader`` and its like do, if that is one of these. The prefixes of the result are those that
-    ``graph`` lacks.
+    A CURIE is matched with its IRI, whatever the prefixes of each graph, and an alternative id or
+    another form of an id with the entity of ``graph`` (its label and definition apply then). A name
+    that ``part`` has in links only becomes the entity with this label, or else with this synonym,
+    if there is exactly one. Ids may be in the result twice. Links between two ids that become one
+    are removed. A relation without an id of its own becomes the relation with its label. A relation
+    named ``is_a``, ``subclass of`` and the like becomes the hierarchy relation of ``graph``: of
+    several, one with such a name, or the one with most triples; ``broader`` and the like become one
+    of that kind. The result has the prefixes that ``graph`` lacks.
 
     Example:
         >>> from ontodex.graph import GraphBuilder
         >>> builder, more = GraphBuilder("pets"), GraphBuilder("more")
         >>> builder.prefixes["ex"] = "http://example.org/"
-        >>> builder.triple("ex:dog", "is_a", "ex:animal"); more.triple("http://example.org/cat", "is_a", "ex:animal")
+        >>> builder.triple("ex:dog", "is_a", "ex:animal")
+        >>> more.triple("http://example.org/cat", "is_a", "ex:animal")
         >>> list(aligned(more.build(), builder.build()).ids)
         ['ex:cat', 'ex:animal']
     """
@@ -193,7 +206,11 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
 def _with_labels_of(
     graph: KnowledgeGraph, other: KnowledgeGraph
 ) -> tuple[KnowledgeGraph, KnowledgeGraph]:
-    """Return a graph with the labels that another has for its relations, as if they were entities, and that one without."""
+    """Move labels of relations that the other graph has as unlinked entities to the relations.
+
+    Returns:
+        The graph with these labels, and the other graph without these entities.
+    """
     bare = zip(graph.relation_ids, graph.relation_labels, strict=True)
     unnamed = {name for name, label in bare if label == readable(name)}.intersection(
         other.ids
@@ -221,7 +238,7 @@ def _with_labels_of(
 def _relabelled(
     labels: Sequence[str], before: Sequence[str], after: Sequence[str], made: Callable[[str], str]
 ) -> TextColumn:
-    """Return labels, anew where one was made of an id that has become another."""
+    """Return labels; those that were derived from an id are derived from the new id."""
     rows = zip(labels, before, after, strict=True)
     return TextColumn.of(made(new) if label == made(old) else label for label, old, new in rows)
 
@@ -231,12 +248,18 @@ def _by_iri(names: Sequence[str], graph: KnowledgeGraph) -> dict[str, str]:
 
 
 def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dict[str, str]:
-    """Return which entity of a graph an id of a part means, if not itself.
+    """Return the entity of ``graph`` for each id of ``part`` that stands for another id.
 
-    That is the entity that has the id as an alternative one, or in another form
-    (:func:`~ontodex.graph.identifiers.reference`). For a name that a part only links to (it is ``linked``), it is the one
-    entity of both graphs that has this label; if several have it, a :class:`ReadWarning` says so. The name in an id counts
-    as a label where there is no other. If nothing has the label, it is the one entity that has exactly this synonym.
+    An id stands for the entity that has it as an alternative id or in another form
+    (:func:`~ontodex.graph.identifiers.reference`). A name in links alone stands for the only entity
+    of both graphs with that label, where an id without a label counts by the name in it; if several
+    have the label, a :class:`ReadWarning` is given. If none has it, the name stands for the only
+    entity with exactly that synonym.
+
+    Args:
+        part: The graph with the ids.
+        linked: Ids of ``part`` that are in links only.
+        graph: The graph with the entities.
     """
     alternatives = zip(
         graph.alternative_ids.strings, graph.alternative_ids.owners.tolist(), strict=True
@@ -254,7 +277,7 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
     for name in linked.difference(graph.ids, meant):
         if _is_word(name) and reference(name) is None:
             named.setdefault(normalise(name), []).append(name)
-    bearers: dict[str, set[str]] = {}
+    labelled: dict[str, set[str]] = {}
     alike = [
         row for one in (part, graph) if named for row in _rows(one) if normalise(row[1]) in named
     ]
@@ -268,24 +291,30 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
     }
     for identifier, label in alike:
         if label != own_name(identifier) or not (_is_word(identifier) or identifier in called):
-            bearers.setdefault(normalise(label), set()).add(identifier)
-    for key, of_key in bearers.items():
+            labelled.setdefault(normalise(label), set()).add(identifier)
+    for key, of_key in labelled.items():
         if len(of_key) == 1 and there.issuperset(of_key):
             meant.update(dict.fromkeys(named[key], *of_key))
-    shared = {named[key][0]: sorted(of_key) for key, of_key in bearers.items() if len(of_key) > 1}
+    shared = {named[key][0]: sorted(of_key) for key, of_key in labelled.items() if len(of_key) > 1}
     for name, of_name in islice(shared.items(), 1):
         more = f", and {len(shared) - 1} more such names" if len(shared) > 1 else ""
         warn_reader(
-            f"{part.source}: {name!r} is the label of {' and '.join(of_name[:3])}{more}; links of it are not theirs but of "
-            "another entity, which has this name as its id; give the id of the one that is meant"
+            f"{part.source}: {name!r} is the label of {' and '.join(of_name[:3])}{more}; links of "
+            "it are not theirs but of another entity, which has this name as its id; give the id "
+            "of the one that is meant"
         )
     return meant | _of_synonyms(
-        {name for key in named.keys() - bearers.keys() for name in named[key]}, graph
+        {name for key in named.keys() - labelled.keys() for name in named[key]}, graph
     )
 
 
 def _by_reference(names: Iterable[str], prefixes: Mapping[str, str]) -> dict[Reference, list[str]]:
-    """Return the ids, with the prefixes of their source, that refer to each thing of a known vocabulary."""
+    """Group ids by what they refer to in a known vocabulary.
+
+    Args:
+        names: The ids.
+        prefixes: Namespaces of the prefixes of their source.
+    """
     found: dict[Reference, list[str]] = {}
     for name in names:
         if one := reference(name, prefixes):
@@ -294,9 +323,11 @@ def _by_reference(names: Iterable[str], prefixes: Mapping[str, str]) -> dict[Ref
 
 
 def _of_synonyms(names: Collection[str], graph: KnowledgeGraph) -> dict[str, str]:
-    """Return those of some names that one entity of a graph alone has as a synonym, to the letter, and its id."""
+    """Return the id of the entity for each name that is exactly a synonym of one entity only."""
     rows = zip(graph.synonyms.strings, graph.synonyms.owners.tolist(), strict=True) if names else ()
-    return borne_by_one((synonym, graph.ids[row]) for synonym, row in rows if synonym in names)
+    return unique_ids_by_name(
+        (synonym, graph.ids[row]) for synonym, row in rows if synonym in names
+    )
 
 
 def _rows(graph: KnowledgeGraph) -> Iterator[tuple[str, str]]:
@@ -305,16 +336,22 @@ def _rows(graph: KnowledgeGraph) -> Iterator[tuple[str, str]]:
 
 
 def _is_word(name: str) -> bool:
-    """Tell whether an id is a name in words, no IRI, CURIE or number."""
+    """Return whether an id is a name in words: no IRI, CURIE or number."""
     return local_name(name) == name and any(map(str.isalpha, name))
 
 
 def _renamed(
     graph: KnowledgeGraph, meant: Mapping[str, str], other: KnowledgeGraph
 ) -> KnowledgeGraph:
-    """Return a graph some of whose ids have become those of another graph, which says what they are, if it says anything.
+    """Return a graph with some ids replaced by ids of another graph.
 
-    Their own labels are synonyms then, but for those of obsolete terms. Links of a pair that has become one are left out.
+    If either graph describes the new id, the label of the replaced id becomes a synonym, except for
+    labels of obsolete terms. Links between two ids that become one are removed.
+
+    Args:
+        graph: The graph.
+        meant: New id of each id that is replaced.
+        other: The graph with the new ids.
     """
     renamed = (
         [row for row, name in enumerate(graph.ids) if meant.get(name, name) != name]
@@ -327,14 +364,14 @@ def _renamed(
     synonyms = list(graph.synonyms)
     targets = {meant[ids[row]] for row in renamed}
     both = (graph, other)
-    told = {
+    described = {
         name
         for one in both
         for name in targets.intersection(one.ids).difference(_only_linked(one, targets))
     }
     for row in renamed:
         is_named, ids[row] = labels[row] != own_name(ids[row]), meant[ids[row]]
-        if is_named and ids[row] not in told:
+        if is_named and ids[row] not in described:
             continue
         if is_named and not labels[row].casefold().startswith(OBSOLETE):
             synonyms[row] = (labels[row], *synonyms[row])
@@ -343,8 +380,8 @@ def _renamed(
 
     def still_two(triples: Rows) -> Rows:
         heads, tails = triples[:, 0], triples[:, 2]
-        kept: Rows = triples[(heads == tails) | (rows[heads] != rows[tails])]
-        return kept
+        left: Rows = triples[(heads == tails) | (rows[heads] != rows[tails])]
+        return left
 
     named = dataclasses.replace(
         graph,
@@ -359,9 +396,10 @@ def _renamed(
 
 
 def _hierarchy_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
-    """Return what relations of a part that are usually named for a hierarchy become: a relation of that of a graph.
+    """Return the hierarchy relation of ``graph`` for each relation of ``part`` with a usual name.
 
-    That is one of like name, and for subclasses any, if there is none; of several the one of most triples.
+    That is a relation with a name of the same kind. Names of subclasses match any hierarchy
+    relation, if none has such a name. Of several, the one with most triples is taken.
     """
     known = {number: _spelt(graph, number) for number in graph.hierarchy_relations}
     counts = np.bincount(graph.relations, minlength=graph.n_relations)
@@ -385,19 +423,19 @@ def _spelt(graph: KnowledgeGraph, relation: int) -> frozenset[str]:
 
 
 def _named_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
-    """Return which relation of a graph one of a part means that has no id but a name: the one of this label."""
+    """Return the relation of ``graph`` with the label of each relation of ``part`` without id."""
     labelled = zip(graph.relation_ids, graph.relation_labels, strict=True)
-    bearer = borne_by_one((normalise(label), identifier) for identifier, label in labelled)
+    by_label = unique_ids_by_name((normalise(label), identifier) for identifier, label in labelled)
     known, meant = set(graph.relation_ids), {}
     for identifier, label in zip(part.relation_ids, part.relation_labels, strict=True):
         key, is_bare = normalise(label), _is_word(identifier) and label == readable(identifier)
-        if is_bare and identifier not in known and key in bearer:
-            meant[identifier] = bearer[key]
+        if is_bare and identifier not in known and key in by_label:
+            meant[identifier] = by_label[key]
     return meant
 
 
 def _same_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
-    """Return which relation of a graph one of a part is whose id has another form there."""
+    """Return the relation of ``graph`` for each of ``part`` with another form of its id."""
     known = set(graph.relation_ids)
     own = _by_reference((name for name in part.relation_ids if name not in known), part.prefixes)
     there = _by_reference(graph.relation_ids, graph.prefixes) if own else {}
@@ -405,7 +443,7 @@ def _same_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, st
 
 
 def _with_relations(graph: KnowledgeGraph, meant: Mapping[str, str]) -> KnowledgeGraph:
-    """Return a graph some of whose relations have other ids."""
+    """Return a graph with new ids of some relations."""
     if not meant:
         return graph
     ids = TextColumn.of(meant.get(name, name) for name in graph.relation_ids)
@@ -415,7 +453,12 @@ def _with_relations(graph: KnowledgeGraph, meant: Mapping[str, str]) -> Knowledg
 
 
 def _only_linked(graph: KnowledgeGraph, among: Collection[str] | None = None) -> Iterator[str]:
-    """Yield the ids of entities, all or some, of which nothing is said but links."""
+    """Yield the ids of entities without label, definition and synonyms.
+
+    Args:
+        graph: The graph.
+        among: Ids to consider; all by default.
+    """
     columns = zip(
         graph.ids,
         graph.labels,
@@ -433,7 +476,7 @@ def _only_linked(graph: KnowledgeGraph, among: Collection[str] | None = None) ->
 
 
 def _joined(*parts: Sequence[str]) -> tuple[list[str], list[Rows]]:
-    """Return all names, and where those of each part are among them."""
+    """Return all distinct names, and the positions of the names of each part among them."""
     places: dict[str, int] = {}
     moved = [[places.setdefault(name, len(places)) for name in names] for names in parts]
     return list(places), [np.array(rows, dtype=np.int32) for rows in moved]
@@ -442,7 +485,13 @@ def _joined(*parts: Sequence[str]) -> tuple[list[str], list[Rows]]:
 def _all_names(
     size: int, columns: Sequence[NestedTextColumn], rows: Sequence[Rows]
 ) -> list[dict[str, None]]:
-    """Return the names that any part has of each of so many, each once."""
+    """Return the distinct names of each entity in all parts.
+
+    Args:
+        size: Number of entities.
+        columns: Names of the entities of each part.
+        rows: Rows of the entities of each part.
+    """
     names: list[dict[str, None]] = [{} for _ in range(size)]
     for column, places in zip(columns, rows, strict=True):
         for row, of_one in zip(places.tolist(), column, strict=True):
@@ -454,7 +503,13 @@ def _all_names(
 def _filled(
     size: int, columns: Sequence[Sequence[str]], rows: Sequence[NDArray[np.integer]]
 ) -> list[str]:
-    """Return for each of so many the first text that is not empty."""
+    """Return the first text of each entity that is not empty.
+
+    Args:
+        size: Number of entities.
+        columns: Texts of the entities of each part.
+        rows: Rows of the entities of each part.
+    """
     texts = [""] * size
     for column, places in zip(columns, rows, strict=True):
         for row, text in zip(places.tolist(), column, strict=True):
@@ -468,19 +523,19 @@ def _named(
     rows: Sequence[NDArray[np.integer]],
     made: Callable[[str], str],
 ) -> list[str]:
-    """Return the first label of each name that was not made of an id, or one that is.
+    """Return the first label of each id that is not derived from an id, or else a derived one.
 
     Args:
-        names: Ids of all.
+        names: All ids.
         parts: Ids and labels of each part.
-        rows: Where each part's are among ``names``.
-        made: Makes a label of an id.
+        rows: Positions of the ids of each part in ``names``.
+        made: Derives a label from an id.
     """
-    said = [
+    given = [
         ["" if label == made(name) else label for name, label in zip(*part, strict=True)]
         for part in parts
     ]
     return [
         label or made(name)
-        for name, label in zip(names, _filled(len(names), said, rows), strict=True)
+        for name, label in zip(names, _filled(len(names), given, rows), strict=True)
     ]

@@ -1,4 +1,4 @@
-"""From a name to the entities that bear it: a sorted table of hashes, small enough to map from a file."""
+"""Index from names to entities: a sorted array of hashes that can be memory-mapped."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 __all__ = [
     "NameIndex",
     "NameKind",
-    "bearers",
-    "borne_by_one",
+    "ids_by_name",
     "language_rank",
     "normalise",
     "spellings",
+    "unique_ids_by_name",
 ]
 
 
 class NameKind(IntEnum):
-    """What a name is to the entity that bears it; the lower binds the stronger."""
+    """Kind of a name of an entity; a lower kind takes precedence."""
 
     ID = 0
     LABEL = 1
@@ -37,7 +37,7 @@ class NameKind(IntEnum):
 
 
 def normalise(name: str) -> str:
-    """Fold case, width, underscores and runs of white space, so that spellings of one name meet.
+    """Return a name with case, width, underscores and white space folded.
 
     >>> normalise("Has_Phenotype  ") == normalise("has phenotype")
     True
@@ -48,9 +48,10 @@ def normalise(name: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def language_rank(language: str, wanted: str) -> int:
-    """Rank the language of a text: the wanted one, none, English, any other; a narrower tag is of a language too.
+    """Return the rank of a language tag: 0 wanted, 1 none, 2 English, 3 any other language.
 
-    So en-GB is of en, but en is not of en-GB (RFC 4647, 3.3.1).
+    A narrower tag matches a language: en-GB matches en, but en does not match en-GB (RFC 4647,
+    section 3.3.1).
 
     >>> [language_rank(language, "de") for language in ("de", "de-AT", "", "en-GB", "fr")]
     [0, 0, 1, 2, 3]
@@ -71,7 +72,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def spellings(name: str) -> tuple[str, ...]:
-    """Return the forms under which a name is looked up: as it is, and with its camel case taken apart.
+    """Return the forms of a name in the index: normalised, and with camel case split.
 
     >>> spellings("LocalBusiness")
     ('localbusiness', 'local business')
@@ -79,25 +80,32 @@ def spellings(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((normalise(name), normalise(_CAMEL.sub(" ", name)))))
 
 
-def bearers(names: Iterable[tuple[str, str]]) -> dict[str, str | None]:
-    """Return who bears each name, or nothing where several do.
+def ids_by_name(names: Iterable[tuple[str, str]]) -> dict[str, str | None]:
+    """Return the id of each name, or ``None`` for a name of several ids.
 
-    >>> bearers([("cat", "ex:1"), ("cat", "ex:1"), ("bank", "ex:2"), ("bank", "ex:3")])
+    Args:
+        names: Pairs of name and id.
+
+    >>> ids_by_name([("cat", "ex:1"), ("cat", "ex:1"), ("bank", "ex:2"), ("bank", "ex:3")])
     {'cat': 'ex:1', 'bank': None}
     """
     found: dict[str, str | None] = {}
-    for name, bearer in names:
-        found[name] = bearer if found.get(name, bearer) == bearer else None
+    for name, identifier in names:
+        found[name] = identifier if found.get(name, identifier) == identifier else None
     return found
 
 
-def borne_by_one(names: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return who bears each name, but for names that several bear.
+def unique_ids_by_name(names: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the id of each name that belongs to one id only.
 
-    >>> borne_by_one([("cat", "ex:1"), ("cat", "ex:1"), ("bank", "ex:2"), ("bank", "ex:3")])
+    Args:
+        names: Pairs of name and id.
+
+    >>> unique_ids_by_name([("cat", "ex:1"), ("cat", "ex:1"), ("bank", "ex:2"), ("bank", "ex:3")])
     {'cat': 'ex:1'}
     """
-    return {name: bearer for name, bearer in bearers(names).items() if bearer is not None}
+    found = ids_by_name(names)
+    return {name: identifier for name, identifier in found.items() if identifier is not None}
 
 
 def _hash(normalised: str) -> int:
@@ -108,7 +116,7 @@ def _hash(normalised: str) -> int:
 
 @dataclass(frozen=True, eq=False)
 class NameIndex:
-    """Rows by the hash of their normalised names.
+    """Entity rows by the hashes of their normalised names.
 
     Attributes:
         hashes: Sorted hashes, ``uint64`` of shape (names,).
@@ -122,7 +130,7 @@ class NameIndex:
 
     @classmethod
     def of(cls, names: Iterable[tuple[str, int, NameKind]]) -> NameIndex:
-        """Index (name, row, kind) triples; empty names are left out."""
+        """Build the index from (name, row, kind) tuples; empty names are skipped."""
         hashes: list[int] = []
         rows: list[int] = []
         kinds: list[int] = []
@@ -139,7 +147,10 @@ class NameIndex:
         return cls(hash_array[order], row_array[order], kind_array[order])
 
     def lookup(self, name: str) -> Iterator[tuple[int, NameKind]]:
-        """Yield (row, kind) of every entity whose name hashes alike, strongest kind first."""
+        """Yield (row, kind) of each entity with the hash of a name, in order of kind.
+
+        Hashes may collide: compare the names of each entity.
+        """
         key = normalise(name)
         if not key:
             return
@@ -152,12 +163,14 @@ class NameIndex:
     def strongest(
         self, spelt: Sequence[str], names_of: Callable[[int, NameKind], Sequence[str]]
     ) -> tuple[list[int], NameKind] | None:
-        """Return the rows that bear a name in the strongest way there is, ascending, and that way.
+        """Return the rows that match a name best, ascending, and the kind of match.
+
+        The kind of a match counts first, then its spelling: an exact match of the first form, of
+        the next forms, and last a match of normalised forms.
 
         Args:
-            spelt: The name, as a CURIE and an IRI of one thing; an exact spelling goes before a folded one, and an
-                earlier one before a later.
-            names_of: From a row and a kind to its names of that kind.
+            spelt: Forms of the name, such as a CURIE and its IRI.
+            names_of: Returns the names of a row of one kind.
         """
         fits: dict[tuple[NameKind, int], set[int]] = {}
         for name in spelt:

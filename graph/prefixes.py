@@ -1,4 +1,7 @@
-"""CURIEs and IRIs: ``HP:0001166`` and ``http://purl.obolibrary.org/obo/HP_0001166`` are one name."""
+"""Conversion between CURIEs and IRIs by prefixes, and names of identifiers.
+
+The vocabularies that are known without a prefix map are in :mod:`ontodex.graph.identifiers`.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,9 @@ _IDENTIFIER = re.compile(r"(?:[a-z][a-z0-9+.-]*://\S+|[A-Za-z_][\w.-]*:[\w./#-]+
 
 
 def contract(iri: str, prefixes: Mapping[str, str]) -> str:
-    """Return the CURIE of ``iri`` by the longest namespace that fits, or ``iri`` as it is.
+    """Return the CURIE of an IRI by the longest matching namespace, or else the IRI itself.
 
-    >>> contract("http://purl.obolibrary.org/obo/HP_0001166", {}), contract(f"{OBO}APOLLO_SV_00000796", {})
+    >>> contract(f"{OBO}HP_0001166", {}), contract(f"{OBO}APOLLO_SV_00000796", {})
     ('HP:0001166', 'APOLLO_SV:00000796')
     >>> contract("https://schema.org/Person", {"schema": "https://schema.org/"})
     'schema:Person'
@@ -51,7 +54,9 @@ def contract(iri: str, prefixes: Mapping[str, str]) -> str:
 
 
 def expand(curie: str, prefixes: Mapping[str, str]) -> str | None:
-    """Return the IRI of ``curie``, or ``None`` if its prefix is not known and it is no OBO identifier.
+    """Return the IRI of a CURIE, or ``None`` without a namespace of its prefix.
+
+    A CURIE in the form of an OBO identifier needs no prefix map.
 
     >>> expand("HP:0001166", {}), expand("APOLLO_SV:00000796", {}).removeprefix(OBO)
     ('http://purl.obolibrary.org/obo/HP_0001166', 'APOLLO_SV_00000796')
@@ -67,16 +72,18 @@ def expand(curie: str, prefixes: Mapping[str, str]) -> str | None:
 
 
 def local_name(identifier: str) -> str:
-    """Return what comes after the namespace of a CURIE, an IRI or a path; any other name as it is.
+    """Return the part after the namespace of a CURIE, an IRI or a path; else the name itself.
 
-    >>> local_name("schema:worksFor"), local_name("http://x.org/onto#hasPart"), local_name("/people/person/gender")
-    ('worksFor', 'hasPart', 'gender')
-    >>> local_name("/c/en/cat/n/wn/animal")  # ConceptNet's: what comes after the word is its sense
+    >>> local_name("schema:worksFor"), local_name("http://x.org/onto#hasPart")
+    ('worksFor', 'hasPart')
+    >>> local_name("/people/person/gender")
+    'gender'
+    >>> local_name("/c/en/cat/n/wn/animal")  # of ConceptNet: the word, without its sense
     'cat'
     >>> local_name(":BigDog"), local_name(":-)")
     ('BigDog', '-)')
-    >>> local_name("AC/DC"), local_name("C#"), local_name("Blade Runner: 2049"), local_name("dbr:Mercury_(planet)")
-    ('AC/DC', 'C#', 'Blade Runner: 2049', 'Mercury_(planet)')
+    >>> [local_name(name) for name in ("AC/DC", "C#", "Blade Runner: 2049", "dbr:Mercury_(planet)")]
+    ['AC/DC', 'C#', 'Blade Runner: 2049', 'Mercury_(planet)']
     """
     if concept := _CONCEPT.match(identifier):
         return concept[1]
@@ -86,7 +93,7 @@ def local_name(identifier: str) -> str:
 
 
 def looks_like_identifier(name: str) -> bool:
-    """Tell whether ``name`` is written like a CURIE or an IRI rather than like words.
+    """Return whether a name has the form of a CURIE or an IRI.
 
     >>> looks_like_identifier("HP:0001166"), looks_like_identifier("trouble falling asleep")
     (True, False)

@@ -1,4 +1,4 @@
-"""Files that are there in whole or not at all, and folders that are nobody else's."""
+"""Atomic writing of files, and checks of target folders."""
 
 from __future__ import annotations
 
@@ -15,20 +15,25 @@ __all__ = ["expect_own_folder", "replacing"]
 
 
 def expect_own_folder(folder: Path, mark: str) -> None:
-    """Refuse a folder that holds files, but not one by whose name it is known that they may be replaced.
+    """Check that a folder is new, empty, or of a previous export.
+
+    Args:
+        folder: The folder.
+        mark: Name of a file that every export has.
 
     Raises:
-        GraphError: If it does.
+        GraphError: If it has other files.
     """
     if folder.is_dir() and any(folder.iterdir()) and not (folder / mark).exists():
         raise GraphError(
-            f"{folder}: expected an empty folder, or an earlier one with {mark}, found other files; choose another name"
+            f"{folder}: expected an empty folder, or an earlier one with {mark}, found other "
+            "files; choose another name"
         )
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file beside ``path`` that takes its place when the block ends without an error.
+    """Open a temporary file that replaces ``path`` when the block ends without an error.
 
     Raises:
         OSError: If the folder cannot be written to.

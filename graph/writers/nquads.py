@@ -1,4 +1,4 @@
-"""The graph as N-Quads, and predictions in a named graph of their own."""
+"""Writing a graph as N-Quads, and predictions in a separate named graph."""
 
 from __future__ import annotations
 
@@ -26,34 +26,37 @@ XSD_DOUBLE = ox.NamedNode(rdf.XSD + "double")
 def write_nquads(graph: KnowledgeGraph, path: str | Path) -> None:
     """Write known triples, names and definitions to the default graph.
 
-    Held-out triples are not written. An id that is neither an IRI nor a CURIE with a known prefix is percent-encoded under
-    ``urn:ontodex:``, one of a relation under ``urn:ontodex:relation/``. Prefixes are declared in SHACL.
+    Held-out triples are not written. An id that is neither an IRI nor a CURIE with a known prefix
+    is percent-encoded under ``urn:ontodex:``, that of a relation under ``urn:ontodex:relation/``.
+    Prefixes are declared in SHACL.
 
     Args:
-        graph: What is known.
-        path: The file to write.
+        graph: The graph.
+        path: The file.
 
     Raises:
-        OSError: If the place cannot be written to.
+        OSError: If the path cannot be written.
     """
     with replacing(Path(path)) as stream:
         ox.serialize(_known(graph), stream, ox.RdfFormat.N_QUADS)
 
 
 def predictions_as_nquads(graph: KnowledgeGraph, predictions: Iterable[Prediction]) -> str:
-    """Return predictions; the texts of several calls, and what :func:`write_nquads` writes, can be concatenated.
+    """Return predictions as N-Quads.
 
-    Each is a triple of the named graph ``urn:ontodex:predictions``, with an ``rdf:Statement`` that gives its score
-    (``urn:ontodex:score``). The named graph is of type ``urn:ontodex:Predictions``, by which :func:`ontodex.read` knows not
-    to take it for fact. Ids are written as :func:`write_nquads` writes them.
+    A prediction is a triple in the named graph ``urn:ontodex:predictions``, with an
+    ``rdf:Statement`` for its score (``urn:ontodex:score``). The named graph has the type
+    ``urn:ontodex:Predictions``; :func:`ontodex.read` does not read such graphs as facts. Ids are
+    written as by :func:`write_nquads`. The results of several calls, and files of
+    :func:`write_nquads`, can be concatenated.
 
     Args:
-        graph: What is known.
-        predictions: (head id, relation id, tail id, score), ids as CURIEs or IRIs.
+        graph: The graph.
+        predictions: (head id, relation id, tail id, score); ids are CURIEs or IRIs.
 
     Raises:
-        UnknownEntity: If a prediction is about an entity that the graph does not have.
-        UnknownRelation: If it has not the relation.
+        UnknownEntity: If the graph does not have an entity.
+        UnknownRelation: If the graph does not have a relation.
     """
     return (
         ox.serialize(_predicted(graph, predictions), format=ox.RdfFormat.N_QUADS) or b""
@@ -61,7 +64,7 @@ def predictions_as_nquads(graph: KnowledgeGraph, predictions: Iterable[Predictio
 
 
 def _known(graph: KnowledgeGraph) -> Iterator[ox.Quad]:
-    """Yield the declarations of prefixes, in SHACL, and what the graph says."""
+    """Yield the declarations of prefixes and the statements of a graph."""
     for prefix, space in graph.prefixes.items():
         owner = ox.NamedNode(f"{rdf.OURS}prefix/{quote(prefix, safe='')}")
         yield ox.Quad(owner, ox.NamedNode(rdf.SHACL + "prefix"), ox.Literal(prefix))
@@ -80,9 +83,9 @@ def _predicted(graph: KnowledgeGraph, predictions: Iterable[Prediction]) -> Iter
         if number == 0:
             yield ox.Quad(PLACE, kind, ox.NamedNode(rdf.PREDICTIONS), PLACE)
         yield ox.Quad(*triple, PLACE)
-        said = repr((*(node.value for node in triple), float(score)))
+        content = repr((*(node.value for node in triple), float(score)))
         statement = ox.BlankNode(
-            "prediction" + hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+            "prediction" + hashlib.blake2b(content.encode(), digest_size=16).hexdigest()
         )
         yield ox.Quad(statement, kind, ox.NamedNode(rdf.RDF + "Statement"), PLACE)
         for part, node in zip(parts, triple, strict=True):
@@ -106,5 +109,5 @@ def _relation(graph: KnowledgeGraph, name: str) -> ox.NamedNode:
 
 
 def _is_id(identifier: str, name: str, graph: KnowledgeGraph) -> bool:
-    """Tell whether ``name`` is the identifier to the letter, as a CURIE or an IRI."""
+    """Return whether a name is exactly an identifier, as a CURIE or an IRI."""
     return identifier in (name, contract(name, graph.prefixes))

@@ -1,4 +1,4 @@
-"""Triples as TSV: one file, or a folder of splits with the texts beside them."""
+"""Writing a graph as TSV: a file of triples, or a folder of splits and texts."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ TEXTS = "entity_text.tsv"
 def write_tsv(graph: KnowledgeGraph, path: str | Path) -> None:
     """Write the graph as tab-separated files that :func:`ontodex.read` reads back.
 
-    A path with a suffix becomes one file of the known triples under the header head, relation, tail. A path without one, or
-    of a folder, becomes a folder: ``train.tsv``, ``valid.tsv`` and ``test.tsv`` (where there are such), ``entity_text.tsv``
-    (id, label, synonyms and alternative ids parted by ``|``, definition) and ``relation2text.txt``. White space in a cell
-    becomes one space, and ``|`` in a synonym or alternative id becomes ``/``. In triples, an id that is in quotes itself is
-    quoted once more.
+    A path with a suffix is written as a file of the known triples with the header head, relation,
+    tail. Any other path is written as a folder with ``train.tsv``, ``valid.tsv`` and ``test.tsv``
+    (if there are such triples), ``entity_text.tsv`` (id, label, synonyms, definition, alternative
+    ids; lists are separated by ``|``) and ``relation2text.txt``. White space in a cell is written
+    as one space, and ``|`` in a synonym or alternative id as ``/``. In triples, an id in quotes is
+    quoted again.
 
     Args:
-        graph: What to write.
+        graph: The graph.
         path: A file such as ``pets.tsv``, or a folder.
 
     Raises:
-        GraphError: If two ids are the same once their white space is cleaned, or an id is blank; or the folder holds files
-            that are not of an earlier export.
-        OSError: If the place cannot be written to.
+        GraphError: If two ids differ by white space only, an id is blank, or the folder has files
+            that are not of a previous export.
+        OSError: If the path cannot be written.
 
     Example:
         >>> import tempfile
@@ -92,9 +93,13 @@ def _cleaned(ids: Iterable[str], kind: str) -> list[str]:
     cleaned = [_cell(name) for name in ids]
     if len(set(cleaned)) < len(cleaned) or "" in cleaned:
         seen: set[str] = set()
-        bad = next(name for name in cleaned if not name or name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        for bad in cleaned:
+            if not bad or bad in seen:
+                break
+            seen.add(bad)
         raise GraphError(
-            f"expected {kind} ids that differ by more than white space, found {bad!r} twice or blank"
+            f"expected {kind} ids that differ by more than white space, "
+            f"found {bad!r} twice or blank"
         )
     return cleaned
 
@@ -108,17 +113,17 @@ def _cell(text: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    """Return a cell of a triple; from one in quotes they would be taken when it is read."""
+    """Return the cell of an id in a triple: readers remove the quotes of a quoted cell."""
     return (
         '"' + name.replace('"', '""') + '"' if name.startswith('"') and name.endswith('"') else name
     )
 
 
 def write_rows(path: Path, rows: Iterable[Iterable[str]]) -> None:
-    """Write rows of cells, tabs between them; white space in a cell becomes one space.
+    """Write rows of tab-separated cells; white space in a cell is written as one space.
 
     Raises:
-        OSError: If the place cannot be written to.
+        OSError: If the path cannot be written.
     """
     with replacing(path) as stream:
         for row in rows:

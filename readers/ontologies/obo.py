@@ -16,7 +16,7 @@ import fastobo
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.names import borne_by_one
+from ontodex.graph.names import unique_ids_by_name
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand
 from ontodex.graph.vocabulary import ASIDE, EQUIVALENT, SAME
 from ontodex.readers.files import lines_of
@@ -178,7 +178,7 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
 
 def _declare(terms: dict[str, Term], relations: dict[str, str], builder: GraphBuilder) -> None:
     gone = {identifier for identifier, term in terms.items() if term.obsolete}
-    alternatives = borne_by_one(
+    alternatives = unique_ids_by_name(
         (other, identifier)
         for identifier, term in terms.items()
         if identifier not in gone

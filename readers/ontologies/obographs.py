@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.names import borne_by_one
+from ontodex.graph.names import unique_ids_by_name
 from ontodex.graph.prefixes import contract
 from ontodex.graph.vocabulary import ALTERNATIVE, ASIDE, EQUIVALENT, REPLACED_BY, SAME
 from ontodex.readers.problems import Problems
@@ -77,7 +77,7 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
     elsewhere, here = _equivalents(graph, nodes, builder, problems)
     same += elsewhere
     said += here
-    builder.replace(borne_by_one(same) | alternatives | replaced)
+    builder.replace(unique_ids_by_name(same) | alternatives | replaced)
     said = [
         (head, by, tail)
         for head, by, tail in said

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.names import borne_by_one
+from ontodex.graph.names import unique_ids_by_name
 from ontodex.readers.tables.entity_columns import EntityColumns, one_line, spelt
 from ontodex.readers.tables.found_rows import FoundRows
 from ontodex.readers.tables.keys import Table
@@ -96,7 +96,7 @@ def add_entities(
         found.add(identifier, next(iter(columns.labels(cells)), identifier))
         named.append((identifier, cells))
     named, columns = _stated(named, columns, remark, negated)
-    alternatives = borne_by_one(
+    alternatives = unique_ids_by_name(
         (name, identifier)
         for identifier, cells in named
         for name in columns.names(columns.alternatives, cells)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ontodex.graph.builder import GraphBuilder, own_name
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import merge
-from ontodex.graph.names import bearers, normalise
+from ontodex.graph.names import ids_by_name, normalise
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.keys import Table, relation_label
 
@@ -98,10 +98,10 @@ def with_named(graph: KnowledgeGraph, parts: Sequence[Part]) -> KnowledgeGraph:
     """
     if not any(part.table.left_out for part in parts):
         return graph
-    names = bearers(zip(graph.labels, graph.ids, strict=True))
+    names = ids_by_name(zip(graph.labels, graph.ids, strict=True))
     names.update((identifier, identifier) for identifier in graph.ids)
     owners = (graph.ids[row] for row in graph.synonyms.owners.tolist())
-    names = bearers(zip(graph.synonyms.strings, owners, strict=True)) | names
+    names = ids_by_name(zip(graph.synonyms.strings, owners, strict=True)) | names
     for part in parts:
         found = GraphBuilder(part.graph.source)
         for column, links in list(part.table.left_out.items()):
