@@ -149,12 +149,12 @@ class KnowledgeGraph:
         return ordered
 
     def outgoing(self, entity: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return relations and tails of the triples with the head ``entity``, each of shape (n,)."""
+        """Return relations and tails of the triples with head ``entity``, each of shape (n,)."""
         span = slice(*np.searchsorted(self.heads, np.array([entity, entity + 1], dtype=np.int32)))
         return self.relations[span], self.tails[span]
 
     def incoming(self, entity: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return relations and heads of the triples with the tail ``entity``, each of shape (n,)."""
+        """Return relations and heads of the triples with tail ``entity``, each of shape (n,)."""
         ends = np.searchsorted(self._sorted_tails, np.array([entity, entity + 1], dtype=np.int32))
         span = self.by_tail[slice(*ends)]
         return self.relations[span], self.heads[span]
