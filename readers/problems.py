@@ -61,7 +61,7 @@ class Problems:
             self.first.append(str(error))
 
     def pass_over(self, kind: str, line: int | None = None, source: str | None = None) -> None:
-        """Count a part that is not understood and has nothing that would be read; it is not a fault.
+        """Count a part that is not understood, but of which nothing is read: it is no fault.
 
         Args:
             kind: Name of such parts in the warning, which counts each kind.

@@ -1,1 +1,1 @@
-"""Ontologies: OBO, and RDF and OWL in all their syntaxes, whose statements are taken apart in one place."""
+"""Reading ontologies: OBO, OBO graphs, and RDF and OWL in all their syntaxes."""

@@ -1,4 +1,4 @@
-"""What RDF statements say: an ontology of classes, or plain data."""
+"""Interpreting RDF statements: as an ontology of classes, or as plain data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ontodex.readers.problems import Problems
 __all__ = ["interpret"]
 
 Links = NDArray[np.int32]
-"""Subject, predicate and object of each, of shape (links, 3)."""
+"""Subject, predicate and object of each link, of shape (links, 3)."""
 
 NO_FACTS = (
     *(
@@ -34,27 +34,28 @@ NO_FACTS = (
     rdf.OWL + "propertyChainAxiom",
     *rdf.SCHEME_LINKS,
 )
-"""What is said of an ontology, its classes and its properties, and links no entities."""
+"""Predicates of ontologies, classes and properties that do not link entities."""
 CHECKED = (rdf.OWL, rdf.RDF, rdf.RDFS, rdf.SKOS)
 
 
 def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Problems) -> None:
-    """Add what the statements say to ``builder``: as an ontology if classes have axioms, else as plain data.
+    """Add RDF statements to a graph: as an ontology if classes have axioms, else as plain data.
 
     Raises:
-        ReadError: If all that is said is said of blank nodes.
+        ReadError: If all subjects are blank nodes.
     """
     statements.read_resources()
     if statements.language != LANGUAGE and (taken := statements.other_languages):
         problems.remark(
-            f"no name is in the language {statements.language!r}; labels are taken from {', '.join(taken)} "
-            "(language=, --language)"
+            f"no name is in the language {statements.language!r}; labels are taken from "
+            f"{', '.join(taken)} (language=, --language)"
         )
     further = statements.further_links_of_claims()
     if len(further):
         problems.remark(
-            f"read {len(statements.claims):,} statement(s) that are nodes as the links that they state; left out "
-            f"{len(further):,} further link(s) of such nodes, the first by {statements.terms[int(further[0, 1])]}"
+            f"read {len(statements.claims):,} statement(s) that are nodes as the links that they "
+            f"state; left out {len(further):,} further link(s) of such nodes, the first by "
+            f"{statements.terms[int(further[0, 1])]}"
         )
     prefixes = statements.all_prefixes()
     builder.prefixes.update(prefixes)
@@ -78,7 +79,8 @@ def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Proble
         and all(statements.terms[head].startswith("_:") for head in links[:, 0].tolist())
     ):
         raise ReadError(
-            "expected entities with an IRI or a name, found only blank nodes; give each an IRI (in JSON-LD an @id)",
+            "expected entities with an IRI or a name, found only blank nodes; give each an IRI "
+            "(in JSON-LD an @id)",
             builder.source,
         )
     for number in sorted(named):
@@ -104,7 +106,7 @@ def interpret(statements: RdfStatements, builder: GraphBuilder, problems: Proble
 
 
 def _relation_label(statements: RdfStatements, number: int, is_ontology: bool) -> str:
-    """Return the label of a property; ontologies such as Schema.org label it by its camel-case name."""
+    """Return the label of a property, with camel case split in ontologies such as Schema.org."""
     label = statements.label(number)
     if not label and statements.terms[number] == rdf.SUBCLASS:
         return "is a"
@@ -112,16 +114,17 @@ def _relation_label(statements: RdfStatements, number: int, is_ontology: bool) -
 
 
 def _called(statements: RdfStatements, links: Links) -> dict[int, str]:
-    """Return the names of the blank nodes that have one, which is all that they can be known by.
+    """Return the names of blank nodes that have a name.
 
-    Namesakes of which the same is said are the same; others have numbers.
+    Blank nodes with the same name and the same links are one; others with the same name are
+    numbered.
     """
     blank = [
         number for number in sorted(statements.named) if statements.terms[number].startswith("_:")
     ]
-    said: dict[int, set[tuple[int, int]]] = {number: set() for number in blank}
+    links_of: dict[int, set[tuple[int, int]]] = {number: set() for number in blank}
     for head, relation, tail in links[np.isin(links[:, 0], blank)].tolist():
-        said[head].add((relation, tail))
+        links_of[head].add((relation, tail))
     different: dict[str, dict[frozenset[tuple[int, int]], str]] = {}
     names = {}
     for number in blank:
@@ -129,16 +132,16 @@ def _called(statements: RdfStatements, links: Links) -> dict[int, str]:
         if name and not looks_like_identifier(name):
             of_name = different.setdefault(name, {})
             names[number] = of_name.setdefault(
-                frozenset(said[number]), f"{name} ({len(of_name) + 1})" if of_name else name
+                frozenset(links_of[number]), f"{name} ({len(of_name) + 1})" if of_name else name
             )
     return names
 
 
 def _with_members(statements: RdfStatements, links: Links) -> Links:
-    """Return links, those to the members of a list in place of the one to the list.
+    """Replace each link to a list by links to its members.
 
     Raises:
-        ReadError: If they are out of all proportion to the statements, as lists are shared.
+        ReadError: If they are too many for the number of statements, as lists are shared.
     """
     links = links[
         ~np.isin(links[:, 2], list(statements.numbers([rdf.RDF + "nil"])))
@@ -163,7 +166,7 @@ def _with_members(statements: RdfStatements, links: Links) -> Links:
 
 
 def _of_documents(statements: RdfStatements) -> list[int]:
-    """Return the properties whose values are notes, lists of what is said by other links, and declarations of prefixes."""
+    """Return the properties of notes, of lists that other links repeat, and of prefixes."""
     return [
         number
         for number, term in enumerate(statements.terms)
@@ -178,11 +181,12 @@ def _data(
     present: set[int],
     problems: Problems,
 ) -> tuple[list[tuple[int, int, int]], set[int]]:
-    """Return (triples, further entities) of plain data: every link between IRIs that is no declaration.
+    """Return the triples and further entities of plain data.
 
-    Blank nodes that are ``called`` by a name count as IRIs; links to others are counted in a warning. What stands for
-    others (``present``) is an entity without links, too. Of Wikibase (Wikidata) that is the direct claims: documents about
-    entities, and statements as nodes, are left out.
+    Each link between IRIs is a triple, except declarations. Blank nodes that are ``called`` by a
+    name count as IRIs; links to other blank nodes are counted in a warning. A resource that stands
+    for another one (``present``) is an entity even without links. Of Wikibase (Wikidata), direct
+    claims are read; documents about entities, and statements as nodes, are not.
     """
     terms = statements.terms
     blank = np.array(
@@ -207,8 +211,9 @@ def _data(
     lost = kept[nameless & ~blank[kept[:, 0]] & ~np.isin(kept[:, 1], _of_documents(statements))]
     if len(lost):
         problems.remark(
-            f"left out {len(lost)} link(s) to nodes without an IRI or a name (blank nodes), the first "
-            f"by {terms[int(lost[0, 1])]}; give what is an entity an IRI (in JSON-LD an @id) or a name"
+            f"left out {len(lost)} link(s) to nodes without an IRI or a name (blank nodes), the "
+            f"first by {terms[int(lost[0, 1])]}; give what is an entity an IRI (in JSON-LD an @id) "
+            "or a name"
         )
     kept = kept[~nameless]
     declares = np.isin(kept[:, 1], kinds) & vocabulary[kept[:, 2]]

@@ -1,6 +1,7 @@
-"""OBO, parsed by fastobo in pieces, so that a faulty line costs that line alone.
+"""Reading OBO, parsed by fastobo in pieces, so that a faulty line costs that line alone.
 
-fastobo reads OBO 1.4. Lines as files of OBO 1.0 and 1.2 have them are rewritten where a piece of a file fails.
+fastobo parses OBO 1.4. If a piece of a file fails, lines in the form of OBO 1.0 and 1.2 are
+rewritten.
 """
 
 from __future__ import annotations
@@ -27,24 +28,24 @@ __all__ = ["FORMAT", "read_obo"]
 
 PIECE = 1000
 LARGEST = 1 << 22
-"""Bytes of a frame, and of the frames that are parsed at once; the parser takes sixty times as many."""
+"""Maximal size of a frame, and of frames parsed at once, in bytes; parsing takes 60 times that."""
 
 FAULTS = (SyntaxError, ValueError, TypeError)
 LINKS = ("is_a", "relationship", "intersection_of")
 NONE = {("cardinality", "0"), ("maxCardinality", "0"), ("minCardinality", "0")}
-"""Qualifiers of links that hold of what has none, too."""
+"""Qualifiers of links that may hold without any target."""
 
 SHORT_ASIDE = ("oboInOwl:", "seeAlso")
-"""How OBO writes what else is put aside (:data:`~ontodex.graph.vocabulary.ASIDE`)."""
+"""Short forms in OBO of ignored properties (:data:`~ontodex.graph.vocabulary.ASIDE`)."""
 
 SHORT_SAME = "exactMatch"
-"""How OBO writes what else leads from a term to what it is elsewhere."""
+"""Short form in OBO of a property to an equivalent."""
 
 EQUIVALENCE = contract(EQUIVALENT, WELL_KNOWN)
-"""The relation between two terms of the file that are equivalent, as in OWL."""
+"""Relation between equivalent terms of a file, as in OWL."""
 
 EQUIVALENT_SOURCE = re.compile(r"(?:.*[:/#])?(?:exactMatch|equivalentTo)")
-"""Sources that a cross-reference has if it leads to what a term is elsewhere (Mondo's and the Gene Ontology's)."""
+"""Sources of equivalent cross-references, as in Mondo and the Gene Ontology."""
 
 NAMES = {
     "alt_id": ("alternatives", "alt_id"),
@@ -52,7 +53,7 @@ NAMES = {
     "equivalent_to": ("equivalents", "term"),
     "union_of": ("members", "term"),
 }
-"""Clauses that name a term: which of a term's names they add to, and the field of the clause."""
+"""Clauses that name a term: attribute of the term, and field of the clause."""
 
 READ = frozenset(
     (
@@ -60,7 +61,7 @@ READ = frozenset(
         *(*LINKS, *NAMES),
     )
 )
-"""Clauses of which something is read."""
+"""Clauses that are read."""
 
 KNOWN = READ.union(
     ("is_anonymous", "namespace", "comment", "subset", "builtin", "created_by", "creation_date"),
@@ -82,40 +83,41 @@ TAG = re.compile(r"([A-Za-z_][\w-]*):")
 TEXT = r'("(?:[^"\\]|\\.)*")'
 DEFINITION = re.compile(rf"def:\s*{TEXT}(?=\s*(?:\[|\{{|!|$))")
 SYNONYM = re.compile(
-    rf"(?:(exact|broad|narrow|related)_)?synonym:\s*{TEXT}\s*(EXACT|BROAD|NARROW|RELATED)?(?=[\s[{{!]|$)"
+    rf"(?:(exact|broad|narrow|related)_)?synonym:\s*{TEXT}\s*"
+    r"(EXACT|BROAD|NARROW|RELATED)?(?=[\s[{!]|$)"
 )
-"""Synonyms: in OBO 1.0 the tag has their scope, in OBO 1.2 they may be without one. Their references are not read."""
+"""A synonym; its scope is in the tag in OBO 1.0 and optional in OBO 1.2. References are ignored."""
 
 SPACED = re.compile(
-    r"(id|alt_id|is_a|union_of|equivalent_to|replaced_by|consider|disjoint_from|xref)(?:_analog|_unk|_unknown)?:\s*"
-    r"([A-Za-z][\w.-]*(?:\ [\w.-]+)*:)(?=\S)"
+    r"(id|alt_id|is_a|union_of|equivalent_to|replaced_by|consider|disjoint_from|xref)"
+    r"(?:_analog|_unk|_unknown)?:\s*([A-Za-z][\w.-]*(?:\ [\w.-]+)*:)(?=\S)"
 )
-"""Clauses of one id, whose prefix may have spaces (``NIST Chemistry WebBook:22325-47-9``); OBO 1.0 has kinds of xref."""
+"""Clauses of one id, whose prefix may have spaces (``NIST Chemistry WebBook:22325-47-9``)."""
 
 ESCAPE = re.compile(r"\\(.)")
 
 
 @dataclass
 class Stanza:
-    """The lines of one frame, with their numbers, and how many bytes they are, more or less."""
+    """Lines of a frame with their numbers, and its approximate size in bytes."""
 
     lines: list[tuple[int, str]] = field(default_factory=list)
     size: int = 0
 
     @property
     def number(self) -> int:
-        """Line that the frame starts on."""
+        """First line of the frame."""
         return self.lines[0][0]
 
     @property
     def text(self) -> str:
-        """The frame as it stands in the file."""
+        """The text of the frame."""
         return "".join(f"{line}\n" for _, line in self.lines)
 
 
 @dataclass
 class Term:
-    """What the frames of one id say of it."""
+    """Content of the frames of an id."""
 
     number: int
     label: str = ""
@@ -133,28 +135,29 @@ class Term:
 
 
 def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read terms and instances; ``is_a``, relationships and the differentiae of ``intersection_of`` are triples.
+    """Read terms and instances; ``is_a`` and relationships are triples.
 
-    So are property values that name another term of the file, as in OWL, and equivalence to one.
+    So are differentiae of ``intersection_of``, property values that name another term of the file,
+    and equivalence to one. The genus of an intersection is the parent of a term without other
+    parents, and a union is the parent of its members. Links with a cardinality of 0 or with
+    ``all_only`` are left out. Obsolete terms and their links are left out, unless they name one
+    replacement. Frames with the same id are merged, which is a fault. The target of a link needs no
+    frame: another source may have the term.
 
-    The genus of an intersection is the parent of a term that states none, and a union is the parent of its members. Links
-    that hold of what has none (a cardinality of 0, or ``all_only``) are left out. Alternative ids stand for their term.
-    Obsolete terms, and links to them, are left out, unless they name one term in their place. Frames of one id are merged,
-    which counts as a fault. A link to a term without a frame is kept: another source may have the term.
+    Ids of a term in other vocabularies are alternative ids: equivalents without a frame, exact
+    matches, and cross-references that are equivalent by their source (``MONDO:equivalentTo``) or by
+    the header (``treat-xrefs-as-equivalent``).
 
-    What a term is elsewhere is an alternative id of it: equivalents without a frame, exact matches, and cross-references
-    whose source (``MONDO:equivalentTo``) or the header (``treat-xrefs-as-equivalent``) says so.
-
-    Faults are lines of which something is lost. Clauses of which nothing would be read, such as unknown tags, are passed
-    over if they cannot be parsed.
+    A line is faulty if something is lost that would be read. Other clauses that cannot be parsed,
+    such as unknown tags, are passed over.
 
     Args:
         path: The file.
-        builder: Takes what is read.
-        problems: Takes faults and what is passed over.
+        builder: Receives the graph.
+        problems: Receives faults and clauses that are passed over.
 
     Raises:
-        ReadError: If a frame is larger than 4 MiB, or at a fault if any is an error.
+        ReadError: If a frame is larger than 4 MiB, or at a fault if faults are errors.
     """
     stanzas = _stanzas(lines_of(path, problems), str(path))
     equivalent = _read_header(next(stanzas, Stanza()), builder, problems, str(path))
@@ -170,7 +173,10 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
             continue
         if identifier in terms:
             first = terms[identifier].number
-            message = f"expected each id once, found {identifier} again (first in line {first}); the two were merged"
+            message = (
+                f"expected each id once, found {identifier} again (first in line {first}); "
+                "the two were merged"
+            )
             problems.report(message, stanza.number, str(path))
         _collect(frame, terms.setdefault(identifier, Term(stanza.number)), builder, equivalent)
     _declare(terms, relations, builder)
@@ -195,9 +201,9 @@ def _declare(terms: dict[str, Term], relations: dict[str, str], builder: GraphBu
     for identifier, term in terms.items():
         if identifier in gone:
             continue
-        said = [*term.notes, *((EQUIVALENCE, other) for other in term.equivalents)]
+        values = [*term.notes, *((EQUIVALENCE, other) for other in term.equivalents)]
         notes = (
-            (identifier, by, tail) for by, tail in said if tail in terms and tail != identifier
+            (identifier, by, tail) for by, tail in values if tail in terms and tail != identifier
         )
         for head, relation, tail in chain(_links(identifier, term), notes):
             if gone.intersection(builder.aliases.get(name, name) for name in (head, tail)):
@@ -207,7 +213,7 @@ def _declare(terms: dict[str, Term], relations: dict[str, str], builder: GraphBu
 
 
 def _links(identifier: str, term: Term) -> Iterator[tuple[str, str, str]]:
-    """Yield the (head, relation, tail) that a term states."""
+    """Yield the (head, relation, tail) links of a term."""
     yield from ((identifier, relation, target) for relation, target in term.links)
     if not any(relation == "is_a" for relation, _ in term.links):
         yield from ((identifier, "is_a", genus) for genus in term.genus)
@@ -232,7 +238,7 @@ def _collect(frame: Any, term: Term, builder: GraphBuilder, equivalent: Set[str]
             _note(clause.property_value, term, builder)
         elif tag == "xref" and _is_equivalent(clause, equivalent):
             term.same.append(_name(clause.xref.id, builder))
-        elif tag in LINKS and not _says_none(clause):
+        elif tag in LINKS and not _allows_none(clause):
             _link(clause, tag, term, builder)
 
 
@@ -246,20 +252,20 @@ def _link(clause: Any, tag: str, term: Term, builder: GraphBuilder) -> None:
         term.genus.append(target)
 
 
-def _note(said: Any, term: Term, builder: GraphBuilder) -> None:
-    """Add what a property says of a term, if its value may be a term too."""
-    if not isinstance(said, fastobo.pv.ResourcePropertyValue):
+def _note(value: Any, term: Term, builder: GraphBuilder) -> None:
+    """Add a property value that may be a term."""
+    if not isinstance(value, fastobo.pv.ResourcePropertyValue):
         return
-    by, value = _name(said.relation, builder), _name(said.value, builder)
+    by, target = _name(value.relation, builder), _name(value.value, builder)
     iri = expand(by, WELL_KNOWN) or by
     if iri in (SHORT_SAME, *SAME):
-        term.same.append(value)
+        term.same.append(target)
     if not iri.startswith((*SHORT_ASIDE, *ASIDE)):
-        term.notes.append((by, value))
+        term.notes.append((by, target))
 
 
 def _is_equivalent(clause: Any, equivalent: Set[str]) -> bool:
-    """Tell whether a cross-reference leads to what the term is elsewhere."""
+    """Return whether a cross-reference is an equivalent of the term."""
     sources = [one.value for one in clause.qualifiers or () if str(one.key) == "source"]
     return (
         any(map(EQUIVALENT_SOURCE.fullmatch, sources))
@@ -267,10 +273,11 @@ def _is_equivalent(clause: Any, equivalent: Set[str]) -> bool:
     )
 
 
-def _says_none(clause: Any) -> bool:
-    """Tell whether the qualifiers of a link let it hold of what has none."""
-    said = {(str(one.key), one.value) for one in clause.qualifiers or ()}
-    return bool(said & NONE) or (("all_only", "true") in said and ("all_some", "true") not in said)
+def _allows_none(clause: Any) -> bool:
+    """Return whether a link may hold without any target, by its qualifiers."""
+    found = {(str(one.key), one.value) for one in clause.qualifiers or ()}
+    only, some = ((name, "true") in found for name in ("all_only", "all_some"))
+    return bool(found & NONE) or (only and not some)
 
 
 def _name(identifier: Any, builder: GraphBuilder) -> str:
@@ -281,7 +288,7 @@ def _stanzas(lines: Iterable[tuple[int, str]], source: str) -> Iterator[Stanza]:
     """Yield the header, which may be empty, and then each frame.
 
     Raises:
-        ReadError: If one is larger than 4 MiB.
+        ReadError: If a frame is larger than 4 MiB.
     """
     stanza = Stanza()
     for number, line in lines:
@@ -302,7 +309,7 @@ def _stanzas(lines: Iterable[tuple[int, str]], source: str) -> Iterator[Stanza]:
 
 
 def _as_term(line: str) -> str:
-    """Write a line of an instance as one of a term: fastobo knows instances, but not what is in them."""
+    """Rewrite a line of an instance as one of a term: fastobo ignores clauses of instances."""
     if line.startswith("[Instance]"):
         return line.replace("Instance", "Term", 1)
     return (
@@ -315,7 +322,7 @@ def _as_term(line: str) -> str:
 def _read_header(
     header: Stanza, builder: GraphBuilder, problems: Problems, source: str
 ) -> set[str]:
-    """Read prefixes; return those whose cross-references lead to equivalents."""
+    """Read prefixes; return those of equivalent cross-references."""
     equivalent: set[str] = set()
     for number, line in header.lines:
         try:
@@ -353,7 +360,7 @@ def _frames(
 def _parse(
     piece: list[Stanza], problems: Problems, source: str, *, is_rewritten: bool = False
 ) -> Iterator[tuple[Stanza, Any]]:
-    """Parse many frames at once; where that fails, rewritten, and then in halves until the faulty frames are alone."""
+    """Parse frames together; if that fails, rewrite them, and then parse halves of them."""
     try:
         frames = list(_loads("\n".join(stanza.text for stanza in piece), threads=0))
         if len(frames) == len(piece):
@@ -372,7 +379,7 @@ def _parse(
 
 
 def _rewritten(stanza: Stanza, problems: Problems, source: str) -> Stanza:
-    """Return a frame with lines of older versions as OBO 1.4 has them, without clauses of unknown tags."""
+    """Return a frame with its lines in the form of OBO 1.4, without unknown tags."""
     lines = stanza.lines[:1]
     for number, line in stanza.lines[1:]:
         line = _modern(line)
@@ -385,7 +392,7 @@ def _rewritten(stanza: Stanza, problems: Problems, source: str) -> Stanza:
 
 
 def _modern(line: str) -> str:
-    r"""Return a clause as OBO 1.4 has it, without the references of synonyms and definitions, which are not read.
+    r"""Return a clause in the form of OBO 1.4, without references of synonyms and definitions.
 
     >>> _modern('exact_synonym: "a" [NIST Chemistry WebBook:]'), _modern('synonym: "a" [x y:1]')
     ('synonym: "a" EXACT []', 'synonym: "a" RELATED []')
@@ -404,14 +411,17 @@ def _modern(line: str) -> str:
 
 
 def _mend(stanza: Stanza, problems: Problems, source: str) -> Iterator[tuple[Stanza, Any]]:
-    """Parse a frame clause by clause, and leave out those that fail: faults, if something would be read of them."""
+    """Parse a frame clause by clause, without the clauses that fail."""
     start = stanza.lines[0][1]
     identity = next((line for _, line in stanza.lines[1:] if line.startswith("id:")), "")
     kept = f"{start}\n{identity}\n"
     try:
         _loads(kept)
     except FAULTS as error:
-        message = f"expected a frame with an id, found {start!r} with {identity!r} ({_why(error)}); the frame is left out"
+        message = (
+            f"expected a frame with an id, found {start!r} with {identity!r} ({_why(error)}); "
+            "the frame is left out"
+        )
         problems.report(message, stanza.number, source)
         return
     head = kept
@@ -432,7 +442,7 @@ def _mend(stanza: Stanza, problems: Problems, source: str) -> Iterator[tuple[Sta
 
 
 def _loads(text: str, threads: int = 1) -> Any:
-    """Parse with fastobo; its panics, which are no ``Exception``, become a ``ValueError``."""
+    """Parse by fastobo; a panic, which is not an ``Exception``, becomes a ``ValueError``."""
     try:
         return fastobo.loads(text, threads=threads)
     except BaseException as error:

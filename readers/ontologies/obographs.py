@@ -19,14 +19,16 @@ OF_PROPERTIES = ("subPropertyOf", "inverseOf")
 
 
 def read_obographs(document: dict[str, Any], builder: GraphBuilder, problems: Problems) -> None:
-    """Read classes, individuals, edges and existential restrictions; deprecated nodes and their edges are left out.
+    """Read classes, individuals, edges and existential restrictions of an OBO graph.
 
-    The genus of a logical definition is taken as parent of a class that has none.
+    Deprecated nodes and their edges are left out. The genus of a logical definition is a parent of
+    a class without other parents. Nodes that are equivalent are linked by ``owl:equivalentClass``;
+    an equivalent outside the graph is an alternative id.
 
     Args:
-        document: What was read of JSON; ``graphs`` is a list.
-        builder: Takes what is read.
-        problems: Takes nodes and edges that are none.
+        document: The parsed JSON; ``graphs`` is a list.
+        builder: Receives the graph.
+        problems: Receives faulty nodes and edges.
     """
     for graph in document["graphs"]:
         if isinstance(graph, dict):
@@ -95,7 +97,7 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
 def _equivalents(
     graph: dict[str, Any], nodes: Collection[str], builder: GraphBuilder, problems: Problems
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str, str]]]:
-    """Return (id elsewhere, node) of what is the same as one node, and links between nodes that are the same."""
+    """Return the equivalents of nodes: (other id, node) pairs, and links between nodes."""
     elsewhere, here = list[tuple[str, str]](), list[tuple[str, str, str]]()
     for group in _listed(graph, "equivalentNodesSets", problems):
         try:

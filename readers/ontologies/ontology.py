@@ -1,4 +1,4 @@
-"""The ontology in RDF statements: classes, what they are subclasses of, and how they are related."""
+"""Ontologies in RDF statements: classes, subclasses, restrictions and other links."""
 
 from __future__ import annotations
 
@@ -22,17 +22,20 @@ class Ontology:
     """Triples between the named classes and individuals of an ontology.
 
     * a named superclass: (class, ``rdfs:subClassOf``, superclass);
-    * an existential restriction, stated of the class or in an intersection or equivalence: (class, property, filler); one
-      of a value, or of a number of at least one, says as much; the other named parts of such an intersection are the parents
-      of a class that has none; if the filler is an intersection, each of its named parts is one;
-    * a class that is the same as a union: (member, ``rdfs:subClassOf``, class);
-    * two named classes that are the same: (class, ``owl:equivalentClass``, class), which is no link of the hierarchy;
+    * an existential restriction of a class, also in an intersection or equivalence: (class,
+      property, filler). Restrictions to a value or to a cardinality of at least one count, too.
+      Other named parts of such an intersection are parents of a class without parents. If the
+      filler is an intersection, each of its named parts is a filler;
+    * a class that is equivalent to a union: (member, ``rdfs:subClassOf``, class);
+    * two equivalent named classes: (class, ``owl:equivalentClass``, class);
     * domain and range of a property: (domain, property, range);
-    * an individual's type, and any other link between classes, individuals, concepts and what else has a label;
-    * any link of an individual by a property that no class, property or ontology has, and that is declared no annotation.
+    * the type of an individual, and links between classes, individuals, concepts and other
+      resources with a label;
+    * links of an individual by a property that no class, property or ontology has, and that is not
+      an annotation property.
 
     Args:
-        statements: What the file says.
+        statements: The RDF statements.
 
     Attributes:
         links: :attr:`RdfStatements.links`.
@@ -63,7 +66,7 @@ class Ontology:
 
     @cached_property
     def has_axioms(self) -> bool:
-        """Whether anything is a subclass of anything, or a class is said to be what an expression is."""
+        """Whether there is a subclass, or a class that is equivalent to an expression."""
         expressions = (
             self._parts["onProperty"].keys()
             | self._parts["intersectionOf"].keys()
@@ -75,7 +78,7 @@ class Ontology:
 
     @cached_property
     def classes(self) -> set[int]:
-        """Named classes; if any class is declared, also what axioms name where only a class can be."""
+        """Named classes: declared ones and, beside those, classes that axioms imply."""
         declared = self._typed(rdf.CLASSES)
         if not declared:
             return set()
@@ -96,7 +99,7 @@ class Ontology:
 
     @cached_property
     def entities(self) -> set[int]:
-        """Classes, individuals and concepts: what has a label, or a type that is no vocabulary's own, and that type."""
+        """Classes, individuals, concepts, and other resources with a label or an own type."""
         kinds = self._pairs(rdf.TYPE)
         individuals = {end for pair in kinds if all(map(self._is_said, pair)) for end in pair}
         others = self._typed((rdf.OWL + "NamedIndividual", rdf.SKOS + "Concept"))
@@ -109,7 +112,7 @@ class Ontology:
 
     @cached_property
     def _parts(self) -> dict[str, dict[int, int]]:
-        """Object of each structural predicate, by the blank node that has it."""
+        """Object of each structural predicate, by blank node."""
         names = ("onProperty", "someValuesFrom", "hasValue", "onClass", "intersectionOf", "unionOf")
         predicates = {name: rdf.OWL + name for name in names} | {
             name: rdf.RDF + name for name in ("first", "rest")
@@ -124,7 +127,7 @@ class Ontology:
             start = self._parts["rest"].get(start, start)
 
     def _conjuncts(self, node: int) -> Iterator[tuple[int, int]]:
-        """Yield (relation, class) of everything that a class expression says of its members."""
+        """Yield (relation, class) for each part of a class expression."""
         parts, waiting, seen = self._parts, [node], set[int]()
         while waiting:
             node = waiting.pop()
@@ -141,7 +144,7 @@ class Ontology:
                 waiting.extend(reversed(list(self._members(parts["intersectionOf"][node]))))
 
     def _fillers(self, restriction: int) -> list[int]:
-        """Return what each member of a restriction is linked to: classes, several of an intersection, or an individual."""
+        """Return the fillers of a restriction: classes, or an individual."""
         parts = self._parts
         filler = parts["someValuesFrom"].get(restriction, -1)
         if restriction in self._statements.at_least_one:
@@ -156,10 +159,10 @@ class Ontology:
         return [value] if value >= 0 and self._is_named(value) else []
 
     def triples(self) -> Triples:
-        """Return (head, relation, tail), as numbers of the statements.
+        """Return (head, relation, tail), as numbers of resources.
 
         Raises:
-            ReadError: If they are out of all proportion to the statements.
+            ReadError: If they are too many for the number of statements.
         """
         kinds = (
             self._subsumptions,
@@ -228,7 +231,11 @@ class Ontology:
                     yield from ((domain, relation, target) for target in ranges[relation])
 
     def _of_individuals(self) -> NDArray[np.bool_]:
-        """Tell which links are of individuals: by a property that nothing else has, and between no parts of a vocabulary."""
+        """Return which links are of individuals, ``bool`` of shape (links,).
+
+        The property must have no class, property or ontology as subject; links between parts of a
+        vocabulary do not count.
+        """
         heads, relations = self.links[:, 0], self.links[:, 1]
         others = self._properties | self._typed(rdf.NO_ENTITIES)
         described = set(relations[np.isin(heads, list(self.classes | others))].tolist())

@@ -1,7 +1,8 @@
-"""Axioms of OWL, taken as the RDF statements that they stand for.
+"""Axioms of OWL as RDF statements.
 
-By the mapping of the OWL 2 Web Ontology Language to RDF graphs, for what :mod:`ontodex.readers.ontologies.ontology`
-reads. OWL/XML and the functional syntax write the same axioms by the same names; the Manchester syntax is turned into them.
+The translation is that of the OWL 2 Mapping to RDF Graphs, for the axioms that
+:mod:`ontodex.readers.ontologies.ontology` reads. OWL/XML and the functional syntax have the same
+names of axioms; the Manchester syntax is translated to them.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from ontodex.readers.xml_guard import XML
 __all__ = ["LANGUAGE", "Axioms"]
 
 LANGUAGE = f"{XML}lang"
-"""The attribute of an element that tells in what language its text is."""
+"""Attribute for the language of a text."""
 
 DEEPEST = 50
-"""Class expressions in one another; what lies deeper is not read."""
+"""Maximal depth of class expressions; deeper ones are ignored."""
 LISTS = {"ObjectIntersectionOf": "intersectionOf", "ObjectUnionOf": "unionOf"}
 RESTRICTIONS = {
     "ObjectSomeValuesFrom": "someValuesFrom",
@@ -33,15 +34,15 @@ ENDS = {"ObjectPropertyDomain": "domain", "ObjectPropertyRange": "range"}
 
 
 class Axioms:
-    """Statements of axioms, added one after the other.
+    """Collects axioms as RDF statements.
 
     Args:
-        source: Name of what is read.
-        language: Tag of the language that texts are wanted in.
+        source: Name of the source.
+        language: Tag of the language of names and definitions.
 
     Attributes:
-        statements: What the axioms say, so far.
-        base: The IRI that relative ones are relative to.
+        statements: The statements so far.
+        base: Base of relative IRIs.
     """
 
     def __init__(self, source: str, language: str) -> None:
@@ -51,7 +52,7 @@ class Axioms:
         self._blanks = 0
 
     def add(self, axiom: Element) -> None:
-        """Add an axiom, a declaration or a prefix; others say nothing that is read."""
+        """Add an axiom, a declaration or a prefix; other elements are ignored."""
         kind, parts = _name(axiom), [part for part in axiom if _name(part) != "Annotation"]
         link = self.statements.link
         if kind == "Prefix":
@@ -84,7 +85,7 @@ class Axioms:
                 link(subject, about, self._term(parts[2]))
 
     def _term(self, element: Element, depth: int = 0) -> str:
-        """Return the IRI of an element, or the blank node of an anonymous individual or a class expression."""
+        """Return the IRI of an element, or a blank node for individuals and expressions."""
         kind, text = _name(element), (element.text or "").strip()
         if short := element.get("abbreviatedIRI", text if kind == "AbbreviatedIRI" else ""):
             return expand(short, self._prefixes) or short

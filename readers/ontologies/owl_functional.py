@@ -1,4 +1,4 @@
-"""The functional syntax of OWL: an axiom in brackets, as editors of ontologies keep their files."""
+"""Reading OWL in functional syntax."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ WANTED = "OWL functional syntax"
 NAMED = frozenset(
     ("Class", "ObjectProperty", "DataProperty", "AnnotationProperty", "NamedIndividual", "Datatype")
 )
-"""What stands around the name of an entity to say of what kind it is."""
+"""Kinds of entities, as they are written around names."""
 
 
 def read_owl_functional(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read a file in OWL functional syntax; see :func:`ontodex.readers.ontologies.owl_text.read_axioms`."""
+    """Read a file in functional syntax; see :func:`.owl_text.read_axioms`."""
     read_axioms(path, builder, problems, _add)
 
 
@@ -41,7 +41,7 @@ def _add(text: str, axioms: Axioms, source: str) -> None:
     """Add the axioms of a document.
 
     Raises:
-        ReadError: If there is a fault in it.
+        ReadError: If the document has a fault.
     """
     above: list[Element] = []
     at = 0
@@ -65,7 +65,7 @@ def _add(text: str, axioms: Axioms, source: str) -> None:
 
 
 def _close(above: list[Element], axioms: Axioms) -> None:
-    """Put what is whole now into what it stands in, which of an axiom is the ontology."""
+    """Add a complete element to its parent; an axiom to the ontology."""
     whole = above.pop()
     if whole.tag in NAMED and len(whole) == 1:
         whole.attrib = whole[0].attrib
@@ -77,7 +77,7 @@ def _close(above: list[Element], axioms: Axioms) -> None:
 
 
 def _name_or_text(inside: Element, token: re.Match[str]) -> None:
-    """Put an IRI, a short one, a node or a literal into an element, as OWL/XML has them."""
+    """Add an IRI, abbreviated IRI, node or literal to an element, as in OWL/XML."""
     if token["text"] is not None:
         inside.append(literal(token["text"], token["language"]))
     elif token["iri"] is not None:

@@ -1,4 +1,4 @@
-"""The Manchester syntax of OWL: a frame for each class, property and individual, as Protégé shows them.
+"""Reading OWL in Manchester syntax: a frame for each class, property and individual.
 
 See the `specification <https://www.w3.org/TR/owl2-manchester-syntax/>`_.
 """
@@ -28,13 +28,13 @@ FRAMES = {
     "Datatype": "Datatype",
     "Individual": "NamedIndividual",
 }
-"""What begins a frame, and what its axioms call it."""
+"""Keywords of frames, and the names of their entities in axioms."""
 
 OUTSIDE = (
     *("EquivalentClasses", "DisjointClasses", "EquivalentProperties", "DisjointProperties"),
     *("SameIndividual", "DifferentIndividuals", "Rule"),
 )
-"""What stands outside of frames; but for the first, nothing of it is read."""
+"""Keywords outside of frames; only the first is read."""
 
 SECTIONS = (
     "SubClassOf",
@@ -46,7 +46,7 @@ SECTIONS = (
     "Domain",
     "Range",
 )
-"""Lists of expressions in frames."""
+"""Sections with lists of expressions."""
 
 PASSED = (
     *(
@@ -60,7 +60,7 @@ PASSED = (
     ),
     "DifferentFrom",
 )
-"""Sections of frames of which nothing is read."""
+"""Sections that are not read."""
 
 KEYWORDS = (
     "Prefix",
@@ -97,25 +97,25 @@ DATATYPE = re.compile(
     r"(?:xsd:|http://www\.w3\.org/2001/XMLSchema#).*|rdfs:Literal|:?(?:integer|decimal|float|string)"
 )
 DEEPEST = 100
-"""Expressions, or annotations, in one another."""
+"""Maximal depth of expressions, and of annotations."""
 
 T = TypeVar("T")
 
 
 def read_owl_manchester(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read a file in Manchester syntax; see :func:`ontodex.readers.ontologies.owl_text.read_axioms`."""
+    """Read a file in Manchester syntax; see :func:`.owl_text.read_axioms`."""
     read_axioms(
         path, builder, problems, lambda text, axioms, source: _Document(text, axioms, source).read()
     )
 
 
 class _Document:
-    """Reads a document, one token ahead.
+    """Parser of a document, with a lookahead of one token.
 
     Args:
         text: The document.
-        axioms: Takes what it says.
-        source: Its name.
+        axioms: Receives the axioms.
+        source: Name of the document.
     """
 
     def __init__(self, text: str, axioms: Axioms, source: str) -> None:
@@ -185,10 +185,10 @@ class _Document:
         axiom.extend(parts)
         self._axioms.add(axiom)
 
-    # Parts of frames ---------------------------------------------------------------------------------------------
+    # Parts of frames -----------------------------------------------------------------------------
 
     def _listed(self, item: Callable[[], T]) -> list[T]:
-        """Return the items of a list, each perhaps behind annotations."""
+        """Return the items of a list, without annotations of items."""
         found = list[T]()
         while self._token is not None and self._peek("keyword") in (None, "Annotations"):
             if self._accept("keyword", "Annotations"):
@@ -199,7 +199,7 @@ class _Document:
         return found
 
     def _annotations(self) -> list[tuple[Element, Element]]:
-        """Return annotations, the property and the value of each; those of annotations are left out."""
+        """Return annotations as pairs of property and value; nested ones are ignored."""
         found = list[tuple[Element, Element]]()
         self._deeper()
         while self._token is not None and self._peek("keyword") in (None, "Annotations"):
@@ -217,11 +217,11 @@ class _Document:
         return None if denied else fact
 
     def _pass(self) -> None:
-        """Go on to the next keyword, past annotations of what is passed."""
+        """Skip to the next keyword, past annotations."""
         while self._token is not None and self._peek("keyword") in (None, "Annotations"):
             self._step()
 
-    # Expressions -------------------------------------------------------------------------------------------------
+    # Expressions ---------------------------------------------------------------------------------
 
     def _expression(self) -> Element:
         self._deeper()
@@ -244,7 +244,7 @@ class _Document:
         return made
 
     def _one(self) -> Element:
-        """Read an expression that nothing is joined to."""
+        """Read an expression without connectives."""
         if self._accept("word", "not"):
             self._deeper()
             made = Element("ObjectComplementOf")
@@ -302,7 +302,7 @@ class _Document:
         return made
 
     def _name(self, kind: str) -> Element:
-        """Return what an IRI or a name stands for, as an element of OWL/XML."""
+        """Return an IRI or name as an element of OWL/XML."""
         if (iri := self._peek("iri")) is not None:
             self._step()
             return Element(kind, IRI=iri)
@@ -314,14 +314,14 @@ class _Document:
         return Element(kind, abbreviatedIRI=word if ":" in word else f":{word}")
 
     def _value(self) -> Element:
-        """Return a literal, or what a name stands for."""
+        """Return a literal or a name as an element of OWL/XML."""
         token, word = self._token, self._peek("word") or ""
         if token is None or not (token["text"] is not None or PLAIN_LITERAL.fullmatch(word)):
             return self._name("NamedIndividual")
         self._step()
         return literal(word or token["text"], token["language"])
 
-    # Tokens ------------------------------------------------------------------------------------------------------
+    # Tokens --------------------------------------------------------------------------------------
 
     def _parted(self) -> Iterator[re.Match[str]]:
         at = 0
@@ -364,7 +364,7 @@ class _Document:
 
 
 def _is_data(element: Element) -> bool:
-    """Tell whether an expression is of values, not of individuals."""
+    """Return whether an expression is a data range, not a class."""
     name = element.get("abbreviatedIRI") or element.get("IRI") or ""
     return element.tag in ("Literal", "DatatypeRestriction") or DATATYPE.fullmatch(name) is not None
 

@@ -1,4 +1,4 @@
-"""What the functional and the Manchester syntax of OWL have in common: a text in which a fault has a place, and literals."""
+"""Common parts of the functional and the Manchester syntax of OWL: faults and literals."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 def read_axioms(
     path: Path, builder: GraphBuilder, problems: Problems, add: Callable[[str, Axioms, str], None]
 ) -> None:
-    """Read a document of axioms. Nothing that it imports is fetched; a fault is an error whatever the policy.
+    """Read a document of axioms.
+
+    Imports are not fetched. A fault is an error whatever the policy.
 
     Args:
         path: The file.
-        builder: Takes what is read.
-        problems: Takes remarks.
-        add: Adds what a text says to axioms; it is also given the name of the file.
+        builder: Receives the graph.
+        problems: Receives remarks.
+        add: Adds the axioms of a text; it gets the text, the axioms and the name of the file.
 
     Raises:
-        ReadError: If it is not in the syntax that ``add`` reads, or no UTF-8.
+        ReadError: If the syntax is another one, or the encoding is not UTF-8.
     """
     axioms = Axioms(builder.source, builder.language)
     add(text_of(path), axioms, str(path))
@@ -39,14 +41,14 @@ def read_axioms(
 
 
 def literal(quoted: str, language: str | None) -> Element:
-    """Return a literal as OWL/XML has it, from what stands between its quotes."""
+    """Return a literal as an element of OWL/XML, given the text in quotes."""
     element = Element("Literal", {LANGUAGE: language or ""})
     element.text = ESCAPED.sub(r"\1", quoted)
     return element
 
 
 def fault(text: str, at: int, source: str, wanted: str) -> ReadError:
-    """Return an error that names what was wanted at a place of a text, and its line."""
+    """Return an error at a position of a text, with its line and what was expected."""
     found = f"{text[at : at + 24]!r}" if at < len(text) else "the end of the file"
     return ReadError(
         f"expected {wanted}, found a fault ({found}); mend it", source, text.count("\n", 0, at) + 1

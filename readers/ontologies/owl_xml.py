@@ -1,4 +1,4 @@
-"""OWL/XML: an axiom to an element."""
+"""Reading OWL/XML."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ __all__ = ["FORMAT", "read_owl_xml"]
 
 
 def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read an OWL/XML file. Nothing that it imports is fetched; a fault is an error whatever the policy.
+    """Read an OWL/XML file.
+
+    Imports are not fetched. A fault is an error whatever the policy.
 
     Args:
         path: The file.
-        builder: Takes what is read.
-        problems: Takes remarks.
+        builder: Receives the graph.
+        problems: Receives remarks.
 
     Raises:
-        ReadError: If it is no XML, or declares entities that look hostile.
+        ReadError: If it is not XML, or has suspicious entity declarations.
     """
     axioms = Axioms(builder.source, builder.language)
     with opened(path) as stream, well_formed("OWL/XML", path):

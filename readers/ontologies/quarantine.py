@@ -1,7 +1,7 @@
-"""RDF documents that may be hostile, parsed in a process of their own under limits of time and memory.
+"""Parsing untrusted RDF documents in a separate process with limits of time and memory.
 
-A parser in native code can be sent round in circles, or into the ground, by a file of some kilobytes; nothing but the end
-of its process stops it then, and that must not be the user's.
+A parser in native code may loop or exhaust memory on a file of some kilobytes. Only the end of its
+process stops it, which must not be the process of the user.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyoxigraph as ox
 
@@ -26,10 +26,10 @@ __all__ = ["Fault", "Quarantine"]
 
 PROGRAM = Path(__file__).with_name("quarantined.py")
 SECONDS, BYTES_A_SECOND = 2, 2 << 20
-"""Processor time: two seconds, and half of one for each MiB. Honest files take a twentieth of that."""
+"""Limit of processor time: 2 s, and 0.5 s for each MiB; usual files take a twentieth of it."""
 
 MEMORY, BYTES_A_BYTE = 320 << 20, 20
-"""Address space: 320 MiB, and twenty times the file."""
+"""Limit of address space: 320 MiB, and 20 times the size of the file."""
 
 BLOCK = 10_000
 SLICE = 1 << 16
@@ -39,8 +39,8 @@ class Fault(Exception):
     """A document is not of its format.
 
     Args:
-        message: What the parser found.
-        line: Line number, counted from 1, when it is known.
+        message: Message of the parser.
+        line: Line number, counted from 1, if known.
     """
 
     def __init__(self, message: str, line: int | None) -> None:
@@ -49,21 +49,21 @@ class Fault(Exception):
 
 
 class Quarantine:
-    """One document, parsed apart: iterate over it for its quads.
+    """A document that is parsed in a separate process: iterate over it for its quads.
 
     Args:
         stream: The document.
-        size: Its length in bytes, more or less; the limits grow with it.
+        size: Its approximate length in bytes; the limits grow with it.
         format: Its format.
-        base: IRI that relative ones are relative to.
+        base: Base of relative IRIs.
         source: Its name, for messages.
-        lenient: Take names of resources that are strictly no IRIs.
+        lenient: Accept names of resources that are not valid IRIs.
 
     Attributes:
-        prefixes: Those that it declares, once all quads were taken.
+        prefixes: Declared prefixes, once all quads are read.
 
     Raises:
-        ReadError: If it takes more time or memory than a document of its size should, or kills its parser.
+        ReadError: If parsing exceeds the limits of time or memory, or crashes.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Quarantine:
         """Yield the quads.
 
         Raises:
-            ReadError: As above, or as the stream raises it.
+            ReadError: If a limit is exceeded, or the stream raises it.
             Fault: If the document is not of its format.
         """
         pipe = subprocess.PIPE
@@ -107,10 +107,10 @@ class Quarantine:
         with subprocess.Popen(  # noqa: S603
             self._command, stdin=pipe, stdout=pipe, stderr=pipe, env=quiet
         ) as process:
-            said: list[bytes] = []
+            messages: list[bytes] = []
             pumps = [
                 threading.Thread(target=self._feed, args=(process,)),
-                threading.Thread(target=lambda: said.append(process.stderr.read())),  # type: ignore[union-attr]
+                threading.Thread(target=lambda: messages.append(_rest_of(process.stderr))),
             ]
             for pump in pumps:
                 pump.start()
@@ -123,7 +123,7 @@ class Quarantine:
                 process.kill()
                 for pump in pumps:
                     pump.join()
-        self._judge(process.returncode, b"".join(said))
+        self._judge(process.returncode, b"".join(messages))
 
     def _feed(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
@@ -141,28 +141,34 @@ class Quarantine:
             finally:
                 process.stdin.close()
 
-    def _judge(self, code: int, said: bytes) -> None:
+    def _judge(self, code: int, message: bytes) -> None:
         if self._failure is not None:
             raise self._failure
         if code:
             raise ReadError(
                 f"{self._cause(code)}; refused: mend the file, or leave it", self.source
             )
-        found = json.loads(said)
+        found = json.loads(message)
         if "fault" in found:
             raise Fault(found["fault"], found["line"])
         self.prefixes = found["prefixes"]
 
     def _cause(self, code: int) -> str:
         if -code in (getattr(signal, "SIGXCPU", None), getattr(signal, "SIGKILL", None)):
-            return f"expected a document that {self._seconds} seconds suffice to parse, found one that takes longer"
+            limit = f"{self._seconds} seconds"
+            return f"expected a document that {limit} suffice to parse, found one that takes longer"
         if -code == signal.SIGABRT:
-            return f"expected a document that {self._memory >> 20} MiB suffice to parse, found one that takes more"
+            limit = f"{self._memory >> 20} MiB"
+            return f"expected a document that {limit} suffice to parse, found one that takes more"
         return f"expected a document, found one that its parser cannot stand (status {code})"
 
 
+def _rest_of(stream: IO[bytes] | None) -> bytes:
+    return b"" if stream is None else stream.read()
+
+
 def _again(quads: bytes) -> Iterator[Any]:
-    """Yield what the other process has read: some names that it takes are strictly none."""
+    """Yield the quads from the output of the other process."""
     try:
         yield from ox.parse(quads, format=ox.RdfFormat.N_QUADS, lenient=True)
     except SyntaxError as error:

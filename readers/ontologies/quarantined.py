@@ -1,6 +1,6 @@
-"""A process of its own, started by ``quarantine.py``: RDF of any format on stdin becomes N-Quads on stdout.
+"""The separate process of ``quarantine.py``: RDF on stdin becomes N-Quads on stdout.
 
-Whatever the file does to the parser, it does here. Imports nothing of the package, and sees no file of the user's.
+It imports nothing of the package and opens no files.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 ID = re.compile(rb"""(\srdf:ID\s*=\s*["'])(?![^\W\d][\w.-]*["'])""")
-"""The beginning of an ``rdf:ID`` that is no name in XML: as ``rdf:about`` of a fragment it says the same."""
+"""Start of an ``rdf:ID`` that is not an XML name; it is rewritten as ``rdf:about``."""
 
 NO_IRI = re.compile(r'[\x00-\x1f<>"\\]')
-"""What would end the line, or the name itself, or mean something else, where it is written out."""
+"""Characters to escape in the output."""
 
 
 def main(format: str, base: str, lenient: str, seconds: str, memory: str, *places: str) -> None:
-    """Parse stdin; at the end, one JSON object on stderr says the prefixes, or the fault and its line."""
+    """Parse stdin; write prefixes, or a fault and its line, to stderr as a JSON object."""
     sys.path.extend(places)
     import pyoxigraph as ox
 
@@ -47,11 +47,11 @@ def main(format: str, base: str, lenient: str, seconds: str, memory: str, *place
             sys.stdout.buffer,
             format=ox.RdfFormat.N_QUADS,
         )
-        said: dict[str, object] = {"prefixes": dict(parser.prefixes)}
+        message: dict[str, object] = {"prefixes": dict(parser.prefixes)}
     except (SyntaxError, ValueError, MemoryError) as error:
-        said = {"fault": str(error.args[0]), "line": getattr(error, "lineno", None)}
+        message = {"fault": str(error.args[0]), "line": getattr(error, "lineno", None)}
     sys.stdout.buffer.flush()
-    sys.stderr.write(json.dumps(said))
+    sys.stderr.write(json.dumps(message))
 
 
 def _writable(quads: Iterable[Any], named: Any) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""RDF from files, by pyoxigraph, and from rdflib graphs."""
+"""Reading RDF files by pyoxigraph, and rdflib graphs."""
 
 from __future__ import annotations
 
@@ -44,28 +44,28 @@ RDF_FORMATS: Mapping[str, ox.RdfFormat] = MappingProxyType(
 BLOCK = 1 << 20
 AS_THEY_STAND = "names that are strictly no IRIs are read as they stand"
 IRI = re.compile(r'[A-Za-z][\w+.-]*:[^\x00-\x1f<>"\\]*')
-"""An IRI but for some letters in it, such as spaces."""
+"""An IRI with invalid characters, such as spaces."""
 
 NESTED = 100
-"""Triples in triples, and in these; a hundred thousand deep they overflow the parser's stack."""
+"""Maximal number of nested triples in a line; 100,000 overflow the stack of the parser."""
 
 
 def read_rdf(path: Path, format: str, builder: GraphBuilder, problems: Problems) -> None:
-    """Read an RDF file. Nothing that it imports or names is fetched.
+    """Read an RDF file. Imports and other resources are not fetched.
 
-    N-Triples and N-Quads go on after a bad line. The other formats cannot be read past a fault, and half an ontology
-    must not pass for a whole one: there a fault is an error whatever the policy. Names of resources that are strictly no
-    IRIs (with spaces, relative to no base, or an ``rdf:ID`` that is no name in XML) are faults only if any fault is an
-    error.
+    In N-Triples and N-Quads, reading continues after a faulty line. In other formats a fault is an
+    error whatever the policy: part of an ontology must not be taken for all of it. Names of
+    resources that are not valid IRIs (with spaces, relative without a base, or an ``rdf:ID`` that
+    is not an XML name) are faults only if faults are errors.
 
     Args:
         path: The file.
         format: A key of :data:`RDF_FORMATS`.
-        builder: Takes what is read.
-        problems: Takes bad lines.
+        builder: Receives the graph.
+        problems: Receives faulty lines.
 
     Raises:
-        ReadError: At a fault that cannot be read past, or an entity declaration that looks hostile.
+        ReadError: If the document has a fault, or suspicious entity declarations.
     """
     statements = RdfStatements(builder.source, builder.language)
     if format in ("ntriples", "nquads"):
@@ -138,10 +138,10 @@ def _read_document(
 def _read_leniently(
     path: Path, format: ox.RdfFormat, statements: RdfStatements, problems: Problems, strict: Fault
 ) -> None:
-    """Read a document that has a fault, if it is in the name of a resource.
+    """Read a document whose fault is in the name of a resource.
 
     Raises:
-        ReadError: If it is another one, or any fault is an error.
+        ReadError: If it has another fault, or faults are errors.
     """
     fault = strict
     if problems.policy != "raise":
@@ -170,7 +170,7 @@ def _read_leniently(
 def _read_lines(
     stream: BinaryIO, statements: RdfStatements, problems: Problems, path: Path
 ) -> None:
-    """Read N-Triples or N-Quads in blocks of lines; a block with a fault is read line by line."""
+    """Read N-Triples or N-Quads in blocks of lines; a faulty block line by line."""
     start, size, block = 1, 0, list[bytes]()
     lenient: list[str] = []
     for line in bounded_lines(stream, path):
@@ -187,7 +187,7 @@ def _read_lines(
 def _read_block(
     block: list[bytes], start: int, statements: RdfStatements, problems: Problems, source: str
 ) -> list[str]:
-    """Read some lines; return the faults in names that were read nevertheless."""
+    """Read lines, and return the faults in names of resources that were accepted."""
     try:
         _add(_parsed(b"".join(block)), statements)
         return []
@@ -220,7 +220,7 @@ def _parsed(lines: bytes, *, lenient: bool = False) -> list[Any]:
 
 
 def _parsed_leniently(line: bytes) -> list[Any]:
-    """Return what a line says if nothing but the letters of its IRIs is wrong."""
+    """Return the quads of a line whose only faults are characters of IRIs."""
     try:
         found = _parsed(line, lenient=True)
     except (SyntaxError, ValueError):

@@ -1,4 +1,4 @@
-"""Statements that are nodes: reified in RDF, associations of OBAN, annotated axioms of OWL, and claims of Wikibase."""
+"""Links that are stated by nodes: RDF reification, OBAN, OWL axioms and Wikibase."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ontodex.graph import vocabulary as rdf
 __all__ = ["Claim", "reified", "wikibase_claims"]
 
 Links = NDArray[np.int32]
-"""Subject, predicate and object of each, of shape (links, 3)."""
+"""Subject, predicate and object of each link, of shape (links, 3)."""
 
 Numbers = Callable[[Iterable[str]], set[int]]
-"""Gives the numbers of those resources that are named in a source."""
+"""Returns the numbers of the given resources that occur."""
 
 OBAN = "http://purl.org/oban/association_has_"
 PARTS = (
@@ -29,14 +29,14 @@ PARTS = (
         (rdf.OWL + "annotatedTarget",),
     ),
 )
-"""What leads from a statement to its subject, its predicate and its object."""
+"""Predicates of the subject, the predicate and the object of a statement."""
 
 WIKIBASE_PROPERTY = re.compile(r"(.*/prop/)(P\d+)")
-"""What leads from an item of Wikibase to statements about it, by a property."""
+"""Predicate from an item of Wikibase to its statements by a property."""
 
 
 class Claim(NamedTuple):
-    """What a node states, as numbers of resources."""
+    """The link that a node states, as numbers of resources."""
 
     node: int
     subject: int
@@ -45,7 +45,7 @@ class Claim(NamedTuple):
 
 
 def reified(links: Links, numbers: Numbers) -> Iterator[Claim]:
-    """Yield what the nodes state that have a subject, a predicate and an object."""
+    """Yield the links stated by nodes that have a subject, a predicate and an object."""
     for parts in PARTS:
         ends = [_ends(links, numbers(predicates)) for predicates in parts]
         for node in sorted(set.intersection(*map(set, ends))):
@@ -55,9 +55,10 @@ def reified(links: Links, numbers: Numbers) -> Iterator[Claim]:
 def wikibase_claims(
     links: Links, numbers: Numbers, terms: Sequence[str]
 ) -> Iterator[tuple[Claim, str]]:
-    """Yield what statements of Wikibase state, where it is not stated directly, and the IRI of the direct property.
+    """Yield the links of Wikibase statements, and the IRI of their direct property.
 
-    Of the statements about one item by one property those of preferred rank count; if there are none, those of normal rank.
+    Properties with direct claims are skipped. Of the statements of an item by a property, those of
+    preferred rank count, or else those of normal rank.
     """
     predicates = set(links[:, 1].tolist())
     ranks = _ends(links, numbers([rdf.WIKIBASE + "rank"]))

@@ -1,4 +1,4 @@
-"""Ontologies in databases, as Semantic-SQL makes them and OAK reads them: the statements of their RDF in a table.
+"""Reading Semantic-SQL: databases with the RDF statements of an ontology, as used by OAK.
 
 See https://github.com/INCATools/semantic-sql.
 """
@@ -21,7 +21,7 @@ COLUMNS = ("subject", "predicate", "object", "value", "language")
 
 
 def is_semantic_sql(path: Path) -> bool:
-    """Tell whether a database holds the statements of an ontology.
+    """Return whether a database has a table of RDF statements.
 
     Raises:
         ReadError: If it cannot be read.
@@ -31,12 +31,12 @@ def is_semantic_sql(path: Path) -> bool:
 
 
 def read_semantic_sql(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read the statements of an ontology, whose names are short by the prefixes in another table.
+    """Read the RDF statements of a database; CURIEs are expanded by its table of prefixes.
 
     Args:
         path: The database.
-        builder: Takes what is read.
-        problems: Takes remarks.
+        builder: Receives the graph.
+        problems: Receives remarks.
 
     Raises:
         ReadError: If it cannot be read.

@@ -1,4 +1,4 @@
-"""RDF statements, held small while a file streams by."""
+"""Compact storage of RDF statements, for reading files as streams."""
 
 from __future__ import annotations
 
@@ -22,39 +22,42 @@ __all__ = ["RdfStatements", "expect_in_proportion", "most_facts"]
 
 
 Links = NDArray[np.int32]
-"""Subject, predicate and object of each, of shape (links, 3)."""
+"""Subject, predicate and object of each link, of shape (links, 3)."""
 
 FOREIGN = 3
 """Rank of a language that is neither wanted nor English."""
 
 UNTAGGED = ("mul", "und", "zxx")
-"""Tags that name no language: several, unknown, none."""
+"""Tags for several, an unknown or no language."""
 
 
 MOST_TIMES, FREE = 20, 100_000
-"""How many facts may follow from a statement, and from any document."""
+"""Maximal number of facts: a multiple of the statements, and a constant."""
 
 
 def most_facts(read: int) -> int:
-    """Return how many facts may follow from so many statements."""
+    """Return the maximal number of facts that may follow from a number of statements."""
     return FREE + MOST_TIMES * read
 
 
 def expect_in_proportion(made: int, read: int, source: str) -> None:
-    """Refuse a document from whose statements so many facts follow that it may have been written to fill the memory.
+    """Check that the number of facts is in proportion to the statements of a document.
+
+    A hostile document could otherwise exhaust memory.
 
     Args:
-        made: Facts that follow.
-        read: Statements that they follow from.
-        source: What is read.
+        made: Number of facts.
+        read: Number of statements.
+        source: Name of the source.
 
     Raises:
-        ReadError: If they are too many.
+        ReadError: If there are too many facts.
     """
     if made > most_facts(read):
         raise ReadError(
-            f"expected at most {MOST_TIMES} facts to follow from a statement, found {made:,} or more from {read:,}; labels, "
-            "blank nodes, domains and ranges that are shared by so many multiply: state them of each",
+            f"expected at most {MOST_TIMES} facts to follow from a statement, found {made:,} or "
+            f"more from {read:,}; labels, blank nodes, domains and ranges that are shared by so "
+            "many multiply: state them of each",
             source,
         )
 
@@ -65,8 +68,8 @@ class RdfStatements:
     A resource is an IRI, or a blank node written ``_:x``. Other literals are ignored.
 
     Args:
-        source: What is read, for messages.
-        language: Tag of the language that names and definitions are wanted in.
+        source: Name of the source, for messages.
+        language: Tag of the language of names and definitions.
 
     Example:
         >>> statements = RdfStatements()
@@ -98,7 +101,7 @@ class RdfStatements:
         self._denied: set[int] = set()
 
     def number(self, term: str) -> int:
-        """Return the number of a resource, a new one if it is new."""
+        """Return the number of a resource; a new one for a new resource."""
         number = self._numbers.get(term)
         if number is None:
             number = self._numbers[term] = len(self.terms)
@@ -106,7 +109,7 @@ class RdfStatements:
         return number
 
     def numbers(self, terms: Iterable[str]) -> set[int]:
-        """Return the numbers of those resources that are named."""
+        """Return the numbers of the given resources that occur."""
         return {self._numbers[term] for term in terms if term in self._numbers}
 
     def link(self, subject: str, predicate: str, target: str, graph: str = "") -> None:
@@ -120,10 +123,10 @@ class RdfStatements:
         links.extend((self.number(subject), self.number(predicate), self.number(target)))
 
     def literal(self, subject: str, predicate: str, value: str, language: str = "") -> None:
-        """Add a statement whose object is a literal, if it names, defines or deprecates.
+        """Add a statement whose object is a literal, if it is a name, definition or deprecation.
 
         Raises:
-            ReadError: If it is one synonym too many.
+            ReadError: If a resource has too many synonyms.
         """
         if found := rdf.NAMING.get(predicate):
             if not value.strip():
@@ -161,10 +164,11 @@ class RdfStatements:
             self._declared.setdefault(subject, {})[predicate] = value
 
     def _add_label(self, number: int, label: tuple[int, str, int, str]) -> None:
-        """Take a label, ranked by its language and predicate, as the label of a resource or as a further name of it.
+        """Add a label of a resource: the best one is its label, others are further names.
 
-        Further names are those in the wanted language (en-GB is of en) or without one; where there are none, those in
-        English; else those in the language of the label.
+        Labels are ordered by language and predicate. Further names are the labels in the wanted
+        language (en-GB matches en) or without a tag; if there are none, those in English, or else
+        those in the language of the best label.
         """
         best = self._labels.setdefault(number, label)
         if best is label:
@@ -185,10 +189,10 @@ class RdfStatements:
             expect_synonyms(len(fitting), self.terms[number])
 
     def read_resources(self) -> None:
-        """Add what labels and definitions that are resources say (SKOS-XL), once all statements are there.
+        """Add the labels and definitions that are resources (SKOS-XL), after all statements.
 
         Raises:
-            ReadError: If it is one synonym too many, or they are out of all proportion to the statements.
+            ReadError: If there are too many, for a resource or for the number of statements.
         """
         named_by, texts = self._named_by, self._texts
         expect_in_proportion(
@@ -203,15 +207,16 @@ class RdfStatements:
 
     @property
     def _resources(self) -> set[int]:
-        """Labels and definitions that are resources: no entities."""
+        """Resources that are labels or definitions, and no entities."""
         return self.numbers(self._named_by.keys() & self._texts.keys())
 
     @property
     def links(self) -> NDArray[np.int32]:
-        """Subject, predicate and object of every link that is no prediction, ``int32`` of shape (links, 3).
+        """Subject, predicate and object of each link, ``int32`` of shape (links, 3).
 
-        A node that states a link (:attr:`claims`) has no links; the link that it states is there in its place.
-        What leads to a resource that another stands for (:meth:`present`) leads to that one, unless it comes from there.
+        Predictions are left out. A node that states a link (:attr:`claims`) is replaced by that
+        link. A link to a resource that another one replaces (:meth:`present`) leads to the latter,
+        unless it comes from there.
         """
         stated, nodes = self._stated
         kept = self._links()
@@ -244,12 +249,12 @@ class RdfStatements:
 
     @cached_property
     def claims(self) -> list[Claim]:
-        """What nodes state, such as an ``rdf:Statement``, once all statements are there."""
+        """Links that are stated by nodes such as an ``rdf:Statement``."""
         return [*reified(self._links(), self.numbers)]
 
     @cached_property
     def _stated(self) -> tuple[Links, set[int]]:
-        """The links that nodes state, of shape (links, 3), and these nodes."""
+        """Links that are stated by nodes, of shape (links, 3), and these nodes."""
         claims, links = list(self.claims), self._links()
         for claim, direct in list(wikibase_claims(links, self.numbers, self.terms)):
             claims.append(claim._replace(predicate=self.number(direct)))
@@ -264,9 +269,9 @@ class RdfStatements:
         return np.array(stated, dtype=np.int32).reshape(-1, 3), nodes
 
     def further_links_of_claims(self) -> Links:
-        """Return the links of nodes that state a link, but for the stated one and the kinds of the nodes.
+        """Return the other links of nodes that state a link, without types.
 
-        Annotated axioms of OWL have no part in it: annotations are not read.
+        Annotated axioms of OWL do not count: annotations are not read.
         """
         links, parts = self._links(), self.numbers([*chain(*chain(*PARTS)), rdf.TYPE])
         axioms = links[np.isin(links[:, 1], list(self.numbers(PARTS[-1][0]))), 0]
@@ -275,10 +280,12 @@ class RdfStatements:
         return links[of_claims]
 
     def present(self) -> dict[int, int]:
-        """Return which resource stands for another: one that has its id as an alternative one, replaces it, or is the same.
+        """Return the resource that replaces each other resource.
 
-        There must be no further one. What is deprecated stands for nothing, and nothing stands for what is not, but for ids
-        that only links name, and for what is the same elsewhere, of which nothing else is said.
+        A resource replaces those whose id is an alternative id of it, deprecated ones that name it
+        as their replacement, and equivalents about which the source has no other statement. There
+        must be exactly one replacement, and it must not be deprecated. Apart from equivalents, a
+        resource that is not deprecated is replaced only if it occurs in links alone.
         """
         replaced_by, same = (
             list(self.numbers(predicates)) for predicates in (rdf.REPLACED_BY, rdf.SAME)
@@ -304,7 +311,7 @@ class RdfStatements:
         }
 
     def _elsewhere(self, links: NDArray[np.int32], same: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield pairs of one resource by the predicates ``same`` the second of which is nothing here but that."""
+        """Yield (resource, equivalent) pairs whose equivalent has no other statement here."""
         is_same = np.isin(links[:, 1], same)
         pairs = links[is_same][:, [0, 2]]
         said = np.concatenate(
@@ -319,7 +326,7 @@ class RdfStatements:
 
     @property
     def other_languages(self) -> list[str]:
-        """Languages that labels are in because nothing is in the wanted one."""
+        """Languages of the labels, if no name is in the wanted language."""
         taken = {tag or "en" for worth, tag, *_ in self._labels.values() if worth > 1}
         return [] if self._found_language else sorted(taken)
 
@@ -330,9 +337,10 @@ class RdfStatements:
         return names - self._resources - self._stated[1]
 
     def label(self, number: int) -> str:
-        """Return the label of a resource: in the wanted language, without one, in English, or the first by its tag.
+        """Return the label of a resource.
 
-        A synonym takes its place where there is none, and the name of the resource is a code.
+        The order is: wanted language, no language, English, other languages by tag. Without a
+        label, a resource with a digit in its local name has its first synonym as label.
         """
         if number in self._labels:
             return self._labels[number][-1]
@@ -340,13 +348,14 @@ class RdfStatements:
         return next(iter(self.synonyms(number)), "") if is_code else ""
 
     def definition(self, number: int) -> str:
-        """Return the definition of a resource, chosen as the label is."""
+        """Return the definition of a resource, in the same order of languages as labels."""
         return self._definitions[number][-1] if number in self._definitions else ""
 
     def synonyms(self, number: int) -> list[str]:
-        """Return the synonyms of a resource: in the wanted language and without one, else in English, else all.
+        """Return the synonyms and further labels of a resource.
 
-        Further labels are synonyms, too, those in the wanted language and without one likewise.
+        Those in the wanted language and without a language are taken, or else those in English, or
+        all.
         """
         known = self._synonyms.get(number, {})
         best = max(1, min(known.values(), default=1))
@@ -356,7 +365,7 @@ class RdfStatements:
         ]
 
     def all_prefixes(self) -> dict[str, str]:
-        """Return the prefixes of the source, those declared in SHACL, and the well-known ones."""
+        """Return the prefixes of the source, those declared in SHACL, and well-known ones."""
         declared = {
             entry[rdf.SHACL + "prefix"]: entry[rdf.SHACL + "namespace"]
             for entry in self._declared.values()
@@ -365,7 +374,7 @@ class RdfStatements:
         return {**WELL_KNOWN, **declared, **self.prefixes}
 
     def curies(self) -> list[str]:
-        """Return the name of every resource as an entity or relation of the graph."""
+        """Return the id of each resource in the graph."""
         prefixes = self.all_prefixes()
 
         def curie(term: str) -> str:

@@ -1,4 +1,4 @@
-"""C-STS in CSV files: ``sentence1``, ``sentence2``, ``condition``, ``label``; two rows for the same two sentences."""
+"""Reading and writing C-STS as CSV files, with two rows for the same two sentences."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ CSTS_FILES = {
     "unseen_conditions": "test-unseen-conditions.csv",
     "unseen_entities": "test-unseen-entities.csv",
 }
-"""File of each part of a data set."""
+"""File name of each part of a data set."""
 
 
 def read_csts(path: str | Path, *, paired: bool = True, on_error: str = "raise") -> CstsRows:
     """Read a C-STS file.
 
     Args:
-        path: A CSV file with the columns ``sentence1``, ``sentence2``, ``condition`` and ``label``, 1 to 5;
-            others are passed over.
-        paired: Expect two rows of every two sentences, under different conditions, and bring them together. Rows to
-            measure on need not be paired. Two rows under one condition are no pair to learn from: they are left out, and
-            a :class:`~ontodex.graph.ReadWarning` counts them (C-STS's own training file has such pairs).
-        on_error: What to do about faulty rows: ``"raise"`` stops at the first, ``"warn"`` leaves them out and gives one
-            warning that counts them, ``"skip"`` leaves them out without a warning.
+        path: A CSV file with the columns ``sentence1``, ``sentence2``, ``condition`` and ``label``,
+            1 to 5; other columns are ignored.
+        paired: Expect two rows of every two sentences, under different conditions, as training
+            does, and make them adjacent. Pairs of rows under the same condition are left out, with
+            a :class:`~ontodex.graph.ReadWarning` that counts them (C-STS's training file has some).
+        on_error: Policy for faulty rows: ``"raise"`` stops at the first, ``"warn"`` leaves them out
+            with one warning that counts them, ``"skip"`` leaves them out without a warning.
 
     Raises:
-        ReadError: If there is no such file, a column is missing, no row is left; or a row is faulty or unpaired and
-            ``on_error`` is ``"raise"``.
-        SettingsError: If there is no such policy.
+        ReadError: If the file cannot be read, a column is missing, or no row is left; or if a row
+            is faulty or unpaired and ``on_error`` is ``"raise"``.
+        SettingsError: If the policy is unknown.
     """
     problems = Problems(on_error, str(path))
     try:
@@ -79,7 +79,7 @@ def _rows(reader: csv.DictReader[str], problems: Problems) -> list[tuple[int, Cs
 
 
 def _problem(first: str, second: str, condition: str, label: str) -> str | None:
-    """Say what is wrong with a row, if anything is."""
+    """Return what is wrong with a row, or ``None``."""
     least, most = LABELS
     for name, text in zip(COLUMNS, (first, second, condition), strict=False):
         if not text:
@@ -93,7 +93,7 @@ def _problem(first: str, second: str, condition: str, label: str) -> str | None:
 
 
 def _paired(rows: list[tuple[int, CstsRow]], problems: Problems) -> list[tuple[int, CstsRow]]:
-    """Bring the two rows of the same two sentences together; leave out those under one condition."""
+    """Return rows with pairs adjacent, without pairs under the same condition."""
     groups: dict[tuple[str, str], list[tuple[int, CstsRow]]] = {}
     for line, row in rows:
         groups.setdefault(row[:2], []).append((line, row))
@@ -112,8 +112,8 @@ def _paired(rows: list[tuple[int, CstsRow]], problems: Problems) -> list[tuple[i
             pairs += group
     if twice and problems.policy != "skip":
         warn_reader(
-            f"{problems.source}: left out {len(twice):,} pair(s) of rows with one condition twice, the first {twice[0]}; "
-            "give each of the two rows a condition of its own"
+            f"{problems.source}: left out {len(twice):,} pair(s) of rows with one condition twice, "
+            f"the first {twice[0]}; give each of the two rows a condition of its own"
         )
     return pairs
 
@@ -127,12 +127,12 @@ def write_csts(rows: CstsRows, path: Path) -> None:
 
 
 def write_conditional_pairs(pairs: ConditionalPairs, folder: Path) -> None:
-    """Write a data set to a folder, which is made: a file for each part, and ``settings.json`` with how it was made.
+    """Write a data set to a folder: a file for each part, and its settings as ``settings.json``.
 
-    Files of an earlier data set are replaced.
+    Files of a previous data set are replaced.
 
     Raises:
-        GraphError: If the folder holds other files.
+        GraphError: If the folder has other files.
     """
     expect_own_folder(folder, CSTS_FILES["unseen_conditions"])
     folder.mkdir(parents=True, exist_ok=True)

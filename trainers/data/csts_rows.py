@@ -19,7 +19,9 @@ CstsRow = tuple[str, str, str, float]
 
 @dataclass(frozen=True, eq=False)
 class CstsRows:
-    """Rows of conditional similarity (Deshpande et al., "C-STS", EMNLP 2023), each text and condition kept once.
+    """Rows of conditional similarity (Deshpande et al., "C-STS", EMNLP 2023), as columns.
+
+    Each text and condition is stored once.
 
     In what is trained on, rows 2i and 2i + 1 are of the same two texts under two conditions.
 
