@@ -34,7 +34,7 @@ BY_CASES = (
     "similar tails (links)",
     "rules",
 )
-"""Names of the parts of a score by case-based evidence, but for the correction of the
+"""Names of the parts of a score by case-based evidence; its last score is a part of the
 constraint."""
 
 

@@ -40,12 +40,12 @@ def test_an_audit_finds_the_planted_errors(planted: Subsumptions) -> None:
     assert "whale (ex:whale) is a wild animal (ex:wild)" in str(rows)
 
 
-@pytest.mark.parametrize("kin", [False, True])
+@pytest.mark.parametrize("votes", [False, True])
 @pytest.mark.parametrize("k", [3, 40])
 def test_missing_links_are_the_best_pairs_that_the_hierarchy_does_not_relate(
-    planted: Subsumptions, k: int, kin: bool
+    planted: Subsumptions, k: int, votes: bool
 ) -> None:
-    audited = with_votes(planted) if kin else planted
+    audited = with_votes(planted) if votes else planted
     graph, hierarchy = planted.graph, planted.hierarchy
     members = hierarchy.members.tolist()
     pairs, found_scores, leads = [], [], []
@@ -79,11 +79,11 @@ def test_missing_links_are_the_best_pairs_that_the_hierarchy_does_not_relate(
     assert len(found) > 2
 
 
-@pytest.mark.parametrize("kin", [False, True])
+@pytest.mark.parametrize("votes", [False, True])
 def test_doubtful_links_are_unlikely_and_below_what_else_could_be_parents(
-    planted: Subsumptions, kin: bool
+    planted: Subsumptions, votes: bool
 ) -> None:
-    audited = with_votes(planted) if kin else planted
+    audited = with_votes(planted) if votes else planted
     graph, hierarchy = planted.graph, planted.hierarchy
     links, leads = hierarchy.links.tolist(), []
     probabilities = {
