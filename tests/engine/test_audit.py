@@ -12,7 +12,7 @@ import pytest
 import yaml
 from planted import C, as_parents, chances_as_parents, names, plant, with_votes
 
-from ontodex.engine.hierarchy import Subsumptions, audit, place
+from ontodex.engine.hierarchy import Subsumptions, audit, complete_taxonomy
 from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
 from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, remove_links
 from ontodex.graph.vocabulary import PROPOSED

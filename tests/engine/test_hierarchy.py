@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from planted import brute, names, plant, with_votes
 
-from ontodex.engine.hierarchy import Subsumptions, audit, place
+from ontodex.engine.hierarchy import Subsumptions, audit, complete_taxonomy
 from ontodex.errors import SettingsError, UnknownEntity
 from ontodex.graph import GraphBuilder
 

@@ -37,7 +37,7 @@ def test_chances_follow_bayes_rule(
 
 def _expect_bayes(engine, head, tail):
     graph, unit = engine.graph, engine._links._queries.score_unit
-    likely = engine._links._likely
+    likely = engine._links._relation_prediction
 
     def asked_with(one):
         return one, likely._queries.vectors([one])[0]
@@ -84,7 +84,7 @@ def _expect_bayes(engine, head, tail):
 
 def test_the_share_of_a_relation_is_that_of_the_entity_and_of_those_like_it(family):
     engine, _ = family
-    graph, likely = engine.graph, engine._links._likely
+    graph, likely = engine.graph, engine._links._relation_prediction
     vectors = np.asarray(
         engine.index.vectors("link")[np.arange(graph.n_entities)], dtype=np.float64
     )
