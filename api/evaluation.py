@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ontodex.encoders.link_architectures import query_function
 from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.ranking import Adjust, evaluate_links
-from ontodex.engine.rerank import COSINE, TOP, Reranker, neighbourhood_bonus
+from ontodex.engine.rerank import COSINE, TOP, Reranker, neighbourhood_offset
 from ontodex.errors import IndexMismatch, SettingsError, expect_choice, expect_count, settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.readers import read
@@ -109,7 +109,7 @@ class _Better:
         """Return the functions; the neighbourhood's bonus comes before the candidates are chosen that are read again."""
         steps: list[Adjust] = []
         if self.hops:
-            steps.append(neighbourhood_bonus(self.graph, self.hops, unit=unit))
+            steps.append(neighbourhood_offset(self.graph, self.hops, unit=unit))
         if self.rerank is not None:
             steps.append(
                 Reranker(

@@ -1,4 +1,4 @@
-"""Architectures of link prediction: how an (entity, relation) pair becomes a query of the link space.
+"""Architectures of link prediction: from (entity, relation) pairs to queries of the link space.
 
 An architecture reads one form of a pair and ignores the others, so the forms are made on request
 (:class:`LinkPairs`). This module does not import torch: a tri-encoder answers questions about known
@@ -47,13 +47,15 @@ class LinkPairs:
         relations: Number of each relation in the graph, inverses from R on, of shape (n,); -1 for a
             relation that the graph does not have.
         vectors: Returns the entities' vectors in the link space, ``float32`` of shape (n, dim).
-        texts: Returns the text of each entity and that of its relation.
+        entity_texts: Returns the text of each entity.
+        relation_texts: Returns the text of each relation.
         questions: Returns each pair as one text, such as "Lisbon capital of".
     """
 
     relations: Rows
     vectors: Callable[[], Floats]
-    texts: Callable[[], Sequence[tuple[str, str]]]
+    entity_texts: Callable[[], Sequence[str]]
+    relation_texts: Callable[[], Sequence[str]]
     questions: Callable[[], Sequence[str]]
 
 
@@ -154,7 +156,7 @@ class ProjectionArchitecture:
         if known.any():
             queries[known] = self._projections().queries(vectors[known], pairs.relations[known])
         unknown: dict[str, list[int]] = {}
-        for position, (_, text) in enumerate(pairs.texts()):
+        for position, text in enumerate(pairs.relation_texts()):
             if not known[position]:
                 unknown.setdefault(text, []).append(position)
         for text, positions in unknown.items():
@@ -191,7 +193,8 @@ class PairArchitecture:
 
     def query(self, pairs: LinkPairs) -> Floats:
         """See :meth:`LinkArchitecture.query`."""
-        return np.asarray(self._encoder().queries(pairs.texts()))
+        both = zip(pairs.entity_texts(), pairs.relation_texts(), strict=True)
+        return np.asarray(self._encoder().queries(list(both)))
 
     def query_by_each(self, pairs: LinkPairs) -> Floats:
         """See :meth:`LinkArchitecture.query_by_each`."""
@@ -251,14 +254,17 @@ def query_function(
     """
 
     def queries(rows: Rows, numbers: Rows) -> Floats:
-        def pairs() -> list[tuple[str, str]]:
-            both = zip(rows.tolist(), numbers.tolist(), strict=True)
-            return [(texts[row], relations[number]) for row, number in both]
+        def entity_texts() -> list[str]:
+            return [texts[row] for row in rows.tolist()]
+
+        def relation_texts() -> list[str]:
+            return [relations[number] for number in numbers.tolist()]
+
+        def questions() -> list[str]:
+            return list(map(" ".join, zip(entity_texts(), relation_texts(), strict=True)))
 
         return architecture.query(
-            LinkPairs(
-                numbers, lambda: vectors[rows], pairs, lambda: [" ".join(pair) for pair in pairs()]
-            )
+            LinkPairs(numbers, lambda: vectors[rows], entity_texts, relation_texts, questions)
         )
 
     return queries

@@ -1,4 +1,4 @@
-"""The vectors of an index and those of questions to it, for other programs."""
+"""Vectors of an index, and of queries to it, for other programs."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from ontodex.storage.space_names import (
 __all__ = ["OF_LINKS", "SPACES", "embed", "embeddings"]
 
 SPACES = (TEXT, LINK, HYBRID, HIERARCHY, ENTAILMENT, SPAN)
-"""Spaces whose vectors are of use without a condition."""
+"""Spaces with vectors for other programs."""
 
 OF_LINKS = (LINK, HYBRID)
-"""Spaces that are asked by an entity and a relation."""
+"""Spaces whose queries are (entity, relation) pairs."""
 
 Floats = NDArray[np.float32]
 
 
 def embeddings(index: Index, space: str) -> Embeddings:
-    """Return the vectors of a space, those of a ball as points in it.
+    """Return the vectors of a space; those of a Poincaré ball are points in the ball.
 
     Raises:
         IndexMismatch: If the index has no such space.
@@ -44,8 +44,8 @@ def embeddings(index: Index, space: str) -> Embeddings:
     vectors = np.concatenate(stored.shards).astype(np.float32, copy=False)
     ids, texts = list(graph.ids), list(graph.labels)
     if space in SENTENCE_SPACES:
-        said = index.sentences(space)
-        ids, texts = [ids[owner] for owner in said.owners.tolist()], list(said.texts)
+        sentences = index.sentences(space)
+        ids, texts = [ids[owner] for owner in sentences.owners.tolist()], list(sentences.texts)
     curvature = index.curvature if space == HIERARCHY else 0.0
     if space == HIERARCHY:
         vectors = poincare.unlift(vectors, curvature)
@@ -53,25 +53,27 @@ def embeddings(index: Index, space: str) -> Embeddings:
 
 
 def embed(resources: Resources, texts: Sequence[str], space: str) -> Floats:
-    """Return vectors of entities and texts; the form is that of :func:`embeddings`.
+    """Return vectors of entities and texts in the form of :func:`embeddings`.
 
-    In the spaces of what entities say, an entity is its label.
+    In the spaces of sentences and phrases, an entity is encoded by its label.
 
     Raises:
         IndexMismatch: If the index has no such space.
         UnknownEntity: If a text is an IRI or CURIE that no entity has.
-        SettingsError: If one is empty.
+        SettingsError: If a text is empty.
     """
     index = resources.index
-    stored, read = index.vectors(space), resolve_entities(index.graph, texts)
+    stored, resolved = index.vectors(space), resolve_entities(index.graph, texts)
     if space == HIERARCHY:
         items = vectors_of(
-            stored, read, lambda words: np.asarray(resources.encoders.hierarchy.items(words))
+            stored, resolved, lambda words: np.asarray(resources.encoders.hierarchy.items(words))
         )
         return np.asarray(poincare.unlift(items, index.curvature))
     if space in SENTENCE_SPACES:
         encoder = resources.encoders.entailment if space == ENTAILMENT else resources.encoders.text
         return np.asarray(
-            encoder.encode([in_words(one.resolution.label) for one in read]), dtype=np.float32
+            encoder.encode([in_words(one.resolution.label) for one in resolved]), dtype=np.float32
         )
-    return vectors_of(stored, read, lambda words: np.asarray(resources.encoders.text.encode(words)))
+    return vectors_of(
+        stored, resolved, lambda words: np.asarray(resources.encoders.text.encode(words))
+    )

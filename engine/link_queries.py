@@ -140,19 +140,14 @@ class LinkQueries:
         Returns:
             ``float32`` of shape (pairs, dim).
         """
-
-        def texts() -> list[tuple[str, str]]:
-            both = zip(rows.tolist(), relations.tolist(), strict=True)
-            return [(self._texts[row], self._relation_texts[number]) for row, number in both]
-
+        graph = self._index.graph
         queries = self._architecture.query(
             LinkPairs(
                 relations,
                 lambda: self.entities[rows],
-                texts,
-                lambda: self._questions(
-                    [self._index.graph.labels[row] for row in rows.tolist()], relations
-                ),
+                lambda: [self._texts[row] for row in rows.tolist()],
+                lambda: [self._relation_texts[number] for number in relations.tolist()],
+                lambda: self._questions([graph.labels[row] for row in rows.tolist()], relations),
             )
         )
         features = None if text_alone else self._resources.graph_features
@@ -178,10 +173,8 @@ class LinkQueries:
             LinkPairs(
                 numbers,
                 vectors,
-                lambda: [
-                    (self._text(entity), self._relation_texts[number])
-                    for number in numbers.tolist()
-                ],
+                lambda: [self._text(entity)] * len(numbers),
+                lambda: [self._relation_texts[number] for number in numbers.tolist()],
                 lambda: self._questions([entity.resolution.label] * len(numbers), numbers),
             )
         )
@@ -248,21 +241,18 @@ class LinkQueries:
         vectors: Callable[[], Floats],
     ) -> LinkPairs:
         """Return pairs of resolved terms in the forms that architectures read."""
-        pairs = list(zip(entities, relations, strict=True))
         return LinkPairs(
             self.numbers(entities, relations, backward)[1],
             vectors,
-            lambda: [
-                (self._text(one), relation_text(self._relation_texts, two, backward))
-                for one, two in pairs
-            ],
+            lambda: [self._text(one) for one in entities],
+            lambda: [relation_text(self._relation_texts, one, backward) for one in relations],
             lambda: [
                 question_text(
                     in_words(one.resolution.label),
                     in_words(two.resolution.label),
                     backward=backward,
                 )
-                for one, two in pairs
+                for one, two in zip(entities, relations, strict=True)
             ],
         )
 

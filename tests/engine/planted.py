@@ -74,7 +74,7 @@ def brute(subsumptions: Subsumptions, row: int, upward: bool) -> np.ndarray:
     )
 
 
-def with_kin(planted: Subsumptions) -> Subsumptions:
+def with_votes(planted: Subsumptions) -> Subsumptions:
     """The same, with something added to the scores, and to the logits, of some parents and children."""
 
     def added(entities: Sequence[ResolvedTerm]) -> list[VoteOffsets]:
@@ -87,30 +87,40 @@ def with_kin(planted: Subsumptions) -> Subsumptions:
             )
         return found
 
-    kin = (
+    votes = (
         NeighbourVoting(
             slope=0.6, offset=-0.6 * planted.rule.threshold, itself=1.0, parents=1.0, ancestors=1.0
         ),
         added,
     )
     graph, space = planted.graph, planted.space
-    both = dict.fromkeys(("parents", "children"), kin)
+    both = dict.fromkeys(("parents", "children"), votes)
     return Subsumptions(
-        graph, planted.hierarchy, space.vectors, C, planted.rule, encode=planted._encode, kin=both
+        graph,
+        planted.hierarchy,
+        space.vectors,
+        C,
+        planted.rule,
+        encode=planted._encode,
+        voting=both,
     )
 
 
 def as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
     """Scores of all entities as parents of an entity, with what like entities add."""
     scores = brute(subsumptions, row, upward=True)
-    [added] = subsumptions.vote_offsets("parents", subsumptions.read([subsumptions.graph.ids[row]]))
+    [added] = subsumptions.vote_offsets(
+        "parents", subsumptions.resolve([subsumptions.graph.ids[row]])
+    )
     scores[added.rows] += added.scores
     return scores
 
 
 def chances_as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
     """Probabilities of all entities as parents of an entity."""
-    [added] = subsumptions.vote_offsets("parents", subsumptions.read([subsumptions.graph.ids[row]]))
+    [added] = subsumptions.vote_offsets(
+        "parents", subsumptions.resolve([subsumptions.graph.ids[row]])
+    )
     return subsumptions.probabilities(
         "parents", (np.arange(subsumptions.graph.n_entities), as_parents(subsumptions, row)), added
     )

@@ -59,7 +59,8 @@ def test_vectors_of_text_and_links_say_what_both_do(family):
     ):
         whys = [engine.why(head, relation, end) for end in (tail, other)]
         said = [
-            sum(why.adds for why in one if why.by in ("text", "structure", "range")) for one in whys
+            sum(why.adds for why in one if why.by in ("text", "ComplEx", "type constraint"))
+            for one in whys
         ]
         of_each = products(found, query)
         assert of_each[tail] - of_each[other] == pytest.approx(said[0] - said[1], abs=1e-4)
@@ -101,7 +102,7 @@ def test_gaussians_entail_what_the_engine_says(engine):
 
 def test_files_hold_the_vectors_and_whose_they_are(engine, tmp_path):
     found = engine.embeddings("entailment")
-    assert str(found) == f"Embeddings('gauss': {len(found)} vectors of 64 numbers, gaussian)"
+    assert str(found) == f"Embeddings('entailment': {len(found)} vectors of 64 numbers, gaussian)"
     (tmp_path / "farm.tsv").write_text("a source of mine")
     found.write(tmp_path / "farm.npy")
     assert (tmp_path / "farm.tsv").read_text() == "a source of mine"

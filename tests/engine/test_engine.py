@@ -224,8 +224,8 @@ def test_search_compares_names_with_what_is_typed(engine):
     text = engine.index.vectors("text")[np.arange(engine.graph.n_entities)] @ np.asarray(
         engine.resources.encoders.text.encode(["hares"])
     )[0].astype(np.float64)
-    rows, likeness = engine.resources.name_similarity.find("hares")
-    text[rows] += 0.5 * likeness
+    rows, similarities = engine.resources.name_similarity.find("hares")
+    text[rows] += 0.5 * similarities
     wanted = {engine.graph.ids[row]: score / 1.5 for row, score in enumerate(text.tolist())}
     assert [hit.score for hit in found[1:]] == pytest.approx(
         [wanted[hit.id] for hit in found[1:]], abs=1e-5
@@ -242,10 +242,10 @@ def test_relations_are_all_ranked_and_known_ones_marked(engine):
 
 def test_relations_say_if_the_graph_links_the_two_the_other_way_round(engine):
     assert engine.relations("farm", "dog").method.endswith(
-        "; the graph links them the other way round: lives in"
+        "; known in the opposite direction: lives in"
     )
-    assert "other way round" not in engine.relations("dog", "farm").method
-    assert "other way round" not in engine.relations("farm", "a wet dog").method
+    assert "opposite direction" not in engine.relations("dog", "farm").method
+    assert "opposite direction" not in engine.relations("farm", "a wet dog").method
 
 
 def test_search_puts_the_bearer_of_the_name_first(engine):
@@ -318,12 +318,12 @@ def test_more_answers_than_entities(engine):
     assert len(engine.search("dog", k=10_000)) == engine.graph.n_entities
 
 
-def test_an_index_without_projections_reads_head_and_relation_as_a_text(
+def test_an_index_without_a_link_encoder_embeds_head_and_relation_as_one_text(
     tmp_path, tiny_encoder, small_graph
 ):
     with build_plain(small_graph, tmp_path / "plain.odx", [tiny_encoder]) as engine:
         hits = engine.tails("dog", "lives in", k=3)
-        assert "no projections" in hits.method
+        assert "no link encoder" in hits.method
         assert len(engine.heads("lives in", "farm", k=3)) == 3
         assert len(engine.relations("dog", "farm", k=2)) == 2
 
@@ -368,7 +368,7 @@ def test_any_whole_number_serves_as_k(engine):
 def test_the_method_names_what_was_answered_from(engine):
     assert "projection" in engine.tails("dog", "eats").method
     assert "similarity" in engine.search("dog").method
-    assert "chance of the relation" in engine.relations("dog", "farm").method
+    assert "probability of the relation" in engine.relations("dog", "farm").method
 
 
 def test_only_new_answers_become_predicted_triples(engine):
@@ -424,9 +424,9 @@ def test_search_weighs_texts_and_names_two_to_one(engine):
         engine.index.vectors("text")[np.arange(graph.n_entities)]
         @ engine.resources.encoders.text.encode([text])[0]
     )
-    rows, likeness = engine.resources.name_similarity.find(text)
+    rows, similarities = engine.resources.name_similarity.find(text)
     wanted = 2 * cosines / 3
-    wanted[rows] += likeness / 3
+    wanted[rows] += similarities / 3
     hits = engine.search(text, k=60)
     assert [hit.id for hit in hits] == [
         graph.ids[row] for row in np.argsort(-wanted, kind="stable")

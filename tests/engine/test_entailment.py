@@ -41,7 +41,7 @@ def by_hand(engine, tiny_gauss):
                 best[owner] = (scores[row], said.texts[row])
         return [(engine.graph.ids[owner], score, text) for owner, (score, text) in best.items()]
 
-    rank.encode, rank.stored, rank.said = encoder.encode, stored, said
+    rank.encode, rank.stored, rank.sentences = encoder.encode, stored, said
     return rank
 
 
@@ -69,8 +69,11 @@ def test_an_entity_says_all_its_sentences_as_a_premise_and_its_label_as_a_hypoth
     engine, by_hand
 ):
     row, _ = engine.graph.find("ex:dog")
-    own = np.flatnonzero(by_hand.said.owners == row)
-    assert [by_hand.said.texts[one] for one in own] == ["dog", "a tame animal that lives in a farm"]
+    own = np.flatnonzero(by_hand.sentences.owners == row)
+    assert [by_hand.sentences.texts[one] for one in own] == [
+        "dog",
+        "a tame animal that lives in a farm",
+    ]
     wanted = by_hand("entailed_by", by_hand.stored[own], refused=[row])
     assert [hit.id for hit in engine.entailed_by("ex:dog", 20)] == [one[0] for one in wanted[:20]]
     wanted = by_hand("entailing", by_hand.stored[own[:1]], refused=[row])

@@ -168,7 +168,7 @@ def test_within_reach_is_what_scores_above_the_floor(weight: float, upward: bool
     asked = searcher(lifted, weight, upward).space.prepare(queries)
     pairs = np.repeat(np.arange(8), 3000), np.tile(np.arange(3000), 8)
     exact = asked.exact(*pairs).reshape(8, 3000)
-    products = asked.lifted @ lifted.T
+    products = asked.augmented @ lifted.T
     np.testing.assert_allclose(
         asked.scores(products.ravel().astype(float), *pairs).reshape(8, 3000), exact, atol=1e-3
     )
@@ -191,8 +191,8 @@ def test_no_product_is_off_by_more_than_the_doubt(dim: int, span: tuple[float, f
     )
     gaps = queries[:, None] - points
     true = (queries**2).sum(-1)[:, None] - (gaps**2).sum(-1) / (1 - c * (points**2).sum(-1))
-    off = np.abs(both.lifted @ lifted.T - true).max(axis=1)
-    assert (off <= both.doubt).all()
+    off = np.abs(both.augmented @ lifted.T - true).max(axis=1)
+    assert (off <= both.error_bound).all()
 
 
 @given(

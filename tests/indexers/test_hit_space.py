@@ -125,7 +125,7 @@ def test_too_few_links_leave_like_entities_their_usual_weights(
         ) as engine:
             found = NeighbourVoting.read(engine.index.manifest.neighbour_voting, "x")
             assert (found == default_voting(own)) == (links < MIN_LINKS)
-            assert engine.parents("dog 1").method.endswith("entities of like text")
+            assert engine.parents("dog 1").method.endswith("neighbour votes")
 
 
 def test_a_public_checkpoint_gets_its_rule_from_the_graph(

@@ -111,7 +111,7 @@ def test_closing_waits_for_the_questions_of_other_threads(
 def test_closing_in_the_middle_of_a_question_of_ones_own(small_index: Path) -> None:
     """As by an exception within ``with``, or a callback: nobody waits for himself."""
     with ontodex.open(small_index, device="cpu") as engine:
-        with engine.gate:
+        with engine.guard:
             engine.close()
         with pytest.raises(IndexFailure, match="was closed"):
             engine.tails("ex:dog", "is_a")
