@@ -18,7 +18,7 @@ __all__ = ["Resources"]
 
 
 class Resources:
-    """What an engine computes with beside the files of its index.
+    """The encoders and scorers of an opened index, and the device they are on.
 
     Args:
         index: An opened index.
@@ -74,7 +74,7 @@ class Resources:
         )
 
     def candidates(self, space: str) -> Any | None:
-        """Return the FAISS structure of a space on :attr:`device`; ``None`` for exact search."""
+        """Return the FAISS index of a space on :attr:`device`; ``None`` for exact search."""
         stored = self.index.space_info(space).stored_in
         if stored not in self._candidates:
             found = self.index.candidates(space)

@@ -18,7 +18,7 @@ from ontodex.errors import IndexFailure
 from ontodex.graph import KnowledgeGraph, TextSettings
 from ontodex.indexers.graph_features import KGETrainer
 from ontodex.indexers.previous import open_previous
-from ontodex.indexers.step import Build, Step
+from ontodex.indexers.step import Build, Inputs, Step
 from ontodex.indexers.steps.embed_conditions import EmbedConditions
 from ontodex.indexers.steps.embed_hierarchy import EmbedHierarchy, FitHierarchy
 from ontodex.indexers.steps.embed_links import (
@@ -41,7 +41,7 @@ from ontodex.storage.manifest import FORMAT, FileInfo, Manifest, file_info
 __all__ = ["build_generation", "build_index", "steps_of"]
 
 JOB = "job.json"
-"""File that tells which build a folder is of, so that only the same build resumes from it."""
+"""File with the checksum of a build's inputs: only a build with the same inputs resumes."""
 
 
 def steps_of(train: LinkTrainer | None = None, train_kge: KGETrainer | None = None) -> list[Step]:
@@ -130,7 +130,7 @@ def build_generation(
         steps: The steps of the build.
         texts: How the text of an entity is built.
         settings: Further settings that the result depends on.
-        update_of: The index that is updated; what was trained or fitted for it is carried over.
+        update_of: The index that is updated, whose trained and fitted parts are carried over.
         quiet: Show no progress on stderr.
     """
     texts = texts or TextSettings()
@@ -138,19 +138,18 @@ def build_generation(
     settings = {"texts": dataclasses.asdict(texts), **(settings or {})}
     try:
         with open_previous(path) as previous:
-            build = Build(
+            inputs = Inputs(
                 index=path,
                 folder=path / f"gen-{number:06d}.tmp",
                 graph=graph,
-                encoders=encoders,
                 texts=texts,
                 settings=settings,
-                quiet=quiet,
                 previous=previous,
                 update_of=update_of,
-                training_graph=graph,
+                quiet=quiet,
             )
-            _open_folder(build, _job(graph, encoders, settings))
+            build = Build(inputs, encoders, graph)
+            _open_folder(inputs, _job(graph, encoders, settings))
             for step in steps:
                 step.prepare(build)
             for step in steps:
@@ -158,7 +157,7 @@ def build_generation(
                     with build.timed(step.name):
                         step.run(build)
             _finish(build, steps, number)
-        generations.publish(path, build.folder, number)
+        generations.publish(path, inputs.folder, number)
     except OSError as error:
         raise IndexFailure(
             f"{path}: the index cannot be written ({error}); the next build resumes from here"
@@ -168,19 +167,19 @@ def build_generation(
 
 
 def _job(graph: KnowledgeGraph, encoders: Encoders, settings: dict[str, Any]) -> str:
-    """Return a checksum of what a build depends on."""
+    """Return a checksum of the inputs of a build."""
     given = encoders.link is not None, encoders.fingerprints
     parts = (FORMAT, graph.fingerprint, encoders.text.fingerprint, *given, settings)
     return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-def _open_folder(build: Build, job: str) -> None:
+def _open_folder(inputs: Inputs, job: str) -> None:
     """Keep the folder of an interrupted build of the same job, remove those of others."""
-    for folder in build.index.glob("gen-*.tmp"):
-        if folder != build.folder or _read_job(folder) != job:
+    for folder in inputs.index.glob("gen-*.tmp"):
+        if folder != inputs.folder or _read_job(folder) != job:
             shutil.rmtree(folder)
-    build.folder.mkdir(exist_ok=True)
-    (build.folder / JOB).write_text(json.dumps({"job": job}))
+    inputs.folder.mkdir(exist_ok=True)
+    (inputs.folder / JOB).write_text(json.dumps({"job": job}))
 
 
 def _read_job(folder: Path) -> str | None:
@@ -191,33 +190,27 @@ def _read_job(folder: Path) -> str | None:
 
 def _finish(build: Build, steps: Sequence[Step], number: int) -> None:
     """Remove the working files of all steps, write the manifest, and sync everything."""
+    folder, graph = build.inputs.folder, build.inputs.graph
     build.spaces.clear()  # with their maps of working files
     for name in (JOB, *(name for step in steps for name in step.working_files)):
-        file = build.folder / name
+        file = folder / name
         if file.is_dir():
             shutil.rmtree(file, ignore_errors=True)
         else:
             file.unlink(missing_ok=True)
     files: dict[str, FileInfo] = {
-        file.relative_to(build.folder).as_posix(): file_info(file)
-        for file in sorted(build.folder.rglob("*"))
+        file.relative_to(folder).as_posix(): file_info(file)
+        for file in sorted(folder.rglob("*"))
         if file.is_file() and file.name != "manifest.json"
     }
     Manifest(
         generation=number,
         version=version("ontodex"),
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        graph=graph_info(build.graph),
-        spaces=build.space_infos,
-        encoders=build.encoder_infos,
-        settings=build.settings,
-        neighbour_voting={
-            question: dataclasses.asdict(voting)
-            for question, voting in build.neighbour_voting.items()
-        },
+        graph=graph_info(graph),
+        settings=build.inputs.settings,
         files=files,
-        blobs=build.blob_infos,
-        tree_checksum=tree_checksum(build.folder / STORE, build.blob_infos),
-        seconds=build.seconds,
-    ).write(build.folder)
-    generations.sync_tree(build.folder)
+        tree_checksum=tree_checksum(folder / STORE, build.entries.blobs),
+        **vars(build.entries),
+    ).write(folder)
+    generations.sync_tree(folder)

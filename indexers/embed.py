@@ -135,7 +135,7 @@ def map_file(
 def _known_rows(
     wanted: NDArray[np.bytes_], keys: NDArray[np.bytes_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows of ``wanted`` whose key is among ``keys``, and the place of each there."""
+    """Return the rows of ``wanted`` whose key is among ``keys``, and their places in ``keys``."""
     order = np.argsort(keys)
     places = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
     rows = np.flatnonzero(keys[places] == wanted)

@@ -124,7 +124,7 @@ def learn_graph_features(
 
     Args:
         train: Trains the KGE vectors.
-        training_graph: What :func:`hold_out` returned.
+        training_graph: The graph to learn from, see :func:`hold_out`.
         graph: The full graph.
         vectors: Entity vectors of the link space.
         query: Makes queries of the link space.
@@ -193,7 +193,7 @@ def learn_graph_features(
 
 
 def _load(file: Path) -> GraphFeatures | None:
-    """Load what :func:`_save` wrote; ``None`` if there is nothing, or it is damaged."""
+    """Load the graph features of a file; ``None`` if it is missing or damaged."""
     try:
         saved = load_file(file)
         return GraphFeatures(

@@ -1,4 +1,4 @@
-"""What a build takes over from the previous generation, and an update from the index it changes."""
+"""Reuse of the previous generation: its vectors by builds, its fitted parts by updates."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def open_previous(path: Path) -> Iterator[Index | None]:
 def known_vectors(
     previous: Index | None, space: str, encoder: str, key: str, fingerprint: str
 ) -> tuple[NDArray[np.bytes_], Vectors] | None:
-    """Return what a generation has in a space: a key of each text (``S16``), and its vector.
+    """Return the keys (``S16``) and vectors of the texts that a generation has in a space.
 
     Args:
         previous: The generation.
@@ -124,15 +124,15 @@ def carry_over_graph_features(index: Index, graph: KnowledgeGraph) -> GraphFeatu
         0.0  # a new relation has no direction among the type constraints
     )
     numbers = np.full(2 * old_count, -1)
-    new, there = common_rows(index.graph.relation_ids, graph.relation_ids)
+    new, known = common_rows(index.graph.relation_ids, graph.relation_ids)
     for shift, old_shift in ((0, 0), (count, old_count)):
-        relations[new + shift] = old.relations[there + old_shift]
-        ranges[new + shift] = old.type_constraints[there + old_shift]
-        weights[:, new + shift] = old.weights[:, there + old_shift]
-        numbers[there + old_shift] = new + shift
+        relations[new + shift] = old.relations[known + old_shift]
+        ranges[new + shift] = old.type_constraints[known + old_shift]
+        weights[:, new + shift] = old.weights[:, known + old_shift]
+        numbers[known + old_shift] = new + shift
     entities = np.zeros((graph.n_entities, old.entities.dim), dtype=np.float32)
-    new, there = common_rows(_current_ids(index.graph, graph), graph.ids)
-    entities[new] = old.entities[there]
+    new, known = common_rows(_current_ids(index.graph, graph), graph.ids)
+    entities[new] = old.entities[known]
     entities[:, relations.shape[1] :] = constraint_vectors(graph.triples, graph.n_entities, ranges)
     return GraphFeatures(
         Vectors([entities]),

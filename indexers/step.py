@@ -27,13 +27,12 @@ from ontodex.graph import (
 )
 from ontodex.indexers.embed import Embeddings, embed
 from ontodex.indexers.previous import known_vectors
-from ontodex.scoring.neighbour_voting import NeighbourVoting
 from ontodex.storage.blobs import BlobInfo
 from ontodex.storage.index import Index
 from ontodex.storage.manifest import SpaceInfo
 from ontodex.storage.space_names import GEOMETRIES, TEXT
 
-__all__ = ["Build", "Space", "Step"]
+__all__ = ["Build", "Inputs", "Space", "Step"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,56 +54,70 @@ class Space:
     sentences: EntitySentences | None = None
 
 
-@dataclass(eq=False)
-class Build:
-    """A generation that is being built: what is given, and what the steps have made so far.
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The inputs of a build.
 
     Attributes:
         index: Folder of the index.
         folder: Folder of the build, which is renamed when it is published.
         graph: The graph.
-        encoders: The encoder of each space; steps replace those that they train or fit.
         texts: How the text of an entity is built.
         settings: Settings that the result depends on, for the manifest.
-        quiet: Show no progress on stderr.
-        previous: The live generation; vectors of texts that it has are taken over.
-        update_of: The index that is updated; what was trained or fitted for it is carried over.
+        previous: The live generation, whose vectors of unchanged texts are taken over.
+        update_of: The index that is updated, whose trained and fitted parts are carried over;
             ``None`` for a build, which trains and fits anew.
-        training_graph: The graph to learn links from: :attr:`graph`, or a copy whose validation
-            triples are held out of the known ones.
-        spaces: The spaces by name, in the order of the manifest.
-        blobs: Further arrays of the store, by name.
-        neighbour_voting: Weights of neighbour voting, by question.
-        space_infos: The manifest's entry for each space, once it is stored.
-        blob_infos: The manifest's entry for each blob, once it is stored.
-        encoder_infos: The manifest's entry for each encoder, once it is saved.
-        seconds: Duration of each step.
+        quiet: Show no progress on stderr.
     """
 
     index: Path
     folder: Path
     graph: KnowledgeGraph
-    encoders: Encoders
     texts: TextSettings
     settings: dict[str, Any]
-    quiet: bool
     previous: Index | None
     update_of: Index | None
+    quiet: bool
+
+
+@dataclass
+class Entries:
+    """Entries of the manifest that steps make; see :class:`~ontodex.storage.manifest.Manifest`."""
+
+    spaces: dict[str, SpaceInfo] = field(default_factory=dict)
+    blobs: dict[str, BlobInfo] = field(default_factory=dict)
+    encoders: dict[str, dict[str, Any]] = field(default_factory=dict)
+    neighbour_voting: dict[str, dict[str, Any]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Build:
+    """A generation that is being built: its inputs, and what the steps have made so far.
+
+    Attributes:
+        inputs: The inputs.
+        encoders: The encoder of each space; steps replace those that they train or fit.
+        training_graph: The graph to learn links from: that of the inputs, or a copy whose
+            validation triples are held out of the known ones.
+        spaces: The spaces by name, in the order of the manifest.
+        blobs: Further arrays of the store, by name.
+        entries: Entries of the manifest.
+    """
+
+    inputs: Inputs
+    encoders: Encoders
     training_graph: KnowledgeGraph
     spaces: dict[str, Space] = field(default_factory=dict)
     blobs: dict[str, NDArray[Any]] = field(default_factory=dict)
-    neighbour_voting: dict[str, NeighbourVoting] = field(default_factory=dict)
-    space_infos: dict[str, SpaceInfo] = field(default_factory=dict)
-    blob_infos: dict[str, BlobInfo] = field(default_factory=dict)
-    encoder_infos: dict[str, dict[str, Any]] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
+    entries: Entries = field(default_factory=Entries)
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        """Add the time that the context takes to :attr:`seconds`."""
-        start = time.perf_counter()
+        """Add the time that the context takes to the ``seconds`` of the manifest."""
+        start, seconds = time.perf_counter(), self.entries.seconds
         yield
-        self.seconds[name] = round(self.seconds.get(name, 0.0) + time.perf_counter() - start, 3)
+        seconds[name] = round(seconds.get(name, 0.0) + time.perf_counter() - start, 3)
 
     def embed(
         self,
@@ -134,13 +147,13 @@ class Build:
         return embed(
             texts,
             encoder,
-            self.folder / f"{space}.f{8 * np.dtype(dtype).itemsize}",
-            known=known_vectors(self.previous, space, *fingerprint),
+            self.inputs.folder / f"{space}.f{8 * np.dtype(dtype).itemsize}",
+            known=known_vectors(self.inputs.previous, space, *fingerprint),
             transform=transform,
             width=width,
             dtype=dtype,
             geometry=GEOMETRIES[space],
-            quiet=self.quiet,
+            quiet=self.inputs.quiet,
         )
 
     def embed_adapted(self, space: str, texts: Sequence[str], encoder: Adapted) -> Embeddings:
@@ -162,11 +175,11 @@ class Build:
             SettingsError: If the encoder has settings that are not of texts.
         """
         texts = settings_from(
-            TextSettings, encoder.texts or self.settings["texts"], str(encoder.text.folder)
+            TextSettings, encoder.texts or self.inputs.settings["texts"], str(encoder.text.folder)
         )
-        if texts == self.texts:
+        if texts == self.inputs.texts:
             return self.spaces[TEXT].texts
-        return entity_texts(self.graph, texts)
+        return entity_texts(self.inputs.graph, texts)
 
     def is_text_space(self, texts: Sequence[str], encoder: TextEncoder) -> bool:
         """Return whether a text encoder makes the vectors of the text space of some texts."""
@@ -193,8 +206,8 @@ class Step(ABC):
     working_files: ClassVar[tuple[str, ...]] = ()
 
     def prepare(self, build: Build) -> None:  # noqa: B027 (most steps have nothing to check)
-        """Check what is given before any step runs, so that a build is refused early."""
+        """Check the inputs of the build before any step runs, so that it is refused early."""
 
     @abstractmethod
     def run(self, build: Build) -> None:
-        """Make the spaces and blobs of the step, or what an interrupted run has left to make."""
+        """Make the spaces and blobs of the step; resume where an interrupted run stopped."""

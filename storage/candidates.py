@@ -1,4 +1,4 @@
-"""Candidates of a large space: a FAISS structure over its vectors, and the recall that it has."""
+"""Candidates of a large space: a FAISS index over its vectors, and its measured recall."""
 
 from __future__ import annotations
 
@@ -87,15 +87,15 @@ def measure_recall(index: Any, vectors: Vectors) -> float:
 
 
 def load_candidates(file: Path, stated: FileInfo | None, vectors: Vectors) -> Any:
-    """Load a FAISS structure, or make it anew where its file is missing or damaged.
+    """Load a FAISS index, or make it anew where its file is missing or damaged.
 
-    A structure that was made anew is written in place of the file, if the folder can be written and
-    the new file has the checksum of the manifest.
+    A new index is written in place of the file, if the folder can be written and the new file has
+    the checksum of the manifest.
 
     Args:
         file: The file.
         stated: The manifest's entry for the file.
-        vectors: The vectors that the structure is built over.
+        vectors: The vectors that the index is built over.
     """
     if stated is not None and file.is_file() and file_info(file) == stated:
         with suppress(RuntimeError):
@@ -112,10 +112,10 @@ def load_candidates(file: Path, stated: FileInfo | None, vectors: Vectors) -> An
 
 
 def move_to_device(index: Any, device: str) -> Any:
-    """Move a FAISS structure to a GPU if faiss-gpu is installed; return others as they are.
+    """Return a FAISS index on a device; unchanged if faiss-gpu is not installed.
 
     Args:
-        index: A structure in main memory.
+        index: An index in main memory.
         device: ``"cpu"``; ``"cuda"`` for all GPUs, ``"cuda:1"`` for one; FAISS runs on no other.
     """
     kind, _, number = device.partition(":")

@@ -83,9 +83,9 @@ class ConditionCache:
                 if use is not None:  # another process may have evicted it meanwhile
                     _note(transaction, uses, keys[condition], _USE.unpack(use)[1])
 
-        found = self._do(read) or {}
+        found = self._run(read) or {}
         if found:
-            self._do(note, write=True)
+            self._run(note, write=True)
         return found
 
     def put(self, encoder: str, factors: Mapping[str, Factor]) -> None:
@@ -115,7 +115,7 @@ class ConditionCache:
                 transaction.put(key, value, db=factors)
                 _note(transaction, uses, key, len(value))
 
-        self._do(write, write=True)
+        self._run(write, write=True)
 
     @property
     def bytes(self) -> int:
@@ -127,7 +127,7 @@ class ConditionCache:
 
     def _uses(self) -> list[tuple[int, int]]:
         return (
-            self._do(
+            self._run(
                 lambda transaction, _, uses: [
                     _USE.unpack(value) for _, value in transaction.cursor(uses)
                 ]
@@ -135,7 +135,7 @@ class ConditionCache:
             or []
         )
 
-    def _do(self, what: Callable[[Any, Any, Any], T], *, write: bool = False) -> T | None:
+    def _run(self, action: Callable[[Any, Any, Any], T], *, write: bool = False) -> T | None:
         """Run a function in a transaction; return ``None`` if LMDB cannot, or in a forked child.
 
         A child process must not use an LMDB file that its parent has opened.
@@ -146,13 +146,13 @@ class ConditionCache:
         for _ in range(2):
             try:
                 with environment.lock, environment.lmdb.begin(write=write) as transaction:
-                    return what(transaction, environment.factors, environment.uses)
+                    return action(transaction, environment.factors, environment.uses)
             except lmdb.MapResizedError:  # another process has enlarged the file
                 environment.set_size(0)
             except lmdb.MapFullError:  # the free pages are fragmented
-                if what is _clear:
+                if action is _clear:
                     break
-                self._do(_clear, write=True)
+                self._run(_clear, write=True)
             except lmdb.Error:
                 break
         return None

@@ -65,7 +65,7 @@ def current(index: Path) -> int:
 
 
 def is_index(folder: Path) -> bool:
-    """Return whether a folder is an index, or what an interrupted first build left of one.
+    """Return whether a folder is an index, or the remains of an interrupted first build.
 
     Databases of other programs (LevelDB, RocksDB) also have files ``CURRENT`` and ``LOCK``, but
     their ``CURRENT`` names no generation.

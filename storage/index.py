@@ -33,7 +33,7 @@ _MISSING = {
     "conditions; build it with one of them (`ontodex train hyper-cl`, `ontodex train condition`, "
     "and --encoder)",
 }
-"""What an index lacks if its manifest names no encoder of a space, and what to do."""
+"""For an error message: what is missing without an encoder of a space, and what to do."""
 
 
 class Index:
@@ -158,7 +158,7 @@ class Index:
         return self._sentences[space]
 
     def candidates(self, space: str) -> Any | None:
-        """Load the FAISS structure of a space; ``None`` for a space that is searched exactly.
+        """Load the FAISS index of a space; ``None`` for a space that is searched exactly.
 
         It is made anew from the vectors if its file is missing or damaged.
         """

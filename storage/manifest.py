@@ -62,11 +62,13 @@ class SpaceInfo:
     recall: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Manifest:
     """Everything that is known of a generation before its other files are opened.
 
     Attributes:
+        kind: :data:`KIND`.
+        format: :data:`FORMAT`.
         generation: Number of the generation.
         version: Version of ontodex that wrote it.
         created: When it was written, in ISO 8601 (UTC).
@@ -81,10 +83,10 @@ class Manifest:
         tree_checksum: Checksum of the store outside its large blobs
             (:func:`ontodex.storage.blobs.tree_checksum`).
         seconds: Duration of each step of the build.
-        kind: :data:`KIND`.
-        format: :data:`FORMAT`.
     """
 
+    kind: str = KIND
+    format: int = FORMAT
     generation: int
     version: str
     created: str
@@ -97,8 +99,6 @@ class Manifest:
     blobs: dict[str, BlobInfo]
     tree_checksum: str
     seconds: dict[str, float] = field(default_factory=dict)
-    kind: str = KIND
-    format: int = FORMAT
 
     def write(self, folder: Path) -> None:
         """Write ``manifest.json``, with a checksum of its own content."""

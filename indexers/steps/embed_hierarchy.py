@@ -27,7 +27,7 @@ class EmbedHierarchy(Step):
         """Make the hierarchy space, if there is an encoder for it."""
         encoder = build.encoders.hierarchy
         if encoder is not None:
-            texts = hierarchy_texts(build.graph, encoder.texts, HIERARCHY)
+            texts = hierarchy_texts(build.inputs.graph, encoder.texts, HIERARCHY)
             build.spaces[HIERARCHY] = Space(texts, build.embed_adapted(HIERARCHY, texts, encoder))
 
 
@@ -47,8 +47,8 @@ class FitHierarchy(Step):
 
     def prepare(self, build: Build) -> None:
         """Take the hierarchy of the graph; refuse an encoder without a rule if it is too small."""
-        if build.encoders.hierarchy is not None and build.update_of is None:
-            self._hierarchy = hierarchy_to_fit(build.graph, build.encoders.hierarchy)
+        if build.encoders.hierarchy is not None and build.inputs.update_of is None:
+            self._hierarchy = hierarchy_to_fit(build.inputs.graph, build.encoders.hierarchy)
 
     def run(self, build: Build) -> None:
         """Give the encoder its rule, and add the weights of neighbour voting to the build."""
@@ -56,16 +56,20 @@ class FitHierarchy(Step):
         assert encoder is not None
         embedded = None
         if self._hierarchy is not None:
-            labels = list(build.graph.labels)
+            labels = list(build.inputs.graph.labels)
             embedded = EmbeddedHierarchy(
                 self._hierarchy, space.texts, space.vectors, encoder.c, labels
             )
         encoder = with_rule(encoder, embedded)
         build.encoders = dataclasses.replace(build.encoders, hierarchy=encoder)
         voting = fit_neighbour_voting(encoder, embedded, Vectors([build.spaces[TEXT].vectors]))
-        if build.update_of is not None:
-            stored = build.update_of.manifest.neighbour_voting
-            voting = NeighbourVoting.read(stored, str(build.update_of.folder / "manifest.json"))
+        if build.inputs.update_of is not None:
+            stored = build.inputs.update_of.manifest.neighbour_voting
+            voting = NeighbourVoting.read(
+                stored, str(build.inputs.update_of.folder / "manifest.json")
+            )
         if not voting and encoder.rule is not None:
             voting = default_voting(encoder.rule)
-        build.neighbour_voting = voting
+        build.entries.neighbour_voting = {
+            question: dataclasses.asdict(weights) for question, weights in voting.items()
+        }

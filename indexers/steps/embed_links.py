@@ -41,7 +41,7 @@ class TrainLinks(Step):
         """Add the trained encoder to the encoders of the build."""
         if build.encoders.link is not None or self._train is None:
             return
-        text, folder = build.encoders.text, build.folder / "trained"
+        text, folder = build.encoders.text, build.inputs.folder / "trained"
         if (folder / "done").exists():
             shared = fingerprint(folder) == text.fingerprint
             made = load_link_encoder(folder, text if shared else None, text.device)
@@ -49,7 +49,7 @@ class TrainLinks(Step):
             made = self._train(build.training_graph, text, build.spaces[TEXT].vectors, folder)
             sync_tree(folder)  # before the mark: a loss of power must not leave the mark alone
             (folder / "done").touch()
-        made.texts = dataclasses.asdict(build.texts)  # those that it was trained on
+        made.texts = dataclasses.asdict(build.inputs.texts)  # those that it was trained on
         build.encoders = dataclasses.replace(build.encoders, link=made)
 
 
@@ -76,7 +76,7 @@ class EmbedLinks(Step):
                 transform=link.entities,
             )
         elif link.moves_entities:
-            file = build.folder / "entities.f32"
+            file = build.inputs.folder / "entities.f32"
             vectors = map_blocks(build.spaces[TEXT].vectors, file, link.entities)
         else:
             vectors = build.spaces[TEXT].vectors
@@ -92,9 +92,9 @@ class ProjectRelations(Step):
     def run(self, build: Build) -> None:
         """Add the parts of the projections to the blobs of the build."""
         link = build.encoders.link
-        made = None if link is None else link.projections(relation_texts(build.graph))
+        made = None if link is None else link.projections(relation_texts(build.inputs.graph))
         if made is None:
             return
-        if build.update_of is not None:
-            made = carry_over_projections(made, build.update_of, build.graph)
+        if build.inputs.update_of is not None:
+            made = carry_over_projections(made, build.inputs.update_of, build.inputs.graph)
         build.blobs.update({f"link/{name}": part for name, part in made.parts().items()})

@@ -33,19 +33,19 @@ class EmbedSentences(Step):
 
     def prepare(self, build: Build) -> None:
         """Refuse a text encoder that finds no phrases, if phrases are asked for."""
-        if build.settings.get("spans"):
+        if build.inputs.settings.get("spans"):
             expect_trees(build.encoders.text)
 
     def run(self, build: Build) -> None:
         """Make the entailment space, if it has an encoder, and the span space, if asked for."""
         text, entailment = build.encoders.text, build.encoders.entailment
-        if entailment is None and not build.settings.get("spans"):
+        if entailment is None and not build.inputs.settings.get("spans"):
             return
-        sentences = entity_sentences(build.graph)
+        sentences = entity_sentences(build.inputs.graph)
         if entailment is not None:
             vectors = build.embed_adapted(ENTAILMENT, sentences.texts, entailment)
             build.spaces[ENTAILMENT] = Space(sentences.texts, vectors, sentences=sentences)
-        if build.settings.get("spans"):
+        if build.inputs.settings.get("spans"):
             spans = phrases(sentences, text)
             fingerprint = TEXT, "fingerprint", text.fingerprint
             vectors = build.embed(SPAN, spans.texts, text, fingerprint)

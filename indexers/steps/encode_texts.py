@@ -18,6 +18,6 @@ class EncodeTexts(Step):
 
     def run(self, build: Build) -> None:
         """Make the text space."""
-        texts, encoder = entity_texts(build.graph, build.texts), build.encoders.text
+        texts, encoder = entity_texts(build.inputs.graph, build.inputs.texts), build.encoders.text
         fingerprint = TEXT, "fingerprint", encoder.fingerprint
         build.spaces[TEXT] = Space(texts, build.embed(TEXT, texts, encoder, fingerprint))

@@ -45,14 +45,14 @@ class LearnLinks(Step):
         """Hold out triples to fit weights on; warn if too few can be held out."""
         if self._train is None:
             return
-        graph = hold_out(build.graph)
+        graph = hold_out(build.inputs.graph)
         if graph is not None:
             build.training_graph = graph
             return
         self._train = None
-        if why := why_not_learned(build.graph):
+        if why := why_not_learned(build.inputs.graph):
             warnings.warn(
-                f"{build.graph.source}: links are left out of tails and heads, as {why}",
+                f"{build.inputs.graph.source}: links are left out of tails and heads, as {why}",
                 stacklevel=2,
             )
 
@@ -62,25 +62,25 @@ class LearnLinks(Step):
         if features is None:
             return
         link = build.spaces[LINK]
-        vectors = join(link.vectors, features, build.folder / "hybrid.f32")
+        vectors = join(link.vectors, features, build.inputs.folder / "hybrid.f32")
         build.spaces[HYBRID] = Space(link.texts, vectors, extends=LINK)
         build.blobs.update(features.arrays())
 
     def _features(self, build: Build) -> GraphFeatures | None:
-        if build.update_of is not None:
-            return carry_over_graph_features(build.update_of, build.graph)
+        if build.inputs.update_of is not None:
+            return carry_over_graph_features(build.inputs.update_of, build.inputs.graph)
         if self._train is None:
             return None
         link, space = build.encoders.link, build.spaces[LINK]
         assert link is not None
-        vectors, relations = Vectors([space.vectors]), relation_texts(build.graph)
+        vectors, relations = Vectors([space.vectors]), relation_texts(build.inputs.graph)
         return learn_graph_features(
             self._train,
             build.training_graph,
-            build.graph,
+            build.inputs.graph,
             vectors,
             query_function(link.bind(relations), vectors, space.texts, relations),
-            partial(query_function_as_new, link, build.graph),
-            build.folder,
-            quiet=build.quiet,
+            partial(query_function_as_new, link, build.inputs.graph),
+            build.inputs.folder,
+            quiet=build.inputs.quiet,
         )

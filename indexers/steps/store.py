@@ -44,8 +44,8 @@ class Store(Step):
         homes = {home: build.spaces[home] for home in stored_in.values()}
         size = sum(array.nbytes for array in arrays.values())
         size += sum(home.vectors.nbytes for home in homes.values())
-        (build.folder / STORE).unlink(missing_ok=True)
-        writer = BlobWriter(build.folder / STORE, size)
+        (build.inputs.folder / STORE).unlink(missing_ok=True)
+        writer = BlobWriter(build.inputs.folder / STORE, size)
         try:
             for name, array in arrays.items():
                 writer.put(name, array)
@@ -55,8 +55,8 @@ class Store(Step):
             }
         finally:
             writer.close()
-        build.blob_infos = writer.infos
-        build.space_infos = {
+        build.entries.blobs = writer.infos
+        build.entries.spaces = {
             name: SpaceInfo(
                 GEOMETRIES[name],
                 space.vectors.shape[1],
@@ -66,13 +66,13 @@ class Store(Step):
             )
             for name, space in build.spaces.items()
         }
-        build.encoders.save(build.index, build.folder)
-        build.encoder_infos = build.encoders.described()
+        build.encoders.save(build.inputs.index, build.inputs.folder)
+        build.entries.encoders = build.encoders.described()
 
 
 def _arrays(build: Build) -> dict[str, NDArray[Any]]:
     """Return all arrays of the store besides vectors, by blob name."""
-    arrays = graph_blobs(build.graph) | NameSimilarity.of(build.graph).arrays()
+    arrays = graph_blobs(build.inputs.graph) | NameSimilarity.of(build.inputs.graph).arrays()
     for name, space in build.spaces.items():
         if space.extends is None:
             arrays[f"{name}/keys"] = text_keys(space.texts)
@@ -108,7 +108,7 @@ class MakeCandidates(Step):
     def run(self, build: Build) -> None:
         """Write ``<space>.faiss``, and the recall into the spaces' entries of the manifest."""
         recall: dict[str, float] = {}
-        for name, info in build.space_infos.items():
+        for name, info in build.entries.spaces.items():
             if (
                 info.rows > EXACT_UP_TO
                 and info.stored_in == name
@@ -117,9 +117,9 @@ class MakeCandidates(Step):
             ):
                 vectors = Vectors([build.spaces[name].vectors])
                 index = make_candidates(vectors)
-                faiss.write_index(index, str(build.folder / f"{name}.faiss"))
+                faiss.write_index(index, str(build.inputs.folder / f"{name}.faiss"))
                 recall[name] = measure_recall(index, vectors)
-        build.space_infos = {
+        build.entries.spaces = {
             name: dataclasses.replace(info, recall=recall.get(info.stored_in))
-            for name, info in build.space_infos.items()
+            for name, info in build.entries.spaces.items()
         }

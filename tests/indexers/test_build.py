@@ -14,7 +14,7 @@ import torch
 import ontodex
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
-from ontodex.encoders.index_encoders import Encoders
+from ontodex.encoders.index_encoders import Encoders, StoredEncoders
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import GraphError, IndexFailure, SettingsError
 from ontodex.geometry.cosine import score_pairs
@@ -95,7 +95,7 @@ def test_graph_and_vectors_come_back(
         encoder = TextEncoder(tiny_encoder, "cpu")
         vectors = encoder.encode(entity_texts(small_graph))
         assert np.array_equal(all_of(index, "text"), vectors)
-        link = index.link_encoder
+        link = engine.resources.encoders.link
         assert np.allclose(all_of(index, "link"), link.entities(vectors), atol=1e-6)
         found, made = (
             index.projections.parts(),
@@ -284,7 +284,7 @@ def test_nothing_is_taken_over_from_a_damaged_generation(
     whole = store.read_bytes()
     store.unlink()
     store.write_bytes(whole.replace(content, content[:-1] + bytes([content[-1] ^ 0x40])))
-    monkeypatch.setattr(blobs, "CHECKED_ON_OPEN", 100)
+    monkeypatch.setattr(blobs, "CHECKED_ON_READ", 100)
     with build_plain(small_graph, own_index, tiny_encoder) as engine:
         assert len(encoded) == 60
         assert np.array_equal(all_of(engine.index, "text"), wanted)
@@ -403,7 +403,7 @@ def test_other_texts_for_the_same_text_encoder(
         > ALIKE
     )
     assert not (index.folder / "encoders" / "link" / "model.safetensors").exists()
-    assert (index.link_encoder.texts, index.verify()) == (asdict(LABELS), [])
+    assert (StoredEncoders(index, "cpu").link.texts, index.verify()) == (asdict(LABELS), [])
     wrong = HyperCL(text, link.network, {"synonym": 3})
     with pytest.raises(SettingsError, match="unknown setting 'synonym'; did you mean 'synonyms'"):
         build_index(small_graph, tmp_path / "b.odx", Encoders(text, link=wrong), quiet=True)

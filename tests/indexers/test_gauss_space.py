@@ -24,13 +24,13 @@ def test_every_sentence_is_stored_in_half_precision(
     with build_plain(
         small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tiny_gauss
     ) as engine:
-        said = entity_sentences(small_graph)
+        sentences = entity_sentences(small_graph)
         index = engine.index
-        assert list(index.sentences("entailment").texts) == list(said.texts)
-        np.testing.assert_array_equal(index.sentences("entailment").owners, said.owners)
+        assert list(index.sentences("entailment").texts) == list(sentences.texts)
+        np.testing.assert_array_equal(index.sentences("entailment").owners, sentences.owners)
         stored = np.concatenate(index.vectors("entailment").shards)
         assert stored.dtype == np.float16
-        wanted = GaussCSE.load(tiny_gauss, "cpu").encode(said.texts)
+        wanted = GaussCSE.load(tiny_gauss, "cpu").encode(sentences.texts)
         np.testing.assert_allclose(stored, wanted, rtol=2e-2, atol=5e-3)
         assert index.manifest.spaces["entailment"].geometry == "gaussian"
         assert index.verify() == []

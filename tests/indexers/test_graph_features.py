@@ -18,7 +18,7 @@ from ontodex.geometry.cosine import score_pairs, unit
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions
 from ontodex.graph.knowledge_graph import no_triples
-from ontodex.indexers import graph_features as structure_build
+from ontodex.indexers import graph_features as module
 from ontodex.indexers.graph_features import hold_out, why_not_learned
 from ontodex.scoring.graph_features import GraphFeatures
 from ontodex.trainers.links import complex as trained
@@ -58,7 +58,7 @@ def build(graph: KnowledgeGraph, path: Path, encoder: Path, structure: Any) -> o
 
 @pytest.fixture(scope="module")
 def hybrid_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
-    """An index of numbers with structural vectors, fitted on held-out triples."""
+    """An index of numbers with graph features, fitted on held-out triples."""
     path = tmp_path_factory.mktemp("hybrid") / "numbers.odx"
     build(numbers(), path, tiny_encoder, ontodex.ComplExTraining(rank=12, steps=150)).close()
     return path
@@ -69,7 +69,7 @@ def test_the_link_space_is_the_first_part_of_the_hybrid_one(hybrid_index: Path) 
         index = engine.index
         info = index.manifest.spaces
         assert (info["hybrid"].geometry, info["hybrid"].dim) == ("product", 32 + 24 + 8)
-        assert (info["link"].vectors, info["link"].dim) == ("hybrid", 32)
+        assert (info["link"].stored_in, info["link"].dim) == ("hybrid", 32)
         rows = np.arange(90)
         assert np.array_equal(index.vectors("hybrid")[rows][:, :32], index.vectors("link")[rows])
         assert not any(name.startswith("link/vectors") for name in index.manifest.blobs)
@@ -80,8 +80,8 @@ def test_the_link_space_is_the_first_part_of_the_hybrid_one(hybrid_index: Path) 
 def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
     with ontodex.open(hybrid_index, device="cpu") as engine:
         index, graph = engine.index, engine.graph
-        structure = index.structure
-        assert structure is not None
+        features = engine.resources.graph_features
+        assert features is not None
         for backward, answers in (
             (0, engine.tails("n3", "week", 90, "include")),
             (1, engine.heads("week", "n3", 90, "include")),
@@ -92,48 +92,50 @@ def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
                 index.vectors("link")[np.array([row])], np.array([relation])
             )
             query = compose(
-                structure.entities[np.array([row])][:, :24], structure.relations[[relation]]
+                features.entities[np.array([row])][:, :24], features.relations[[relation]]
             )
-            a, b, c, *by_precedent = structure.weights[0, relation]
-            assert relation in structure.rules.bodies[:, 0]
-            said = by_hand(graph, index.vectors("link"), structure, row, relation)
+            a, b, c, *by_case = features.weights[0, relation]
+            assert relation in features.rules.bodies[:, 0]
+            scores_by_case = by_hand(graph, index.vectors("link"), features, row, relation)
             for hit in answers:
                 other = graph.find(hit.id)[0]  # type: ignore[index]
                 cosine = score_pairs(text, index.vectors("link")[np.array([other])][None])[0, 0]
-                product = score_pairs(query, structure.entities[np.array([other])][None, :, :24])[
+                product = score_pairs(query, features.entities[np.array([other])][None, :, :24])[
                     0, 0
                 ]
                 in_range = (
                     1 - hit.known
                 )  # all are a tail of every relation once, the known ones by this very triple
-                wanted = a * cosine + b * product + c * in_range + said[:, other] @ by_precedent
+                wanted = (
+                    a * cosine + b * product + c * in_range + scores_by_case[:, other] @ by_case
+                )
                 assert hit.score == pytest.approx(wanted, abs=1e-3)
             assert len(answers) == 89
             assert [hit.score for hit in answers] == sorted(
                 (hit.score for hit in answers), reverse=True
             )
-            assert "ComplEx" in answers.method
+            assert "ComplEx + rules" in answers.method
 
 
 def by_hand(
-    graph: KnowledgeGraph, vectors: Vectors, structure: GraphFeatures, row: int, relation: int
+    graph: KnowledgeGraph, vectors: Vectors, features: GraphFeatures, row: int, relation: int
 ) -> np.ndarray:
-    """Score all tails of a question by precedents, straight from the definition."""
+    """Score all tails of a question by case-based evidence, straight from the definition."""
     known = both_directions(graph.triples, graph.n_relations)
     found = []
-    for items in (vectors, structure.kge_vectors()):
+    for items in (vectors, features.kge_vectors()):
         every = unit(items[np.arange(len(items))].astype(np.float64))
-        likeness = np.exp((every @ every.T - 1) / 0.1)
-        np.fill_diagonal(likeness, 0)  # 90 entities: all others are among the 128 nearest
+        similarity = np.exp((every @ every.T - 1) / 0.1)
+        np.fill_diagonal(similarity, 0)  # 90 entities: all others are among the 128 nearest
         heads, tails = np.zeros(len(every)), np.zeros(len(every))
         for head, kind, tail in known.tolist():
             if kind == relation:
-                heads[tail] += likeness[row, head]
-                tails += likeness[tail] * (head == row)
+                heads[tail] += similarity[row, head]
+                tails += similarity[tail] * (head == row)
         found += [np.log1p(heads / 0.005), np.log1p(tails / 0.005)]
     wrong = np.ones(len(vectors))
     for (kind, first, second), confidence in zip(
-        structure.rules.bodies, structure.rules.confidences, strict=True
+        features.rules.bodies, features.rules.confidences, strict=True
     ):
         if kind == relation:
             ends = {tail for head, step, tail in known.tolist() if (head, step) == (row, first)}
@@ -176,8 +178,8 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
 ) -> None:
     with ontodex.open(hybrid_index, device="cpu") as engine:
         link_queries = engine._links._queries
-        structure = engine.resources.graph_features
-        assert structure is not None
+        features = engine.resources.graph_features
+        assert features is not None
         for head, relation in (
             ("never seen", "next"),
             ("n3", "never seen"),
@@ -189,17 +191,17 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
                 for one, name in ((resolve_entity, head), (resolve_relation, relation))
             )
             new = int(entity.row is None)
-            weight = structure.weights[new, -1 if kind.row is None else kind.row, 0]
-            text = link_queries._text_queries(
-                [entity], [kind], False, link_queries.vectors([entity])
-            )[0]
+            weight = features.weights[new, -1 if kind.row is None else kind.row, 0]
+            text = link_queries.vectors_of_terms([entity], [kind], backward=False, text_alone=True)[
+                0
+            ]
             [(reached, bonus)] = link_queries.of_terms([entity], [kind])[1]
             assert len(reached) == (0 if kind.row is None else 89)  # so many count as near
             more = np.zeros(90)
             more[reached] = bonus
             if kind.row is not None:
-                more += structure.weights[new, kind.row, 2] * (
-                    structure.entities[np.arange(90)][:, 24:] @ structure.type_constraints[kind.row]
+                more += features.weights[new, kind.row, 2] * (
+                    features.entities[np.arange(90)][:, 24:] @ features.type_constraints[kind.row]
                 )
             for hit in hits:
                 row = engine.graph.find(hit.id)[0]  # type: ignore[index]
@@ -222,22 +224,22 @@ def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: 
     with ontodex.remove("n7", path, device="cpu", quiet=True) as engine:
         after = {hit.id: hit.score for hit in engine.tails("n5", "week", 90, "include")}
         assert engine.index.verify() == []
-        structure = engine.resources.graph_features
-        assert structure is not None
+        features = engine.resources.graph_features
+        assert features is not None
         row = engine.graph.find("a0")[0]  # type: ignore[index]
-        assert not structure.entities[np.array([row])][:, :24].any()
-        assert not structure.entities[np.array([row])][
+        assert not features.entities[np.array([row])][:, :24].any()
+        assert not features.entities[np.array([row])][
             :, 24:
         ].any()  # new relations have no place among the ranges
         new = engine.graph.find_relation("before")[0]  # type: ignore[index]
-        assert np.array_equal(structure.weights[:, new], structure.weights[:, -1])
+        assert np.array_equal(features.weights[:, new], features.weights[:, -1])
         for head, relation, tail in (
             ("a0", new, "n5"),
             ("n5", new + engine.graph.n_relations, "a0"),
         ):
             row, other = (np.array([engine.graph.find(name)[0]]) for name in (head, tail))  # type: ignore[index]
             text = engine.index.vectors("link")[row]
-            [(reached, bonus)] = structure.offsets(
+            [(reached, bonus)] = features.offsets(
                 engine.resources.case_based.scores(text, row, np.array([relation])),
                 row,
                 np.array([relation]),
@@ -304,21 +306,22 @@ def test_an_interrupted_build_does_not_train_again(
     settings = ontodex.ComplExTraining(rank=4, steps=3)
     with monkeypatch.context() as patch:
         patch.setattr(
-            "ontodex.indexers.generation.join", lambda *_: (_ for _ in ()).throw(OSError("no room"))
+            "ontodex.indexers.steps.learn_links.join",
+            lambda *_: (_ for _ in ()).throw(OSError("no room")),
         )
         with pytest.raises(ontodex.OntodexError, match="no room"):
             build(numbers(), tmp_path / "a.odx", tiny_encoder, settings)
     build(numbers(), tmp_path / "a.odx", tiny_encoder, settings).close()
     assert len(runs) == 1
-    assert not list((tmp_path / "a.odx").rglob("structure.safetensors"))
+    assert not list((tmp_path / "a.odx").rglob("graph_features.safetensors"))
 
 
 def test_weights_are_fitted_on_what_is_held_out(small_graph: KnowledgeGraph) -> None:
     assert hold_out(small_graph) is None  # too few triples
     graph = numbers()
-    learnt = hold_out(graph)
-    assert learnt is not None
-    assert (len(learnt.valid), learnt.n_triples) == (50, 360 - 50)
+    training_graph = hold_out(graph)
+    assert training_graph is not None
+    assert (len(training_graph.valid), training_graph.n_triples) == (50, 360 - 50)
     few = dataclasses.replace(
         graph, heads=graph.heads[:240], relations=graph.relations[:240], tails=graph.tails[:240]
     )
@@ -341,14 +344,14 @@ def test_of_a_large_graph_less_is_held_out_and_of_too_many_entities_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     graph = numbers()
-    monkeypatch.setattr(structure_build, "LEAST", 5)
+    monkeypatch.setattr(module, "MIN_HELD_OUT", 5)
     for many, expected in ((18, 18), (10, 10), (5, 7)):
-        monkeypatch.setattr(structure_build, "MANY", many)
-        monkeypatch.setattr(structure_build, "LEAST_SHARE", 0.02)
-        learnt = hold_out(graph)
-        assert learnt is not None
-        assert len(learnt.valid) == expected, many
-    monkeypatch.setattr(structure_build, "MOST_ENTITIES", graph.n_entities - 1)
+        monkeypatch.setattr(module, "MAX_HELD_OUT", many)
+        monkeypatch.setattr(module, "MIN_SHARE", 0.02)
+        training_graph = hold_out(graph)
+        assert training_graph is not None
+        assert len(training_graph.valid) == expected, many
+    monkeypatch.setattr(module, "MAX_ENTITIES", graph.n_entities - 1)
     assert hold_out(graph) is None
     assert (
         f"of its {graph.n_entities} entities, more than {graph.n_entities - 1}"

@@ -187,8 +187,8 @@ def test_like_texts_find_more_children_with_true_probabilities(
         texts = Vectors([(noise + share * noise[first]).astype(np.float32)])
         rule = fit_neighbour_voting(hit, embedded, texts)["children"]
         assert (rule.parents, rule.ancestors) == (0.0, 0.0)
-        kin = NeighbourVotes(hierarchy, EntitySimilarity(texts))
-        added = list(kin.offsets("children", rule, np.zeros((len(asked), 0), np.float32), asked))
+        votes = NeighbourVotes(hierarchy, EntitySimilarity(texts))
+        added = list(votes.offsets("children", rule, np.zeros((len(asked), 0), np.float32), asked))
         offsets = [more[:2] for more in added]
         owners, children, scores = embedded.best_answers(
             "children", hit.rule, asked, offsets=offsets

@@ -16,7 +16,7 @@ import pytest
 import ontodex
 from ontodex.encoders import text as text_module
 from ontodex.encoders.hit import HiT
-from ontodex.encoders.index_encoders import Encoders
+from ontodex.encoders.index_encoders import Encoders, StoredEncoders
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexDamaged, IndexMismatch, SettingsError
 from ontodex.geometry.subsumption import Subsumption
@@ -96,11 +96,10 @@ def test_vectors_are_the_items_of_the_labels(
         np.testing.assert_allclose(
             all_of(index), hit.items(list(small_graph.labels)), rtol=1e-5, atol=1e-6
         )
-        assert index.hit_encoder.fingerprint == hit.fingerprint
-        assert index.hit_encoder.rule == index.rule
-        np.testing.assert_array_equal(
-            index.hit_encoder.items(["a new one"]), hit.items(["a new one"])
-        )
+        stored = engine.resources.encoders.hierarchy
+        assert stored.fingerprint == hit.fingerprint
+        assert stored.rule == index.rule
+        np.testing.assert_array_equal(stored.items(["a new one"]), hit.items(["a new one"]))
         assert index.candidates("hierarchy") is None
 
 
@@ -185,7 +184,7 @@ def test_texts_are_built_as_the_encoder_was_trained(
     np.testing.assert_allclose(
         all_of(index), hit.items(entity_texts(small_graph, texts)), rtol=1e-5, atol=1e-6
     )
-    assert index.hit_encoder.texts == asdict(texts)
+    assert StoredEncoders(index, "cpu").hierarchy.texts == asdict(texts)
     index.close()
     hit.texts = {"synonims": 2}
     with pytest.raises(SettingsError, match="synonyms"):
@@ -363,7 +362,7 @@ def test_another_dimension_or_curvature_is_named(
         IndexMismatch,
         match=r"the index holds points of \d+ dimensions and curvature -0\.\d+, its enc",
     ):
-        _ = index.hit_encoder
+        _ = StoredEncoders(index, "cpu").hierarchy
     index.close()
 
 

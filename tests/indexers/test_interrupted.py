@@ -15,7 +15,7 @@ import pytest
 from ontodex.encoders import text as text_encoder
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
-from ontodex.encoders.index_encoders import Encoders
+from ontodex.encoders.index_encoders import Encoders, StoredEncoders
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import GraphBuilder, KnowledgeGraph, write_tsv
 from ontodex.indexers.build import build_index
@@ -43,12 +43,14 @@ def workplace(
     """Folder with an index whose build was killed after four chunks of eight texts."""
     folder = tmp_path_factory.mktemp("interrupted")
     script = Path(__file__).with_name("killed_build.py")
+    root, given = str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")
+    python_path = os.pathsep.join(filter(None, (given, root)))
     done = subprocess.run(
         [sys.executable, str(script), str(folder), str(tiny_encoder), str(new_graph)],
         capture_output=True,
         text=True,
         timeout=200,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": python_path},
     )
     assert done.returncode == -9, done.stderr[-3000:]
     return folder
@@ -141,9 +143,10 @@ def test_a_trained_encoder_with_a_text_encoder_of_its_own_is_taken_up_whole(
         index = Index.open(path)
         assert index.verify() == []
         vectors = index.vectors("link")[np.arange(60)]
-        assert index.link_encoder.text.fingerprint == TextEncoder(other_encoder, "cpu").fingerprint
+        encoder = StoredEncoders(index, "cpu").link
+        assert encoder.text.fingerprint == TextEncoder(other_encoder, "cpu").fingerprint
         assert np.allclose(
-            index.link_encoder.projections(["is a"]).left[0], index.projections.left[0], atol=1e-4
+            encoder.projections(["is a"]).left[0], index.projections.left[0], atol=1e-4
         )
         index.close()
         return vectors

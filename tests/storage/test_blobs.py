@@ -146,7 +146,7 @@ def test_a_flipped_byte_in_a_large_blob_is_found_by_its_name(
     store: tuple[Path, dict[str, BlobInfo]],
 ) -> None:
     path, infos = store
-    assert infos["large"].bytes > module.CHECKED_ON_OPEN
+    assert infos["large"].bytes > module.CHECKED_ON_READ
     flip(path, ARRAYS["large"][200].tobytes())
     reader = BlobReader(path, infos)
     assert not np.array_equal(reader.get("large"), ARRAYS["large"])
