@@ -202,7 +202,7 @@ def test_the_python_of_hierarchies(asked, folder, monkeypatch):
 
 
 def test_the_shell_of_hierarchies(asked, folder):
-    run_shell(HIERARCHY_SHELL, folder, QUICK)
+    run_shell(HIERARCHY_SHELL, folder, {**QUICK, "eval": ["--negatives", "1"]})
     assert len((folder / "places.jsonl").read_text().splitlines()) == 2
     assert (folder / "review.sssom.tsv").read_text().startswith("#curie_map:")
     assert (folder / "insomnia.png").stat().st_size > 10_000

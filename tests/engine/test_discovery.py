@@ -34,6 +34,7 @@ def test_links_that_were_left_out_come_first(family, missing):
     assert np.mean(first) > 5 * np.mean([link.probability for link in missing[-50:]])
 
 
+@pytest.mark.slow
 def test_the_other_half_of_what_goes_both_ways_is_found_where_nothing_is_known(
     tmp_path, tiny_encoder
 ):

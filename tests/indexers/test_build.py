@@ -142,6 +142,7 @@ def test_two_engines_on_one_index(small_index: Path) -> None:
         assert len(second.heads("eats", "dog")) == 10
 
 
+@pytest.mark.slow
 def test_no_file_handle_is_left_behind(small_index: Path) -> None:
     def opened() -> int:
         with ontodex.open(small_index, device="cpu") as engine:

@@ -146,6 +146,7 @@ def texts_of(hierarchy: Hierarchy, share: float) -> Vectors:
     return Vectors([(share * kinds[first] + noise).astype(np.float32)])
 
 
+@pytest.mark.slow
 def test_entities_of_like_text_find_more_parents_with_true_probabilities(
     embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path
 ) -> None:
@@ -172,6 +173,7 @@ def test_entities_of_like_text_find_more_parents_with_true_probabilities(
     assert right[1] > 0.95 * plain  # texts that tell nothing
 
 
+@pytest.mark.slow
 def test_like_texts_find_more_children_with_true_probabilities(
     embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path
 ) -> None:

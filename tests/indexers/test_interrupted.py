@@ -43,14 +43,13 @@ def workplace(
     """Folder with an index whose build was killed after four chunks of eight texts."""
     folder = tmp_path_factory.mktemp("interrupted")
     script = Path(__file__).with_name("killed_build.py")
-    root, given = str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")
-    python_path = os.pathsep.join(filter(None, (given, root)))
+    places = filter(None, (os.environ.get("PYTHONPATH"), str(Path(__file__).parents[2])))
     done = subprocess.run(
         [sys.executable, str(script), str(folder), str(tiny_encoder), str(new_graph)],
         capture_output=True,
         text=True,
         timeout=200,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": python_path},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(places)},
     )
     assert done.returncode == -9, done.stderr[-3000:]
     return folder

@@ -159,9 +159,9 @@ def test_ties_have_one_order(
 ) -> None:
     runs = [
         run_script("ties.py", tied_index, threads, OMP_NUM_THREADS=str(threads))
-        for threads in (1, 2, 1)
+        for threads in (1, 2)
     ]
-    assert runs[0] == runs[1] == runs[2]
+    assert runs[0] == runs[1]
     for question in ("search", "similar", "tails", "parents", "entailing"):
         assert (
             runs[0][f"{question} by 1"]

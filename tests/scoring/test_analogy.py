@@ -93,6 +93,7 @@ def turned(vectors: Vectors) -> Vectors:
     return Vectors([np.roll(vectors[np.arange(len(vectors))], 1, axis=0)])
 
 
+@pytest.mark.slow
 def test_precedents_are_analogies_rules_and_what_only_the_triple_itself_tells() -> None:
     triples, vectors = drawn(triples=400)
     links, known = KnownLinks(triples, 60, RELATIONS), both_directions(triples, RELATIONS)

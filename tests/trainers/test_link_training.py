@@ -113,6 +113,7 @@ def mrr(graph, made):
     )["mrr"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape",
     [
@@ -154,6 +155,7 @@ def test_training_the_encoder_starts_from_a_network_trained_on_fixed_embeddings(
     assert mrr(small_graph, trained(120)) > 1.5 * mrr(small_graph, trained(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("towers", [1, 2])
 def test_training_a_bi_encoder_learns_the_triples(tmp_path, encoder, small_graph, towers):
     def trained(steps):
@@ -206,6 +208,7 @@ def test_training_the_whole_encoder_gives_a_plain_text_encoder_too(tmp_path, enc
     assert float((plain @ encoder.encode(["a wild dog"]).T).item()) < 0.9999
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_and_ends_like_an_uninterrupted_one(
     tmp_path, encoder, small_graph, monkeypatch
 ):
