@@ -28,15 +28,8 @@ __all__ = ["GRAPHS", "answers_of"]
 ROOT = Path(__file__).parents[2]
 QUICK = ontodex.HyperCLTraining(steps=30, queries=128, negatives=128)
 LINKS = ontodex.ComplExTraining(rank=32, steps=60)
-SPACES = {
-    "text": "text",
-    "link": "link",
-    "hybrid": "hybrid",
-    "hierarchy": "hit",
-    "entailment": "gauss",
-    "span": "span",
-}
-"""Spaces: key in the results, and argument of ``Engine.embeddings``."""
+SPACES = ("text", "link", "hybrid", "hierarchy", "entailment", "span")
+"""Arguments of ``Engine.embeddings``."""
 
 VOLATILE = {"took_ms", "path", "created", "bytes", "seconds"}
 """Keys of results that differ from run to run."""
@@ -287,10 +280,10 @@ def in_form(found: Any, form: str) -> Any:
 def ask_for_vectors(answers: Answers, engine: ontodex.Engine, about: About) -> None:
     """Ask for vectors of entities and of queries."""
     pairs = [link[:2] for link in about.links]
-    for name, space in SPACES.items():
-        asked = pairs if name in ("link", "hybrid") else about.texts
-        answers.note(f"embeddings: {name}", lambda space=space: engine.embeddings(space))
-        answers.note(f"embed: {name}", lambda space=space, asked=asked: engine.embed(asked, space))
+    for space in SPACES:
+        asked = pairs if space in ("link", "hybrid") else about.texts
+        answers.note(f"embeddings: {space}", lambda space=space: engine.embeddings(space))
+        answers.note(f"embed: {space}", lambda space=space, asked=asked: engine.embed(asked, space))
 
 
 def ask_wrongly(answers: Answers, engine: ontodex.Engine, about: About) -> None:
