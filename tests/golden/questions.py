@@ -165,7 +165,9 @@ def checksum(vectors: np.ndarray) -> dict[str, Any]:
     """
     draw = np.random.default_rng(0)
     flat = np.asarray(vectors, dtype=np.float64).ravel()
-    sums = [float(flat @ draw.standard_normal(flat.size)) / max(1, flat.size) ** 0.5 for _ in range(8)]
+    sums = [
+        float(flat @ draw.standard_normal(flat.size)) / max(1, flat.size) ** 0.5 for _ in range(8)
+    ]
     return {
         "shape": list(vectors.shape),
         "first": plain(flat[:6].tolist()),
@@ -186,7 +188,9 @@ class Answers(dict[str, Any]):
     def ask(self, engine: ontodex.Engine, method: str, *args: Any, **settings: Any) -> None:
         """Store the result of a method of an engine."""
         given = [*map(repr, args), *(f"{name}={value!r}" for name, value in settings.items())]
-        self.note(f"{method}({', '.join(given)})", lambda: getattr(engine, method)(*args, **settings))
+        self.note(
+            f"{method}({', '.join(given)})", lambda: getattr(engine, method)(*args, **settings)
+        )
 
 
 # Questions ----------------------------------------------------------------------------------------
@@ -241,7 +245,9 @@ def ask_about_links(answers: Answers, engine: ontodex.Engine, about: About) -> N
     for known in ("exclude", "include", "only"):
         answers.ask(engine, "tails_batch", tails, 5, known)
         answers.ask(engine, "heads_batch", heads, 5, known)
-        answers.ask(engine, "relations_batch", [(head, tail) for head, _, tail in about.links], 5, known)
+        answers.ask(
+            engine, "relations_batch", [(head, tail) for head, _, tail in about.links], 5, known
+        )
     answers.ask(engine, "missing", quiet=True)
     answers.ask(engine, "missing", k=40, linked=False, quiet=True)
     for relation in {relation: None for _, relation, _ in about.links}:
@@ -323,7 +329,9 @@ def phenotypes(folder: Path) -> dict[str, Any]:
     """Query the default build of an ontology, also after add and remove, and from the shell."""
     found, path = dict[str, Any](), folder / "hp.odx"
     graph = ontodex.read(*write_phenotypes(folder))
-    with ontodex.build(graph, path, training=QUICK, structure=LINKS, device="cpu", quiet=True) as engine:
+    with ontodex.build(
+        graph, path, training=QUICK, structure=LINKS, device="cpu", quiet=True
+    ) as engine:
         found["graph"] = graph_facts(engine)
         found["built"] = ask_everything(engine, PHENOTYPES)
     found["shell"] = from_shell(folder, path)
@@ -335,7 +343,9 @@ def phenotypes(folder: Path) -> dict[str, Any]:
     more.write_text(MORE_TERMS)
     with ontodex.add(more, path, device="cpu", quiet=True) as engine:
         found["added"] = {"graph": graph_facts(engine), **few(engine, PHENOTYPES, ADDED)}
-    with ontodex.remove(["HP:0100785", "Deafness of mice"], path, device="cpu", quiet=True) as engine:
+    with ontodex.remove(
+        ["HP:0100785", "Deafness of mice"], path, device="cpu", quiet=True
+    ) as engine:
         found["removed"] = {"graph": graph_facts(engine), **few(engine, PHENOTYPES, ADDED)}
     wrong = folder / "wrong.tsv"
     wrong.write_text("head\trelation\ttail\nHP:7000001\tis_a\tHP:0002360\n")
@@ -407,7 +417,9 @@ def people(folder: Path) -> dict[str, Any]:
         found["graph"] = graph_facts(engine)
         found["built"] = ask_everything(engine, PEOPLE)
     for score in ("all", "text", "structure", "precedents"):
-        found[f"evaluate_kgc {score}"] = plain(ontodex.evaluate_kgc(path, source, score=score, device="cpu"))
+        found[f"evaluate_kgc {score}"] = plain(
+            ontodex.evaluate_kgc(path, source, score=score, device="cpu")
+        )
     pairs = ontodex.conditional_pairs(source)
     found["conditional_pairs"] = {"rows": len(pairs.train), "seen": plain(list(pairs.seen))}
     return found
@@ -452,7 +464,9 @@ def instruments(folder: Path) -> dict[str, Any]:
         lambda: ontodex.build(source, folder / "no.odx", spans=True, **common),
     )
     refused.note("no index", lambda: ontodex.open(folder / "nothing.odx"))
-    refused.note("no source", lambda: ontodex.build(folder / "nothing.obo", folder / "no.odx", **common))
+    refused.note(
+        "no source", lambda: ontodex.build(folder / "nothing.obo", folder / "no.odx", **common)
+    )
     found["refused"] = refused
     return found
 
