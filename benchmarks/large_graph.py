@@ -123,14 +123,14 @@ def _build(folder: Path) -> dict[str, Any]:
     read = time.perf_counter() - start
     with ontodex.build(graph, folder / "made.odx") as engine:
         whole = time.perf_counter() - start
-        seconds, structure = engine.index.manifest.seconds, engine.index.structure
+        seconds, structure = engine.index.manifest.seconds, engine.resources.graph_features
     return {
         "entities": graph.n_entities,
         "triples": graph.n_triples,
         "seconds": {"read": read, **seconds, "from the file to the index": whole},
         "peak memory of building, MB": peak_bytes() / 1e6,
         "links are learnt": structure is not None,
-        "chances are fitted": structure is not None and structure.odds is not None,
+        "chances are fitted": structure is not None and structure.calibration is not None,
     }
 
 

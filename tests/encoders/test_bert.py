@@ -20,7 +20,8 @@ from ontodex.encoders.bert import Bert
 from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.locate import DEFAULT_ENCODER, locate
 from ontodex.encoders.sentence_transformer import LibraryEncoder
-from ontodex.encoders.text import Text, TextEncoder
+from ontodex.encoders.text import TextEncoder
+from ontodex.encoders.text_reader import Text
 from ontodex.errors import EncoderError
 
 TEXTS: list[Text] = [

@@ -85,7 +85,7 @@ def test_closing_waits_for_the_questions_of_other_threads(
 ) -> None:
     engine = ontodex.open(small_index, device="cpu")
     begun, order = threading.Event(), []
-    encode = engine.index.text_encoder.encode
+    encode = engine.resources.encoders.text.encode
 
     def slowly(texts: Any) -> Any:
         begun.set()
@@ -93,7 +93,7 @@ def test_closing_waits_for_the_questions_of_other_threads(
         order.append("answered")
         return encode(texts)
 
-    monkeypatch.setattr(engine.index.text_encoder, "encode", slowly)
+    monkeypatch.setattr(engine.resources.encoders.text, "encode", slowly)
     found: list[Any] = []
     query_function = threading.Thread(
         target=lambda: found.append(engine.search("some words that are new"))
@@ -112,7 +112,7 @@ def test_closing_waits_for_the_questions_of_other_threads(
 def test_closing_in_the_middle_of_a_question_of_ones_own(small_index: Path) -> None:
     """As by an exception within ``with``, or a callback: nobody waits for himself."""
     with ontodex.open(small_index, device="cpu") as engine:
-        with engine.gate:
+        with engine.guard:
             engine.close()
         with pytest.raises(IndexFailure, match="was closed"):
             engine.tails("ex:dog", "is_a")

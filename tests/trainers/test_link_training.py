@@ -11,6 +11,7 @@ import ontodex
 from ontodex import evaluation
 from ontodex.encoders.bi_encoder import query_folder
 from ontodex.encoders.hyper_cl import HyperCL
+from ontodex.encoders.link_architectures import query_function
 from ontodex.encoders.link_encoder import load_link_encoder
 from ontodex.encoders.sentence_transformer import load_sentence_transformer
 from ontodex.encoders.text import TextEncoder
@@ -18,7 +19,6 @@ from ontodex.engine.ranking import evaluate_links
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import GraphBuilder, both_directions, entity_texts, relation_texts
-from ontodex.scoring.query_functions import query_function
 from ontodex.trainers.checkpoints import ProgressOnStderr
 from ontodex.trainers.links.batches import LinkBatches
 from ontodex.trainers.links.hyper_cl import train_hyper_cl
@@ -107,7 +107,9 @@ def mrr(graph, made):
     vectors = Vectors([made.entities(made.text.encode(texts))])
     held_out = replace(graph, test=graph.triples)
     return evaluate_links(
-        held_out, vectors, query_function(made, vectors, texts, relation_texts(graph))
+        held_out,
+        vectors,
+        query_function(made.bind(relation_texts(graph)), vectors, texts, relation_texts(graph)),
     )["mrr"]
 
 
