@@ -13,7 +13,7 @@ WIDTH, HEIGHT = 0.11, 0.42
 """Inches of a letter, and of a level of the tree."""
 
 
-def draw_tree(tree: Tree, path: Path) -> None:
+def draw_tree(tree: Tree, path: str | Path) -> None:
     """Draw the tokens of a text in a row, and above them what was merged, with its similarity.
 
     Args:
@@ -23,6 +23,7 @@ def draw_tree(tree: Tree, path: Path) -> None:
     Raises:
         SettingsError: If the suffix is another, or matplotlib is not installed.
     """
+    path = Path(path)
     with drawing(path):
         from matplotlib.figure import Figure
 
