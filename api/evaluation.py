@@ -87,8 +87,8 @@ def evaluate_kgc(
         texts: How the text of an entity is built, for an encoder; by default as in its training.
         rerank: Folder of a cross-encoder that re-ranks the best ``top`` candidates of each query.
         top: Number of candidates to re-rank, at least 1; by default 50.
-        hops: If above 0, entities within this many links of the query's entity get a bonus, as in
-            SimKGC (5 for WN18RR, 2 for FB15k-237).
+        hops: If above 0, entities within this many links of the query's entity get a score offset,
+            as in SimKGC (5 for WN18RR, 2 for FB15k-237).
         device: Device that encodes and scores.
 
     Returns:
@@ -146,7 +146,7 @@ class _Reranking:
     device: str
 
     def steps(self, unit: float) -> list[Adjust]:
-        """Return the functions in order: the bonus first, which also chooses what is re-ranked."""
+        """Return the functions in order: the offset also decides which candidates are re-ranked."""
         steps: list[Adjust] = []
         if self.hops:
             steps.append(neighbourhood_bonus(self.graph, self.hops, unit=unit))
@@ -211,8 +211,8 @@ def evaluate_hierarchy(
 ) -> dict[str, float]:
     """Classify held-out subsumptions of a graph, and rank ancestors among all entities.
 
-    A model that was trained on the graph should have been trained with the same task and seed; if
-    the model says that it was not, there is a warning.
+    A model that was trained on the graph should have been trained with the same task and seed.
+    Otherwise there is a warning, if the model's settings show it.
 
     Args:
         model: A HiT encoder (folder or name; ``"hit-wordnet"`` is the one that ontodex ships), or
@@ -258,8 +258,8 @@ def evaluate_hierarchy(
         graph = graph.with_hierarchy(*embedded.upward)
     if not isinstance(task, HierarchyTask):
         if task is None and pairs is None:
-            learnt = embedded.learnt_from(graph.hierarchy(relation, on_cycle="ignore"))
-            task = learnt.task if learnt else None
+            trained_on = embedded.training_of(graph.hierarchy(relation, on_cycle="ignore"))
+            task = trained_on.task if trained_on else None
         task = hierarchy_task(
             graph,
             task,

@@ -30,10 +30,10 @@ __all__ = [
 ]
 
 HIERARCHY_IN_THE_BOX = "hit-wordnet"
-"""Name of the hierarchy encoder that ontodex ships: HiT on WordNet's nouns, from all-MiniLM-L6-v2."""
+"""Name of the hierarchy encoder that ontodex ships: all-MiniLM-L6-v2 trained on WordNet's nouns."""
 
 ENTAILMENT_IN_THE_BOX = "gauss-cse-nli"
-"""Name of the entailment encoder that ontodex ships: GaussCSE on NLI, from all-MiniLM-L6-v2."""
+"""Name of the entailment encoder that ontodex ships: all-MiniLM-L6-v2 trained on NLI."""
 
 
 @dataclass(frozen=True)

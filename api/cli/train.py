@@ -292,7 +292,7 @@ def conditions(
     on_error: OnError = "warn",
     quiet: Quiet = False,
 ) -> None:
-    """Generate a data set of conditional similarity from a graph: CSV files in the form of C-STS."""
+    """Generate a data set of conditional similarity from a graph, as CSV files like C-STS."""
     found = ontodex.conditional_pairs(
         ontodex.read(*sources, format=format, on_error=on_error, language=language),
         output,

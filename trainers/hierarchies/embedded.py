@@ -37,7 +37,7 @@ class EmbeddedHierarchy:
         points: Points, ``float32`` of shape (entities, dim).
         c: Minus the curvature of the ball.
         texts: Text of each entity that was encoded.
-        learnt: What the encoder was trained on, or ``None`` if it does not say.
+        training: What the encoder was trained on; ``None`` if its settings do not tell.
         rule: Rule of the index that the points come from, or ``None`` for those of an encoder.
         upward: Relations of the index's hierarchy, from child to parent, if they were named.
     """
@@ -45,17 +45,16 @@ class EmbeddedHierarchy:
     points: NDArray[np.float32]
     c: float
     texts: list[str]
-    learnt: Learnt | None
+    training: Learnt | None
     rule: Subsumption | None = None
     upward: tuple[str, ...] = ()
 
-    def learnt_from(self, hierarchy: Hierarchy) -> Learnt | None:
+    def training_of(self, hierarchy: Hierarchy) -> Learnt | None:
         """Return what the encoder was trained on, if that is the links of this hierarchy."""
-        if self.learnt is None or self.learnt.links != links_fingerprint(
-            hierarchy.links, self.texts
-        ):
+        if self.training is None:
             return None
-        return self.learnt
+        links = links_fingerprint(hierarchy.links, self.texts)
+        return self.training if self.training.links == links else None
 
     def warn_of_leakage(self, task: HierarchyTask, model: str) -> None:
         """Warn if the encoder was trained on another split of this hierarchy.
@@ -67,16 +66,16 @@ class EmbeddedHierarchy:
         Warns:
             UserWarning: If training saw some of what the task holds out.
         """
-        learnt, settings = self.learnt_from(task.known), task.settings
-        if learnt is None or settings is None:
+        training, settings = self.training_of(task.known), task.settings
+        if training is None or settings is None:
             return
-        if (learnt.task, learnt.seed, learnt.held_out) != (
+        if (training.task, training.seed, training.held_out) != (
             settings.task,
             settings.seed,
             settings.held_out,
         ):
             warnings.warn(
-                f"{model}: trained on this hierarchy as {learnt.task} with seed {learnt.seed}, "
+                f"{model}: trained on this hierarchy as {training.task} with seed {training.seed}, "
                 f"evaluated as {settings.task} with seed {settings.seed}: it was trained on some "
                 "of the test pairs, and the figures are too good",
                 stacklevel=3,

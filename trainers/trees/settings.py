@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ontodex.errors import SettingsError, expect_choice, expect_number, expect_whole
 
 __all__ = ["STARTS", "SelfStrAETraining"]
 
 STARTS = ("counts", "public")
-"""How a run begins: from what stands near each token in the text, or from torch's and the paper's random numbers."""
+"""Initial token vectors: from co-occurrence counts, or random as in the authors' code."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class SelfStrAETraining:
         expect_number(self, "multiplier", "rate", zero=True)
 
     @classmethod
-    def of_dimension(cls, dimension: int, channels: int, **settings: object) -> SelfStrAETraining:
+    def of_dimension(cls, dimension: int, channels: int, **settings: Any) -> SelfStrAETraining:
         """Return settings for vectors of ``dimension`` numbers in ``channels`` channels.
 
         Raises:
@@ -89,4 +90,4 @@ class SelfStrAETraining:
                 f"channels: expected a number that divides the dimension of {dimension}, "
                 f"found {channels}"
             )
-        return cls(channels=channels, size=dimension // channels, **settings)  # type: ignore[arg-type]
+        return cls(channels=channels, size=dimension // channels, **settings)
