@@ -12,7 +12,7 @@ from ontodex.encoders.hit import HiT
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, GraphError, IndexMismatch, SettingsError, TrainingError
 from ontodex.graph import GraphBuilder, ReadWarning
-from ontodex.indexing import load_hierarchy_encoder
+from ontodex.loading import load_hierarchy_encoder
 from ontodex.storage.manifest import Manifest
 from ontodex.trainers.data.task_files import hierarchy_task
 from tests.plain import build_plain
