@@ -15,8 +15,9 @@ from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation, neares
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.hierarchy_names import DOWNWARD, PARENT, UPWARD, spelt
+from ontodex.graph.identifiers import reference
 from ontodex.graph.names import NameKind
-from ontodex.graph.prefixes import looks_like_identifier
+from ontodex.graph.prefixes import OBO, looks_like_identifier
 from ontodex.graph.text import in_words, inverse_text
 from ontodex.scoring.name_similarity import NameSimilarity, plain
 
@@ -60,6 +61,9 @@ class ResolvedTerm:
         """The text for an encoder: camel case is split into words, as in entity texts."""
         return in_words(self.resolution.text)
 
+
+ID_STARTS = (("", ":"), ("", "_"), (OBO.casefold(), "_"))
+"""What stands before and after a prefix, in small letters, in an id of a graph that uses it."""
 
 HINTS = 100
 """Maximal number of texts in a batch for hints of similar spelling."""
@@ -272,13 +276,23 @@ def list_of(found: Iterable[T], what: str) -> list[T]:
 
 
 def _is_identifier(text: str, prefixes: Mapping[str, str], ids: Iterable[str]) -> bool:
-    """Return whether a text is an identifier: an IRI, or a CURIE with a prefix of the graph."""
+    """Return whether a text is an identifier: an IRI, or an id with a prefix of the graph.
+
+    Such an id is a CURIE or a short form (``HP_0001945``); the case of prefixes does not matter.
+    """
     if "://" in text:
         return looks_like_identifier(text)
     prefix, colon, _ = text.partition(":")
-    if not colon or not looks_like_identifier(text):
+    if not colon:
+        short = reference(text)
+        prefix = "" if short is None else text[: -len(short.local) - 1]
+    elif not looks_like_identifier(text):
+        prefix = ""
+    if not prefix:
         return False
-    return prefix in prefixes or any(known.startswith(f"{prefix}:") for known in ids)
+    folded = prefix.casefold()
+    starts = tuple(f"{before}{folded}{after}" for before, after in ID_STARTS)
+    return prefix in prefixes or any(known.casefold().startswith(starts) for known in ids)
 
 
 def expect_words(text: str, role: str) -> None:

@@ -20,7 +20,7 @@ from ontodex.graph.text import (
     question_text,
     relation_texts,
 )
-from ontodex.graph.writers import to_networkx, write_nquads, write_tsv
+from ontodex.graph.writers import write_nquads, write_tsv
 
 __all__ = [
     "DEFAULT_TEXTS",
@@ -50,7 +50,6 @@ __all__ = [
     "remove_links",
     "sentences",
     "split",
-    "to_networkx",
     "validation_links",
     "write_nquads",
     "write_tsv",

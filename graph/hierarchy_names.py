@@ -5,7 +5,7 @@ from __future__ import annotations
 from ontodex.graph.names import normalise
 from ontodex.graph.prefixes import WELL_KNOWN, contract, local_name
 
-__all__ = ["BROADER", "DOWNWARD", "PARENT", "SUBCLASS", "UPWARD", "spelt"]
+__all__ = ["BROADER", "DOWNWARD", "EQUIVALENT", "PARENT", "SUBCLASS", "UPWARD", "spelt"]
 
 SUBCLASS = frozenset(
     (
@@ -19,6 +19,9 @@ BROADER = frozenset(
     ("broader", "broader concept", "broader term", "broader transitive", "broader generic")
 )
 """Those of another, in thesauri."""
+
+EQUIVALENT = frozenset(("equivalentclass", "equivalent class"))
+"""Names of the relation between classes that are the same (``owl:equivalentClass``)."""
 
 UPWARD = SUBCLASS | BROADER | {"hypernym", "instance hypernym"}
 """Names that tell by themselves that a relation leads from child to parent."""

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import GraphError, UnknownRelation, nearest
 from ontodex.graph.columns import NestedTextColumn, TextColumn
+from ontodex.graph.equivalents import through_equivalents
+from ontodex.graph.exports import as_networkx, as_rdflib
 from ontodex.graph.hierarchy import Hierarchy
-from ontodex.graph.hierarchy_names import UPWARD, spelt
+from ontodex.graph.hierarchy_names import EQUIVALENT, UPWARD, spelt
+from ontodex.graph.identifiers import other_forms
 from ontodex.graph.names import NameIndex, NameKind
 from ontodex.graph.notices import warn_reader
-from ontodex.graph.prefixes import contract, local_name, other_ids
+from ontodex.graph.prefixes import contract, local_name
+
+if TYPE_CHECKING:
+    import networkx
+    import rdflib
 
 __all__ = ["KnowledgeGraph", "both_directions", "no_triples"]
 
@@ -211,7 +218,7 @@ class KnowledgeGraph:
 
     def find_all(self, name: str) -> tuple[list[int], NameKind] | None:
         """Return the rows of all entities that this name fits as well as any, and the kind; see :meth:`find`."""
-        return self.names.strongest(self._spelt(name), self._names_of)
+        return self._strongest(self.names, name, self._names_of)
 
     def by_links(self, rows: Sequence[int]) -> list[int]:
         """Return entities in the order of how many triples they are in, most first, then by row."""
@@ -219,9 +226,20 @@ class KnowledgeGraph:
             list(rows) if len(rows) < 2 else sorted(rows, key=lambda row: (-self._degree(row), row))
         )
 
-    def _spelt(self, name: str) -> tuple[str, ...]:
-        short = contract(name, self.prefixes)
-        return tuple(dict.fromkeys((name, short, *other_ids(short))))
+    def _strongest(
+        self, index: NameIndex, name: str, names_of: Callable[[int, NameKind], Sequence[str]]
+    ) -> tuple[list[int], NameKind] | None:
+        """Look up a name as it is, as a CURIE, and in the other forms of the id that it is, if it is one.
+
+        An id that is there to the letter is not looked up in other forms.
+        """
+        spelt = tuple(dict.fromkeys((name, contract(name, self.prefixes))))
+        found = index.strongest(spelt, names_of)
+        is_id = found is not None and found[1] is NameKind.ID
+        if found is not None and is_id and not {*spelt}.isdisjoint(names_of(found[0][0], found[1])):
+            return found
+        others = other_forms(name, self.prefixes)
+        return index.strongest((*spelt, *others), names_of) if others else found
 
     def _degree(self, entity: int) -> int:
         return len(self.outgoing(entity)[1]) + len(self.incoming(entity)[1])
@@ -256,8 +274,8 @@ class KnowledgeGraph:
 
         A local name is an id of a kind, but goes after a label; the rest is as for :meth:`find`, the lowest number first.
         """
-        found = self._relation_index.strongest(
-            self._spelt(name), lambda number, kind: (self._relation_names[kind][number],)
+        found = self._strongest(
+            self._relation_index, name, lambda number, kind: (self._relation_names[kind][number],)
         )
         if found is None:
             return None
@@ -312,6 +330,9 @@ class KnowledgeGraph:
     def hierarchy(self, relation: str | None = None, *, on_cycle: str = "raise") -> Hierarchy:
         """Return the is-a hierarchy of the graph.
 
+        Equivalent classes (``owl:equivalentClass``) have their parents and children in common; see
+        :func:`~ontodex.graph.equivalents.through_equivalents`.
+
         Args:
             relation: The relation from child to parent; by default :attr:`hierarchy_relations`.
             on_cycle: ``"raise"``, or ``"warn"`` to leave out the links that close a circle, with one
@@ -333,9 +354,18 @@ class KnowledgeGraph:
                 )
         else:
             chosen = (self.expect_relation(relation),)
-        links = np.isin(self.relations, chosen)
+        same = [
+            number
+            for number, names in enumerate(
+                zip(self.relation_ids, self.relation_labels, strict=True)
+            )
+            if EQUIVALENT & spelt(*names)
+        ]
+        ends = np.stack([self.heads, self.tails], axis=1)
+        links, equivalent = (ends[np.isin(self.relations, some)] for some in (chosen, same))
+        children, parents = through_equivalents(links, equivalent, self.n_entities).T
         cut = "ignore" if on_cycle == "warn" else on_cycle
-        hierarchy = Hierarchy(self.heads[links], self.tails[links], ids=self.ids, on_cycle=cut)
+        hierarchy = Hierarchy(children, parents, ids=self.ids, on_cycle=cut)
         if hierarchy.dropped and on_cycle == "warn":
             named = [
                 f"{self.ids[child]} -> {self.ids[parent]}"
@@ -347,6 +377,43 @@ class KnowledgeGraph:
                 f"close one: {', '.join(named)}{f' and {more} more' if more else ''}; mend the source"
             )
         return hierarchy
+
+    # Other libraries ----------------------------------------------------------------------------------------------
+
+    def to_networkx(self) -> networkx.MultiDiGraph[Any]:
+        """Return the known triples as edges from head to tail, with the id of the relation as key.
+
+        Nodes are ids of entities with the attributes ``label``, ``definition``, ``synonyms`` and ``alternative_ids``
+        (lists). The graph has the attributes ``relations`` (label of each relation) and ``prefixes``. Held-out triples are
+        left out.
+
+        Example:
+            >>> from ontodex.graph import GraphBuilder
+            >>> builder = GraphBuilder("pets")
+            >>> builder.triple("dog", "is_a", "animal")
+            >>> list(builder.build().to_networkx().edges(keys=True))
+            [('dog', 'animal', 'is_a')]
+        """
+        return as_networkx(self)
+
+    def to_rdflib(self) -> rdflib.Graph:
+        """Return the known triples, names and definitions as statements of an rdflib graph.
+
+        Labels are values of ``rdfs:label``, synonyms of ``skos:altLabel``, definitions of ``skos:definition``, and
+        alternative ids of ``oboInOwl:hasAlternativeId``. CURIEs become IRIs by the prefixes of the graph, which are bound.
+        An id that is neither an IRI nor a CURIE with a known prefix is percent-encoded under ``urn:ontodex:``. Held-out
+        triples are left out. :func:`ontodex.read` makes the same graph of it again.
+
+        Example:
+            >>> from ontodex.graph import GraphBuilder
+            >>> builder = GraphBuilder("pets")
+            >>> builder.prefixes["ex"] = "http://example.org/"
+            >>> builder.triple("ex:dog", "rdfs:subClassOf", "ex:animal")
+            >>> query = "SELECT ?above WHERE { ex:dog rdfs:subClassOf ?above }"
+            >>> [str(above) for (above,) in builder.build().to_rdflib().query(query)]
+            ['http://example.org/animal']
+        """
+        return as_rdflib(self)
 
     # Identity -----------------------------------------------------------------------------------------------------
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import ChainMap, Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from types import MappingProxyType
 
@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from ontodex.graph.builder import own_name, readable, unique_triples
 from ontodex.graph.columns import NestedTextColumn, TextColumn
 from ontodex.graph.hierarchy_names import BROADER, SUBCLASS, spelt
+from ontodex.graph.identifiers import Reference, reference
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.names import borne_by_one, normalise
 from ontodex.graph.notices import warn_reader
-from ontodex.graph.prefixes import contract, expand, local_name, other_ids
+from ontodex.graph.prefixes import contract, expand, local_name
 from ontodex.graph.subgraph import with_entities, with_triples
 
 __all__ = ["aligned", "merge", "union"]
@@ -180,9 +181,12 @@ def aligned(part: KnowledgeGraph, graph: KnowledgeGraph) -> KnowledgeGraph:
         ),
         prefixes=MappingProxyType(new),
     )
-    part = _with_relations(
-        part, {**_hierarchy_relations(part, graph), **_named_relations(part, graph)}
+    relations = (
+        _same_relations(part, graph),
+        _hierarchy_relations(part, graph),
+        _named_relations(part, graph),
     )
+    part = _with_relations(part, dict(ChainMap(*reversed(relations))))
     return _renamed(part, _meant(part, set(_only_linked(part)), graph), graph)
 
 
@@ -229,31 +233,26 @@ def _by_iri(names: Sequence[str], graph: KnowledgeGraph) -> dict[str, str]:
 def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dict[str, str]:
     """Return which entity of a graph an id of a part means, if not itself.
 
-    That is the one that has this id as an alternative one, or with another prefix of its vocabulary; and, where a part only
-    has links of a name (it is ``linked``), the one entity of that label that there is in both; if there are several, a
-    :class:`ReadWarning` says so. The name in an id counts as a label where there is no other, and where nothing is labelled
-    so, the name is a synonym, to the letter, of the one entity that has it.
+    That is the entity that has the id as an alternative one, or in another form
+    (:func:`~ontodex.graph.identifiers.reference`). For a name that a part only links to (it is ``linked``), it is the one
+    entity of both graphs that has this label; if several have it, a :class:`ReadWarning` says so. The name in an id counts
+    as a label where there is no other. If nothing has the label, it is the one entity that has exactly this synonym.
     """
     alternatives = zip(
         graph.alternative_ids.strings, graph.alternative_ids.owners.tolist(), strict=True
     )
     meant = {name: graph.ids[row] for name, row in alternatives}
-    there, spaces = set(graph.ids), {**graph.prefixes, **part.prefixes}
-    forms = (
-        (form, name)
-        for name in part.ids
-        if name not in there
-        for form in (expand(name, spaces), name)
-        if form
+    there = set(graph.ids)
+    own = _by_reference(
+        (name for name in part.ids if name not in there), {**graph.prefixes, **part.prefixes}
     )
-    own = {form: name for form, name in forms if other_ids(form)}
-    for name, one in (
-        chain(list(meant.items()), zip(graph.ids, graph.ids, strict=True)) if own else ()
-    ):
-        meant.update((own[other], one) for other in other_ids(name) if other in own)
+    rows = zip(graph.ids, graph.ids, strict=True)
+    for name, one in chain(list(meant.items()), rows) if own else ():
+        if found := reference(name, graph.prefixes):
+            meant.update(dict.fromkeys(own.get(found, ()), one))
     named: dict[str, list[str]] = {}
     for name in linked.difference(graph.ids, meant):
-        if _is_word(name):
+        if _is_word(name) and reference(name) is None:
             named.setdefault(normalise(name), []).append(name)
     bearers: dict[str, set[str]] = {}
     alike = [
@@ -283,6 +282,15 @@ def _meant(part: KnowledgeGraph, linked: set[str], graph: KnowledgeGraph) -> dic
     return meant | _of_synonyms(
         {name for key in named.keys() - bearers.keys() for name in named[key]}, graph
     )
+
+
+def _by_reference(names: Iterable[str], prefixes: Mapping[str, str]) -> dict[Reference, list[str]]:
+    """Return the ids, with the prefixes of their source, that refer to each thing of a known vocabulary."""
+    found: dict[Reference, list[str]] = {}
+    for name in names:
+        if one := reference(name, prefixes):
+            found.setdefault(one, []).append(name)
+    return found
 
 
 def _of_synonyms(names: Collection[str], graph: KnowledgeGraph) -> dict[str, str]:
@@ -386,6 +394,14 @@ def _named_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, s
         if is_bare and identifier not in known and key in bearer:
             meant[identifier] = bearer[key]
     return meant
+
+
+def _same_relations(part: KnowledgeGraph, graph: KnowledgeGraph) -> dict[str, str]:
+    """Return which relation of a graph one of a part is whose id has another form there."""
+    known = set(graph.relation_ids)
+    own = _by_reference((name for name in part.relation_ids if name not in known), part.prefixes)
+    there = _by_reference(graph.relation_ids, graph.prefixes) if own else {}
+    return {name: there[one][0] for one in own.keys() & there.keys() for name in own[one]}
 
 
 def _with_relations(graph: KnowledgeGraph, meant: Mapping[str, str]) -> KnowledgeGraph:

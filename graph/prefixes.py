@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["WELL_KNOWN", "contract", "expand", "local_name", "looks_like_identifier", "other_ids"]
+__all__ = ["OBO", "WELL_KNOWN", "contract", "expand", "local_name", "looks_like_identifier"]
 
 OBO = "http://purl.obolibrary.org/obo/"
 
@@ -17,43 +17,6 @@ WELL_KNOWN: Mapping[str, str] = {
     "skos": "http://www.w3.org/2004/02/skos/core#",
 }
 
-VOCABULARIES = (
-    ("ORPHA:", "Orphanet:", "ORPHANET:", "http://www.orpha.net/ORDO/Orphanet_"),
-    ("OMIM:", "MIM:", "https://omim.org/entry/", "http://identifiers.org/omim/"),
-    (
-        "UMLS:",
-        "UMLS_CUI:",
-        "http://linkedlifedata.com/resource/umls/id/",
-        "http://identifiers.org/umls/",
-    ),
-    ("MESH:", "MSH:", "http://id.nlm.nih.gov/mesh/", "http://identifiers.org/mesh/"),
-    ("NCIT:", "NCI:", "http://identifiers.org/ncit/"),
-    (
-        "SNOMEDCT_US:",
-        "SNOMEDCT:",
-        "SCTID:",
-        "sct:",
-        "http://snomed.info/id/",
-        "http://identifiers.org/snomedct/",
-    ),
-    ("ICD10CM:", "ICD-10-CM:", "http://purl.bioontology.org/ontology/ICD10CM/"),
-    ("NCBITaxon:", "taxon:", "http://identifiers.org/taxonomy/"),
-    ("NCBIGene:", "Entrez:", "GeneID:", "http://identifiers.org/ncbigene/"),
-    ("HGNC:", "http://identifiers.org/hgnc/"),
-    ("ENSEMBL:", "Ensembl:", "http://identifiers.org/ensembl/"),
-    (
-        "UniProtKB:",
-        "UniProt:",
-        "http://purl.uniprot.org/uniprot/",
-        "http://identifiers.org/uniprot/",
-    ),
-)
-"""How ids of one vocabulary begin in the sources of biomedicine (Mondo, HPO, DO, GO, UMLS, SNOMED CT)."""
-
-_OTHERS = {
-    start: [other for other in same if other != start] for same in VOCABULARIES for start in same
-}
-_START = re.compile("|".join(map(re.escape, _OTHERS)))
 _SPACE = "[A-Za-z][A-Za-z0-9]*"
 _OBO_IRI = re.compile(rf"{re.escape(OBO)}({_SPACE}(?:(?:_{_SPACE})+(?=_\d+$))?)_([A-Za-z0-9]+)$")
 _OBO_CURIE = re.compile(rf"({_SPACE}(?:(?:_{_SPACE})+(?=:\d+$))?):([A-Za-z0-9]+)$")
@@ -101,16 +64,6 @@ def expand(curie: str, prefixes: Mapping[str, str]) -> str | None:
     if match := _OBO_CURIE.match(curie):
         return f"{OBO}{match[1]}_{match[2]}"
     return None
-
-
-def other_ids(identifier: str) -> list[str]:
-    """Return how else an id is written, where its vocabulary has several prefixes or namespaces.
-
-    >>> other_ids("ORPHA:558"), other_ids("HP:0001166")
-    (['Orphanet:558', 'ORPHANET:558', 'http://www.orpha.net/ORDO/Orphanet_558'], [])
-    """
-    start = _START.match(identifier)
-    return [other + identifier[start.end() :] for other in _OTHERS[start[0]]] if start else []
 
 
 def local_name(identifier: str) -> str:

@@ -119,6 +119,8 @@ NOTES = (
     ),
 )
 """Types of what says more of a link or an entity, in Wikibase and in BioPAX, and is none itself."""
+NEGATED = ("https://w3id.org/biolink/vocab/negated",)
+"""Properties of a statement that tell whether it is denied."""
 DOMAINS = (RDFS + "domain", *(space + "domainIncludes" for space in SCHEMA))
 RANGES = (RDFS + "range", *(space + "rangeIncludes" for space in SCHEMA))
 

@@ -1,7 +1,6 @@
-"""Writing a graph to files and to objects."""
+"""Writing a graph to files."""
 
-from ontodex.graph.writers.networkx import to_networkx
 from ontodex.graph.writers.nquads import write_nquads
 from ontodex.graph.writers.tsv import write_tsv
 
-__all__ = ["to_networkx", "write_nquads", "write_tsv"]
+__all__ = ["write_nquads", "write_tsv"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -12,14 +11,14 @@ import pyoxigraph as ox
 
 from ontodex.errors import UnknownEntity, UnknownRelation
 from ontodex.graph import vocabulary as rdf
+from ontodex.graph.exports import entity_iri, relation_iri, statements
 from ontodex.graph.knowledge_graph import KnowledgeGraph
-from ontodex.graph.prefixes import contract, expand
+from ontodex.graph.prefixes import contract
 from ontodex.graph.writers.atomic import replacing
 
 __all__ = ["predictions_as_nquads", "write_nquads"]
 
 Prediction = tuple[str, str, str, float]
-IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.")
 PLACE = ox.NamedNode(rdf.OURS + "predictions")
 XSD_DOUBLE = ox.NamedNode(rdf.XSD + "double")
 
@@ -27,8 +26,8 @@ XSD_DOUBLE = ox.NamedNode(rdf.XSD + "double")
 def write_nquads(graph: KnowledgeGraph, path: str | Path) -> None:
     """Write known triples, names and definitions to the default graph.
 
-    Held-out triples are not written. An id that is neither IRI nor CURIE of a known prefix is percent-encoded under
-    ``urn:ontodex:``, that of a relation under ``urn:ontodex:relation/``. Prefixes are declared in SHACL.
+    Held-out triples are not written. An id that is neither an IRI nor a CURIE with a known prefix is percent-encoded under
+    ``urn:ontodex:``, one of a relation under ``urn:ontodex:relation/``. Prefixes are declared in SHACL.
 
     Args:
         graph: What is known.
@@ -37,10 +36,8 @@ def write_nquads(graph: KnowledgeGraph, path: str | Path) -> None:
     Raises:
         OSError: If the place cannot be written to.
     """
-    entities = {name: _node(name, graph) for name in graph.ids}
-    relations = {name: _predicate(name, graph) for name in graph.relation_ids}
     with replacing(Path(path)) as stream:
-        ox.serialize(_known(graph, entities, relations), stream, ox.RdfFormat.N_QUADS)
+        ox.serialize(_known(graph), stream, ox.RdfFormat.N_QUADS)
 
 
 def predictions_as_nquads(graph: KnowledgeGraph, predictions: Iterable[Prediction]) -> str:
@@ -63,57 +60,15 @@ def predictions_as_nquads(graph: KnowledgeGraph, predictions: Iterable[Predictio
     ).decode()
 
 
-def _node(name: str, graph: KnowledgeGraph) -> ox.NamedNode:
-    iri = expand(name, graph.prefixes)
-    whole = _iri(iri) if iri is not None and contract(iri, graph.prefixes) == name else None
-    return whole or _iri(name) or ox.NamedNode(rdf.OURS + quote(name, safe=""))
-
-
-def _iri(name: str) -> ox.NamedNode | None:
-    """Return the node of a name that is an IRI with an authority."""
-    try:
-        return ox.NamedNode(name) if IRI.match(name) else None
-    except ValueError:
-        return None
-
-
-def _predicate(name: str, graph: KnowledgeGraph) -> ox.NamedNode:
-    """Return the node of a relation: not that of an entity of the same id, unless both are an IRI."""
-    node = _node(name, graph)
-    return (
-        ox.NamedNode(f"{rdf.RELATIONS}{quote(name, safe='')}")
-        if node.value.startswith(rdf.OURS)
-        else node
-    )
-
-
-def _known(
-    graph: KnowledgeGraph, entities: dict[str, ox.NamedNode], relations: dict[str, ox.NamedNode]
-) -> Iterator[ox.Quad]:
+def _known(graph: KnowledgeGraph) -> Iterator[ox.Quad]:
+    """Yield the declarations of prefixes, in SHACL, and what the graph says."""
     for prefix, space in graph.prefixes.items():
         owner = ox.NamedNode(f"{rdf.OURS}prefix/{quote(prefix, safe='')}")
         yield ox.Quad(owner, ox.NamedNode(rdf.SHACL + "prefix"), ox.Literal(prefix))
         yield ox.Quad(owner, ox.NamedNode(rdf.SHACL + "namespace"), ox.Literal(space))
-    label, synonym, definition = (
-        ox.NamedNode(name)
-        for name in (rdf.RDFS + "label", rdf.SKOS + "altLabel", rdf.SKOS + "definition")
-    )
-    kind, prop = ox.NamedNode(rdf.TYPE), ox.NamedNode(rdf.RDF + "Property")
-    for name, text in zip(graph.relation_ids, graph.relation_labels, strict=True):
-        yield ox.Quad(relations[name], kind, prop)
-        yield ox.Quad(relations[name], label, ox.Literal(text))
-    alternatives = ox.NamedNode(rdf.ALTERNATIVE)
-    columns = graph.ids, graph.labels, graph.synonyms, graph.definitions, graph.alternative_ids
-    for name, text, synonyms, meaning, alternative_ids in zip(*columns, strict=True):
-        node = entities[name]
-        yield from (ox.Quad(node, alternatives, ox.Literal(other)) for other in alternative_ids)
-        yield ox.Quad(node, label, ox.Literal(text))
-        yield from (ox.Quad(node, synonym, ox.Literal(other)) for other in synonyms)
-        if meaning:
-            yield ox.Quad(node, definition, ox.Literal(meaning))
-    nodes, predicates = list(entities.values()), list(relations.values())
-    for head, relation, tail in graph.triples.tolist():
-        yield ox.Quad(nodes[head], predicates[relation], nodes[tail])
+    for subject, predicate, target, is_text in statements(graph):
+        end = ox.Literal(target) if is_text else ox.NamedNode(target)
+        yield ox.Quad(ox.NamedNode(subject), ox.NamedNode(predicate), end)
 
 
 def _predicted(graph: KnowledgeGraph, predictions: Iterable[Prediction]) -> Iterator[ox.Quad]:
@@ -140,14 +95,14 @@ def _entity(graph: KnowledgeGraph, name: str) -> ox.NamedNode:
     found = graph.find(name)
     if found is None or not _is_id(graph.ids[found[0]], name, graph):
         raise UnknownEntity(f"expected predictions about entities of the graph, found {name!r}")
-    return _node(graph.ids[found[0]], graph)
+    return ox.NamedNode(entity_iri(graph.ids[found[0]], graph.prefixes))
 
 
 def _relation(graph: KnowledgeGraph, name: str) -> ox.NamedNode:
     found = graph.find_relation(name)
     if found is None or not _is_id(graph.relation_ids[found[0]], name, graph):
         raise UnknownRelation(f"expected predictions of relations of the graph, found {name!r}")
-    return _predicate(graph.relation_ids[found[0]], graph)
+    return ox.NamedNode(relation_iri(graph.relation_ids[found[0]], graph.prefixes))
 
 
 def _is_id(identifier: str, name: str, graph: KnowledgeGraph) -> bool:

@@ -1,4 +1,7 @@
-"""OBO 1.4, parsed by fastobo in pieces, so that one bad line costs one line."""
+"""OBO, parsed by fastobo in pieces, so that a faulty line costs that line alone.
+
+fastobo reads OBO 1.4. Lines as files of OBO 1.0 and 1.2 have them are rewritten where a piece of a file fails.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import borne_by_one
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand
-from ontodex.graph.vocabulary import ASIDE, SAME
+from ontodex.graph.vocabulary import ASIDE, EQUIVALENT, SAME
 from ontodex.readers.files import lines_of
 from ontodex.readers.formats import FileFormat, syntax_matches, uncommented
 from ontodex.readers.problems import Problems
@@ -37,18 +40,58 @@ SHORT_ASIDE = ("oboInOwl:", "seeAlso")
 SHORT_SAME = "exactMatch"
 """How OBO writes what else leads from a term to what it is elsewhere."""
 
-EQUIVALENT = re.compile(r"(?:.*[:/#])?(?:exactMatch|equivalentTo)")
+EQUIVALENCE = contract(EQUIVALENT, WELL_KNOWN)
+"""The relation between two terms of the file that are equivalent, as in OWL."""
+
+EQUIVALENT_SOURCE = re.compile(r"(?:.*[:/#])?(?:exactMatch|equivalentTo)")
 """Sources that a cross-reference has if it leads to what a term is elsewhere (Mondo's and the Gene Ontology's)."""
 
 NAMES = {
     "alt_id": ("alternatives", "alt_id"),
     "replaced_by": ("instead", "term"),
-    "equivalent_to": ("same", "term"),
+    "equivalent_to": ("equivalents", "term"),
     "union_of": ("members", "term"),
 }
 """Clauses that name a term: which of a term's names they add to, and the field of the clause."""
 
-QUOTED = re.compile(r'def: "(?:[^"\\]|\\.)*"(?=\s*\[)')
+READ = frozenset(
+    (
+        *("id", "name", "def", "synonym", "is_obsolete", "property_value", "xref", "instance_of"),
+        *(*LINKS, *NAMES),
+    )
+)
+"""Clauses of which something is read."""
+
+KNOWN = READ.union(
+    ("is_anonymous", "namespace", "comment", "subset", "builtin", "created_by", "creation_date"),
+    ("consider", "disjoint_from", "domain", "range", "inverse_of", "transitive_over"),
+    (f"is_{kind}" for kind in ("anti_symmetric", "asymmetric", "cyclic", "reflexive", "symmetric")),
+    (
+        "is_transitive",
+        "is_functional",
+        "is_inverse_functional",
+        "is_metadata_tag",
+        "is_class_level",
+    ),
+    ("holds_over_chain", "equivalent_to_chain", "disjoint_over"),
+    ("expand_assertion_to", "expand_expression_to"),
+)
+"""Clauses of OBO 1.4."""
+
+TAG = re.compile(r"([A-Za-z_][\w-]*):")
+TEXT = r'("(?:[^"\\]|\\.)*")'
+DEFINITION = re.compile(rf"def:\s*{TEXT}(?=\s*(?:\[|\{{|!|$))")
+SYNONYM = re.compile(
+    rf"(?:(exact|broad|narrow|related)_)?synonym:\s*{TEXT}\s*(EXACT|BROAD|NARROW|RELATED)?(?=[\s[{{!]|$)"
+)
+"""Synonyms: in OBO 1.0 the tag has their scope, in OBO 1.2 they may be without one. Their references are not read."""
+
+SPACED = re.compile(
+    r"(id|alt_id|is_a|union_of|equivalent_to|replaced_by|consider|disjoint_from|xref)(?:_analog|_unk|_unknown)?:\s*"
+    r"([A-Za-z][\w.-]*(?:\ [\w.-]+)*:)(?=\S)"
+)
+"""Clauses of one id, whose prefix may have spaces (``NIST Chemistry WebBook:22325-47-9``); OBO 1.0 has kinds of xref."""
+
 ESCAPE = re.compile(r"\\(.)")
 
 
@@ -82,6 +125,7 @@ class Term:
     notes: list[tuple[str, str]] = field(default_factory=list)
     genus: list[str] = field(default_factory=list)
     members: list[str] = field(default_factory=list)
+    equivalents: list[str] = field(default_factory=list)
     alternatives: list[str] = field(default_factory=list)
     same: list[str] = field(default_factory=list)
     instead: list[str] = field(default_factory=list)
@@ -89,18 +133,28 @@ class Term:
 
 
 def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read terms and instances, and is_a, relationship and the differentiae of intersection_of as triples.
+    """Read terms and instances; ``is_a``, relationships and the differentiae of ``intersection_of`` are triples.
 
-    So are property values that name another term of the file, as in OWL.
+    So are property values that name another term of the file, as in OWL, and equivalence to one.
 
-    The genus of an intersection is taken as parent of a term that states none, and a union as the parent of its members.
-    Links that say that there is none (a cardinality of 0), or only such if any, are left out. Alternative ids stand for
-    their term.
-    Obsolete terms and what links to them are left out, but for those that name one term in their place. Frames of one id
-    are merged and links to terms without a frame are kept; both count as problems.
+    The genus of an intersection is the parent of a term that states none, and a union is the parent of its members. Links
+    that hold of what has none (a cardinality of 0, or ``all_only``) are left out. Alternative ids stand for their term.
+    Obsolete terms, and links to them, are left out, unless they name one term in their place. Frames of one id are merged,
+    which counts as a fault. A link to a term without a frame is kept: another source may have the term.
 
-    What a term is elsewhere is an alternative id of it: what is said to be equivalent, an exact match, or cross-references
-    of which their source (``MONDO:equivalentTo``) or the header (``treat-xrefs-as-equivalent``) says so.
+    What a term is elsewhere is an alternative id of it: equivalents without a frame, exact matches, and cross-references
+    whose source (``MONDO:equivalentTo``) or the header (``treat-xrefs-as-equivalent``) says so.
+
+    Faults are lines of which something is lost. Clauses of which nothing would be read, such as unknown tags, are passed
+    over if they cannot be parsed.
+
+    Args:
+        path: The file.
+        builder: Takes what is read.
+        problems: Takes faults and what is passed over.
+
+    Raises:
+        ReadError: If a frame is larger than 4 MiB, or at a fault if any is an error.
     """
     stanzas = _stanzas(lines_of(path, problems), str(path))
     equivalent = _read_header(next(stanzas, Stanza()), builder, problems, str(path))
@@ -119,22 +173,16 @@ def read_obo(path: Path, builder: GraphBuilder, problems: Problems) -> None:
             message = f"expected each id once, found {identifier} again (first in line {first}); the two were merged"
             problems.report(message, stanza.number, str(path))
         _collect(frame, terms.setdefault(identifier, Term(stanza.number)), builder, equivalent)
-    _declare(terms, relations, builder, problems, str(path))
+    _declare(terms, relations, builder)
 
 
-def _declare(
-    terms: dict[str, Term],
-    relations: dict[str, str],
-    builder: GraphBuilder,
-    problems: Problems,
-    source: str,
-) -> None:
+def _declare(terms: dict[str, Term], relations: dict[str, str], builder: GraphBuilder) -> None:
     gone = {identifier for identifier, term in terms.items() if term.obsolete}
     alternatives = borne_by_one(
         (other, identifier)
         for identifier, term in terms.items()
         if identifier not in gone
-        for other in term.same
+        for other in (*term.same, *term.equivalents)
     )
     for identifier, term in terms.items():
         if identifier in gone:
@@ -144,24 +192,16 @@ def _declare(
         alternatives.update(dict.fromkeys(term.alternatives, identifier))
         builder.entity(identifier, term.label, term.synonyms, term.definition)
     builder.replace(alternatives)
-    dangling: set[str] = set()
     for identifier, term in terms.items():
         if identifier in gone:
             continue
+        said = [*term.notes, *((EQUIVALENCE, other) for other in term.equivalents)]
         notes = (
-            (identifier, by, tail)
-            for by, tail in term.notes
-            if tail in terms and tail != identifier
+            (identifier, by, tail) for by, tail in said if tail in terms and tail != identifier
         )
         for head, relation, tail in chain(_links(identifier, term), notes):
-            ends = [builder.aliases.get(name, name) for name in (head, tail)]
-            if gone.intersection(ends):
+            if gone.intersection(builder.aliases.get(name, name) for name in (head, tail)):
                 continue
-            for end in ends:
-                if end not in terms and end not in dangling:
-                    dangling.add(end)
-                    message = f"expected a frame of {end}, found only a link to it; it is kept without a label"
-                    problems.report(message, term.number, source)
             builder.relation(relation, relations.get(relation, ""))
             builder.triple(head, relation, tail)
 
@@ -222,7 +262,7 @@ def _is_equivalent(clause: Any, equivalent: Set[str]) -> bool:
     """Tell whether a cross-reference leads to what the term is elsewhere."""
     sources = [one.value for one in clause.qualifiers or () if str(one.key) == "source"]
     return (
-        any(map(EQUIVALENT.fullmatch, sources))
+        any(map(EQUIVALENT_SOURCE.fullmatch, sources))
         or str(clause.xref.id).partition(":")[0] in equivalent
     )
 
@@ -281,11 +321,12 @@ def _read_header(
         try:
             clauses = list(_loads(line + "\n").header)
         except FAULTS as error:
-            problems.report(
-                f"expected a header clause of OBO 1.4, found {line[:60]!r} ({_why(error)})",
-                number,
-                source,
-            )
+            tag = TAG.match(line)
+            if tag and tag[1] not in ("idspace", "treat-xrefs-as-equivalent"):
+                problems.pass_over(f"faulty header clauses {tag[1]!r}", number, source)
+                continue
+            message = f"expected a header clause of OBO, found {line[:60]!r} ({_why(error)})"
+            problems.report(message, number, source)
             continue
         for clause in clauses:
             if clause.raw_tag() == "idspace":
@@ -309,8 +350,10 @@ def _frames(
     yield from _parse(piece, problems, source)
 
 
-def _parse(piece: list[Stanza], problems: Problems, source: str) -> Iterator[tuple[Stanza, Any]]:
-    """Parse many frames at once; where that fails, halve them until the bad ones are alone."""
+def _parse(
+    piece: list[Stanza], problems: Problems, source: str, *, is_rewritten: bool = False
+) -> Iterator[tuple[Stanza, Any]]:
+    """Parse many frames at once; where that fails, rewritten, and then in halves until the faulty frames are alone."""
     try:
         frames = list(_loads("\n".join(stanza.text for stanza in piece), threads=0))
         if len(frames) == len(piece):
@@ -318,15 +361,50 @@ def _parse(piece: list[Stanza], problems: Problems, source: str) -> Iterator[tup
             return
     except FAULTS:
         pass
-    if len(piece) > 1:
-        yield from _parse(piece[: len(piece) // 2], problems, source)
-        yield from _parse(piece[len(piece) // 2 :], problems, source)
+    if not is_rewritten:
+        piece = [_rewritten(stanza, problems, source) for stanza in piece]
+        yield from _parse(piece, problems, source, is_rewritten=True)
+    elif len(piece) > 1:
+        for half in (piece[: len(piece) // 2], piece[len(piece) // 2 :]):
+            yield from _parse(half, problems, source, is_rewritten=True)
     elif piece:
         yield from _mend(piece[0], problems, source)
 
 
+def _rewritten(stanza: Stanza, problems: Problems, source: str) -> Stanza:
+    """Return a frame with lines of older versions as OBO 1.4 has them, without clauses of unknown tags."""
+    lines = stanza.lines[:1]
+    for number, line in stanza.lines[1:]:
+        line = _modern(line)
+        tag = TAG.match(line)
+        if tag and tag[1] not in KNOWN:
+            problems.pass_over(f"clauses {tag[1]!r}", number, source)
+        else:
+            lines.append((number, line))
+    return Stanza(lines, stanza.size)
+
+
+def _modern(line: str) -> str:
+    r"""Return a clause as OBO 1.4 has it, without the references of synonyms and definitions, which are not read.
+
+    >>> _modern('exact_synonym: "a" [NIST Chemistry WebBook:]'), _modern('synonym: "a" [x y:1]')
+    ('synonym: "a" EXACT []', 'synonym: "a" RELATED []')
+    >>> _modern('xref: NIST Chemistry WebBook:22325-47-9 "CAS Registry Number"')
+    'xref: NIST\\ Chemistry\\ WebBook:22325-47-9 "CAS Registry Number"'
+    """
+    if match := SYNONYM.match(line):
+        scope = match[1] or match[3] or "RELATED"
+        return f"synonym: {match[2]} {scope.upper()} []"
+    if match := DEFINITION.match(line):
+        return f"def: {match[1]} []"
+    if match := SPACED.match(line):
+        prefix = match[2].replace(" ", "\\ ")
+        return f"{match[1]}: {prefix}{line[match.end() :]}"
+    return line
+
+
 def _mend(stanza: Stanza, problems: Problems, source: str) -> Iterator[tuple[Stanza, Any]]:
-    """Parse a frame clause by clause and leave the bad ones out; of a definition, only its references where it can."""
+    """Parse a frame clause by clause, and leave out those that fail: faults, if something would be read of them."""
     start = stanza.lines[0][1]
     identity = next((line for _, line in stanza.lines[1:] if line.startswith("id:")), "")
     kept = f"{start}\n{identity}\n"
@@ -344,11 +422,12 @@ def _mend(stanza: Stanza, problems: Problems, source: str) -> Iterator[tuple[Sta
             _loads(f"{head}{line}\n")
             kept += f"{line}\n"
         except FAULTS as error:
-            problems.report(
-                f"expected an OBO clause, found {line[:80]!r} ({_why(error)})", number, source
-            )
-            if quoted := QUOTED.match(line):
-                kept += f"{quoted[0]} []\n"
+            tag = TAG.match(line)
+            if tag and (tag[1] not in READ or (tag[1] == "xref" and "source=" not in line)):
+                problems.pass_over(f"faulty clauses {tag[1]!r}", number, source)
+                continue
+            message = f"expected an OBO clause, found {line[:80]!r} ({_why(error)})"
+            problems.report(message, number, source)
     yield stanza, next(iter(_loads(kept)))
 
 

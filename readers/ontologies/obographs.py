@@ -9,7 +9,7 @@ from typing import Any
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import borne_by_one
 from ontodex.graph.prefixes import contract
-from ontodex.graph.vocabulary import ALTERNATIVE, ASIDE, REPLACED_BY, SAME
+from ontodex.graph.vocabulary import ALTERNATIVE, ASIDE, EQUIVALENT, REPLACED_BY, SAME
 from ontodex.readers.problems import Problems
 
 __all__ = ["read_obographs"]
@@ -74,12 +74,14 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
                         same.append((named, identifier))
         except (KeyError, TypeError, AttributeError):
             problems.report(f"expected a node with an id, found {str(node)[:80]!r}")
-    same.extend(_equivalents(graph, nodes, builder, problems))
+    elsewhere, here = _equivalents(graph, nodes, builder, problems)
+    same += elsewhere
+    said += here
     builder.replace(borne_by_one(same) | alternatives | replaced)
     said = [
         (head, by, tail)
         for head, by, tail in said
-        if tail in nodes and tail != head and not by.startswith(ASIDE)
+        if tail in nodes and tail != head and (by == EQUIVALENT or not by.startswith(ASIDE))
     ]
     for head, relation, tail in chain(_edges(graph, problems), said):
         ends = [contract(name, builder.prefixes) for name in (head, tail)]
@@ -92,17 +94,20 @@ def _read_graph(graph: dict[str, Any], builder: GraphBuilder, problems: Problems
 
 def _equivalents(
     graph: dict[str, Any], nodes: Collection[str], builder: GraphBuilder, problems: Problems
-) -> Iterator[tuple[str, str]]:
-    """Yield (id elsewhere, node) of what is said to be the same as one node."""
+) -> tuple[list[tuple[str, str]], list[tuple[str, str, str]]]:
+    """Return (id elsewhere, node) of what is the same as one node, and links between nodes that are the same."""
+    elsewhere, here = list[tuple[str, str]](), list[tuple[str, str, str]]()
     for group in _listed(graph, "equivalentNodesSets", problems):
         try:
             names = [contract(str(name), builder.prefixes) for name in group["nodeIds"]]
         except (KeyError, TypeError):
             problems.report(f"expected a set of equivalent nodes, found {str(group)[:80]!r}")
             continue
-        known = [name for name in names if name in nodes]
+        known = [name for name in dict.fromkeys(names) if name in nodes]
         if len(known) == 1:
-            yield from ((name, known[0]) for name in names if name != known[0])
+            elsewhere += ((name, known[0]) for name in names if name != known[0])
+        here += ((known[0], EQUIVALENT, name) for name in known[1:])
+    return elsewhere, here
 
 
 def _properties(meta: dict[str, Any]) -> list[dict[str, Any]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import chain
 from urllib.parse import unquote
 
 import numpy as np
@@ -14,9 +16,16 @@ from ontodex.graph import vocabulary as rdf
 from ontodex.graph.builder import LANGUAGE, expect_synonyms
 from ontodex.graph.names import language_rank
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand, local_name, looks_like_identifier
+from ontodex.readers.ontologies.reified import PARTS, Claim, reified, wikibase_claims
 
 __all__ = ["RdfStatements", "expect_in_proportion", "most_facts"]
 
+
+Links = NDArray[np.int32]
+"""Subject, predicate and object of each, of shape (links, 3)."""
+
+FOREIGN = 3
+"""Rank of a language that is neither wanted nor English."""
 
 UNTAGGED = ("mul", "und", "zxx")
 """Tags that name no language: several, unknown, none."""
@@ -79,13 +88,14 @@ class RdfStatements:
         self._numbers: dict[str, int] = {}
         self._graphs: dict[str, array[int]] = {"": array("i")}
         self._labels: dict[int, tuple[int, str, int, str]] = {}
-        self._other_labels: dict[int, dict[str, None]] = {}
+        self._other_labels: dict[int, dict[str, tuple[int, str]]] = {}
         self._definitions: dict[int, tuple[int, str, int, str]] = {}
         self._found_language = False
         self._named_by: dict[str, list[tuple[str, str]]] = {}
         self._texts: dict[str, list[tuple[str, str]]] = {}
         self._synonyms: dict[int, dict[str, int]] = {}
         self._declared: dict[str, dict[str, str]] = {}
+        self._denied: set[int] = set()
 
     def number(self, term: str) -> int:
         """Return the number of a resource, a new one if it is new."""
@@ -127,16 +137,14 @@ class RdfStatements:
                 known.setdefault(value, worth)
                 expect_synonyms(len(known), subject)
             else:
-                store = self._labels if kind == "label" else self._definitions
                 order = worth, "" if language in (self.language, "en") else language, rank
-                best = store.get(number, (*order, value))
-                store[number] = better = min(best, (*order, value), key=lambda name: name[:-1])
-                if kind == "label" and better[:2] < best[:2]:
-                    self._other_labels.pop(number, None)
-                elif kind == "label" and order[:2] == best[:2] and value != best[-1]:
-                    others = self._other_labels.setdefault(number, {})
-                    others[value if better is best else best[-1]] = None
-                    expect_synonyms(len(others), subject)
+                if kind == "label":
+                    self._add_label(number, (*order, value))
+                else:
+                    best = self._definitions.get(number, (*order, value))
+                    self._definitions[number] = min(
+                        best, (*order, value), key=lambda name: name[:-1]
+                    )
         elif predicate in rdf.TEXT_OF:
             self._texts.setdefault(subject, []).append((value, language))
         elif predicate == rdf.ALTERNATIVE:
@@ -147,8 +155,34 @@ class RdfStatements:
             self.deprecated.add(self.number(subject))
         elif predicate in rdf.CARDINALITIES and value.strip().lstrip("+0").isdigit():
             self.at_least_one.add(self.number(subject))
+        elif predicate in rdf.NEGATED and value.strip().lower() in ("true", "1"):
+            self._denied.add(self.number(subject))
         elif predicate in (rdf.SHACL + "prefix", rdf.SHACL + "namespace"):
             self._declared.setdefault(subject, {})[predicate] = value
+
+    def _add_label(self, number: int, label: tuple[int, str, int, str]) -> None:
+        """Take a label, ranked by its language and predicate, as the label of a resource or as a further name of it.
+
+        Further names are those in the wanted language (en-GB is of en) or without one; where there are none, those in
+        English; else those in the language of the label.
+        """
+        best = self._labels.setdefault(number, label)
+        if best is label:
+            return
+        self._labels[number] = better = min(best, label, key=lambda name: name[:-1])
+        others = self._other_labels.pop(number, {})
+        for one in (best, label):
+            if one[-1] != better[-1]:
+                others.setdefault(one[-1], one[:2])
+        least = max(1, better[0])
+        fitting = {
+            value: (worth, tag)
+            for value, (worth, tag) in others.items()
+            if worth <= least and (worth < FOREIGN or tag == better[1])
+        }
+        if fitting:
+            self._other_labels[number] = fitting
+            expect_synonyms(len(fitting), self.terms[number])
 
     def read_resources(self) -> None:
         """Add what labels and definitions that are resources say (SKOS-XL), once all statements are there.
@@ -176,9 +210,14 @@ class RdfStatements:
     def links(self) -> NDArray[np.int32]:
         """Subject, predicate and object of every link that is no prediction, ``int32`` of shape (links, 3).
 
+        A node that states a link (:attr:`claims`) has no links; the link that it states is there in its place.
         What leads to a resource that another stands for (:meth:`present`) leads to that one, unless it comes from there.
         """
+        stated, nodes = self._stated
         kept = self._links()
+        if nodes:
+            kept = kept[~np.isin(kept[:, [0, 2]], list(nodes)).any(axis=1)]
+            kept = np.concatenate([kept, stated])
         present = np.arange(len(self.terms), dtype=np.int32)
         for old, new in self.present().items():
             present[old] = new
@@ -202,6 +241,38 @@ class RdfStatements:
         kept = np.concatenate([links for name, links in arrays.items() if name not in predicted])
         kept = kept[~np.isin(kept[:, [0, 2]], list(self._resources)).any(axis=1)]
         return kept[~(np.isin(kept[:, 1], list(kinds)) & np.isin(kept[:, 2], list(marked)))]
+
+    @cached_property
+    def claims(self) -> list[Claim]:
+        """What nodes state, such as an ``rdf:Statement``, once all statements are there."""
+        return [*reified(self._links(), self.numbers)]
+
+    @cached_property
+    def _stated(self) -> tuple[Links, set[int]]:
+        """The links that nodes state, of shape (links, 3), and these nodes."""
+        claims, links = list(self.claims), self._links()
+        for claim, direct in list(wikibase_claims(links, self.numbers, self.terms)):
+            claims.append(claim._replace(predicate=self.number(direct)))
+        nodes = {claim.node for claim in claims}
+        stated = [
+            claim[1:]
+            for claim in claims
+            if claim.node not in self._denied
+            and not nodes.intersection(claim[1:])
+            and not any(self.terms[end].startswith("_:") for end in claim[1:])
+        ]
+        return np.array(stated, dtype=np.int32).reshape(-1, 3), nodes
+
+    def further_links_of_claims(self) -> Links:
+        """Return the links of nodes that state a link, but for the stated one and the kinds of the nodes.
+
+        Annotated axioms of OWL have no part in it: annotations are not read.
+        """
+        links, parts = self._links(), self.numbers([*chain(*chain(*PARTS)), rdf.TYPE])
+        axioms = links[np.isin(links[:, 1], list(self.numbers(PARTS[-1][0]))), 0]
+        nodes = {claim.node for claim in self.claims} - set(axioms.tolist())
+        of_claims = np.isin(links[:, 0], list(nodes)) & ~np.isin(links[:, 1], list(parts))
+        return links[of_claims]
 
     def present(self) -> dict[int, int]:
         """Return which resource stands for another: one that has its id as an alternative one, replaces it, or is the same.
@@ -255,9 +326,8 @@ class RdfStatements:
     @property
     def named(self) -> set[int]:
         """Resources with a label, a synonym or a definition."""
-        return (
-            self._labels.keys() | self._synonyms.keys() | self._definitions.keys()
-        ) - self._resources
+        names = self._labels.keys() | self._synonyms.keys() | self._definitions.keys()
+        return names - self._resources - self._stated[1]
 
     def label(self, number: int) -> str:
         """Return the label of a resource: in the wanted language, without one, in English, or the first by its tag.
@@ -276,7 +346,7 @@ class RdfStatements:
     def synonyms(self, number: int) -> list[str]:
         """Return the synonyms of a resource: in the wanted language and without one, else in English, else all.
 
-        Further labels in the language of its label are synonyms.
+        Further labels are synonyms, too, those in the wanted language and without one likewise.
         """
         known = self._synonyms.get(number, {})
         best = max(1, min(known.values(), default=1))

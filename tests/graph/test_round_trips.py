@@ -11,10 +11,12 @@ import rdflib
 from hypothesis import given, settings
 
 from ontodex.errors import GraphError, UnknownEntity, UnknownRelation
-from ontodex.graph import GraphBuilder, KnowledgeGraph, to_networkx, write_nquads, write_tsv
+from ontodex.graph import GraphBuilder, KnowledgeGraph, write_nquads, write_tsv
 from ontodex.graph.writers.nquads import predictions_as_nquads
 from ontodex.readers import read
 from tests.graph_strategies import graphs, says
+
+FINGERS = "purl.obolibrary.org/obo/HP_0001166"
 
 
 @settings(deadline=None, max_examples=60)
@@ -30,8 +32,37 @@ def test_a_folder_of_tsv_reads_back(graph: KnowledgeGraph) -> None:
 @settings(deadline=None, max_examples=60)
 @given(graphs())
 def test_networkx_reads_back(graph: KnowledgeGraph) -> None:
-    again = read(to_networkx(graph), on_error="raise")
+    again = read(graph.to_networkx(), on_error="raise")
     assert again.fingerprint == graph.fingerprint
+
+
+@settings(deadline=None, max_examples=60)
+@given(graphs())
+def test_rdflib_reads_back(graph: KnowledgeGraph) -> None:
+    assert says(read(graph.to_rdflib(), on_error="raise")) == says(graph)
+
+
+def test_rdflib_answers_by_the_names_that_a_user_knows() -> None:
+    builder = GraphBuilder("pets")
+    builder.prefixes["ex"] = "http://example.org/"
+    builder.entity("HP:0001166", "long fingers", ["spider fingers"], "Fingers that are long.")
+    builder.entity("ex:dog", "dog")
+    builder.relation("rdfs:subClassOf", "is a")
+    builder.triple("ex:dog", "rdfs:subClassOf", "ex:animal")
+    builder.triple("ex:dog", "ex:has", "HP:0001166")
+    builder.triple("ex:cat", "ex:has", "HP:0001166", "test")
+    made = builder.build().to_rdflib()
+    assert isinstance(made, rdflib.Graph)
+    dog, fingers = (rdflib.URIRef(f"http://{place}") for place in ("example.org/dog", FINGERS))
+    assert set(made.objects(dog, rdflib.RDFS.subClassOf)) == {
+        rdflib.URIRef("http://example.org/animal")
+    }
+    assert made.value(fingers, rdflib.RDFS.label) == rdflib.Literal("long fingers")
+    assert made.value(fingers, rdflib.SKOS.altLabel) == rdflib.Literal("spider fingers")
+    assert made.value(fingers, rdflib.SKOS.definition) == rdflib.Literal("Fingers that are long.")
+    found = made.query("SELECT ?who WHERE { ?who ex:has ?what . ?what rdfs:label 'long fingers' }")
+    assert [str(who) for (who,) in found] == ["http://example.org/dog"]
+    assert 'ex:dog rdfs:label "dog"' in made.serialize(format="turtle")
 
 
 def write_both(
@@ -171,7 +202,7 @@ def test_alternative_ids_of_nodes_are_read_as_they_are_given() -> None:
 
 
 def test_networkx_carries_names(pets: KnowledgeGraph) -> None:
-    made = to_networkx(pets)
+    made = pets.to_networkx()
     assert isinstance(made, networkx.MultiDiGraph)
     said = {
         "label": "dog",

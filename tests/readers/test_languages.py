@@ -148,5 +148,82 @@ def test_further_labels_in_the_language_of_the_label_are_synonyms(
     graph = read(path, language="de")
     assert (graph.labels[row], set(graph.synonyms[row])) == (
         "Hund",
-        {"Köter", "Canis lupus familiaris"},
+        {"Köter", "Canis lupus familiaris", "dog"},
     )
+
+
+VARIETIES = {
+    "a.ttl": """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> . @prefix ex: <http://example.org/t/> .
+ex:M1 a owl:Class ; rdfs:label "Hematite"@en-US, "Haematite"@en-GB ; rdfs:subClassOf ex:M9 .
+ex:M2 a owl:Class ; rdfs:label "Brimstone"@en-GB, "Sulfur"@en, "Schwefel"@de ; rdfs:subClassOf ex:M9 .
+ex:M3 a owl:Class ; rdfs:label "Aluminum", "Bauxite metal"@en, "Alu"@de-CH ; rdfs:subClassOf ex:M9 .
+ex:M4 a owl:Class ; rdfs:label "Iridaceae" ; skos:prefLabel "iris family"@en ; rdfs:subClassOf ex:M9 .
+ex:M9 a owl:Class ; rdfs:label "matter"@en .
+""",
+    "a.ofn": """Prefix(ex:=<http://example.org/t/>) Prefix(rdfs:=<http://www.w3.org/2000/01/rdf-schema#>)
+Prefix(skos:=<http://www.w3.org/2004/02/skos/core#>) Ontology(<http://example.org/t>
+Declaration(Class(ex:M1)) Declaration(Class(ex:M2)) Declaration(Class(ex:M3)) Declaration(Class(ex:M4))
+Declaration(Class(ex:M9))
+SubClassOf(ex:M1 ex:M9) SubClassOf(ex:M2 ex:M9) SubClassOf(ex:M3 ex:M9) SubClassOf(ex:M4 ex:M9)
+AnnotationAssertion(rdfs:label ex:M1 "Hematite"@en-US) AnnotationAssertion(rdfs:label ex:M1 "Haematite"@en-GB)
+AnnotationAssertion(rdfs:label ex:M2 "Brimstone"@en-GB) AnnotationAssertion(rdfs:label ex:M2 "Sulfur"@en)
+AnnotationAssertion(rdfs:label ex:M2 "Schwefel"@de) AnnotationAssertion(rdfs:label ex:M3 "Aluminum")
+AnnotationAssertion(rdfs:label ex:M3 "Bauxite metal"@en) AnnotationAssertion(rdfs:label ex:M3 "Alu"@de-CH)
+AnnotationAssertion(rdfs:label ex:M4 "Iridaceae") AnnotationAssertion(skos:prefLabel ex:M4 "iris family"@en)
+AnnotationAssertion(rdfs:label ex:M9 "matter"@en))""",
+    "a.omn": """Prefix: ex: <http://example.org/t/>
+Prefix: rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+Prefix: skos: <http://www.w3.org/2004/02/skos/core#>
+Ontology: <http://example.org/t>
+Class: ex:M1
+  Annotations: rdfs:label "Hematite"@en-US, rdfs:label "Haematite"@en-GB
+  SubClassOf: ex:M9
+Class: ex:M2
+  Annotations: rdfs:label "Brimstone"@en-GB, rdfs:label "Sulfur"@en, rdfs:label "Schwefel"@de
+  SubClassOf: ex:M9
+Class: ex:M3
+  Annotations: rdfs:label "Aluminum", rdfs:label "Bauxite metal"@en, rdfs:label "Alu"@de-CH
+  SubClassOf: ex:M9
+Class: ex:M4
+  Annotations: rdfs:label "Iridaceae", skos:prefLabel "iris family"@en
+  SubClassOf: ex:M9
+Class: ex:M9
+  Annotations: rdfs:label "matter"@en
+""",
+}
+METALS = [{"Hematite", "Haematite"}, {"Brimstone", "Sulfur"}, {"Aluminum", "Bauxite metal"}]
+ENGLISH = [*METALS, {"Iridaceae", "iris family"}, {"matter"}]
+GERMAN = [METALS[0], {"Schwefel"}, {"Aluminum", "Alu"}, {"Iridaceae"}, {"matter"}]
+
+
+@pytest.mark.parametrize("name", VARIETIES)
+@pytest.mark.parametrize(("language", "named"), [("en", ENGLISH), ("de", GERMAN)])
+def test_labels_in_varieties_of_the_language_and_without_one_are_names(
+    write, name: str, language: str, named: list[set[str]]
+) -> None:
+    graph = read(write(name, VARIETIES[name]), on_error="raise", language=language)
+    names = [
+        {label, *synonyms} for label, synonyms in zip(graph.labels, graph.synonyms, strict=True)
+    ]
+    assert sorted(map(sorted, names)) == sorted(map(sorted, named))
+    for one in named:
+        assert len({graph.find(name)[0] for name in one}) == 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "language", "names"),
+    [
+        ('"國"@zh-Hant, "国"@zh-Hans, "land"@en', "zh", {"国", "國"}),
+        ('"ônibus"@pt-BR, "autocarro"@pt-PT, "bus"', "pt", {"ônibus", "autocarro", "bus"}),
+        ('"bus"@en, "lorry"@en-GB, "Bus"@de', "nl", {"bus", "lorry"}),
+        ('"chat"@fr, "gatto"@it, "micio"@it', "nl", {"chat"}),
+        ('"gatto"@it, "micio"@it', "nl", {"gatto", "micio"}),
+        ('"one"@en, "one", "two"@en-GB, "two"', "en", {"one", "two"}),
+    ],
+)
+def test_varieties_of_other_languages(write, labels: str, language: str, names: set[str]) -> None:
+    head = "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . <http://x.org/a> skos:prefLabel "
+    graph = read(write("a.ttl", f"{head}{labels} ."), on_error="skip", language=language)
+    assert {graph.labels[0], *graph.synonyms[0]} == names

@@ -67,13 +67,19 @@ def test_owl(write) -> None:
     assert len(graph.hierarchy().links) == 4
 
 
-def test_classes_that_are_the_same_are_linked_outside_the_hierarchy(write) -> None:
+def test_classes_that_are_the_same_are_linked_and_share_the_hierarchy(write) -> None:
     more = "ex:Hound a owl:Class ; owl:equivalentClass ex:Dog , ex:Hound , owl:Thing , ex:Old ."
     graph = read(write("pets.ttl", PETS + more), on_error="raise")
     same = {triple for triple in says(graph)["known"] if triple[1] == "owl:equivalentClass"}
     assert same == {("ex:Hound", "owl:equivalentClass", "ex:Dog")}
     assert says(graph)["relations"]["owl:equivalentClass"] == "equivalent class"
-    assert len(graph.hierarchy().links) == 4
+    hierarchy = graph.hierarchy()
+    hound, dog, animal, lapdog = (
+        graph.ids.index(f"ex:{name}") for name in ("Hound", "Dog", "Animal", "LapDog")
+    )
+    assert len(hierarchy.links) == 6
+    assert hierarchy.parents(hound).tolist() == hierarchy.parents(dog).tolist() == [animal]
+    assert hierarchy.parents(lapdog).tolist() == sorted([dog, hound])
 
 
 def test_definitions_alone_make_an_ontology(write) -> None:

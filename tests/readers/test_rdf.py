@@ -32,7 +32,7 @@ ex:mouse rdfs:label "mouse"@en .
 SENTENCE_SPACES = {
     "known": {("ex:dog", "ex:chases", "ex:cat"), ("ex:dog", "rdf:type", "ex:Animal")},
     "entities": {
-        "ex:dog": ("dog", {"hound"}, "barks"),
+        "ex:dog": ("dog", {"hound", "plain"}, "barks"),
         "ex:cat": ("cat", set(), "chat"),
         "ex:Animal": ("Animal", set(), ""),
         "ex:mouse": ("mouse", set(), ""),

@@ -14,7 +14,7 @@ import rdflib
 from hypothesis import given, settings
 
 from ontodex.errors import ReadError, SettingsError
-from ontodex.graph import KnowledgeGraph, ReadWarning, merge, to_networkx
+from ontodex.graph import KnowledgeGraph, ReadWarning, merge
 from ontodex.readers import read
 from tests.graph_strategies import graphs, says
 
@@ -267,7 +267,7 @@ def test_an_ontology_and_annotations_make_one_graph(write, order: int) -> None:
 @settings(deadline=None, max_examples=40)
 @given(graphs(), graphs())
 def test_reading_two_is_merging_two(one: KnowledgeGraph, two: KnowledgeGraph) -> None:
-    parts = to_networkx(one), to_networkx(two)
+    parts = one.to_networkx(), two.to_networkx()
     assert says(read(*parts)) == says(merge(read(parts[0]), read(parts[1])))
 
 

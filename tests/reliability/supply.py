@@ -16,6 +16,7 @@ PAGE = ROOT / "docs" / "dependencies.md"
 
 WHY = {
     "accelerate": "training on several processors, with the Trainer of transformers",
+    "curies": "prefixes and namespaces of vocabularies",
     "faiss-cpu": "candidates in large indexes",
     "fastobo": "reading OBO",
     "filelock": "one writer to an index",
@@ -67,6 +68,11 @@ On Linux, PyPI's torch brings NVIDIA's CUDA libraries as well, under NVIDIA's li
 | --- | --- |
 """
 HASHES = """
+## Data
+
+`graph/vocabularies.tsv` has the prefixes, namespaces and patterns of vocabularies. `tools/make_prefixes.py` generates it
+from the release of [Bioregistry](https://bioregistry.io) on PyPI, whose data are in the public domain (CC0 1.0).
+
 ## Weights
 
 What is in the wheel is checked by its hash when the wheel is installed. SHA-256 of every file of weights that

@@ -1,4 +1,4 @@
-"""C-STS as CSV files: ``sentence1``, ``sentence2``, ``condition``, ``label``, rows in pairs of the same two sentences."""
+"""C-STS in CSV files: ``sentence1``, ``sentence2``, ``condition``, ``label``; two rows for the same two sentences."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ontodex.errors import ReadError
+from ontodex.graph.notices import warn_reader
 from ontodex.graph.writers.atomic import expect_own_folder
 from ontodex.readers.problems import Problems
 from ontodex.trainers.data.conditional_pairs import ConditionalPairs
@@ -32,10 +33,11 @@ def read_csts(path: str | Path, *, paired: bool = True, on_error: str = "raise")
     Args:
         path: A CSV file with the columns ``sentence1``, ``sentence2``, ``condition`` and ``label``, 1 to 5;
             others are passed over.
-        paired: Expect two rows of every two sentences, under different conditions, and bring them together; what is only
-            measured on need not be paired.
+        paired: Expect two rows of every two sentences, under different conditions, and bring them together. Rows to
+            measure on need not be paired. Two rows under one condition are no pair to learn from: they are left out, and
+            a :class:`~ontodex.graph.ReadWarning` counts them (C-STS's own training file has such pairs).
         on_error: What to do about faulty rows: ``"raise"`` stops at the first, ``"warn"`` leaves them out and gives one
-            warning that counts them, ``"skip"`` leaves them out.
+            warning that counts them, ``"skip"`` leaves them out without a warning.
 
     Raises:
         ReadError: If there is no such file, a column is missing, no row is left; or a row is faulty or unpaired and
@@ -91,11 +93,11 @@ def _problem(first: str, second: str, condition: str, label: str) -> str | None:
 
 
 def _paired(rows: list[tuple[int, CstsRow]], problems: Problems) -> list[tuple[int, CstsRow]]:
-    """Bring the two rows of the same two sentences together."""
+    """Bring the two rows of the same two sentences together; leave out those under one condition."""
     groups: dict[tuple[str, str], list[tuple[int, CstsRow]]] = {}
     for line, row in rows:
         groups.setdefault(row[:2], []).append((line, row))
-    pairs = []
+    pairs, twice = [], list[str]()
     for group in groups.values():
         lines = ", ".join(str(line) for line, _ in group)
         if len(group) != 2:
@@ -105,12 +107,14 @@ def _paired(rows: list[tuple[int, CstsRow]], problems: Problems) -> list[tuple[i
                 group[0][0],
             )
         elif group[0][1][2] == group[1][1][2]:
-            problems.report(
-                f"expected two conditions of the same two sentences, found {group[0][1][2]!r} twice (line {lines})",
-                group[1][0],
-            )
+            twice.append(f"{group[0][1][2]!r}, line {lines}")
         else:
             pairs += group
+    if twice and problems.policy != "skip":
+        warn_reader(
+            f"{problems.source}: left out {len(twice):,} pair(s) of rows with one condition twice, the first {twice[0]}; "
+            "give each of the two rows a condition of its own"
+        )
     return pairs
 
 

@@ -221,7 +221,6 @@ def test_rows_are_brought_together_by_their_sentences(tmp_path):
             r"c\.csv:4: expected two rows of the same two sentences, found 1 \(line 4\)",
         ),
         (["a,b,c,1", "a,b,d,2", "a,b,e,1"], r"found 3 \(line 2, 3, 4\)"),
-        (["a,b,c,1", "a,b,c,2"], r"c\.csv:3: expected two conditions.*'c' twice"),
     ],
 )
 def test_faulty_rows_are_named(tmp_path, lines, message):
@@ -233,6 +232,23 @@ def test_faulty_rows_are_named(tmp_path, lines, message):
         rows = read_csts(good, on_error="warn")
     assert rows.rows()[-2:] == [("x", "y", "c", 1.0), ("x", "y", "d", 2.0)]
     assert read_csts(good, on_error="skip").rows() == rows.rows()
+
+
+def test_a_pair_with_one_condition_twice_is_left_out(tmp_path):
+    lines = ("a,b,c,1", "x,y,c,1", "a,b,c,2", "x,y,d,2", "e,f,g,3", "e,f,g,3")
+    path = write(tmp_path / "c.csv", *lines)
+    for policy in ("raise", "warn"):
+        with pytest.warns(ReadWarning, match="left out 2 pair.*the first 'c', line 2, 4;") as given:
+            rows = read_csts(path, on_error=policy)
+        assert len(given) == 1
+        assert rows.rows() == [("x", "y", "c", 1.0), ("x", "y", "d", 2.0)]
+    assert read_csts(path, on_error="skip").rows() == rows.rows()
+    assert len(read_csts(path, paired=False)) == 6
+    with (
+        pytest.warns(ReadWarning, match="left out 1 pair"),
+        pytest.raises(ReadError, match="at least one row"),
+    ):
+        read_csts(write(tmp_path / "d.csv", "a,b,c,1", "a,b,c,2"))
 
 
 def test_files_that_are_no_rows(tmp_path):
