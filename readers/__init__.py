@@ -40,11 +40,11 @@ from ontodex.readers.sentences import read_sentences
 from ontodex.readers.snomed import is_snomed, read_snomed
 from ontodex.readers.sqlite import is_database
 from ontodex.readers.tables.databases import tables_of
-from ontodex.readers.tables.keys import Table
 from ontodex.readers.tables.outlines import read_outline
 from ontodex.readers.tables.parts import Part, warn_of_clashes, warn_of_columns, with_named
 from ontodex.readers.tables.path_files import read_paths
 from ontodex.readers.tables.reader import read_table
+from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.workbooks import Sheet, is_workbook, sheets_of
 from ontodex.readers.umls import is_umls, read_umls
 from ontodex.readers.wikibase import read_wikibase

@@ -10,8 +10,8 @@ from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import plain_name
 from ontodex.readers.problems import Problems
-from ontodex.readers.tables.keys import Table
 from ontodex.readers.tables.reader import read_table
+from ontodex.readers.tables.table import Table
 from ontodex.readers.texts import DESCRIPTIONS, read_entity_text, read_relation_text
 
 __all__ = ["finish_splits", "read_splits", "split_files", "text_files"]

@@ -8,8 +8,7 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import looks_like_identifier
 from ontodex.readers.files import lines_of
 from ontodex.readers.problems import Problems
-from ontodex.readers.tables.entity_columns import NOTHING
-from ontodex.readers.tables.values import LETTER
+from ontodex.readers.tables.values import LETTER, NOTHING
 
 __all__ = ["read_gene_sets"]
 

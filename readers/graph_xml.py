@@ -12,7 +12,7 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import opened
 from ontodex.readers.problems import Problems
 from ontodex.readers.records import read_records
-from ontodex.readers.tables.keys import Table
+from ontodex.readers.tables.table import Table
 from ontodex.readers.xml_guard import GuardedXml
 
 __all__ = ["read_graph_xml"]

@@ -12,15 +12,16 @@ from typing import Any, NamedTuple
 
 from ontodex.errors import ReadError
 from ontodex.graph.names import normalise
+from ontodex.readers.mapping.foreign_keys import KeyedTable
+from ontodex.readers.mapping.guess import header_of
+from ontodex.readers.mapping.joins import Join, joins_of
+from ontodex.readers.mapping.keys import is_key
+from ontodex.readers.mapping.triples import ends_of, triples_mapping
 from ontodex.readers.problems import Noted, Problems
 from ontodex.readers.record_rows import Record
 from ontodex.readers.records import are_alike, cell_of, is_link, unwrapped
-from ontodex.readers.tables.foreign_keys import KeyedTable
-from ontodex.readers.tables.joins import Join, joins_of
-from ontodex.readers.tables.keys import is_key, table_name
-from ontodex.readers.tables.reader import header_of
 from ontodex.readers.tables.rows import rows_of
-from ontodex.readers.tables.triple_columns import ends_of, triple_columns
+from ontodex.readers.tables.table import table_name
 from ontodex.readers.tables.values import LETTER
 from ontodex.readers.tables.workbooks import Sheet
 
@@ -147,7 +148,7 @@ class _Rows:
         ends = ends_of(self._names)
         self._rows = [*islice(rows, 1)]
         cells = [row[at].strip() for _, row in self._rows for at in ends if at < len(row)]
-        is_known = ends or triple_columns(self._names)
+        is_known = ends or triples_mapping(self._names)
         if not _are_columns(self._names) or (
             is_known and not (cells and all(map(str.isdigit, cells)))
         ):

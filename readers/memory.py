@@ -9,16 +9,17 @@ from typing import Any
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.readers.problems import Problems
-from ontodex.readers.tables.keys import Table
-from ontodex.readers.tables.named_rows import add_named_rows
-from ontodex.readers.tables.triple_columns import (
-    TripleColumns,
+from ontodex.readers.mapping.entities import guess_entities
+from ontodex.readers.mapping.model import TableMapping, column_names
+from ontodex.readers.mapping.triples import (
     names_ends,
     no_relation,
     own_columns,
-    triple_columns,
+    triples_mapping,
 )
+from ontodex.readers.problems import Problems
+from ontodex.readers.tables.reader import add_named_rows
+from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.workbooks import Sheet
 
 __all__ = ["is_frame", "read_frame", "read_networkx", "table_of_frame"]
@@ -77,30 +78,39 @@ def read_frame(
     """
     frame = _with_index(frame)
     names = [str(name) for name in frame.columns]
-    chosen = triple_columns(names)
-    entities = None if chosen else own_columns(names)
-    if not chosen and not entities and names_ends(names):
+    triples, entities = triples_mapping(names), own_columns(names)
+    if not triples and not entities and names_ends(names):
         raise ReadError(no_relation(names), builder.source)
-    if len(names) < 3 and not entities:
+    if len(names) < 3 and not triples and not entities:
         raise ReadError(
             f"expected columns head, relation and tail, or id, label and parent, found {', '.join(names)}",
             builder.source,
         )
-    if not chosen and not entities and not all(name.isdigit() for name in names):
+    if not triples and not entities and not all(name.isdigit() for name in names):
         problems.remark(
             f"took the first three columns, {', '.join(names[:3])}, for head, relation and tail; name them so, or name "
             "id, label and parent"
         )
-    triples = chosen or TripleColumns()
-    read: set[int | None] = set(range(len(names)))
-    if not entities:
-        negation = triples.negation and triples.negation.at
-        read = {*triples[:3], *triples.labels, negation, triples.justification, triples.tool}
-    columns = [
-        _column(frame, at) if at in read else repeat("", len(frame)) for at in range(len(names))
-    ]
-    rows = enumerate(zip(*columns, strict=True))
-    add_named_rows(entities or triples, rows, builder, problems, table, "row", negated=negated)
+    columns = column_names(names)
+    if entities and not triples:
+        cells = zip(*(_column(frame, at) for at in range(len(names))), strict=True)
+        rows = [*enumerate(cells, start=1)]
+        mapping = guess_entities(entities, columns, rows, table, problems.remark, negated=negated)
+    else:
+        first = TableMapping(
+            columns=tuple(columns), head=columns[0], relation=columns[1], tail=columns[2]
+        )
+        mapping = triples or first
+        used = {*mapping.used}
+        cells = zip(
+            *(
+                _column(frame, at) if name in used else repeat("", len(frame))
+                for at, name in enumerate(columns)
+            ),
+            strict=True,
+        )
+        rows = [*enumerate(cells, start=1)]
+    add_named_rows(mapping, columns, rows, builder, problems, table, "row", negated=negated)
 
 
 def is_frame(source: Any) -> bool:

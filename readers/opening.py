@@ -13,11 +13,11 @@ from ontodex.readers.archives import Archives
 from ontodex.readers.cx import is_cx, nodes_and_links
 from ontodex.readers.formats import format_of
 from ontodex.readers.joining import Document, gathered, joined
+from ontodex.readers.mapping.joins import remarks_on
 from ontodex.readers.memory import is_frame, table_of_frame
 from ontodex.readers.problems import Problems
 from ontodex.readers.records import json_of, lists_of, rows_in
-from ontodex.readers.tables.joins import remarks_on
-from ontodex.readers.tables.keys import Table, table_name
+from ontodex.readers.tables.table import Table, table_name
 from ontodex.readers.tables.workbooks import Sheet
 from ontodex.readers.wikibase import is_wikibase
 from ontodex.readers.xml_records import xml_records

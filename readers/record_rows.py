@@ -9,10 +9,10 @@ from itertools import chain
 from typing import Any
 
 from ontodex.graph.names import normalise, spellings
-from ontodex.readers.tables.entity_columns import ID, LABEL, LABEL_ALONE, PARENT, one_line, spelt
+from ontodex.readers.mapping.headers import ID, LABEL, LABEL_ALONE, PARENT, spelt
+from ontodex.readers.mapping.triples import link_columns
 from ontodex.readers.tables.paths import Category, path_of
-from ontodex.readers.tables.triple_columns import link_columns
-from ontodex.readers.tables.values import plain
+from ontodex.readers.tables.values import one_line, plain
 
 __all__ = [
     "LABELS",

@@ -14,6 +14,10 @@ from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import normalise
 from ontodex.readers.files import bounded_lines, opened
+from ontodex.readers.mapping.entities import TOOK_LABELS, guess_entities
+from ontodex.readers.mapping.headers import ID, EntityColumns
+from ontodex.readers.mapping.model import column_names
+from ontodex.readers.mapping.triples import names_ends, no_relation, own_columns, triples_mapping
 from ontodex.readers.problems import Problems
 from ontodex.readers.record_rows import (
     LABELS,
@@ -25,17 +29,9 @@ from ontodex.readers.record_rows import (
     key_of,
     text_of,
 )
-from ontodex.readers.tables.entity_columns import ID, EntityColumns, whole_name
-from ontodex.readers.tables.keys import Table
-from ontodex.readers.tables.named_rows import add_named_rows
-from ontodex.readers.tables.row_columns import TOOK_LABELS
-from ontodex.readers.tables.triple_columns import (
-    names_ends,
-    no_relation,
-    own_columns,
-    triple_columns,
-)
-from ontodex.readers.tables.values import LETTER, are_short, plain
+from ontodex.readers.tables.reader import add_named_rows
+from ontodex.readers.tables.table import Table
+from ontodex.readers.tables.values import LETTER, are_short, plain, whole_name
 
 __all__ = [
     "are_alike",
@@ -136,11 +132,23 @@ def read_records(
     for found in filter(None, (told, rows.found + rows.inside)):
         names, header = _names(found, builder.source)
         own = None if found is told else own_columns(header, of_others=table.is_of_others)
-        columns = triple_columns(header) if found is told else own or EntityColumns.of(header)
-        if columns is None:
+        columns = column_names(header)
+        cells = [*enumerate(([row.get(name, "") for name in names] for row in found), start=1)]
+        mapping = (
+            triples_mapping(header)
+            if found is told
+            else guess_entities(
+                own or EntityColumns.of(header),
+                columns,
+                cells,
+                table,
+                problems.remark,
+                negated=negated,
+            )
+        )
+        if mapping is None:
             raise ReadError(no_relation(header), builder.source)
-        cells = enumerate(([row.get(name, "") for name in names] for row in found), start=1)
-        add_named_rows(columns, cells, builder, problems, table, "record", negated=negated)
+        add_named_rows(mapping, columns, cells, builder, problems, table, "record", negated=negated)
         if found is not told and not own and not (builder.relation_ids() or rows.links):
             raise ReadError(
                 "expected links of entities, found none; name the keys id and label", builder.source
@@ -173,7 +181,7 @@ def _holds_named(value: Any) -> bool:
 @lru_cache(maxsize=1 << 12)
 def is_link(names: tuple[str, ...]) -> bool:
     """Tell whether the keys of a record name two ends, and not what is said of an entity that has a start and an end."""
-    return names_ends(names) and (triple_columns(names) is not None or own_columns(names) is None)
+    return names_ends(names) and (triples_mapping(names) is not None or own_columns(names) is None)
 
 
 def _with_relations(links: Sequence[Record]) -> list[Record]:
@@ -195,7 +203,7 @@ def _with_relation(link: Record, names: Sequence[str]) -> Record:
         for key in value
     ]
     said = next((link[name] for name in names if isinstance(link.get(name), str)), None)
-    return link if said is None or triple_columns([*link, *inside]) else {**link, "relation": said}
+    return link if said is None or triples_mapping([*link, *inside]) else {**link, "relation": said}
 
 
 def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
@@ -291,7 +299,7 @@ def rows_in(document: Any) -> list[list[str]]:
     values = [*document.values()]
     if _are(dict, values) and [*values[0]] == [*map(str, range(len(values[0])))]:
         values = [[*value.values()] for value in values if value.keys() == values[0].keys()]
-    elif triple_columns([*document]) is None and own_columns([*document]) is None:
+    elif triples_mapping([*document]) is None and own_columns([*document]) is None:
         return []
     if not _are(list, values) or len({*map(len, values)}) > 1 or len(values) < len(document):
         return []

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of, text_of
+from ontodex.readers.mapping.headers import ID, EntityColumns
 from ontodex.readers.problems import Problems
-from ontodex.readers.tables.entities import add_entity
-from ontodex.readers.tables.entity_columns import ID, EntityColumns
+from ontodex.readers.tables.values import cell_parts, one_line
 
 __all__ = ["DESCRIPTIONS", "read_entity_text", "read_relation_text"]
 
@@ -63,11 +63,20 @@ def read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> N
                 str(path),
             )
         else:
-            identifier = add_entity(columns, cells, builder, exact=True)
-            alternatives.update(
-                dict.fromkeys(columns.names(columns.alternatives, cells, exact=True), identifier)
+            identifier = one_line(cells[columns.id[0]])
+            labels = [cells[at] for at in columns.label if cells[at].strip()]
+            builder.entity(
+                identifier,
+                label=next(iter(labels), ""),
+                synonyms=[*_listed(columns.synonyms, cells), *labels],
+                definition=next((cells[at] for at in columns.definition if cells[at].strip()), ""),
             )
+            alternatives.update(dict.fromkeys(_listed(columns.alternatives, cells), identifier))
     builder.replace(alternatives)
+
+
+def _listed(places: Sequence[int], cells: Sequence[str]) -> list[str]:
+    return [part for at in places for part in cell_parts(cells[at], "|")]
 
 
 def read_relation_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:

@@ -14,9 +14,9 @@ from xml.etree.ElementTree import Element
 from ontodex.errors import ReadError
 from ontodex.graph.names import language_rank
 from ontodex.readers.files import opened
+from ontodex.readers.mapping.headers import ID
 from ontodex.readers.record_rows import LABELS, Record, is_named, key_of
 from ontodex.readers.records import is_link
-from ontodex.readers.tables.entity_columns import ID
 from ontodex.readers.tables.values import are_short, plain
 from ontodex.readers.xml_guard import XML, GuardedXml, well_formed
 

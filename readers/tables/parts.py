@@ -13,8 +13,9 @@ from ontodex.graph.builder import GraphBuilder, own_name
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import merge
 from ontodex.graph.names import bearers, normalise
+from ontodex.readers.mapping.keys import are_counted, relation_label
 from ontodex.readers.problems import Problems
-from ontodex.readers.tables.keys import Table, relation_label
+from ontodex.readers.tables.table import Table
 
 __all__ = ["Part", "warn_of_clashes", "warn_of_columns", "with_named"]
 
@@ -37,7 +38,7 @@ class Part(NamedTuple):
 
 def warn_of_clashes(parts: Sequence[Part]) -> None:
     """Warn where most numbers that are ids in two tables bear different labels there, and yet are read as one."""
-    tables = [part for part in parts if part.table.own_labels and part.table.is_counted]
+    tables = [part for part in parts if part.table.own_labels and are_counted(part.table.ids)]
     clashes = ((one, other, _clash(one, other)) for one, other in combinations(tables, 2))
     for one, other, example in islice((clash for clash in clashes if clash[2]), 1):
         one.problems.remark(

@@ -10,19 +10,16 @@ from functools import cached_property
 from itertools import islice
 
 from ontodex.graph.names import spellings
-from ontodex.readers.tables.entity_columns import (
-    ID,
-    LABEL,
-    LABEL_ALONE,
+from ontodex.readers.mapping.entities import do_differ
+from ontodex.readers.mapping.headers import ID, LABEL, LABEL_ALONE, PARENT, EntityColumns, spelt
+from ontodex.readers.mapping.keys import is_key, table_of
+from ontodex.readers.tables.values import (
+    LETTER,
     NOTHING,
-    PARENT,
-    EntityColumns,
-    spelt,
+    are_short,
+    are_yes_and_no,
     whole_name,
 )
-from ontodex.readers.tables.keys import is_key, table_of
-from ontodex.readers.tables.row_columns import do_differ
-from ontodex.readers.tables.values import LETTER, are_short, are_yes_and_no
 
 __all__ = ["ForeignKeys", "KeyedTable", "are_numbers", "parts_of"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from ontodex.graph.names import normalise, spellings
-from ontodex.readers.tables.entity_columns import spelt
-from ontodex.readers.tables.foreign_keys import ForeignKeys, KeyedTable, are_numbers, parts_of
-from ontodex.readers.tables.row_columns import are_labels
-from ontodex.readers.tables.triple_columns import RELATION
+from ontodex.readers.mapping.entities import are_labels
+from ontodex.readers.mapping.foreign_keys import ForeignKeys, KeyedTable, are_numbers, parts_of
+from ontodex.readers.mapping.headers import spelt
+from ontodex.readers.mapping.triples import RELATION
 
 __all__ = ["Join", "joins_of", "remarks_on"]
 
