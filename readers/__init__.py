@@ -23,6 +23,7 @@ from ontodex.readers.formats import GRAPH_XML, format_of
 from ontodex.readers.gene_sets import read_gene_sets
 from ontodex.readers.graph_xml import read_graph_xml
 from ontodex.readers.joining import Document
+from ontodex.readers.mapping.model import as_mappings
 from ontodex.readers.memory import is_frame, read_frame, read_networkx
 from ontodex.readers.ncbi_taxonomy import is_taxdump, read_taxdump
 from ontodex.readers.numbered import is_numbered, read_numbered
@@ -117,6 +118,7 @@ def read(
     format: str | None = None,
     language: str = LANGUAGE,
     negated: bool = False,
+    mapping: Any = None,
 ) -> KnowledgeGraph:
     """Read a knowledge graph or an ontology, from one source or several.
 
@@ -151,10 +153,12 @@ def read(
             sources name, the label of the first stays: the one in that language goes first.
         negated: Read of tables what they say not to hold (SSSOM's ``predicate_modifier``, ``negated``, ``qualifier``), in
             place of what holds; where nothing says so, all. See :func:`ontodex.remove_links`.
+        mapping: What the columns of tables hold: the path of a YAML file as :func:`ontodex.inspect` writes it, or one or
+            several :class:`~ontodex.TableMapping`. A table that none of them fits is guessed.
 
     Raises:
         ReadError: If a source cannot be read, holds nothing, or is faulty and ``on_error`` is ``"raise"``.
-        SettingsError: If ``on_error`` or ``format`` is unknown, or ``language`` is no tag.
+        SettingsError: If ``on_error`` or ``format`` is unknown, ``language`` is no tag, or a mapping is faulty.
 
     Example:
         >>> import networkx
@@ -170,7 +174,8 @@ def read(
             f"language: expected a tag such as 'en', 'de' or 'pt-BR', found {language!r}"
         )
     with Archives() as archives:
-        parts = _read_each((source, *more), How(on_error, format, language, negated, archives))
+        how = How(on_error, format, language, negated, archives, as_mappings(mapping))
+        parts = _read_each((source, *more), how)
     graph, several = parts[0].graph, f"{parts[0].graph.source} and others"
     for part in parts[1:]:
         graph = replace(merge(graph, part.graph), source=several)
@@ -328,7 +333,9 @@ def _read_document(source: Document, builder: GraphBuilder, table: Table, how: H
         FORMS[source.form](source.value, builder, source.problems)
     else:
         records = [*chain.from_iterable(source.lists.values())]
-        read_records(records, builder, source.problems, table, negated=how.negated)
+        read_records(
+            records, builder, source.problems, table, called=source.called, negated=how.negated
+        )
 
 
 def _read_object(

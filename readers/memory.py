@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.readers.mapping.entities import guess_entities
-from ontodex.readers.mapping.model import TableMapping, column_names
+from ontodex.readers.mapping.guess import guess_mapping, of_table
+from ontodex.readers.mapping.model import TableMapping, chosen_mapping, column_names
 from ontodex.readers.mapping.triples import (
     names_ends,
     no_relation,
@@ -18,7 +18,7 @@ from ontodex.readers.mapping.triples import (
     triples_mapping,
 )
 from ontodex.readers.problems import Problems
-from ontodex.readers.tables.reader import add_named_rows
+from ontodex.readers.tables.reader import add_named_rows, remark_on_new
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.workbooks import Sheet
 
@@ -78,6 +78,11 @@ def read_frame(
     """
     frame = _with_index(frame)
     names = [str(name) for name in frame.columns]
+    columns = column_names(names)
+    if given := chosen_mapping(table.mappings, table.name, columns):
+        remark_on_new(given, columns, problems)
+        _add_frame(frame, given, columns, builder, problems, table, negated)
+        return
     triples, entities = triples_mapping(names), own_columns(names)
     if not triples and not entities and names_ends(names):
         raise ReadError(no_relation(names), builder.source)
@@ -91,25 +96,36 @@ def read_frame(
             f"took the first three columns, {', '.join(names[:3])}, for head, relation and tail; name them so, or name "
             "id, label and parent"
         )
-    columns = column_names(names)
     if entities and not triples:
         cells = zip(*(_column(frame, at) for at in range(len(names))), strict=True)
         rows = [*enumerate(cells, start=1)]
-        mapping = guess_entities(entities, columns, rows, table, problems.remark, negated=negated)
+        mapping = guess_mapping(names, rows, table, problems.remark, negated=negated)
+        assert mapping is not None
     else:
-        first = TableMapping(
-            columns=tuple(columns), head=columns[0], relation=columns[1], tail=columns[2]
-        )
-        mapping = triples or first
-        used = {*mapping.used}
-        cells = zip(
-            *(
-                _column(frame, at) if name in used else repeat("", len(frame))
-                for at, name in enumerate(columns)
-            ),
-            strict=True,
-        )
-        rows = [*enumerate(cells, start=1)]
+        head, relation, tail = columns[:3]
+        ends = TableMapping(columns=tuple(columns), head=head, relation=relation, tail=tail)
+        mapping = of_table(triples or ends, {}, table)
+    _add_frame(frame, mapping, columns, builder, problems, table, negated)
+
+
+def _add_frame(
+    frame: Any,
+    mapping: TableMapping,
+    columns: Sequence[str],
+    builder: GraphBuilder,
+    problems: Problems,
+    table: Table,
+    negated: bool,
+) -> None:
+    used = {*mapping.used}
+    cells = zip(
+        *(
+            _column(frame, at) if name in used else repeat("", len(frame))
+            for at, name in enumerate(columns)
+        ),
+        strict=True,
+    )
+    rows = enumerate(cells, start=1)
     add_named_rows(mapping, columns, rows, builder, problems, table, "row", negated=negated)
 
 

@@ -14,6 +14,7 @@ from ontodex.readers.cx import is_cx, nodes_and_links
 from ontodex.readers.formats import format_of
 from ontodex.readers.joining import Document, gathered, joined
 from ontodex.readers.mapping.joins import remarks_on
+from ontodex.readers.mapping.model import TableMapping
 from ontodex.readers.memory import is_frame, table_of_frame
 from ontodex.readers.problems import Problems
 from ontodex.readers.records import json_of, lists_of, rows_in
@@ -35,6 +36,7 @@ class How:
     language: str
     negated: bool
     archives: Archives
+    mappings: tuple[TableMapping, ...] = ()
 
     def problems(self, source: str) -> Problems:
         """Return what collects the faulty parts of a source."""
@@ -53,7 +55,13 @@ def opened_sources(sources: Sequence[Any], how: How) -> list[tuple[int, Any, Tab
     """
     names = [table_name(one) for one in sources]
     tables = [
-        Table(name, frozenset(names) - {name, ""}, is_alone=len(names) == 1) for name in names
+        Table(
+            name,
+            frozenset(names) - {name, ""},
+            is_alone=len(names) == 1,
+            mappings=how.mappings,
+        )
+        for name in names
     ]
     sources = gathered([_opened(one, how) for one in sources])
     at = [number for number, one in enumerate(sources) if _may_be_joined(one, how, len(sources))]
@@ -61,7 +69,9 @@ def opened_sources(sources: Sequence[Any], how: How) -> list[tuple[int, Any, Tab
         table_of_frame(sources[number]) if is_frame(sources[number]) else sources[number]
         for number in at
     ]
-    found = dict(zip(at, joined(may_be, [tables[number].name for number in at]), strict=True))
+    found = dict(
+        zip(at, joined(may_be, [tables[number].name for number in at], how.mappings), strict=True)
+    )
     joins = [join for of_source in found.values() for _, join in of_source]
     joined_names = frozenset(join.table for join in joins)
     read: list[tuple[int, Any, Table]] = []
@@ -71,14 +81,18 @@ def opened_sources(sources: Sequence[Any], how: How) -> list[tuple[int, Any, Tab
         read += [(number, one, table)] if not found.get(number) else []
         for source, join in found.get(number, ()):
             others = (joined_names | table.others) - {join.table, ""}
-            read.append(
-                (
-                    number,
-                    source,
-                    Table(join.table, others, is_alone=False, is_of_others=bool(join.subject)),
-                )
+            is_given = any(join is mapping for mapping in how.mappings)
+            part = Table(
+                join.table,
+                others,
+                is_alone=False,
+                is_of_others=bool(join.rows_about),
+                mappings=(join,) if is_given else (),
+                join=None if is_given else join,
             )
-    for what in remarks_on(joins):
+            read.append((number, source, part))
+    given = {id(mapping) for mapping in how.mappings}
+    for what in remarks_on([join for join in joins if id(join) not in given]):
         how.problems(str(getattr(may_be[0], "path", may_be[0]))).remark(what)
     return read
 
@@ -121,6 +135,8 @@ def _may_be_joined(source: Any, how: How, count: int) -> bool:
     """Tell whether one of so many sources is a table among others, or holds several."""
     if isinstance(source, Document):
         return count > 1 or len(source.lists) > 1
+    if how.mappings and isinstance(source, Path | Sheet):
+        count += any(mapping.keys or mapping.id_prefix for mapping in how.mappings)
     if isinstance(source, Path) and count > 1 and source.is_file():
         return (how.format or format_of(source)) == "table"
     return count > 1 and (isinstance(source, Sheet) or is_frame(source))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, combinations
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ontodex.errors import ReadError
@@ -15,8 +16,9 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import normalise
 from ontodex.readers.files import bounded_lines, opened
 from ontodex.readers.mapping.entities import TOOK_LABELS, guess_entities
+from ontodex.readers.mapping.guess import of_table
 from ontodex.readers.mapping.headers import ID, EntityColumns
-from ontodex.readers.mapping.model import column_names
+from ontodex.readers.mapping.model import TableMapping, chosen_mapping, column_names
 from ontodex.readers.mapping.triples import names_ends, no_relation, own_columns, triples_mapping
 from ontodex.readers.problems import Problems
 from ontodex.readers.record_rows import (
@@ -29,7 +31,7 @@ from ontodex.readers.record_rows import (
     key_of,
     text_of,
 )
-from ontodex.readers.tables.reader import add_named_rows
+from ontodex.readers.tables.reader import add_named_rows, remark_on_new
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.values import LETTER, are_short, plain, whole_name
 
@@ -93,6 +95,7 @@ def read_records(
     problems: Problems,
     table: Table,
     *,
+    called: Mapping[str, str] = MappingProxyType({}),
     negated: bool = False,
 ) -> None:
     """Read objects as rows of a table, whose header are their keys: triples, or entities with what is said of them.
@@ -104,7 +107,8 @@ def read_records(
         objects: The objects, as :func:`lists_of` finds them.
         builder: Takes the triples, or the entities and their links.
         problems: Takes what holds none.
-        table: Takes what the records say of their keys.
+        table: Says by which mapping to read; takes those that they were read by.
+        called: Names of columns in the mapping, by the keys of objects that stand for them.
         negated: Read what the records say not to hold, in place of what holds.
 
     Raises:
@@ -131,25 +135,35 @@ def read_records(
         raise ReadError("expected objects less deep in one another", builder.source) from None
     for found in filter(None, (told, rows.found + rows.inside)):
         names, header = _names(found, builder.source)
-        own = None if found is told else own_columns(header, of_others=table.is_of_others)
-        columns = column_names(header)
+        columns = [called.get(name, name) for name in column_names(header)]
         cells = [*enumerate(([row.get(name, "") for name in names] for row in found), start=1)]
-        mapping = (
-            triples_mapping(header)
-            if found is told
-            else guess_entities(
+        are_links = found is told
+        given = chosen_mapping(
+            [one for one in table.mappings if one.are_triples == are_links], table.name, columns
+        )
+        own = None if are_links else own_columns(header, of_others=table.is_of_others)
+        if given is not None:
+            mapping: TableMapping | None = given
+            remark_on_new(given, columns, problems)
+        elif are_links and (triples := triples_mapping(header)) is None:
+            mapping = None
+        elif are_links:
+            mapping = of_table(triples, called, table)
+        else:
+            entities = guess_entities(
                 own or EntityColumns.of(header),
-                columns,
+                column_names(header),
                 cells,
                 table,
                 problems.remark,
                 negated=negated,
             )
-        )
+            mapping = of_table(entities, called, table)
         if mapping is None:
             raise ReadError(no_relation(header), builder.source)
         add_named_rows(mapping, columns, cells, builder, problems, table, "record", negated=negated)
-        if found is not told and not own and not (builder.relation_ids() or rows.links):
+        is_known = given or are_links or own
+        if not is_known and not (builder.relation_ids() or rows.links):
             raise ReadError(
                 "expected links of entities, found none; name the keys id and label", builder.source
             )

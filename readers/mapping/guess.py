@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 
 from ontodex.readers.mapping.entities import guess_entities
 from ontodex.readers.mapping.headers import EntityColumns, entity_columns
-from ontodex.readers.mapping.model import TableMapping, column_names
+from ontodex.readers.mapping.model import TableMapping, column_names, renamed
 from ontodex.readers.mapping.paths import is_path_name
 from ontodex.readers.mapping.triples import names_ends, own_columns, triples_mapping
 from ontodex.readers.tables.rows import Rows
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.values import LETTER, NUMBER
 
-__all__ = ["FEW", "LOOKED_AT", "guess_mapping", "header_of", "unnamed_triples"]
+__all__ = ["FEW", "LOOKED_AT", "guess_mapping", "header_of", "of_table", "unnamed_triples"]
 
 LOOKED_AT = 20
 """Rows in which a header must not recur, where it has only one of the names."""
@@ -57,20 +58,36 @@ def guess_mapping(
         rows: (number, cells) of every row below.
         table: What is known of the table among others; takes the cells of columns that may name what others hold.
         remark: Takes what is to be said of the guess.
-        columns: Names of the columns, where the header has others.
         negated: Whether the rows that deny what they say are to be read, in place of the others.
+        columns: Names of the columns in the mapping, where the header was given others.
 
     Returns:
         ``None`` if the header names the two ends of links and no relation.
     """
-    if triples := triples_mapping(names):
-        return triples
+    found = triples_mapping(names)
     entities = own_columns(names, of_others=table.is_of_others)
-    if not entities and names_ends(names):
+    if found is None and not entities and names_ends(names):
         return None
-    columns = columns or column_names(names)
-    header = entities or EntityColumns.of(names)
-    return guess_entities(header, columns, rows, table, remark, negated=negated)
+    own = column_names(names)
+    if found is None:
+        header = entities or EntityColumns.of(names)
+        found = guess_entities(header, own, rows, table, remark, negated=negated)
+    return of_table(found, dict(zip(own, columns, strict=False)), table)
+
+
+def of_table(mapping: TableMapping, called: Mapping[str, str], table: Table) -> TableMapping:
+    """Return the mapping of a table with its name, the names of its columns, and its keys."""
+    mapping = replace(renamed(mapping, called), table=table.name)
+    if table.join is None:
+        return mapping
+    return replace(
+        mapping,
+        columns=(*mapping.columns, *table.join.ignored),
+        id_prefix=table.join.id_prefix,
+        rows_about=table.join.rows_about,
+        keys=table.join.keys,
+        ignored={**mapping.ignored, **table.join.ignored},
+    )
 
 
 def header_of(rows: Rows, *, is_first: bool = False) -> tuple[list[str], Rows, Rows]:

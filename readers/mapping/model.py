@@ -18,16 +18,22 @@ __all__ = [
     "RelationColumn",
     "TableMapping",
     "as_mappings",
+    "chosen_mapping",
     "column_names",
     "mapping_from",
     "mapping_to",
     "mappings_text",
+    "renamed",
 ]
 
 Texts = tuple[str, ...]
 
 ROWS_BY = ("any", "id", "nothing")
 """How the cells of a relation may name rows, other than by the cells of a column."""
+
+
+SINGLE = ("head", "relation", "tail", "path", "code", "justification", "tool")
+"""Fields that name one column."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ class TableMapping:
         separators: Characters that separate the values of a cell, by column; ``|``, ``;`` and new lines
             where a column is not named.
         paths: What separates the names of a path or the parts of a code, by column (``>`` for arrows).
-        keys: Foreign keys: the table and its column (``companies.id``) whose values a column repeats.
+        keys: Foreign keys, by column: the table and the column of it whose values the cells repeat.
         negation: Cells that deny what their row says, by column.
         justification: Column of SSSOM's justifications; what ontodex proposed itself is no fact.
         tool: Column of the tool that made a mapping in SSSOM.
@@ -116,7 +122,7 @@ class TableMapping:
     labels_of: Mapping[str, str] = field(default_factory=dict)
     separators: Mapping[str, str] = field(default_factory=dict)
     paths: Mapping[str, str] = field(default_factory=dict)
-    keys: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, Texts] = field(default_factory=dict)
     negation: Mapping[str, Texts] = field(default_factory=dict)
     justification: str = ""
     tool: str = ""
@@ -131,6 +137,12 @@ class TableMapping:
                 f"{' and '.join(one for one in ('head', 'relation', 'tail') if getattr(self, one))}"
                 " alone; name all three columns, or id and label"
             )
+        for column, key in self.keys.items():
+            if len(key) != 2:
+                raise SettingsError(
+                    f"mapping: keys: {column}: expected the name of a table and of its column, "
+                    f"found {', '.join(key)!r}; write [companies, id]"
+                )
         unknown = [name for name in self.used if self.columns and name not in self.columns]
         if unknown:
             raise SettingsError(
@@ -146,17 +158,65 @@ class TableMapping:
     @property
     def used(self) -> Texts:
         """The columns that are read, each once."""
-        single = (self.head, self.relation, self.tail, self.path, self.code)
+        single = (getattr(self, name) for name in SINGLE)
         several = (self.id, self.label, self.label_parts, self.synonyms, self.definition)
         more = (self.alternative_ids, self.parent, self.levels, self.obsolete)
         by_column = (self.relations, self.labels_of, self.labels_of.values(), self.negation)
         keys = (of.by for of in self.relations.values() if of.by not in ROWS_BY)
         names = [*single, *(one for of in (*several, *more, *by_column, keys) for one in of)]
-        return tuple(dict.fromkeys(filter(None, (*names, self.justification, self.tool))))
+        return tuple(dict.fromkeys(filter(None, names)))
 
     def fits(self, names: Iterable[str]) -> bool:
         """Tell whether a table has the columns that are read."""
         return {*self.used} <= {*names}
+
+
+def chosen_mapping(
+    mappings: Iterable[TableMapping], table: str, columns: Sequence[str]
+) -> TableMapping | None:
+    """Return the mapping of a table: of those whose columns it has the one of its name, of none, or of its header.
+
+    >>> pets, any_table = TableMapping(table="pets", id=("id",)), TableMapping(id=("id",))
+    >>> chosen_mapping([any_table, pets], "pets", ["id", "label"]) is pets
+    True
+    >>> chosen_mapping([any_table, pets], "people", ["name"])
+    """
+    fitting = [one for one in mappings if one.fits(columns)]
+    by_name = (one for one in fitting if table and one.table == table)
+    by_columns = (one for one in fitting if not one.table or one.columns == tuple(columns))
+    return next(by_name, next(by_columns, None))
+
+
+def renamed(mapping: TableMapping, called: Mapping[str, str]) -> TableMapping:
+    """Return a mapping with other names of columns.
+
+    >>> found = renamed(TableMapping(id=("id",), ignored={"x": "empty"}), {"id": "film_id"})
+    >>> found.id, found.ignored
+    (('film_id',), {'x': 'empty'})
+    """
+
+    def of(name: str) -> str:
+        return called.get(name, name)
+
+    found: dict[str, Any] = {}
+    for one in dataclasses.fields(TableMapping):
+        value = getattr(mapping, one.name)
+        if one.name == "labels_of":
+            found[one.name] = {of(column): of(label) for column, label in value.items()}
+        elif one.name == "relations":
+            found[one.name] = {
+                of(column): dataclasses.replace(
+                    relation, by=relation.by if relation.by in ROWS_BY else of(relation.by)
+                )
+                for column, relation in value.items()
+            }
+        elif isinstance(value, Mapping):
+            found[one.name] = {of(column): inside for column, inside in value.items()}
+        elif isinstance(value, tuple):
+            found[one.name] = tuple(map(of, value))
+        elif one.name in SINGLE:
+            found[one.name] = of(value)
+    return dataclasses.replace(mapping, **found)
 
 
 def column_names(header: Sequence[str]) -> list[str]:
@@ -191,7 +251,7 @@ def mapping_from(values: Any, where: str) -> TableMapping:
                 )
                 for column, of in _expect_map(value, where_it_is).items()
             }
-        elif name == "negation":
+        elif name in ("negation", "keys"):
             found[name] = {
                 str(column): _texts(cells, where_it_is)
                 for column, cells in _expect_map(value, where_it_is).items()

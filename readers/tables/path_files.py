@@ -30,7 +30,7 @@ def read_paths(
 ) -> None:
     """Read a category a line, by its path; ids may stand before the paths (``3 - Animals > Birds``).
 
-    Lines above the paths that begin with # are comments. A category without an id has its path for one; with an id, its path is
+    Lines above the paths that begin with # are comments. The id of a category without one is its path; with one, its path is
     an alternative id.
 
     Args:

@@ -13,20 +13,21 @@ from ontodex.readers.mapping.guess import (
     LOOKED_AT,
     guess_mapping,
     header_of,
+    of_table,
     unnamed_triples,
 )
 from ontodex.readers.mapping.model import TableMapping, column_names
 from ontodex.readers.mapping.paths import are_paths
-from ontodex.readers.mapping.triples import no_relation, own_columns
+from ontodex.readers.mapping.triples import names_ends, no_relation, own_columns, triples_mapping
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.entities import add_entities
 from ontodex.readers.tables.path_files import read_paths
-from ontodex.readers.tables.rows import Rows, rows_of
+from ontodex.readers.tables.rows import Rows, mapped_header, rows_of
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.triples import TripleRows, sssom_header
 from ontodex.readers.tables.workbooks import Sheet
 
-__all__ = ["add_named_rows", "freebase_words", "name_freebase", "read_table"]
+__all__ = ["add_named_rows", "freebase_words", "name_freebase", "read_table", "remark_on_new"]
 
 CONCEPTNET = "/r/"
 """How relations of ConceptNet begin, whose last part says it all; other paths are Freebase's."""
@@ -146,32 +147,32 @@ def read_table(
     Raises:
         ReadError: If the header names heads and tails and no relation, or there are no links.
     """
-    rows = rows_of(source, problems)
-    is_first = isinstance(source, Sheet) and source.has_header
-    names, above, rows = header_of(rows, is_first=is_first)
+    given, columns, above, rows = mapped_header(
+        rows_of(source, problems), table.mappings, table.name
+    )
+    names, sheet = columns, source if isinstance(source, Sheet) else None
+    if given is None:
+        names, above, rows = header_of(rows, is_first=bool(sheet and sheet.has_header))
+        columns = column_names(names or [""] * 3)
+    width, comments = len(columns), [*above]
     first = [] if names else [*islice(rows, LOOKED_AT)]
     if are_paths([cells for _, cells in first if not cells[0].startswith("#")]):
         read_paths(source, builder, problems, table)
         return
-    rows = _fitted(chain(first, rows), len(names) or 3, problems if names else None)
-    misfits = _Misfits(str(source), problems, len(names) or 3)
-    comments = list(above)
+    misfits = _Misfits(str(source), problems, width)
     for number, cells in comments:
-        if (
-            not names or sum(bool(cell.strip()) for cell in cells) > 1
-        ):  # else it is the title of the table
+        is_title = sum(bool(cell.strip()) for cell in cells) < 2
+        if not (names and is_title):
             misfits.report(number, cells)
     misfits.begun = bool(names)
-
-    def report(what: str, number: int) -> None:
-        problems.report(what, number, str(source))
-
-    mapping: TableMapping | None = unnamed_triples()
-    columns = column_names(names or [""] * 3)
-    if names:
-        found = [*rows]
-        rows = iter(found)
-        mapping = guess_mapping(names, found, table, problems.remark, negated=negated)
+    rows = _fitted(chain(first, rows), width, problems if names else None)
+    if given is None:
+        called = sheet.columns if sheet else ()
+        mapping, rows = _guessed(names, rows, table, problems, called, negated)
+        columns = [*called] or columns
+    else:
+        mapping = given
+        remark_on_new(mapping, columns, problems)
     if mapping is None:
         raise ReadError(no_relation(names), str(source))
     table.read_by.append(mapping)
@@ -181,9 +182,45 @@ def read_table(
         triples = TripleRows(mapping, columns, header, negated=negated)
         _read_triples(triples, rows, builder, misfits, split)
         return
+
+    def report(what: str, number: int) -> None:
+        problems.report(what, number, str(source))
+
     add_entities(mapping, columns, rows, builder, table, report, problems.remark, negated=negated)
-    if own_columns(names, of_others=table.is_of_others) is None and not builder.relation_ids():
+    is_known = given or own_columns(names, of_others=table.is_of_others)
+    if not is_known and not builder.relation_ids():
         raise ReadError(f"expected links of entities, found none; {UNNAMED}", str(source))
+
+
+def _guessed(
+    names: Sequence[str],
+    rows: Rows,
+    table: Table,
+    problems: Problems,
+    called: Sequence[str],
+    negated: bool,
+) -> tuple[TableMapping | None, Rows]:
+    """Return the mapping that is guessed, and the rows."""
+    if not names:
+        return of_table(unnamed_triples(), {}, table), rows
+    is_told = triples_mapping(names) or (
+        names_ends(names) and not own_columns(names, of_others=table.is_of_others)
+    )
+    if is_told:  # by the header alone: rows are read one by one
+        return guess_mapping(names, (), table, problems.remark, columns=called), rows
+    found = [*rows]
+    guessed = guess_mapping(names, found, table, problems.remark, columns=called, negated=negated)
+    return guessed, iter(found)
+
+
+def remark_on_new(mapping: TableMapping, columns: Sequence[str], problems: Problems) -> None:
+    """Warn of columns that the mapping of a table does not know."""
+    known = {*mapping.used, *mapping.ignored, *mapping.columns, *mapping.keys}
+    new = [name for name in columns if name not in known]
+    if new:
+        problems.remark(
+            f"left out {', '.join(new)}: not in the mapping of the table; add what is to be read to the mapping"
+        )
 
 
 def _read_triples(

@@ -40,6 +40,7 @@ class Table:
         others: Names of the other tables.
         is_alone: Whether nothing else is read with it.
         is_of_others: Whether its rows say something of those of another table, so that no column holds their labels.
+        join: What is guessed of its keys and those of the others, if they are joined.
         mappings: The mappings to read it by, of which one may fit; without one, a mapping is guessed.
         read_by: The mappings that it was read by.
         ids: Ids of its rows.
@@ -53,6 +54,7 @@ class Table:
     others: frozenset[str] = frozenset()
     is_alone: bool = True
     is_of_others: bool = False
+    join: TableMapping | None = None
     mappings: tuple[TableMapping, ...] = ()
     read_by: list[TableMapping] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)

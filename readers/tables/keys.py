@@ -1,0 +1,127 @@
+"""Foreign keys of tables: the ids of the rows that cells name, in place of their keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping, Sequence
+
+from ontodex.readers.mapping.model import TableMapping
+
+__all__ = ["MARKS", "Resolved", "parts_of", "resolved"]
+
+MARKS = re.compile(r"[|;,\n]")
+"""What separates the keys in a cell."""
+
+Columns = Mapping[str, Sequence[str]]
+"""The cells of every row, by the name of the column."""
+
+
+def parts_of(cell: str, keys: Container[str]) -> list[str]:
+    """Return the keys that a cell holds: it is one, or several parted by a mark, or else what it holds.
+
+    >>> parts_of("tt1,tt3", {"tt1", "tt3"}), parts_of("1.0", {"1"}), parts_of("Roe, Ann", {"Roe"})
+    (['tt1', 'tt3'], ['1'], ['Roe, Ann'])
+    """
+    if cell in keys:
+        return [cell]
+    if (whole := cell.removesuffix(".0")) in keys:
+        return [whole]
+    if not MARKS.search(cell):
+        return [cell]
+    parts = [part for one in MARKS.split(cell) if (part := one.strip())]
+    return parts if all(part in keys for part in parts) else [cell]
+
+
+class Resolved:
+    """A table with ids in place of keys.
+
+    Args:
+        mapping: What the columns hold.
+        ids: The ids of what the cells of columns name, by the name of the column.
+
+    Attributes:
+        changes: Whether any cell becomes another.
+    """
+
+    def __init__(self, mapping: TableMapping, ids: Mapping[str, Mapping[str, str]]) -> None:
+        self.mapping = mapping
+        self._ids = ids
+        self._subject = (*mapping.id, mapping.head)[0] if mapping.rows_about else ""
+        self.changes = any(cell != one for of in ids.values() for cell, one in of.items())
+
+    def is_about_nothing(self, row: Mapping[str, str]) -> bool:
+        """Tell whether a row says something of a row that does not exist."""
+        return bool(self._subject) and row.get(self._subject, "") not in self._ids[self._subject]
+
+    def has(self, column: str) -> bool:
+        """Tell whether a column has ids in place of keys."""
+        return column in self._ids
+
+    def cell(self, column: str, cell: str) -> str:
+        """Return a cell with ids in place of keys."""
+        ids = self._ids.get(column)
+        if not ids:
+            return cell
+        return "|".join(ids.get(part, part) for part in parts_of(cell.strip(), ids))
+
+
+def resolved(
+    tables: Sequence[tuple[TableMapping, Columns]], others: Sequence[TableMapping] = ()
+) -> list[Resolved]:
+    """Return tables with ids in place of keys.
+
+    Args:
+        tables: The mapping of each table, and its cells.
+        others: Mappings of further tables, whose rows are not there; keys of them become ids by their prefix alone.
+    """
+    keys = _Keys(tables, others)
+    return [Resolved(mapping, keys.ids(number)) for number, (mapping, _) in enumerate(tables)]
+
+
+class _Keys:
+    def __init__(
+        self, tables: Sequence[tuple[TableMapping, Columns]], others: Sequence[TableMapping]
+    ) -> None:
+        self._tables = tables
+        self._by_name = {mapping.table: number for number, (mapping, _) in enumerate(tables)}
+        self._others = {mapping.table: mapping for mapping in others}
+        self._row_ids: dict[int, list[str]] = {}
+
+    def ids(self, number: int) -> dict[str, dict[str, str]]:
+        """Return the ids of what the cells of a table name, by column."""
+        mapping, cells = self._tables[number]
+        found = {column: self._named(number, column) for column in mapping.keys if column in cells}
+        own = next(iter(mapping.id), "")
+        if mapping.id_prefix and own:
+            found.setdefault(own, {cell: f"{mapping.id_prefix}{cell}" for cell in cells[own]})
+        return found
+
+    def _named(self, number: int, column: str, above: tuple[int, ...] = ()) -> dict[str, str]:
+        """Return the ids of what the cells of a column name."""
+        mapping, cells = self._tables[number]
+        name, key = mapping.keys[column]
+        other = self._by_name.get(name)
+        if other is None or key not in self._tables[other][1]:
+            prefix = self._others[name].id_prefix if name in self._others else ""
+            parts = {
+                part
+                for cell in cells[column]
+                for one in (MARKS.split(cell) if MARKS.search(cell) else [cell.removesuffix(".0")])
+                if (part := one.strip())
+            }
+            return {part: f"{prefix}{part}" for part in parts}
+        named = zip(self._tables[other][1][key], self._ids_of_rows(other, above), strict=True)
+        return {cell: identifier for cell, identifier in named if cell and identifier}
+
+    def _ids_of_rows(self, number: int, above: tuple[int, ...]) -> list[str]:
+        """Return the id of what each row of a table is, or is about."""
+        if number not in self._row_ids:
+            mapping, cells = self._tables[number]
+            subject = (*mapping.id, mapping.head)[0] if mapping.rows_about else ""
+            subject = "" if number in above else subject
+            ids = self._named(number, subject, (*above, number)) if subject else {}
+            own = cells[subject or next(iter(mapping.id), "")]
+            self._row_ids[number] = [
+                ids.get(cell, "") if subject else mapping.id_prefix + cell for cell in own
+            ]
+        return self._row_ids[number]
