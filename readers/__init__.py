@@ -47,6 +47,7 @@ from ontodex.readers.tables.path_files import read_paths
 from ontodex.readers.tables.reader import read_table
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.workbooks import Sheet, is_workbook, sheets_of
+from ontodex.readers.tables.xml import read_elements
 from ontodex.readers.umls import is_umls, read_umls
 from ontodex.readers.wikibase import read_wikibase
 from ontodex.readers.wordnet import is_wordnet, read_wordnet
@@ -329,7 +330,10 @@ def _read_path(
 
 
 def _read_document(source: Document, builder: GraphBuilder, table: Table, how: How) -> None:
-    if source.form:
+    if source.form == "elements":
+        root, mappings = source.value
+        read_elements(root, mappings, builder, source.problems, table)
+    elif source.form:
         FORMS[source.form](source.value, builder, source.problems)
     else:
         records = [*chain.from_iterable(source.lists.values())]

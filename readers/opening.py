@@ -20,8 +20,9 @@ from ontodex.readers.problems import Problems
 from ontodex.readers.records import json_of, lists_of, rows_in
 from ontodex.readers.tables.table import Table, table_name
 from ontodex.readers.tables.workbooks import Sheet
+from ontodex.readers.tables.xml import mappings_of
 from ontodex.readers.wikibase import is_wikibase
-from ontodex.readers.xml_records import xml_records
+from ontodex.readers.xml_records import xml_records, xml_root
 from ontodex.readers.yaml_files import yaml_of
 
 __all__ = ["How", "opened_sources"]
@@ -107,7 +108,10 @@ def _opened(source: Any, how: How) -> Any:
             return source
         problems = how.problems(str(source))
         if format == "xml":
-            return Document(source, problems, xml_records(source, how.language))
+            root = xml_root(source)
+            if mapped := mappings_of(root, how.mappings):
+                return Document(source, problems, {}, form="elements", value=(root, mapped))
+            return Document(source, problems, xml_records(root, source, how.language))
         value = yaml_of(source) if format == "yaml" else json_of(source, problems)
         if isinstance(value, dict) and isinstance(value.get("graphs"), list):
             return Document(source, problems, {}, form="obographs", value=value)

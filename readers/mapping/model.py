@@ -67,6 +67,8 @@ class TableMapping:
     Attributes:
         table: Name of the table: of the file, the sheet or the list, in words, without date and number.
             A mapping without one is for every table that has its columns.
+        rows: Elements of XML that are the rows, as paths from the root (``.//Class``); columns are paths
+            from these then (``Label``, ``@code``), see :func:`ontodex.readers.tables.xml.read_elements`.
         columns: The header that the mapping was made for.
         header: Whether the table has a header.
         head: Column of the heads, if rows are triples; ``relation`` and ``tail`` are needed then.
@@ -100,6 +102,7 @@ class TableMapping:
     """
 
     table: str = ""
+    rows: Texts = ()
     columns: Texts = ()
     header: bool = True
     head: str = ""
@@ -212,7 +215,7 @@ def renamed(mapping: TableMapping, called: Mapping[str, str]) -> TableMapping:
             }
         elif isinstance(value, Mapping):
             found[one.name] = {of(column): inside for column, inside in value.items()}
-        elif isinstance(value, tuple):
+        elif isinstance(value, tuple) and one.name != "rows":
             found[one.name] = tuple(map(of, value))
         elif one.name in SINGLE:
             found[one.name] = of(value)

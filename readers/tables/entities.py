@@ -315,7 +315,7 @@ def _add_parents(entities: EntityRows, builder: GraphBuilder) -> None:
 
 
 def parents_by_code(codes: Iterable[str], separator: str) -> dict[str, str]:
-    """Return what each code is directly below: without its last part, or else the longest code that it begins with.
+    """Return the longest other code that each code begins with, by whole parts if a separator is given.
 
     >>> parents_by_code(["A", "01", "01.1", "01.11"], "."), parents_by_code(["1", "11", "1121"], "")
     ({'01.1': '01', '01.11': '01'}, {'11': '1', '1121': '11'})
@@ -323,10 +323,13 @@ def parents_by_code(codes: Iterable[str], separator: str) -> dict[str, str]:
     known = dict.fromkeys(codes)
     found = {}
     for code in known:
-        ends = [code.rfind(separator)] if separator else range(len(code) - 1, 0, -1)
-        above = next((code[:end] for end in ends if end > 0 and code[:end] in known), None)
-        if above is not None:
-            found[code] = above
+        ends = (
+            end
+            for end in range(len(code) - 1, 0, -1)
+            if code[:end] in known and code.startswith(separator, end)
+        )
+        if end := next(ends, 0):
+            found[code] = code[:end]
     return found
 
 

@@ -57,11 +57,13 @@ class Resolved:
         """Tell whether a column has ids in place of keys."""
         return column in self._ids
 
-    def cell(self, column: str, cell: str) -> str:
-        """Return a cell with ids in place of keys."""
+    def cell(self, column: str, cell: str, separator: str = "") -> str:
+        """Return a cell with ids in place of keys; ``separator`` is what separates these, if it is known."""
         ids = self._ids.get(column)
         if not ids:
             return cell
+        if separator:
+            return separator.join(ids.get(part, part) for part in cell.split(separator))
         return "|".join(ids.get(part, part) for part in parts_of(cell.strip(), ids))
 
 
