@@ -27,9 +27,11 @@ from ontodex.readers.record_rows import (
     RecordRows,
     Row,
     is_children,
+    is_map_of_records,
     is_named,
     key_of,
     text_of,
+    under_ids,
 )
 from ontodex.readers.tables.reader import add_named_rows, remark_on_new
 from ontodex.readers.tables.table import Table
@@ -51,6 +53,18 @@ LINK_NAMES = ("label", "name", "key", "type")
 
 MOST_KEYS = 1000
 """Keys that records have in all."""
+
+TRAPI = "knowledge_graph"
+"""Where the graph is in an answer in the Translator Reasoner API, beside a query and its results."""
+
+LINKML = ("classes", "slots", "types", "enums", "subsets")
+"""Where the elements of a schema of LinkML are, under their names."""
+
+INSIDE = ("attributes", "permissible_values")
+"""What elements of a schema hold under names: the slots of a class, the values of an enumeration."""
+
+ABOUT = frozenset(("meta", "metadata", "head", "header", "info", "context", "@context", "prefixes"))
+"""Keys of objects that say something of the document."""
 
 MOST_MAPS = 100
 """Objects in an object that may each hold others under ids."""
@@ -130,6 +144,7 @@ def read_records(
     try:
         for record in entities:
             rows.add(record)
+            _expect_few(len(rows.columns), builder.source)
         told = [rows.link(link) for link in _with_relations(links)]
     except RecursionError:
         raise ReadError("expected objects less deep in one another", builder.source) from None
@@ -246,10 +261,17 @@ def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
         }
     if any(is_children(key, value) for key, value in document.items()):
         return {name: [document]}
+    if isinstance(graph := document.get(TRAPI), dict):
+        return lists_of(graph, name)
+    objects = {key: value for key, value in document.items() if isinstance(value, dict)}
+    if schema := _schema(document):
+        return schema
     lists = {key: lists_of(value)[""] for key, value in document.items() if isinstance(value, list)}
     if any(lists.values()):
-        return lists
-    objects = {key: value for key, value in document.items() if isinstance(value, dict)}
+        beside = {key: value for key, value in objects.items() if _is_map(key, value)}
+        maps = {key: under_ids(value) for key, value in beside.items()}
+        order = [key for key in document if key in maps or key in lists]
+        return {key: maps[key] if key in maps else lists[key] for key in order}
     if maps := _maps_of_ids(objects):
         return maps
     if len(objects) == 1 and (inside := lists_of(next(iter(objects.values())), name)):
@@ -272,24 +294,50 @@ def _maps_of_ids(objects: Mapping[str, Record]) -> dict[str, list[Record]]:
     >>> _maps_of_ids({"NO": {"names": {"en": "Norway"}}, "SE": {"names": {"en": "Sweden"}}})
     {}
     """
-    maps = {
-        key: value
-        for key, value in objects.items()
-        if value and all(map(_may_be_record, value.values()))
-    }
+    maps = {key: value for key, value in objects.items() if value and is_map_of_records(value)}
     keys = [{name for name in value if LETTER.search(name)} for value in maps.values()]
     if not 1 < len(maps) <= MOST_MAPS or any(
         2 * len(one & other) > min(len(one), len(other)) for one, other in combinations(keys, 2)
     ):
         return {}
+    return {key: under_ids(value) for key, value in maps.items()}
+
+
+def _schema(document: Mapping[str, Any]) -> dict[str, list[Record]]:
+    """Return the elements of a schema of LinkML, by kind; nothing of any other document."""
+    if not {"id", "name"} <= document.keys() and "prefixes" not in document:
+        return {}
     return {
-        key: [{"id": name, **(of or {})} for name, of in value.items()]
-        for key, value in maps.items()
+        key: [*map(_element, under_ids(value))]
+        for key in LINKML
+        if isinstance(value := document.get(key), dict) and value and is_map_of_records(value)
     }
 
 
-def _may_be_record(value: Any) -> bool:
-    return value is None or isinstance(value, dict)
+def _element(record: Record) -> Record:
+    """Return an element of a schema with what it holds under names as lists of elements.
+
+    The values of an enumeration are below it, and have the ids of their meanings as alternative ids.
+    """
+    found: dict[str, Any] = {}
+    for key, value in record.items():
+        if key in INSIDE and is_map_of_records(value):
+            found[key] = [*map(_element, under_ids(value))]
+        else:
+            found["alternative_ids" if key == "meaning" else key] = value
+    return found
+
+
+def _is_map(key: str, value: Record) -> bool:
+    """Tell whether an object beside lists holds records under ids: all its values are objects, most of the same keys.
+
+    >>> _is_map("nodes", {"n1": {"label": "Ann"}, "n2": {"label": "Bo"}}), _is_map("meta", {"by": {"name": "Ann"}})
+    (True, False)
+    """
+    if key.lower() in ABOUT or not value or not is_map_of_records(value):
+        return False
+    counts = Counter(name for inside in value.values() for name in inside or ())
+    return not counts or 2 * max(counts.values()) > len(value)
 
 
 def rows_in(document: Any) -> list[list[str]]:
@@ -313,7 +361,9 @@ def rows_in(document: Any) -> list[list[str]]:
     values = [*document.values()]
     if _are(dict, values) and [*values[0]] == [*map(str, range(len(values[0])))]:
         values = [[*value.values()] for value in values if value.keys() == values[0].keys()]
-    elif triples_mapping([*document]) is None and own_columns([*document]) is None:
+    elif len(document) > MOST_KEYS or (
+        triples_mapping([*document]) is None and own_columns([*document]) is None
+    ):
         return []
     if not _are(list, values) or len({*map(len, values)}) > 1 or len(values) < len(document):
         return []
@@ -400,10 +450,22 @@ def _expect_alike(rows: Sequence[Record], source: str) -> list[str]:
     """
     keys = _keys(rows)
     if not are_alike(rows):
-        raise ReadError(
-            f"expected records of the same keys, found {len(keys):,} different ones", source
-        )
+        _expect_few(len(keys), source, most=0)
     return keys
+
+
+def _expect_few(count: int, source: str, most: int = MOST_KEYS) -> None:
+    """Refuse records of more different keys than a table has columns.
+
+    Raises:
+        ReadError: If they have.
+    """
+    if count > most:
+        raise ReadError(
+            f"expected records of the same keys, found {count:,} different ones; cut the list or the map of the "
+            "records that you want out of the document, and read that",
+            source,
+        )
 
 
 def are_alike(rows: Sequence[Record]) -> bool:
