@@ -47,8 +47,6 @@ class Document(NamedTuple):
         problems: Takes its faults.
         lists: The objects in each of its lists, or of each kind of element.
         is_record: Whether it is but one object.
-        form: What its objects are, if they are no records: ``obographs`` or ``wikibase``.
-        value: These.
         called: Names of columns in the mapping, by the keys of records that stand for them.
     """
 
@@ -56,8 +54,6 @@ class Document(NamedTuple):
     problems: Problems
     lists: Mapping[str, Sequence[Record]]
     is_record: bool = False
-    form: str = ""
-    value: Any = None
     called: Mapping[str, str] = MappingProxyType({})
 
     def __str__(self) -> str:

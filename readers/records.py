@@ -160,22 +160,16 @@ def read_records(
         if given is not None:
             mapping: TableMapping | None = given
             remark_on_new(given, columns, problems)
-        elif are_links and (triples := triples_mapping(header)) is None:
-            mapping = None
         elif are_links:
-            mapping = of_table(triples, called, table)
+            mapping = triples_mapping(header)
         else:
-            entities = guess_entities(
-                own or EntityColumns.of(header),
-                column_names(header),
-                cells,
-                table,
-                problems.remark,
-                negated=negated,
+            names_say, plain_names = own or EntityColumns.of(header), column_names(header)
+            mapping = guess_entities(
+                names_say, plain_names, cells, table, problems.remark, negated=negated
             )
-            mapping = of_table(entities, called, table)
         if mapping is None:
             raise ReadError(no_relation(header), builder.source)
+        mapping = given or of_table(mapping, called, table)
         add_named_rows(mapping, columns, cells, builder, problems, table, "record", negated=negated)
         is_known = given or are_links or own
         if not is_known and not (builder.relation_ids() or rows.links):

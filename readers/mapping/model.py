@@ -347,9 +347,10 @@ def _differing(one: Any, default: Any) -> Iterable[tuple[str, Any, Any]]:
 
 def mappings_text(mappings: Sequence[TableMapping]) -> str:
     """Return mappings as a document of YAML, a list with one item a table."""
-    return yaml.safe_dump(
+    text: str = yaml.safe_dump(
         [*map(mapping_to, mappings)], sort_keys=False, allow_unicode=True, width=100
     )
+    return text
 
 
 def as_mappings(given: Any) -> tuple[TableMapping, ...]:

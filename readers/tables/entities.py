@@ -18,7 +18,7 @@ from ontodex.readers.tables.paths import (
     names_by_level,
     path_of,
 )
-from ontodex.readers.tables.table import Table
+from ontodex.readers.tables.table import PREVIEW, Table
 from ontodex.readers.tables.values import NOTHING, cell_parts, one_line, whole_name
 
 __all__ = ["EntityRows", "Layout", "Report", "add_entities", "are_denied", "denied_left_out"]
@@ -275,6 +275,7 @@ def add_entities(
         negated: Read the links of rows that deny what they say, in place of the others.
     """
     entities = EntityRows(mapping, columns, rows, table.ids, report, negated=negated)
+    table.first_ids += [identifier for identifier, *_ in entities.named[:PREVIEW]]
     for identifier, labels, cells in entities.named:
         entities.add_entity(identifier, labels, cells, builder)
     if entities.denied:

@@ -55,10 +55,10 @@ def read_paths(
     ]
     has_ids = len({cells[0] for _, cells in numbered}) == len(rows)
     names = ["id", "path"] if has_ids else ["path"]
-    found = numbered if has_ids else rows
+    found_rows = numbered if has_ids else rows
 
     def report(what: str, at: int) -> None:
         problems.report(what, at, str(source))
 
-    mapping = guess_entities(EntityColumns.of(names), names, found, table, problems.remark)
-    add_entities(mapping, names, found, builder, table, report, problems.remark)
+    mapping = guess_entities(EntityColumns.of(names), names, found_rows, table, problems.remark)
+    add_entities(mapping, names, found_rows, builder, table, report, problems.remark)

@@ -181,6 +181,7 @@ def read_table(
         builder.prefixes.update(header.prefixes)
         triples = TripleRows(mapping, columns, header, negated=negated)
         _read_triples(triples, rows, builder, misfits, split)
+        table.first_triples += triples.first
         return
 
     def report(what: str, number: int) -> None:
@@ -281,6 +282,7 @@ def add_named_rows(
         if not triples.add(cells, builder):
             report("expected head, relation and tail, found an empty cell", number)
     triples.warn(problems)
+    table.first_triples += triples.first
 
 
 def name_freebase(builder: GraphBuilder) -> None:

@@ -11,7 +11,10 @@ from ontodex.readers.files import ZIPPED
 from ontodex.readers.mapping.model import TableMapping
 from ontodex.readers.tables.workbooks import Sheet
 
-__all__ = ["Table", "table_name"]
+__all__ = ["PREVIEW", "Table", "table_name"]
+
+PREVIEW = 5
+"""Rows of a preview."""
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson")
 
@@ -43,6 +46,8 @@ class Table:
         join: What is guessed of its keys and those of the others, if they are joined.
         mappings: The mappings to read it by, of which one may fit; without one, a mapping is guessed.
         read_by: The mappings that it was read by.
+        first_ids: Ids of the first rows, for a preview.
+        first_triples: The first triples, likewise.
         ids: Ids of its rows.
         own_labels: Whether its rows have labels in a column that is named as one of labels.
         left_out: (id, cell) of each cell of the columns that are no relations by themselves, by the name of the column;
@@ -57,6 +62,8 @@ class Table:
     join: TableMapping | None = None
     mappings: tuple[TableMapping, ...] = ()
     read_by: list[TableMapping] = field(default_factory=list)
+    first_ids: list[str] = field(default_factory=list)
+    first_triples: list[tuple[str, str, str]] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
     own_labels: bool = False
     left_out: dict[str, list[tuple[str, str]]] = field(default_factory=dict)

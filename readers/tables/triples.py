@@ -13,6 +13,7 @@ from ontodex.graph.vocabulary import OUR_TOOL, OURS, PROPOSED, TOOL
 from ontodex.readers.mapping.model import TableMapping
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.entities import Layout, are_denied, denied_left_out
+from ontodex.readers.tables.table import PREVIEW
 from ontodex.readers.tables.values import one_line
 
 __all__ = ["SssomHeader", "TripleRows", "sssom_header"]
@@ -80,6 +81,9 @@ class TripleRows(Layout):
         columns: Their names.
         header: What stands above the table; ``None`` where nothing can.
         negated: Whether triples that do not hold are wanted, in place of those that do.
+
+    Attributes:
+        first: The first triples, for a preview.
     """
 
     def __init__(
@@ -91,6 +95,7 @@ class TripleRows(Layout):
         negated: bool,
     ) -> None:
         super().__init__(mapping, columns)
+        self.first: list[tuple[str, str, str]] = []
         self._header, self._negated = header, negated
         self._proposed = self._denied = self._headless = self._no_term = 0
         self._ends = self.at((mapping.head, mapping.relation, mapping.tail))
@@ -123,6 +128,8 @@ class TripleRows(Layout):
             self._no_term += 1
             return True
         builder.triple(head, relation, tail, split)
+        if len(self.first) < PREVIEW:
+            self.first.append((head, relation, tail))
         for end, at in ((head, self._labels[0]), (tail, self._labels[2])):
             if at is not None:
                 builder.entity(end, label=cells[at], synonyms=[cells[at]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element
 
 from ontodex.errors import ReadError, SettingsError
@@ -19,7 +19,7 @@ from ontodex.readers.tables.reader import add_named_rows
 from ontodex.readers.tables.table import Table
 from ontodex.readers.xml_guard import XML
 
-__all__ = ["LANGUAGES", "kind_of", "mappings_of", "read_elements"]
+__all__ = ["LANGUAGES", "Elements", "kind_of", "mappings_of", "read_elements"]
 
 LANGUAGES = (f"{XML}lang", "lang")
 """Attributes with the language of the text of an element."""
@@ -50,9 +50,21 @@ def mappings_of(root: Element, given: Sequence[TableMapping]) -> tuple[TableMapp
     return tuple(fitting) or vocabulary(kind_of(root))
 
 
+@dataclass(frozen=True)
+class Elements:
+    """A document whose elements are read by mappings.
+
+    Attributes:
+        root: The outermost element.
+        mappings: What the elements hold.
+    """
+
+    root: Element
+    mappings: tuple[TableMapping, ...]
+
+
 def read_elements(
-    root: Element,
-    mappings: Sequence[TableMapping],
+    document: Elements,
     builder: GraphBuilder,
     problems: Problems,
     table: Table,
@@ -65,8 +77,7 @@ def read_elements(
     Names are those without namespaces. Of values in several languages those in the one that is wanted count.
 
     Args:
-        root: The outermost element.
-        mappings: What the elements hold.
+        document: The document.
         builder: Takes entities and links.
         problems: Takes elements that are none.
         table: Takes the mappings.
@@ -75,6 +86,7 @@ def read_elements(
         ReadError: If there is no such element.
         SettingsError: If a path is none.
     """
+    root, mappings = document.root, document.mappings
     for element in root.iter():
         if isinstance(element.tag, str):
             element.tag = kind_of(element)
@@ -94,6 +106,7 @@ def read_elements(
         of_cells = replace(mapping, separators=separators)
         add_named_rows(of_cells, columns, rows, builder, problems, own, "element")
         table.read_by.append(mapping)
+        table.first_ids += own.first_ids
 
 
 class _Elements:

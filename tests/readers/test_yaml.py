@@ -8,7 +8,7 @@ import pytest
 
 from ontodex.errors import ReadError
 from ontodex.readers import read
-from ontodex.readers.formats import format_of
+from ontodex.readers.registry import sniff
 from ontodex.readers.yaml_files import yaml_of
 from tests.graph_strategies import says
 
@@ -36,7 +36,7 @@ enums:
 
 def test_a_schema_of_linkml(write) -> None:
     path = write("pets.yaml", LINKML)
-    assert format_of(path) == "yaml"
+    assert sniff(path).name == "yaml"
     graph = says(read(path, on_error="skip"))
     assert graph["known"] == {
         *(

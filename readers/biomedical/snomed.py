@@ -1,6 +1,7 @@
-"""Releases of SNOMED CT, or of what extends it: the tables of its release format 2, as they stand in a snapshot.
+"""SNOMED CT and its extensions: snapshot tables in Release Format 2.
 
-See the `release file specification <https://docs.snomed.org/snomed-ct-specifications/snomed-ct-release-file-specification>`_.
+See the `release file specification
+<https://docs.snomed.org/snomed-ct-specifications/snomed-ct-release-file-specification>`_.
 """
 
 from __future__ import annotations
@@ -14,23 +15,24 @@ from pathlib import Path
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import language_rank
 from ontodex.readers.files import lines_of
+from ontodex.readers.formats import FolderFormat
 from ontodex.readers.problems import Problems
 
-__all__ = ["is_snomed", "read_snomed"]
+__all__ = ["FORMAT", "is_snomed", "read_snomed"]
 
 PREFIX, NAMESPACE = "sct", "http://snomed.info/id/"
 IS_A = "116680003"
 FULL_NAME = "900000000000003001"
-"""The type of names that end in a tag, as "Pain (finding)"."""
+"""The type of fully specified names, which end in a semantic tag: "Pain (finding)"."""
 PREFERRED = "900000000000548007"
-"""Of a language, the name that is to be shown."""
+"""Acceptability of a preferred term in a language reference set."""
 
 TAG = re.compile(r"\s*\([^()]*\)$")
 CONCEPTS = "sct2_Concept_*"
-"""How the names of the table of concepts begin; ``Snapshot`` follows, and not what was, or what is new."""
+"""File name of the concept table up to ``Snapshot``; full and delta tables are not read."""
 
 PLACES = ("", "Terminology", "Snapshot/Terminology", "*/Snapshot/Terminology")
-"""Where the tables are: in the folder, or in a release that it is or holds."""
+"""Folders that may hold the tables: the folder itself, and places in a release."""
 
 Row = dict[str, str]
 
@@ -41,15 +43,16 @@ def is_snomed(folder: Path) -> bool:
 
 
 def read_snomed(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read what is active: concepts with their names and definitions, and the relationships between them.
+    """Read active concepts with names and definitions, and the relationships between them.
 
-    Names are those in the language that is wanted, or else any. The label of a concept is the name that most sets of that
-    language prefer, where these are beside the terminology (``Refset/Language``), or else the full one, without its tag.
+    Names are those in the language of the builder, or else in any. The label of a concept is the
+    term that most language reference sets prefer (``Refset/Language``), or else the fully specified
+    name without its semantic tag.
 
     Args:
         folder: The folder of the tables, or of a release.
         builder: Takes the concepts (``sct:22298006``) and the links.
-        problems: Takes lines that do not fit.
+        problems: Takes lines of a wrong width.
     """
     builder.prefixes[PREFIX] = NAMESPACE
     terminology = _terminology(folder) or folder
@@ -79,7 +82,7 @@ def read_snomed(folder: Path, builder: GraphBuilder, problems: Problems) -> None
 def _names(
     terminology: Path, active: Collection[str], language: str, problems: Problems
 ) -> dict[str, list[str]]:
-    """Return the names of concepts, the label first."""
+    """Return the names of each concept, the label first."""
     sets = chain.from_iterable(
         _rows(place, "der2_cRefset_Language*", problems)
         for place in (terminology, terminology.parent / "Refset" / "Language")
@@ -106,7 +109,7 @@ def _names(
 
 
 def _terminology(folder: Path) -> Path | None:
-    """Return where the tables of a snapshot are, or ``None`` if there are none."""
+    """Return the folder of the snapshot tables, or ``None``."""
     found = (
         path
         for place in PLACES
@@ -116,7 +119,7 @@ def _terminology(folder: Path) -> Path | None:
 
 
 def _rows(folder: Path, start: str, problems: Problems) -> Iterator[Row]:
-    """Yield the rows of a table that are active; one that is not as wide as the header is a problem."""
+    """Yield the active rows of a table; lines that are not as wide as the header are problems."""
     for path in sorted(folder.glob(f"{start}Snapshot*.txt*")):
         header: list[str] = []
         for number, line in lines_of(path, problems):
@@ -129,3 +132,11 @@ def _rows(folder: Path, start: str, problems: Problems) -> Iterator[Row]:
                 )
             elif (row := dict(zip(header, cells, strict=True)))["active"] == "1":
                 yield row
+
+
+FORMAT = FolderFormat(
+    "snomed",
+    "Releases of SNOMED CT in release format 2: the snapshot in a folder.",
+    matches=is_snomed,
+    reader=read_snomed,
+)

@@ -1,4 +1,4 @@
-"""Gene sets in GMT, as MSigDB, Reactome, WikiPathways, g:Profiler and Enrichr give them out."""
+"""Gene sets in GMT, as MSigDB, Reactome, WikiPathways, g:Profiler and Enrichr publish them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from pathlib import Path
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import looks_like_identifier
 from ontodex.readers.files import lines_of
+from ontodex.readers.formats import FileFormat, suffix_of
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.values import LETTER, NOTHING
 
-__all__ = ["read_gene_sets"]
+__all__ = ["FORMAT", "read_gene_sets"]
 
 MEMBER = "member of"
-"""What each gene is of its set."""
+"""The relation of a gene to a set."""
 
 
 def read_gene_sets(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read a set a line: its name, what it is, and its genes, which are members of it.
+    """Read one gene set a line: name, description, genes; each gene is a member of the set.
 
-    What it is may be a description, its label if its name is an id (``GO:0006915``), a further id (``R-HSA-109581``), or an
-    address, which is left out. So are the weights of Enrichr (``TP53,0.8``).
+    If the name is an id (``GO:0006915``), the description is the label. Otherwise, a description of
+    several words is the definition, and one of one word (``R-HSA-109581``) is a synonym. URLs and
+    Enrichr's weights (``TP53,0.8``) are left out.
 
     Args:
         path: The file.
         builder: Takes sets and genes.
-        problems: Takes lines that name no gene.
+        problems: Takes lines without genes.
     """
     for number, line in lines_of(path, problems):
         name, *rest = (cell.strip() for cell in line.split("\t"))
@@ -50,3 +52,16 @@ def read_gene_sets(path: Path, builder: GraphBuilder, problems: Problems) -> Non
             builder.entity(name, synonyms=[about] if about else [])
         for member in members:
             builder.triple(member, MEMBER, name)
+
+
+def _is_gene_sets(path: Path, head: bytes) -> bool:
+    return suffix_of(path) == ".gmt"
+
+
+FORMAT = FileFormat(
+    "gmt",
+    (".gmt",),
+    "Gene sets in GMT: each gene is a member of its sets.",
+    matches=_is_gene_sets,
+    reader=read_gene_sets,
+)

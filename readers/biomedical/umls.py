@@ -1,7 +1,7 @@
-"""UMLS and RxNorm in the rich release format: tables of ``MRCONSO.RRF`` or ``RXNCONSO.RRF`` and the files beside it.
+"""UMLS and RxNorm in the Rich Release Format: ``MRCONSO.RRF``, ``RXNCONSO.RRF`` and others.
 
-See the `UMLS reference manual <https://www.ncbi.nlm.nih.gov/books/NBK9685/>`_ and the
-`technical documentation of RxNorm <https://www.nlm.nih.gov/research/umls/rxnorm/docs/techdoc.html>`_.
+See the `UMLS reference manual <https://www.ncbi.nlm.nih.gov/books/NBK9685/>`_ and the `technical
+documentation of RxNorm <https://www.nlm.nih.gov/research/umls/rxnorm/docs/techdoc.html>`_.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import NamedTuple
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of
+from ontodex.readers.formats import FolderFormat
 from ontodex.readers.problems import Problems
 
-__all__ = ["is_umls", "read_umls"]
+__all__ = ["FORMAT", "is_umls", "read_umls"]
 
 PLACES = ("", "META", "rrf")
-"""Where the tables are: in the folder, or in the one that holds them in a release."""
+"""Folders in a release that may hold the tables."""
 
 LANGUAGES = {
     "en": "ENG",
@@ -38,11 +39,18 @@ LANGUAGES = {
     "pl": "POL",
     "ru": "RUS",
 }
-"""The names of languages."""
+"""UMLS code of each language tag."""
 
 
 class _Release(NamedTuple):
-    """What the tables of a release begin with, and what its ids are written as."""
+    """A terminology.
+
+    Attributes:
+        start: Beginning of its file names.
+        prefix: Prefix of the CURIEs of its concepts.
+        namespace: IRI namespace of the prefix.
+        own: Source vocabulary whose names come before those of others.
+    """
 
     start: str
     prefix: str
@@ -62,16 +70,17 @@ def is_umls(folder: Path) -> bool:
 
 
 def read_umls(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read concepts with their names, definitions and semantic types, and how concepts are related.
+    """Read concepts with names, definitions and semantic types, and the relationships of concepts.
 
-    Names are those in the language that is wanted, or else any, the preferred one first. What is suppressed is left out.
-    Each relationship is there in both directions; of ``isa``, ``PAR`` (parent) and ``RB`` (broader) the way up is read, and
-    of others both, if they have a name (``RELA``).
+    Names are those in the language of the builder, or else in any, the preferred one first.
+    Suppressed rows are left out. The tables hold each relationship in both directions. Of ``isa``,
+    ``PAR`` (parent) and ``RB`` (broader) only the link to the more general concept is read; of
+    others both links, if they have a name (``RELA``).
 
     Args:
         folder: The folder of the tables, or of a release.
         builder: Takes the concepts (``UMLS:C0011849``, ``RXNORM:161``) and the links.
-        problems: Takes lines that do not fit.
+        problems: Takes lines of a wrong width.
     """
     for release in RELEASES:
         builder.prefixes[release.prefix] = release.namespace
@@ -111,7 +120,7 @@ def _add_names(folder: Path, release: _Release, builder: GraphBuilder, problems:
 
 
 def _link(row: list[str], release: _Release) -> tuple[str, str, str] | None:
-    """Return head, relation and tail of a relationship: of the second concept to the first one."""
+    """Return head, relation and tail of a row, whose second concept is related to its first."""
     first, kind, second, name, suppressed = row[0], row[3], row[4], row[7], row[14]
     if not first or not second or suppressed != "N" or name == "inverse_isa":
         return None
@@ -140,7 +149,7 @@ def _tables(folder: Path, release: _Release, name: str) -> list[Path]:
 def _rows(
     folder: Path, release: _Release, name: str, width: int, problems: Problems
 ) -> Iterator[list[str]]:
-    """Yield the cells of a table, if it is there, a bar after each; a line of another width is a problem."""
+    """Yield the rows of a table, if it exists; lines of another width are problems."""
     for path in _tables(folder, release, name):
         for number, line in lines_of(path, problems):
             cells = line.removesuffix("|").split("|")
@@ -148,3 +157,11 @@ def _rows(
                 yield cells
             else:
                 problems.report(f"expected {width} columns, found {line[:60]!r}", number, str(path))
+
+
+FORMAT = FolderFormat(
+    "umls",
+    "Releases of UMLS and RxNorm: the folder of MRCONSO.RRF or RXNCONSO.RRF.",
+    matches=is_umls,
+    reader=read_umls,
+)

@@ -1,4 +1,4 @@
-"""The NCBI Taxonomy as its dump has it: ``nodes.dmp``, ``names.dmp`` and ``merged.dmp`` of a ``taxdump`` folder."""
+"""The NCBI Taxonomy: ``nodes.dmp``, ``names.dmp`` and ``merged.dmp`` of a ``taxdump`` folder."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from pathlib import Path
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of
+from ontodex.readers.formats import FolderFormat
 from ontodex.readers.problems import Problems
 
-__all__ = ["is_taxdump", "read_taxdump"]
+__all__ = ["FORMAT", "is_taxdump", "read_taxdump"]
 
 PREFIX = "NCBITaxon"
-"""That of OBO's release of it, so that both meet."""
+"""The prefix of the OBO release of the taxonomy, so that entities of both are merged."""
 
 LABEL = "scientific name"
 NO_NAMES = frozenset(("authority", "type material", "in-part", "includes"))
-"""Kinds of names that are none of the taxon alone."""
+"""Classes of names that are not synonyms."""
 
 NO_RANK = frozenset(("no rank", ""))
 
@@ -27,10 +28,10 @@ def is_taxdump(folder: Path) -> bool:
 
 
 def read_taxdump(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read taxa such as ``NCBITaxon:9606``: names, what each is in, its rank, and ids that have been merged into it.
+    """Read taxa (``NCBITaxon:9606``) with names, parent and rank; merged ids are alternative ids.
 
-    See `taxdump_readme.txt <https://ftp.ncbi.nlm.nih.gov/pub/taxonomy/taxdump_readme.txt>`_. Divisions, genetic codes, names
-    with their authors and type material are left out.
+    Divisions, genetic codes, names with authors and type material are left out. See
+    `taxdump_readme.txt <https://ftp.ncbi.nlm.nih.gov/pub/taxonomy/taxdump_readme.txt>`_.
 
     Args:
         folder: Where the files are.
@@ -54,7 +55,7 @@ def read_taxdump(folder: Path, builder: GraphBuilder, problems: Problems) -> Non
 
 
 def _records(path: Path, width: int, problems: Problems) -> Iterator[list[str]]:
-    """Yield the first cells of each record, the first of which is the id of a taxon."""
+    """Yield the first ``width`` cells of each record, the first as CURIE of a taxon."""
     for number, line in lines_of(path, problems):
         cells = [cell.strip() for cell in line.split("|")]
         if len(cells) > width and cells[0].isdigit():
@@ -64,3 +65,11 @@ def _records(path: Path, width: int, problems: Problems) -> Iterator[list[str]]:
                 f"expected a record of {width} cells that begins with a number, found {line[:60]!r}"
             )
             problems.report(found, number, str(path))
+
+
+FORMAT = FolderFormat(
+    "taxdump",
+    "The NCBI Taxonomy: a folder with nodes.dmp and names.dmp.",
+    matches=is_taxdump,
+    reader=read_taxdump,
+)

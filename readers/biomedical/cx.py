@@ -1,4 +1,4 @@
-"""Networks in CX and CX2, the JSON of NDEx and Cytoscape: a list of aspects, nodes and edges among them.
+"""Networks in CX and CX2, the JSON formats of NDEx and Cytoscape.
 
 See the `specifications <https://cytoscape.org/cx/>`_.
 """
@@ -10,35 +10,35 @@ from typing import Any
 
 from ontodex.readers.problems import Problems
 
-__all__ = ["MARKS", "is_cx", "nodes_and_links"]
+__all__ = ["is_cx", "nodes_and_links"]
 
 MARKS = ("CXVersion", "numberVerification")
-"""What the first object of a network says; of CX2, of CX."""
+"""Keys of the first object of a CX2 and of a CX network."""
 
 ALIASES = {"n": "name", "r": "represents", "i": "interaction"}
-"""Short names of attributes that need no declaration."""
+"""Short attribute names that need no declaration."""
 
 AFTER_ENDS = ("name", "shared name", "shared interaction")
-"""Attributes of edges that Cytoscape makes of their ends."""
+"""Edge attributes that Cytoscape derives from the nodes."""
 
 Objects = list[dict[str, Any]]
 
 
 def is_cx(document: Any) -> bool:
-    """Tell whether what was read of JSON is a network in CX or CX2."""
+    """Tell whether a JSON document is a network in CX or CX2."""
     first = document[0] if isinstance(document, list) and document else None
     return isinstance(first, dict) and not first.keys().isdisjoint(MARKS)
 
 
 def nodes_and_links(document: list[Any], problems: Problems) -> dict[str, Objects]:
-    """Return the nodes and edges of a network as objects that hold their attributes.
+    """Return the nodes and edges of a network as objects with their attributes.
 
-    A node is known by what it represents (``uniprot:O75581``) if that is one word, else by its name if no other has it, else
-    by its number. An edge has its relation from ``interaction``.
+    The id of a node is what it represents (``uniprot:O75581``) if that is one word, or else its
+    name if that is unique, or else its number. The relation of an edge is its ``interaction``.
 
     Args:
-        document: The aspects.
-        problems: Takes nodes and edges that are none.
+        document: The list of aspects.
+        problems: Takes elements that are no nodes or edges.
     """
     aspects: dict[str, list[Any]] = {}
     for part in document:
@@ -75,7 +75,7 @@ def nodes_and_links(document: list[Any], problems: Problems) -> dict[str, Object
 def _elements(
     aspects: dict[str, list[Any]], kind: str, problems: Problems
 ) -> dict[str, dict[str, Any]]:
-    """Return what is said of each node or edge, by its number."""
+    """Return the attributes of each node or edge, by its number."""
     aliases = dict(ALIASES)
     for declared in aspects.get("attributeDeclarations", []):
         of_kind = declared.get(kind) if isinstance(declared, dict) else None
@@ -89,13 +89,13 @@ def _elements(
         ):
             problems.report(f"expected an object of {kind} with an id, found {str(element)[:80]!r}")
             continue
-        said = {
+        attributes = {
             key: value
             for key, value in element.items()
             if key not in ("@id", "id", "v", "x", "y", "z")
         }
-        said |= element["v"] if isinstance(element.get("v"), dict) else {}
-        found[number] = {aliases.get(key, key): value for key, value in said.items()}
+        attributes |= element["v"] if isinstance(element.get("v"), dict) else {}
+        found[number] = {aliases.get(key, key): value for key, value in attributes.items()}
     for value in aspects.get(f"{kind[:-1]}Attributes", []):
         if (
             isinstance(value, dict)
