@@ -272,7 +272,7 @@ def export(
     space: Annotated[
         str | None,
         typer.Option(
-            help="Which vectors: text (the default), link, hybrid, hit, gauss or span; see info."
+            help="Which vectors: text (the default), link, hybrid, hierarchy, entailment or span; see info."
         ),
     ] = None,
 ) -> None:

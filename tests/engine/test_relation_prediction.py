@@ -7,7 +7,7 @@ import pytest
 from scipy.special import softmax
 
 import ontodex
-from ontodex.engine import links as likely_relations
+from ontodex.engine import links as links_module
 from tests.plain import build_plain
 
 
@@ -31,16 +31,16 @@ def test_chances_follow_bayes_rule(
             _expect_bayes(engine, head, tail)
         return
     engine, _ = family
-    assert engine.index.structure is not None
+    assert engine.resources.graph_features is not None
     _expect_bayes(engine, head, tail)
 
 
 def _expect_bayes(engine, head, tail):
-    graph, unit = engine.graph, engine._links._projector.score_unit
+    graph, unit = engine.graph, engine._links._queries.score_unit
     likely = engine._links._likely
 
     def asked_with(one):
-        return one, likely._projector.vectors([one])[0]
+        return one, likely._queries.vectors([one])[0]
 
     resolved = [ontodex.engine.resolve.resolve_entity(graph, text) for text in (head, tail)]
     sides = []
@@ -58,12 +58,12 @@ def _expect_bayes(engine, head, tail):
                 every = ask(*question, k=10_000, known="include")
                 (scores[own],) = (hit.score / unit for hit in every if hit.id == own)
             else:  # told apart by text alone
-                queries, _ = likely._projector.of_each(
+                queries, _ = likely._queries.by_each(
                     *asked_with(asked), np.array([number]), backward=bool(backward)
                 )
-                vector = likely._projector.vectors([answer])[0]
+                vector = likely._queries.vectors([answer])[0]
                 texts = (
-                    likely._projector.entities[np.arange(graph.n_entities)]
+                    likely._queries.entities[np.arange(graph.n_entities)]
                     @ queries[0, : len(vector)]
                 )
                 own, scores = "", dict(zip(graph.ids, texts / unit, strict=True))
@@ -96,11 +96,11 @@ def test_the_share_of_a_relation_is_that_of_the_entity_and_of_those_like_it(fami
     weights[counts.sum(axis=1) == 0] = 0.0
     shares = counts / np.maximum(1, counts.sum(axis=1, keepdims=True))
     whole = (counts.sum(axis=0) + 1) / (counts.sum() + graph.n_relations)
-    alike = (weights @ shares + 0.2 * whole) / (weights.sum() + 0.2)
-    wanted = (counts[row] + 5 * alike) / (counts[row].sum() + 5)
+    neighbours = (weights @ shares + 0.2 * whole) / (weights.sum() + 0.2)
+    wanted = (counts[row] + 5 * neighbours) / (counts[row].sum() + 5)
     entity = ontodex.engine.resolve.resolve_entity(graph, graph.ids[row])
     np.testing.assert_allclose(
-        likely._shares((entity, likely._projector.vectors([entity])[0]), False), wanted, rtol=1e-3
+        likely._shares((entity, likely._queries.vectors([entity])[0]), False), wanted, rtol=1e-3
     )
     assert wanted.sum() == pytest.approx(1)
 
@@ -121,7 +121,7 @@ def test_what_is_left_out_does_not_share_in_the_chances(family):
 def test_of_very_many_relations_the_likeliest_are_told_apart(family, monkeypatch):
     engine, untold = family
     every = engine.relations(*untold[0], k=1)[0]
-    monkeypatch.setattr(likely_relations, "MOST", 2)
+    monkeypatch.setattr(links_module, "MAX_RELATIONS", 2)
     assert engine.relations(*untold[0], k=1)[0].id == every.id
     assert len(engine.relations(*untold[0], k=3)) == 3
 

@@ -95,7 +95,7 @@ BOMB = "".join(
     ],
 )
 def test_what_is_refused(write, content: str, message: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ReadError, match=message):
         read(write("a.yaml", content))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

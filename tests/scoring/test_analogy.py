@@ -1,4 +1,4 @@
-"""Scores by analogy and other precedents, and ranges: against their definitions, on graphs drawn by seed."""
+"""Analogies, other case-based evidence and type constraints, against their definitions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph import both_directions
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring import analogy as module
-from ontodex.scoring import similarity as alike
+from ontodex.scoring import similarity as similarity_module
 from ontodex.scoring.analogy import Analogy
 from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.rules import mine_rules
-from ontodex.scoring.type_constraints import range_basis, range_vectors
+from ontodex.scoring.type_constraints import constraint_basis, constraint_vectors
 
 RELATIONS = 3
 
@@ -39,26 +39,28 @@ def by_definition(
 
     def near(vector: np.ndarray, own: int) -> dict[int, float]:
         cosines = every @ vector
-        order = [other for other in np.argsort(-cosines).tolist() if other != own][: alike.NEAR]
+        order = [other for other in np.argsort(-cosines).tolist() if other != own][
+            : similarity_module.NEAR
+        ]
         values = {other: float(np.exp((cosines[other] - 1) / 0.1)) for other in order}
         return {
             other: value for other, value in values.items() if every[other].any() and vector.any()
         }
 
     scores = np.zeros((2, len(every)))
-    for head, likeness in near(unit(asked.astype(np.float64)), row).items():
+    for head, similarities in near(unit(asked.astype(np.float64)), row).items():
         for tail in range(len(every)):
-            scores[0, tail] += likeness * ((head, relation, tail) in known)
+            scores[0, tail] += similarities * ((head, relation, tail) in known)
     for example in range(len(every)):
         if (row, relation, example) in known:
-            for tail, likeness in near(every[example], example).items():
-                scores[1, tail] += likeness
+            for tail, similarities in near(every[example], example).items():
+                scores[1, tail] += similarities
     return np.asarray(np.log1p(scores / 0.005))
 
 
 @pytest.mark.parametrize("near", [7, 128])
 def test_scores_are_those_of_the_definition(monkeypatch: pytest.MonkeyPatch, near: int) -> None:
-    monkeypatch.setattr(alike, "NEAR", near)
+    monkeypatch.setattr(similarity_module, "NEAR", near)
     triples, vectors = drawn()
     analogy = Analogy(KnownLinks(triples, 60, RELATIONS), vectors)
     random = np.random.default_rng(1)
@@ -82,7 +84,7 @@ def test_scores_are_those_of_the_definition(monkeypatch: pytest.MonkeyPatch, nea
 def precedents_of(
     triples: np.ndarray, vectors: Vectors, relations: int = RELATIONS
 ) -> CaseBasedEvidence:
-    """CaseBasedEvidence, links being alike where texts are in other places."""
+    """Case-based evidence with KGE vectors that differ from text vectors."""
     links = KnownLinks(triples, len(vectors), relations)
     return CaseBasedEvidence(links, vectors, turned(vectors), mine_rules(links))
 
@@ -91,6 +93,7 @@ def turned(vectors: Vectors) -> Vectors:
     return Vectors([np.roll(vectors[np.arange(len(vectors))], 1, axis=0)])
 
 
+@pytest.mark.slow
 def test_precedents_are_analogies_rules_and_what_only_the_triple_itself_tells() -> None:
     triples, vectors = drawn(triples=400)
     links, known = KnownLinks(triples, 60, RELATIONS), both_directions(triples, RELATIONS)
@@ -160,8 +163,8 @@ def test_of_very_many_known_tails_some_are_looked_at(monkeypatch: pytest.MonkeyP
     triples = np.stack([np.zeros(400, int), np.zeros(400, int), np.arange(100, 500)], axis=1)
     analogy = Analogy(KnownLinks(triples, 500, 1), vectors)
     [(_, scores)] = analogy.scores(vectors[np.array([0])], np.array([0]), np.array([0]))
-    assert analogy._likeness._found.nonzero()[0].tolist() == [0, 100, 200, 300, 400]
-    assert 0 < np.count_nonzero(scores[1]) <= 4 * alike.NEAR
+    assert analogy._similarity._found.nonzero()[0].tolist() == [0, 100, 200, 300, 400]
+    assert 0 < np.count_nonzero(scores[1]) <= 4 * similarity_module.NEAR
 
 
 def test_ranges_are_exact_for_few_relations_and_near_for_many() -> None:
@@ -169,8 +172,8 @@ def test_ranges_are_exact_for_few_relations_and_near_for_many() -> None:
     known = both_directions(triples, RELATIONS)
     wanted = np.zeros((60, 2 * RELATIONS))
     wanted[known[:, 2], known[:, 1]] = 1
-    basis = range_basis(triples, 60, RELATIONS)
-    assert np.array_equal(range_vectors(triples, 60, basis) @ basis.T, wanted)
+    basis = constraint_basis(triples, 60, RELATIONS)
+    assert np.array_equal(constraint_vectors(triples, 60, basis) @ basis.T, wanted)
 
     # A hundred relations of five kinds: a tail of one is a tail of all of its kind.
     random = np.random.default_rng(0)
@@ -182,10 +185,10 @@ def test_ranges_are_exact_for_few_relations_and_near_for_many() -> None:
             for other in range(20)
         ]
     )
-    basis = range_basis(many, 105, 100)
+    basis = constraint_basis(many, 105, 100)
     assert basis.shape == (200, 64)
     known = both_directions(np.unique(many, axis=0), 100)
     wanted = np.zeros((105, 200))
     wanted[known[:, 2], known[:, 1]] = 1
-    np.testing.assert_allclose(range_vectors(many, 105, basis) @ basis.T, wanted, atol=1e-4)
-    assert np.array_equal(basis, range_basis(many, 105, 100))
+    np.testing.assert_allclose(constraint_vectors(many, 105, basis) @ basis.T, wanted, atol=1e-4)
+    assert np.array_equal(basis, constraint_basis(many, 105, 100))
