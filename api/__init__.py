@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from ontodex.graph import Hierarchy, KnowledgeGraph, TextSettings
     from ontodex.hierarchy_evaluation import evaluate_hierarchy
     from ontodex.indexing import build, open
-    from ontodex.readers import formats, read
+    from ontodex.readers import formats, inspect, read
+    from ontodex.readers.inspection import Inspection
+    from ontodex.readers.mapping.model import RelationColumn, TableMapping
     from ontodex.self_strae import draw_tree, evaluate_sts, load_self_strae, train_self_strae
     from ontodex.trainers.conditions.condition_encoder import ConditionTraining
     from ontodex.trainers.data.conditional_pairs import ConditionalPairsSettings
@@ -78,6 +80,7 @@ __all__ = [
     "Hit",
     "Hits",
     "HyperCLTraining",
+    "Inspection",
     "KnowledgeGraph",
     "Link",
     "MissingLink",
@@ -86,8 +89,10 @@ __all__ = [
     "Placement",
     "Placements",
     "Reason",
+    "RelationColumn",
     "SelfStrAETraining",
     "SimilarCase",
+    "TableMapping",
     "TextSettings",
     "Verdict",
     "add",
@@ -101,6 +106,7 @@ __all__ = [
     "evaluate_nli",
     "evaluate_sts",
     "formats",
+    "inspect",
     "load_self_strae",
     "open",
     "read",
@@ -136,7 +142,9 @@ _NAMES = {
     "ontodex.graph": ("Hierarchy", "KnowledgeGraph", "TextSettings"),
     "ontodex.hierarchy_evaluation": ("evaluate_hierarchy",),
     "ontodex.indexing": ("build", "open"),
-    "ontodex.readers": ("formats", "read"),
+    "ontodex.readers": ("formats", "inspect", "read"),
+    "ontodex.readers.inspection": ("Inspection",),
+    "ontodex.readers.mapping.model": ("RelationColumn", "TableMapping"),
     "ontodex.trainers.data.conditional_pairs": ("ConditionalPairsSettings",),
     "ontodex.trainers.data.corpus": ("read_corpus",),
     "ontodex.trainers.data.csts": ("read_csts",),

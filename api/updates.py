@@ -15,13 +15,40 @@ from ontodex.graph import remove as remove_entities
 from ontodex.graph import remove_links as without_links
 from ontodex.indexers.update import update_index
 from ontodex.indexing import expect_folder, has_links, open
-from ontodex.readers import read
+from ontodex.readers import read, read_more
+from ontodex.storage.index import Index
 from ontodex.storage.space_names import HIERARCHY
 
-__all__ = ["add", "remove", "remove_links"]
+__all__ = ["add", "read_for", "remove", "remove_links"]
 
 
-def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
+def read_for(path: str | Path, *sources: Any, **settings: Any) -> KnowledgeGraph:
+    """Read sources that are to be added to an index, tables by the mappings that it was built by.
+
+    Args:
+        path: Folder of the index.
+        sources: See :func:`ontodex.read`.
+        settings: Keyword arguments of :func:`ontodex.read`; a ``mapping`` goes before those of the index.
+
+    Raises:
+        ReadError: If a source cannot be read.
+        IndexFailure: If there is no index.
+    """
+    index = Index.open(expect_folder(path))
+    try:
+        return read_more(index.graph, index.graph.mappings, *sources, **settings)
+    finally:
+        index.close()
+
+
+def add(
+    source: Any,
+    path: str | Path,
+    *,
+    mapping: Any = None,
+    device: str = "auto",
+    quiet: bool = False,
+) -> Engine:
     """Add the entities and triples of a source to an index, with the encoders that it has; only new texts are encoded.
 
     What the source says of an entity of the index is added too: another label becomes a synonym, a definition takes the
@@ -30,6 +57,8 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
     Args:
         source: A graph, or anything that :func:`ontodex.read` reads.
         path: Folder of the index.
+        mapping: What the columns of tables hold, see :func:`ontodex.read`; by default tables are read by the mappings that
+            the index was built by.
         device: Where to encode.
         quiet: Show no progress on stderr.
 
@@ -38,7 +67,7 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
         ReadWarning: If the hierarchy runs in a circle now; it names the links that are left out of it.
     """
     folder = expect_folder(path)
-    more = read(source)
+    more = read_for(folder, source, mapping=mapping)
     first_links = False
 
     def merged(graph: KnowledgeGraph) -> KnowledgeGraph:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ontodex.errors import ReadError
 from ontodex.graph.names import normalise
+from ontodex.readers.mapping.declared import Declared, declared_by
 from ontodex.readers.mapping.foreign_keys import KeyedTable
 from ontodex.readers.mapping.guess import header_of
 from ontodex.readers.mapping.joins import guess_joins
@@ -166,10 +167,13 @@ class _Rows:
     def _take(
         self, source: Path | Sheet, name: str, noted: Noted, mappings: Sequence[TableMapping]
     ) -> None:
+        declared = declared_by(source) if isinstance(source, Path) else Declared()
+        if declared.key or declared.foreign:
+            self._sheet = self._sheet._replace(key=declared.key, foreign=declared.foreign)
         sheet = self._sheet
         mapping, header, above, rows = mapped_header(rows_of(source, noted), mappings, name)
         if mapping is None:
-            header, _, rows = header_of(rows, is_first=sheet.has_header)
+            header, _, rows = header_of(rows, is_first=sheet.has_header or bool(declared.types))
         first = [] if header else next(rows, (0, []))[1]
         may_be_header = len(first) != len(UNNAMED) or any(map(is_key, first))
         self._names = [one.strip() for one in header or (first if may_be_header else [])]
@@ -189,7 +193,8 @@ class _Rows:
             one: [row[at].strip() if at < len(row) else "" for row in fitting]
             for at, one in enumerate(self._names)
         }
-        title = source.stem if isinstance(source, Path) else source.name
+        stem = source.stem if isinstance(source, Path) else source.name
+        title = declared.name or stem
         self._above, self.mappings = [*above], [mapping]
         self.tables = [
             KeyedTable(

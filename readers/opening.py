@@ -19,6 +19,7 @@ from ontodex.readers import registry
 from ontodex.readers.archives import Archives, innermost, is_archive
 from ontodex.readers.formats import FOLDER, Format, ReadSettings, Source
 from ontodex.readers.joining import Document, gathered, joined
+from ontodex.readers.mapping.declared import DATA_PACKAGE, Declared, declared_by
 from ontodex.readers.mapping.joins import remarks_on
 from ontodex.readers.memory import is_frame, read_object, table_of_frame
 from ontodex.readers.problems import Problems
@@ -105,8 +106,9 @@ def opened(sources: Sequence[Any], session: Session) -> list[Piece]:
             frozenset(names) - {name, ""},
             is_alone=len(names) == 1,
             mappings=session.settings.mappings,
+            declared=_declared(piece.source),
         )
-        for name in names
+        for name, piece in zip(names, pieces, strict=True)
     ]
     named = [
         replace(piece, source=replace(piece.source, table=table))
@@ -163,7 +165,7 @@ def _in_folder(folder: Path, session: Session) -> Iterator[Piece]:
     for path in inside:
         of_file = [] if path.is_dir() else [*_of_folder(path, session)]
         found += of_file
-        others += [] if of_file else [path.name]
+        others += [] if of_file or path.name == DATA_PACKAGE else [path.name]
     if not found:
         named = ", ".join(one.name for one in inside[:SHOWN]) or "none"
         raise ReadError(
@@ -265,6 +267,11 @@ def _table_name(source: Source) -> str:
     return table_name(source.path)
 
 
+def _declared(source: Source) -> Declared:
+    """Return what a data package beside a file says of the table in it."""
+    return declared_by(source.content) if isinstance(source.content, Path) else Declared()
+
+
 def _gathered(pieces: Sequence[Piece]) -> list[Piece]:
     """Return pieces with the files of a folder that hold one record each as one piece."""
     contents = [piece.source.content for piece in pieces]
@@ -311,6 +318,7 @@ def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[P
                 others - {join.table, ""},
                 is_alone=False,
                 is_of_others=bool(join.rows_about),
+                declared=piece.source.table.declared,
                 mappings=(join,) if id(join) in given else (),
                 join=None if id(join) in given else join,
             )

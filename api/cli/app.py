@@ -14,6 +14,7 @@ from ontodex.cli.answers import answer, expect_one_form, open_engine, show, sing
 from ontodex.cli.conditions import conditions
 from ontodex.cli.entailment import entailed_by, entailing, entails
 from ontodex.cli.formats import formats
+from ontodex.cli.inspect import inspect
 from ontodex.cli.links import heads, missing, relations, tails, why
 from ontodex.cli.options import (
     Batch,
@@ -24,6 +25,7 @@ from ontodex.cli.options import (
     K,
     KnownChoice,
     Language,
+    Mapping,
     OnError,
     Out,
     Quiet,
@@ -60,6 +62,7 @@ for command in (
     entails,
     tree,
     formats,
+    inspect,
 ):
     app.command()(command)
 app.add_typer(train_app)
@@ -169,6 +172,7 @@ def build(
         int, typer.Option(help="Names of linked entities in an entity's text.", min=0)
     ] = 0,
     format: Format = None,
+    mapping: Mapping = None,
     language: Language = "en",
     on_error: OnError = "warn",
     device: Device = "auto",
@@ -183,7 +187,9 @@ def build(
         if encoders and not wanted:
             raise SettingsError(f"expected --no-{name} or --{name}-encoder, found both")
     engine = ontodex.build(
-        ontodex.read(*sources, on_error=on_error, format=format, language=language),
+        ontodex.read(
+            *sources, on_error=on_error, format=format, language=language, mapping=mapping
+        ),
         output,
         encoders=encoder or (),
         train=train,
@@ -205,13 +211,21 @@ def add(
     index: IndexPath,
     sources: Sources,
     format: Format = None,
+    mapping: Mapping = None,
     language: Language = "en",
     on_error: OnError = "warn",
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Add the entities and triples of files to an index; only new texts are encoded."""
-    more = ontodex.read(*sources, on_error=on_error, format=format, language=language)
+    """Add the entities and triples of files to an index; only new texts are encoded.
+
+    Tables are read by the mappings that the index was built by.
+    """
+    from ontodex.updates import read_for
+
+    more = read_for(
+        index, *sources, on_error=on_error, format=format, language=language, mapping=mapping
+    )
     say(f"{ontodex.add(more, index, device=device, quiet=quiet)!r}", quiet)
 
 

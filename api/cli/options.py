@@ -17,6 +17,7 @@ __all__ = [
     "K",
     "KnownChoice",
     "Language",
+    "Mapping",
     "OnError",
     "Out",
     "Quiet",
@@ -66,6 +67,13 @@ Format = Annotated[
     str | None,
     typer.Option(
         help="Format of the files, where their content and suffix do not tell it; sentences: a statement a line."
+    ),
+]
+Mapping = Annotated[
+    Path | None,
+    typer.Option(
+        help="A YAML file that says what the columns of tables hold, as ontodex inspect -o writes it.",
+        show_default=False,
     ),
 ]
 Language = Annotated[

@@ -70,9 +70,28 @@ def guess_mapping(
         return None
     own = column_names(names)
     if found is None:
-        header = entities or EntityColumns.of(names)
+        values = {
+            at: table.declared.values[name]
+            for at, name in enumerate(columns or own)
+            if name in table.declared.values
+        }
+        header = _with_declared(entities or EntityColumns.of(names), columns or own, table, values)
         found = guess_entities(header, own, rows, table, remark, negated=negated)
+        left_out = {own[at]: why for at, why in values.items() if own[at] not in found.used}
+        found = replace(found, ignored={**found.ignored, **left_out})
     return of_table(found, dict(zip(own, columns, strict=False)), table)
+
+
+def _with_declared(
+    header: EntityColumns, columns: Sequence[str], table: Table, values: Mapping[int, str]
+) -> EntityColumns:
+    """Return what a header says, with the key of the table as its id, and without the columns of values."""
+    key = [at for at, name in enumerate(columns) if table.declared.key == (name,)]
+    if key and key[0] not in header.label:
+        header = replace(header, id=(key[0],), keys=())
+    gone = {*values, *header.id}
+    others = tuple(other for other in header.others if other[0] not in gone)
+    return replace(header, others=others)
 
 
 def of_table(mapping: TableMapping, called: Mapping[str, str], table: Table) -> TableMapping:

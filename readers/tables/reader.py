@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
+from ontodex.readers.mapping.declared import robot_mapping
 from ontodex.readers.mapping.guess import (
     FEW,
     LOOKED_AT,
@@ -152,8 +154,14 @@ def read_table(
     )
     names, sheet = columns, source if isinstance(source, Sheet) else None
     if given is None:
-        names, above, rows = header_of(rows, is_first=bool(sheet and sheet.has_header))
+        is_first = bool(sheet and sheet.has_header) or bool(table.declared.types)
+        template, names, rows = _template(rows)
+        if template is None:
+            names, above, rows = header_of(rows, is_first=is_first)
+        given = template and replace(template, table=table.name)
         columns = column_names(names or [""] * 3)
+    elif given.header:
+        rows = _without_template(columns, rows)
     width, comments = len(columns), [*above]
     first = [] if names else [*islice(rows, LOOKED_AT)]
     if are_paths([cells for _, cells in first if not cells[0].startswith("#")]):
@@ -191,6 +199,21 @@ def read_table(
     is_known = given or own_columns(names, of_others=table.is_of_others)
     if not is_known and not builder.relation_ids():
         raise ReadError(f"expected links of entities, found none; {UNNAMED}", str(source))
+
+
+def _template(rows: Rows) -> tuple[TableMapping | None, list[str], Rows]:
+    """Return the mapping that the second row says, if it is that of a ROBOT template, the header, and the rows below."""
+    first = [*islice(rows, 2)]
+    if len(first) == 2 and (found := robot_mapping(first[0][1], first[1][1])):
+        return found, first[0][1], rows
+    return None, [], chain(first, rows)
+
+
+def _without_template(columns: Sequence[str], rows: Rows) -> Rows:
+    """Return the rows below a header without that of a ROBOT template."""
+    first = [*islice(rows, 1)]
+    is_template = bool(first) and robot_mapping(columns, first[0][1]) is not None
+    return rows if is_template else chain(first, rows)
 
 
 def _guessed(

@@ -8,6 +8,7 @@ from typing import Any
 
 from ontodex.graph.names import spellings
 from ontodex.readers.files import ZIPPED
+from ontodex.readers.mapping.declared import Declared
 from ontodex.readers.mapping.model import TableMapping
 from ontodex.readers.tables.workbooks import Sheet
 
@@ -43,6 +44,7 @@ class Table:
         others: Names of the other tables.
         is_alone: Whether nothing else is read with it.
         is_of_others: Whether its rows say something of those of another table, so that no column holds their labels.
+        declared: What a data package says of it.
         join: What is guessed of its keys and those of the others, if they are joined.
         mappings: The mappings to read it by, of which one may fit; without one, a mapping is guessed.
         read_by: The mappings that it was read by.
@@ -59,6 +61,7 @@ class Table:
     others: frozenset[str] = frozenset()
     is_alone: bool = True
     is_of_others: bool = False
+    declared: Declared = field(default_factory=Declared)
     join: TableMapping | None = None
     mappings: tuple[TableMapping, ...] = ()
     read_by: list[TableMapping] = field(default_factory=list)
