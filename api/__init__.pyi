@@ -33,7 +33,11 @@ from ontodex.indexing import remove as remove
 from ontodex.indexing import remove_links as remove_links
 from ontodex.loading import load_self_strae as load_self_strae
 from ontodex.readers import formats as formats
+from ontodex.readers import inspect as inspect
 from ontodex.readers import read as read
+from ontodex.readers.inspection import Inspection as Inspection
+from ontodex.readers.mapping.model import RelationColumn as RelationColumn
+from ontodex.readers.mapping.model import TableMapping as TableMapping
 from ontodex.trainers.conditions.settings import ConditionTraining as ConditionTraining
 from ontodex.trainers.data.conditional_pairs import (
     ConditionalPairsSettings as ConditionalPairsSettings,

@@ -23,7 +23,7 @@ from ontodex.loading import (
     load_hierarchy_encoder,
     load_text_encoders,
 )
-from ontodex.readers import read
+from ontodex.readers import read, read_more
 from ontodex.storage.index import Index
 from ontodex.storage.space_names import HIERARCHY
 from ontodex.trainers.links.settings import ComplExTraining, HyperCLTraining
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ontodex.indexers.graph_features import KGETrainer
     from ontodex.indexers.steps.embed_links import LinkTrainer
 
-__all__ = ["add", "build", "open", "remove", "remove_links"]
+__all__ = ["add", "build", "open", "read_for", "remove", "remove_links"]
 
 
 def build(
@@ -181,7 +181,36 @@ def open(
     )
 
 
-def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = False) -> Engine:
+def read_for(path: str | Path, *sources: Any, **settings: Any) -> KnowledgeGraph:
+    """Read sources that are to be added to an index.
+
+    Tables are read by the mappings that the index was built with.
+
+    Args:
+        path: Folder of the index.
+        sources: See :func:`ontodex.read`.
+        settings: Keyword arguments of :func:`ontodex.read`. A ``mapping`` takes precedence over
+            those of the index.
+
+    Raises:
+        ReadError: If a source cannot be read.
+        IndexFailure: If there is no index.
+    """
+    index = Index.open(_expect_folder(path))
+    try:
+        return read_more(index.graph, index.graph.mappings, *sources, **settings)
+    finally:
+        index.close()
+
+
+def add(
+    source: Any,
+    path: str | Path,
+    *,
+    mapping: Any = None,
+    device: str = "auto",
+    quiet: bool = False,
+) -> Engine:
     """Add the entities and triples of a source to an index; only new texts are encoded.
 
     For an entity that the index has already, a label of the source becomes a synonym, and a
@@ -190,6 +219,8 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
     Args:
         source: A graph, or anything that :func:`ontodex.read` reads.
         path: Folder of the index.
+        mapping: Mappings of the columns of tables, see :func:`ontodex.read`. By default tables are
+            read by the mappings that the index was built with.
         device: Device of the encoders.
         quiet: Print no progress on stderr.
 
@@ -201,7 +232,7 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
         ReadWarning: If the hierarchy has a cycle now; the warning names the links left out of it.
     """
     folder = _expect_folder(path)
-    more = read(source)
+    more = read_for(folder, source, mapping=mapping)
     first_links = False
 
     def merged(graph: KnowledgeGraph) -> KnowledgeGraph:

@@ -70,6 +70,7 @@ class KnowledgeGraph:
         upward: Ids of the relations that lead from child to parent, where that is said; else their names tell.
         source: Where the graph was read from.
         skipped: How many faulty parts of the source were left out.
+        mappings: The mappings of the tables that it was read from, as :class:`ontodex.TableMapping` writes them.
     """
 
     ids: TextColumn
@@ -88,6 +89,7 @@ class KnowledgeGraph:
     upward: tuple[str, ...] = ()
     source: str = ""
     skipped: int = 0
+    mappings: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def n_entities(self) -> int:

@@ -13,6 +13,7 @@ from ontodex.cli import ask, build
 from ontodex.cli import evaluate as evaluate_commands
 from ontodex.cli import train as train_commands
 from ontodex.cli.formats import formats
+from ontodex.cli.inspect import inspect
 from ontodex.engine.results.printable import printable
 from ontodex.errors import OntodexError, SettingsError
 
@@ -28,7 +29,7 @@ app = typer.Typer(
 )
 for panel, commands in (
     ("Ask", ask.COMMANDS),
-    ("Build", (*build.COMMANDS, formats)),
+    ("Build", (*build.COMMANDS, formats, inspect)),
     ("Train", train_commands.COMMANDS),
 ):
     for command in commands:

@@ -13,6 +13,7 @@ from ontodex.cli.options import (
     Format,
     IndexPath,
     Language,
+    Mapping,
     OnError,
     Out,
     Quiet,
@@ -86,6 +87,7 @@ def build(
         ),
     ] = False,
     format: Format = None,
+    mapping: Mapping = None,
     language: Language = "en",
     on_error: OnError = "warn",
     device: Device = "auto",
@@ -102,7 +104,9 @@ def build(
         if encoders and not wanted:
             raise SettingsError(f"expected --no-{name} or --{name}-encoder, found both")
     engine = ontodex.build(
-        ontodex.read(*sources, on_error=on_error, format=format, language=language),
+        ontodex.read(
+            *sources, on_error=on_error, format=format, language=language, mapping=mapping
+        ),
         output,
         encoders=encoder or (),
         train=train,
@@ -123,13 +127,21 @@ def add(
     index: IndexPath,
     sources: Sources,
     format: Format = None,
+    mapping: Mapping = None,
     language: Language = "en",
     on_error: OnError = "warn",
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Add the entities and triples of files to an index; only new texts are encoded."""
-    more = ontodex.read(*sources, on_error=on_error, format=format, language=language)
+    """Add the entities and triples of files to an index; only new texts are encoded.
+
+    Tables are read by the mappings that the index was built with.
+    """
+    from ontodex.indexing import read_for
+
+    more = read_for(
+        index, *sources, on_error=on_error, format=format, language=language, mapping=mapping
+    )
     say(f"{ontodex.add(more, index, device=device, quiet=quiet)!r}", quiet)
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "K",
     "KnownChoice",
     "Language",
+    "Mapping",
     "OnError",
     "Out",
     "Parents",
@@ -81,6 +82,13 @@ Format = Annotated[
     typer.Option(
         help="Format of the files, if content and suffix do not determine it; sentences: text, one "
         "statement a line."
+    ),
+]
+Mapping = Annotated[
+    Path | None,
+    typer.Option(
+        help="YAML file that maps the columns of tables; ontodex inspect -o writes one.",
+        show_default=False,
     ),
 ]
 Language = Annotated[

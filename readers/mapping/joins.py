@@ -1,58 +1,22 @@
-"""Joins: how tables are read whose rows name rows of one another, as those of a database do."""
+"""Guessing how tables are joined whose rows name rows of one another, as those of a database do."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from itertools import combinations
 
 from ontodex.graph.names import normalise, spellings
-from ontodex.readers.tables.entity_columns import spelt
-from ontodex.readers.tables.foreign_keys import ForeignKeys, KeyedTable, are_numbers, parts_of
-from ontodex.readers.tables.row_columns import are_labels
-from ontodex.readers.tables.triple_columns import RELATION
+from ontodex.readers.mapping.entities import are_labels
+from ontodex.readers.mapping.foreign_keys import ForeignKeys, KeyedTable, are_numbers
+from ontodex.readers.mapping.headers import spelt
+from ontodex.readers.mapping.model import TableMapping
+from ontodex.readers.mapping.triples import RELATION
 
-__all__ = ["Join", "joins_of", "remarks_on"]
-
-
-@dataclass
-class Join:
-    """How the rows of a table are read.
-
-    Attributes:
-        table: What the table is called.
-        ids: The ids of what the cells of columns name, by the name of the column.
-        header: The names that columns have instead.
-        dropped: Columns that are left out.
-        subject: The column that names what the rows are about, if they are nothing themselves.
-        of: What the table of these is called.
-        before: What stands before the ids of the rows, which were numbers.
-        changes: Whether the table is not read as it stands.
-    """
-
-    table: str
-    ids: dict[str, dict[str, str]]
-    header: dict[str, str] = field(default_factory=dict)
-    dropped: frozenset[str] = frozenset()
-    subject: str = ""
-    of: str = ""
-    before: str = ""
-    changes: bool = False
-
-    def is_said_of_nothing(self, row: Mapping[str, str]) -> bool:
-        """Tell whether a row is about what there is none of."""
-        return bool(self.subject) and row.get(self.subject, "") not in self.ids[self.subject]
-
-    def cell(self, column: str, cell: str) -> str:
-        """Return a cell, with ids in place of keys."""
-        ids = self.ids.get(column)
-        return (
-            "|".join(ids.get(part, part) for part in parts_of(cell.strip(), ids)) if ids else cell
-        )
+__all__ = ["guess_joins", "remarks_on"]
 
 
-def joins_of(tables: Sequence[KeyedTable], *, are_one: bool = False) -> list[Join]:
-    """Return how each of some tables is read, or nothing if they have no keys of one another.
+def guess_joins(tables: Sequence[KeyedTable], *, are_one: bool = False) -> list[TableMapping]:
+    """Guess how tables are joined: what their mappings say of keys, or nothing if they have none.
 
     Rows that have neither a label nor a code of their own, as those of a table between two others (``film_id``,
     ``actor_id``), say something of what their first key names, and the other keys are relations of it. Where ids are
@@ -66,14 +30,14 @@ def joins_of(tables: Sequence[KeyedTable], *, are_one: bool = False) -> list[Joi
     return joins.all() if joins.are_needed(are_one=are_one) else []
 
 
-def remarks_on(joins: Sequence[Join]) -> list[str]:
-    """Return what is to be said of how tables are read."""
+def remarks_on(joins: Sequence[TableMapping]) -> list[str]:
+    """Return the warnings of how tables are joined."""
     about = [
-        f"{join.table or 'one'} of {join.of or 'another'} by {join.subject}"
+        f"{join.table} of {join.rows_about} by {(*join.id, join.head)[0]}"
         for join in joins
-        if join.subject
+        if join.rows_about
     ]
-    apart = dict.fromkeys(f"{join.before}…" for join in joins if join.before)
+    apart = dict.fromkeys(f"{join.id_prefix}…" for join in joins if join.id_prefix)
     told = "rows that have neither a label nor a code of their own say something of those of another table"
     return [
         *([f"{told}: {', '.join(about)}"] if about else []),
@@ -93,7 +57,6 @@ class _Joins:
         self._before: list[str] = []
         for number in range(len(tables)):
             self._before.append(self._told_apart(number))
-        self._ids: dict[int, list[str]] = {}
 
     def are_needed(self, *, are_one: bool) -> bool:
         """Tell whether rows name others by keys, or else would be taken for others."""
@@ -168,52 +131,37 @@ class _Joins:
             else dict(zip(table.cells[own], table.labels, strict=False))
         )
 
-    def _row_ids(self, number: int, above: tuple[int, ...]) -> list[str]:
-        """Return the id of what each row of a table is, or is about."""
-        if number not in self._ids:
-            subject = "" if number in above else self._subjects[number]
-            ids = self._named(number, subject, (*above, number)) if subject else {}
-            cells = self._tables[number].cells[subject or self._keys.own[number]]
-            self._ids[number] = [
-                ids.get(cell, "") if subject else self._before[number] + cell for cell in cells
-            ]
-        return self._ids[number]
-
-    def _named(self, number: int, column: str, above: tuple[int, ...] = ()) -> dict[str, str]:
-        """Return the ids of what the cells of a column name."""
-        other, key = self._keys.found[number][column]
-        named = zip(self._tables[other].cells[key], self._row_ids(other, above), strict=True)
-        return {cell: identifier for cell, identifier in named if cell and identifier}
-
-    def all(self) -> list[Join]:
-        """Return how each table is read."""
+    def all(self) -> list[TableMapping]:
+        """Return what the mapping of each table says of its keys."""
         return [self._join(number) for number in range(len(self._tables))]
 
-    def _join(self, number: int) -> Join:
-        table, subject, own = self._tables[number], self._subjects[number], self._keys.own[number]
-        found = self._keys.found[number]
-        join = Join(
-            table.name,
-            {column: self._named(number, column) for column in found},
-            before=self._before[number],
-        )
-        if join.before:
-            join.ids.setdefault(own, {cell: f"{join.before}{cell}" for cell in table.cells[own]})
-            join.dropped = frozenset(
-                name for name in table.cells if name != own and table.is_repeated(own, name)
-            )
-        join.changes = any(cell != one for ids in join.ids.values() for cell, one in ids.items())
-        if subject or own:
-            join.header[subject or own] = "id"
-            join.changes |= [*table.cells].index(subject or own) not in table.columns.id[:1]
-        if subject:
-            join.subject, join.of = subject, self._tables[found[subject][0]].name
-            join.dropped = frozenset({own}.difference(found))
-            join.header |= self._triple(number)
-        return join
+    def _called(self, number: int) -> str:
+        return self._tables[number].name or f"table {number + 1}"
 
-    def _triple(self, number: int) -> dict[str, str]:
-        """Return the names of the columns of a table that holds two keys, and a relation between what they name."""
+    def _join(self, number: int) -> TableMapping:
+        table, subject, own = self._tables[number], self._subjects[number], self._keys.own[number]
+        found, prefix = self._keys.found[number], self._before[number]
+        repeated = [
+            name for name in table.cells if prefix and name != own and table.is_repeated(own, name)
+        ]
+        ignored = dict.fromkeys(repeated, "repeats the ids")
+        if subject and own and own not in found:
+            ignored = {own: "a number of rows that are no entities"}
+        head, relation, tail = self._triple(number) if subject else ("", "", "")
+        return TableMapping(
+            table=self._called(number),
+            head=head,
+            relation=relation,
+            tail=tail,
+            id=() if head else tuple(filter(None, [subject or own])),
+            id_prefix=prefix,
+            rows_about=self._called(found[subject][0]) if subject else "",
+            keys={column: (self._called(other), key) for column, (other, key) in found.items()},
+            ignored=ignored,
+        )
+
+    def _triple(self, number: int) -> tuple[str, str, str]:
+        """Return the columns of a table that holds two keys, and a relation between what they name; else no names."""
         subject, names = self._subjects[number], [*self._tables[number].cells]
         others = [name for name in self._keys.found[number] if name != subject]
         relations = [
@@ -222,8 +170,8 @@ class _Joins:
             if not {*forms}.isdisjoint(RELATION)
         ]
         if len(others) != 1 or not relations:
-            return {}
-        return {subject: "head", relations[0]: "relation", others[0]: "tail"}
+            return "", "", ""
+        return subject, relations[0], others[0]
 
 
 def _are_counted(cells: Sequence[str]) -> bool:

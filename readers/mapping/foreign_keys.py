@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
 from ontodex.graph.names import spellings
-from ontodex.readers.tables.entity_columns import (
-    ID,
-    LABEL,
-    LABEL_ALONE,
+from ontodex.readers.mapping.entities import do_differ
+from ontodex.readers.mapping.headers import ID, LABEL, LABEL_ALONE, PARENT, EntityColumns, spelt
+from ontodex.readers.mapping.keys import is_key, table_of
+from ontodex.readers.tables.keys import MARKS, parts_of
+from ontodex.readers.tables.values import (
+    LETTER,
     NOTHING,
-    PARENT,
-    EntityColumns,
-    spelt,
+    are_short,
+    are_yes_and_no,
     whole_name,
 )
-from ontodex.readers.tables.keys import is_key, table_of
-from ontodex.readers.tables.row_columns import do_differ
-from ontodex.readers.tables.values import LETTER, are_short, are_yes_and_no
 
-__all__ = ["ForeignKeys", "KeyedTable", "are_numbers", "parts_of"]
+__all__ = ["ForeignKeys", "KeyedTable", "are_numbers"]
 
 TOLD = 0.9
 """A column names rows if so many of its cells do."""
@@ -45,8 +43,6 @@ ALIKE = re.compile(
     r"(?:manager|supervisor|superior|boss|reports to|mother|father|spouse|sibling)(?: (?:id|key|ref|no|number))?"
 )
 """Names of columns that name rows of their own table, of people most often, though no name of a parent is among them."""
-
-MARKS = re.compile(r"[|;,\n]")
 
 
 class Named:
@@ -147,22 +143,6 @@ class KeyedTable:
 def are_numbers(cells: Collection[str]) -> bool:
     """Tell whether most cells are whole numbers."""
     return 2 * sum(cell.removesuffix(".0").isdigit() for cell in cells) > len(cells)
-
-
-def parts_of(cell: str, keys: Container[str]) -> list[str]:
-    """Return the keys that a cell holds: it is one, or several parted by a mark, or else what it holds.
-
-    >>> parts_of("tt1,tt3", {"tt1", "tt3"}), parts_of("1.0", {"1"}), parts_of("Roe, Ann", {"Roe"})
-    (['tt1', 'tt3'], ['1'], ['Roe, Ann'])
-    """
-    if cell in keys:
-        return [cell]
-    if (whole := cell.removesuffix(".0")) in keys:
-        return [whole]
-    if not MARKS.search(cell):
-        return [cell]
-    parts = [part for one in MARKS.split(cell) if (part := one.strip())]
-    return parts if all(part in keys for part in parts) else [cell]
 
 
 class ForeignKeys:

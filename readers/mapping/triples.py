@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from types import MappingProxyType
 
-from ontodex.graph.builder import GraphBuilder
-from ontodex.readers.tables.entity_columns import EntityColumns, entity_columns, one_line, spelt
-from ontodex.readers.tables.negation import Negation, negation_in
+from ontodex.readers.mapping.headers import EntityColumns, entity_columns, negation_in, spelt
+from ontodex.readers.mapping.model import TableMapping, column_names
 
 __all__ = [
-    "TripleColumns",
     "ends_of",
     "link_columns",
     "names_ends",
     "no_relation",
     "own_columns",
-    "triple_columns",
+    "triples_mapping",
 ]
 
 STEMS = (
@@ -94,49 +93,28 @@ CLEAR_RELATION = ("relation", "predicate", "pred", "rel", "edge", "relationship"
 """Names of a column of relations that say so beside one of ids."""
 
 
-class TripleColumns(NamedTuple):
-    """Where head, relation and tail stand in a table, their labels, and what negates or justifies a triple (SSSOM's)."""
-
-    head: int = 0
-    relation: int = 1
-    tail: int = 2
-    labels: tuple[int | None, int | None, int | None] = (None, None, None)
-    negation: Negation | None = None
-    justification: int | None = None
-    tool: int | None = None
-
-    def add(self, cells: Sequence[str], builder: GraphBuilder, split: str = "train") -> bool:
-        """Add the triple of a row and its labels; return whether no cell is empty."""
-        head, relation, tail = (one_line(cells[at]) for at in self[:3])
-        if not (head and relation and tail):
-            return False
-        builder.triple(head, relation, tail, split)
-        self.add_ends(cells, builder)
-        if self.labels[1] is not None:
-            builder.relation(relation, label=cells[self.labels[1]])
-        return True
-
-    def add_ends(self, cells: Sequence[str], builder: GraphBuilder) -> None:
-        """Add head and tail with their labels, where there are any."""
-        for end, at in ((self.head, self.labels[0]), (self.tail, self.labels[2])):
-            if at is not None:
-                builder.entity(one_line(cells[end]), label=cells[at], synonyms=[cells[at]])
-
-
-def triple_columns(names: Sequence[str]) -> TripleColumns | None:
-    """Return where head, relation and tail stand in a header, or ``None`` if it is no header.
+def triples_mapping(names: Sequence[str]) -> TableMapping | None:
+    """Return which columns of a header are head, relation and tail, or ``None`` if it is no header of triples.
 
     A header that names an id and a label too is one of triples only if head and tail are named alike; something that has a
     label, a start and an end is an entity. Without a label, an id is a head where a relation and a tail stand beside it.
 
-    >>> triple_columns(["id", "subject", "predicate", "object"])[:3], triple_columns(["ex:dog", "is_a", "ex:animal"])
-    ((1, 2, 3), None)
-    >>> triple_columns(["id", "relation", "target_label"])[:3], triple_columns(["id", "name", "relation", "target_label"])
-    ((0, 1, 2), None)
+    >>> found = triples_mapping(["id", "subject", "predicate", "object"])
+    >>> found.head, found.relation, found.tail
+    ('subject', 'predicate', 'object')
+    >>> triples_mapping(["ex:dog", "is_a", "ex:animal"])
+    >>> triples_mapping(["id", "relation", "target_label"]).head
+    'id'
+    >>> triples_mapping(["id", "name", "relation", "target_label"])
     """
+    return _triples_mapping(tuple(map(str, names)))
+
+
+@lru_cache(maxsize=1 << 12)
+def _triples_mapping(names: tuple[str, ...]) -> TableMapping | None:
     places = _places(names)
     entities = entity_columns(names)
-    if entities is not None and entities.id and (of_an_id := _of_an_id(places, entities)):
+    if entities is not None and entities.id and (of_an_id := _of_an_id(names, places, entities)):
         return of_an_id
     is_entity = entities is not None and bool(
         entities.id and (entities.label or entities.definition)
@@ -159,23 +137,39 @@ def triple_columns(names: Sequence[str]) -> TripleColumns | None:
     if relation is None:
         return None
     found = (pairs[0][0], relation, pairs[0][1])
-    head, middle, tail = (places[name] for name in found)
-    labels = [
-        next((places[label] for label in _labels_of(name) if label in places), None)
+    labels = {
+        places[name]: places[label]
         for name in found
-    ]
-    return TripleColumns(
-        head,
-        middle,
-        tail,
-        (labels[0], labels[1], labels[2]),
-        negation_in(spelt(names)),
-        places.get("mapping justification"),
-        places.get("mapping tool"),
+        if (label := next((label for label in _labels_of(name) if label in places), None))
+    }
+    return _of_places(names, tuple(places[name] for name in found), labels)
+
+
+def _of_places(
+    names: Sequence[str], ends: Sequence[int], labels: Mapping[int, int] = MappingProxyType({})
+) -> TableMapping:
+    """Return the mapping of a header whose heads, relations and tails stand at three places, with what else it says."""
+    columns, places = column_names(names), _places(names)
+    negation = negation_in(spelt(names))
+    review = (places.get("mapping justification"), places.get("mapping tool"))
+    justification, tool = ("" if at is None else columns[at] for at in review)
+    mapping = TableMapping(
+        columns=tuple(columns),
+        head=columns[ends[0]],
+        relation=columns[ends[1]],
+        tail=columns[ends[2]],
+        labels_of={columns[at]: columns[label] for at, label in labels.items()},
+        negation={columns[negation[0]]: negation[1]} if negation else {},
+        justification=justification,
+        tool=tool,
     )
+    ignored = (name for name in columns if name not in mapping.used)
+    return replace(mapping, ignored=dict.fromkeys(ignored, "not part of a triple"))
 
 
-def _of_an_id(places: Mapping[str, int], entities: EntityColumns) -> TripleColumns | None:
+def _of_an_id(
+    names: Sequence[str], places: Mapping[str, int], entities: EntityColumns
+) -> TableMapping | None:
     """Return where the triples of a table are whose heads are in a column of ids, if nothing else is said of these."""
     told = {*entities.id, *(entities.label if entities.guess else ())}
     relation = next((name for name in CLEAR_RELATION if name in places), None)
@@ -192,7 +186,8 @@ def _of_an_id(places: Mapping[str, int], entities: EntityColumns) -> TripleColum
         or entities.width - len(entities.others) > len(told)
     ):
         return None
-    return TripleColumns(entities.id[0], places[relation], places[tail])
+    columns = (entities.id[0], places[relation], places[tail])
+    return _of_places(names, columns)
 
 
 def own_columns(names: Sequence[str], *, of_others: bool = False) -> EntityColumns | None:

@@ -1,26 +1,22 @@
-"""Entities in tables: what the header of a table says of its columns."""
+"""What the names in the header of a table of entities say of its columns."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ontodex.graph.hierarchy_names import UPWARD
 from ontodex.graph.names import normalise, spellings
-from ontodex.readers.tables.levels import level_columns
 
 __all__ = [
     "ID",
     "LABEL",
     "LABEL_ALONE",
-    "NOTHING",
     "EntityColumns",
-    "cell_parts",
     "entity_columns",
-    "one_line",
+    "negation_in",
     "spelt",
-    "whole_name",
 ]
 
 ID = (
@@ -137,12 +133,6 @@ OF_A_PARENT = re.compile(r"parent (.+) (?:id|code|name|label)")
 PARENT_OF_KIND = (("parent ", ""), ("broader ", ""), ("", " parent"))
 """What stands before or after what the entities of a table are, in the name of a column of their parents."""
 
-MARKS = "|;\n"
-"""What parts the names in a cell."""
-
-NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "\\n", "-", "--", "–", "—", "?"))
-"""Cells of names and links that say that there is none."""
-
 HEADS = (
     "id",
     "identifier",
@@ -201,7 +191,22 @@ TYPED = re.compile(
 )
 """A name with a type, as Neo4j imports it: ``movieId:ID(Movie)``, ``year:int``."""
 
+LEVEL = re.compile(r"(?:(.+) )?(level|tier|lvl|l) ?(\d)(?: (category|name|label|title|term))?")
+"""A name of the column of a level, perhaps with what it is one of ("product level 1", "L1 category")."""
+
+LEVELS_OF = "category"
+"""What levels are of, where their names do not say it."""
+
 OBSOLETE = ("obsolete", "is obsolete", "deprecated", "is deprecated", "revoked")
+
+
+QUALIFIERS = ("predicate modifier", "qualifier", "qualifiers")
+"""Names of columns in which NOT denies what a row says: of SSSOM, and of annotations to ontologies (GAF, HPO)."""
+
+FLAGS = ("negated", "is negated", "negation")
+"""Names of columns of yes and no that do (KGX)."""
+
+YES = ("true", "t", "yes", "y", "1", "not")
 
 
 @dataclass(frozen=True)
@@ -212,10 +217,10 @@ class EntityColumns:
         width: Number of columns.
         id: Identifiers; where there are none, labels identify.
         label: Labels; all but the first are synonyms, and so are other ones of an id that is repeated.
-        synonyms: Synonyms, parted by ``|``, ``;`` or new lines, or by commas in some of these columns.
+        synonyms: Synonyms.
         definition: Definitions.
-        alternatives: Alternative ids, parted likewise.
-        parents: What is more general, by id or label, parted likewise.
+        alternatives: Alternative ids.
+        parents: What is more general, by id or label.
         obsolete: Whether the entity is obsolete, and so left out.
         others: All other columns, and their names.
         keys: Columns of keys and their names, if there are several, of which the rows must tell which one is the id.
@@ -224,7 +229,6 @@ class EntityColumns:
         level_of: What the levels are of.
         full_name: Columns of the first and the last names of people, who have no other label.
         value_labels: Columns of links and those of the labels of what they link to ("country", "countryLabel").
-        commas: Those whose names are parted by commas.
     """
 
     width: int
@@ -242,7 +246,6 @@ class EntityColumns:
     level_of: str = ""
     full_name: tuple[int, ...] = ()
     value_labels: tuple[tuple[int, int], ...] = ()
-    commas: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, names: Sequence[str]) -> EntityColumns:
@@ -368,22 +371,6 @@ class EntityColumns:
     def are_labelled(self) -> bool:
         """Whether there are columns of labels."""
         return bool(self.label or self.full_name)
-
-    def labels(self, cells: Sequence[str]) -> list[str]:
-        """Return the labels in a row."""
-        return [cells[at] for at in self.label if cells[at].strip()]
-
-    def names(
-        self, places: Sequence[int], cells: Sequence[str], *, exact: bool = False
-    ) -> list[str]:
-        """Return the names in some columns of a row; ``exact``: parted by ``|`` alone, and no word stands for none."""
-        marks = "|" if exact else MARKS
-        parts = [
-            part
-            for at in places
-            for part in cell_parts(cells[at], f"{marks}," if at in self.commas else marks)
-        ]
-        return [part for part in parts if exact or part.casefold() not in NOTHING]
 
 
 def _further_names(names: Sequence[tuple[str, ...]]) -> list[int]:
@@ -522,20 +509,37 @@ def _is_own(forms: Sequence[str]) -> bool:
     return any(form.partition(" ")[0] in OWN for form in forms)
 
 
-def cell_parts(cell: str, marks: str = MARKS) -> list[str]:
-    """Return what is in a cell, parted by the marks, without what is empty."""
-    return [part.strip() for part in re.split(f"[{marks}]", cell) if part.strip()]
+def level_columns(names: Sequence[str]) -> tuple[tuple[int, ...], str]:
+    """Return the columns of levels in a header, the broadest first, and what they are of; at least two, or none.
 
-
-def whole_name(parts: Iterable[str]) -> str:
-    """Return the label that first and last name make, either of which may be missing.
-
-    >>> whole_name(["Ann ", "Lee"]), whole_name(["", "Lee"])
-    ('Ann Lee', 'Lee')
+    >>> level_columns(["sku", "Product_Level_1", "Product_Level_2"]), level_columns(["Tier 2", "Tier 1"])
+    (((1, 2), 'product'), ((1, 0), 'category'))
+    >>> level_columns(["id", "level 1"]), level_columns(["L1", "binds", "L2"])
+    (((), ''), ((), ''))
     """
-    return " ".join(" ".join(parts).split())
+    found: dict[tuple[str, ...], dict[int, int]] = {}
+    for at, name in enumerate(names):
+        if match := LEVEL.fullmatch(normalise(str(name))):
+            of, word, number, kind = match.groups("")
+            found.setdefault((of, word, kind), {}).setdefault(int(number), at)
+    for (of, word, _), places in found.items():
+        numbers = sorted(places)
+        levels = tuple(places[number] for number in numbers)
+        stand_together = levels == tuple(range(levels[0], levels[0] + len(levels)))
+        is_row = numbers[0] < 2 and numbers[-1] - numbers[0] == len(numbers) - 1 > 0
+        if is_row and (word != "l" or stand_together):
+            return levels, of or LEVELS_OF
+    return (), ""
 
 
-def one_line(cell: str) -> str:
-    """Return what a cell that names one thing holds, on one line."""
-    return cell.strip().replace("\n", " ")
+def negation_in(names: Sequence[tuple[str, ...]]) -> tuple[int, tuple[str, ...]] | None:
+    """Return the column whose cells deny what their rows say, and those cells, by the spellings of the names.
+
+    >>> negation_in([("subject",), ("qualifier",)]), negation_in([("subject",)])
+    ((1, ('not',)), None)
+    """
+    for known, cells in ((QUALIFIERS, ("not",)), (FLAGS, YES)):
+        for at, forms in enumerate(names):
+            if {*forms}.intersection(known):
+                return at, cells
+    return None
