@@ -179,7 +179,6 @@ def test_an_unknown_name_is_told_the_nearest() -> None:
         ("a.csv", "Prefix: a,b,c\n", "table"),
         ("a.owl", '<?xml version="1.0"?>\n<Ontology xmlns="http://a.org/"/>', "owlxml"),
         ("a.xml", "<r><a id='1'/></r>", "xml"),
-        ("a.md", "- Animals\n  - Dogs\n    - Poodle\n", "outline"),
         ("a.gmt", "S\tx\tA\tB\n", "gmt"),
         ("a.txt", "S\tx\tA\tB\n", "table"),
     ],

@@ -281,7 +281,7 @@ def test_settings_that_make_no_sense():
     ):
         with pytest.raises(SettingsError, match=next(iter(wrong))):
             ConditionTraining(**wrong)
-    with pytest.raises(SettingsError, match="bi-encoder has nothing to train"):
+    with pytest.raises(SettingsError, match="bi-encoder, which consists of text encoders alone"):
         ConditionTraining(architecture="bi-encoder")
 
 
