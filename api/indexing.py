@@ -1,48 +1,41 @@
-"""From a graph to an engine in one call."""
+"""Building, opening and changing an index."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontodex.engine.conditions import DISK, MEMORY
 from ontodex.engine.engine import Engine
+from ontodex.engine.resolve import expect_words, list_of
 from ontodex.errors import SettingsError
-from ontodex.graph import KnowledgeGraph, TextSettings
-from ontodex.readers import read
+from ontodex.graph import KnowledgeGraph, TextSettings, merge
+from ontodex.graph import remove as remove_entities
+from ontodex.graph import remove_links as without_links
+from ontodex.loading import (
+    ENTAILMENT_IN_THE_BOX,
+    HIERARCHY_IN_THE_BOX,
+    load_entailment_encoder,
+    load_hierarchy_encoder,
+    load_text_encoders,
+)
+from ontodex.readers import read, read_more
 from ontodex.storage.index import Index
+from ontodex.storage.space_names import HIERARCHY
+from ontodex.trainers.links.settings import ComplExTraining, HyperCLTraining
 
 if TYPE_CHECKING:
-    from ontodex.encoders.condition import ConditionEncoder
-    from ontodex.encoders.gauss_cse import GaussCSE
-    from ontodex.encoders.hit import HiT
     from ontodex.encoders.link_encoder import LinkEncoder
     from ontodex.encoders.text import TextEncoder
     from ontodex.geometry.complex import ComplEx
     from ontodex.indexers.graph_features import KGETrainer
     from ontodex.indexers.steps.embed_links import LinkTrainer
-    from ontodex.trainers.links.complex import ComplExTraining
-    from ontodex.trainers.links.hyper_cl import HyperCLTraining
 
-__all__ = [
-    "ENTAILMENT_IN_THE_BOX",
-    "HIERARCHY_IN_THE_BOX",
-    "build",
-    "expect_folder",
-    "has_links",
-    "load_entailment_encoder",
-    "load_hierarchy_encoder",
-    "open",
-]
-
-HIERARCHY_IN_THE_BOX = "hit-wordnet"
-"""Name of the hierarchy encoder that ontodex brings: of WordNet's nouns, on all-MiniLM-L6-v2."""
-
-ENTAILMENT_IN_THE_BOX = "gauss-cse-nli"
-"""Name of the entailment encoder that ontodex brings: of premises and hypotheses, on all-MiniLM-L6-v2."""
+__all__ = ["add", "build", "open", "read_for", "remove", "remove_links"]
 
 
 def build(
@@ -63,40 +56,47 @@ def build(
 ) -> Engine:
     """Build an index of a graph, and open it.
 
-    Where there is an index already, a new generation takes its place; what it has encoded is not encoded again, and its
-    readers are not disturbed.
+    If the folder holds an index already, a new generation replaces it. Texts that it has encoded
+    are not encoded again, and processes that read it are not disturbed.
 
     Args:
         source: A graph, or anything that :func:`ontodex.read` reads.
         path: Folder of the index.
-        encoders: Folders or names of encoders. A Hyper-CL encoder takes the relations, a condition encoder
-            (``ontodex.train_condition``) what is similar under a condition, any other text encoder the texts; by default
-            all-MiniLM-L6-v2, and projections trained for this graph.
-        train: Train projections for the graph's relations, on its known triples, unless a Hyper-CL encoder is given. Where
-            nothing is trained, those of the network that ontodex brings are taken, if the text encoder is all-MiniLM-L6-v2.
-        structure: Whether link prediction looks at the links of the graph too (ComplEx, the ranges of relations, analogies,
-            rules), not at texts alone, and how ComplEx is trained. Weights of all are fitted, relation
-            by relation, on the graph's validation triples, or on a twentieth of its triples at most, which is held out from
-            training. Left out where that makes fewer than 50 triples, where there are more than 500,000 entities, and where
-            nothing is trained.
-        hierarchy: What embeds the entities in the Poincaré ball, for parents, children and places: ``True`` for the
-            HiT encoder that ontodex brings (if the graph has a hierarchy), the folder or name of another, which may be a
-            public checkpoint, or ``False`` or ``None`` for nothing.
-        hierarchy_relation: Id or label of the relation, or relations, from child to parent; by default they are known by
-            their names (is a, subClassOf, broader, hypernym, …).
-        entailment: What embeds the sentences of labels and definitions as Gaussians, for what entails what: ``True`` for the
-            GaussCSE encoder that ontodex brings, the folder of another, or ``False`` or ``None`` for
-            nothing.
-        spans: Embed every phrase of labels and definitions too, for ``engine.search(…, spans=True)``; the text encoder must
-            find the trees of texts (:func:`ontodex.train_self_strae`).
-        training: How to train.
-        texts: How an entity's text is built.
+        encoders: Folders or names of encoders: a Hyper-CL encoder (:func:`ontodex.train_hyper_cl`)
+            for relations, a condition encoder (:func:`ontodex.train_condition`) for similarity
+            under a condition, any text encoder for texts. By default all-MiniLM-L6-v2, and
+            projections that are trained on this graph.
+        train: Train projections for the graph's relations on its known triples, unless a Hyper-CL
+            encoder is given. With ``False``, the projections come from the network that ontodex
+            ships, if the text encoder is all-MiniLM-L6-v2.
+        structure: Whether link prediction uses graph features (ComplEx, type constraints,
+            case-based evidence, rules) beside texts, and how ComplEx is trained. Their weights
+            are fitted for each relation on the graph's validation triples, or on at most a
+            twentieth of its triples, held out from training. Graph features are left out if fewer
+            than 50 triples can be held out, if the graph has more than 500,000 entities, and
+            without a Hyper-CL encoder if ``train`` is ``False``.
+        hierarchy: Encoder of the entities in the Poincaré ball, for parents and children: ``True``
+            for the HiT encoder that ontodex ships (if the graph has a hierarchy), the folder or
+            name of another HiT encoder, ``False`` or ``None`` for none.
+        hierarchy_relation: Id or label of the relation, or relations, from child to parent. By
+            default relations are recognised by name (is a, subClassOf, broader, hypernym, …).
+        entailment: Encoder of the sentences of labels and definitions as Gaussians: ``True`` for
+            the GaussCSE encoder that ontodex ships, the folder of another GaussCSE encoder,
+            ``False`` or ``None`` for none.
+        spans: Embed every phrase of labels and definitions as well, for
+            ``engine.search(…, spans=True)``. The text encoder must be a Self-StrAE encoder
+            (:func:`ontodex.train_self_strae`).
+        training: Settings of the training of projections.
+        texts: How the text of an entity is built.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or another torch device.
-        quiet: Show no progress on stderr.
+        quiet: Print no progress on stderr.
+
+    Returns:
+        The engine on the new index.
 
     Raises:
         ReadError: If the source cannot be read.
-        UnknownRelation: If the graph does not have a relation that is to be one of the hierarchy.
+        UnknownRelation: If the graph lacks a relation of ``hierarchy_relation``.
         EncoderError: If an encoder cannot be loaded.
         IndexLocked: If another process is writing the index.
         IndexFailure: If the folder cannot be written.
@@ -104,41 +104,36 @@ def build(
     from ontodex.encoders.hyper_cl import HyperCL
     from ontodex.encoders.index_encoders import Encoders
     from ontodex.indexers.build import build_index
-    from ontodex.trainers.links.complex import ComplExTraining
-    from ontodex.trainers.links.hyper_cl import HyperCLTraining
 
-    folder, graph = expect_folder(path), read(source)
+    folder, graph = _expect_folder(path), read(source)
     if hierarchy_relation:
         graph = graph.with_hierarchy(*map(str, _listed(hierarchy_relation)))
-    text, link, condition = _load(_listed(encoders), device)
+    text, link, condition = load_text_encoders(_listed(encoders), device)
     training = training or HyperCLTraining()
-    hit = None
-    if hierarchy and (hierarchy is not True or has_links(graph, on_cycle="ignore")):
-        hit = load_hierarchy_encoder(
-            HIERARCHY_IN_THE_BOX if hierarchy is True else str(hierarchy), device
-        )
-    gauss = None
+    hit = gauss = None
+    if hierarchy and (hierarchy is not True or _has_links(graph, on_cycle="ignore")):
+        name = HIERARCHY_IN_THE_BOX if hierarchy is True else str(hierarchy)
+        hit = load_hierarchy_encoder(name, device)
     if entailment:
-        gauss = load_entailment_encoder(
-            ENTAILMENT_IN_THE_BOX if entailment is True else str(entailment), device
-        )
+        name = ENTAILMENT_IN_THE_BOX if entailment is True else str(entailment)
+        gauss = load_entailment_encoder(name, device)
     trains = train and link is None and graph.n_triples > 0
-    learns_links = graph.n_triples > 0 and (train or link is not None)
+    uses_triples = graph.n_triples > 0 and (train or link is not None)
     if link is None and not trains:
         link = HyperCL.in_the_box(text)
-    structural = ComplExTraining(seed=training.seed) if structure is True else structure or None
-    if not learns_links:
-        structural = None
+    features = ComplExTraining(seed=training.seed) if structure is True else structure or None
+    if not uses_triples:
+        features = None
     build_index(
         graph,
         folder,
         Encoders(text, link, hit, condition, gauss),
-        train=_trainer(training, texts, quiet) if trains else None,
-        train_kge=_kge_trainer(structural, device, quiet) if structural else None,
+        train=_link_trainer(training, texts, quiet) if trains else None,
+        train_kge=_kge_trainer(features, device, quiet) if features else None,
         texts=texts,
         settings={
             "training": dataclasses.asdict(training) if trains else None,
-            "structure": dataclasses.asdict(structural) if structural else None,
+            "structure": dataclasses.asdict(features) if features else None,
             "spans": spans,
         },
         quiet=quiet,
@@ -160,25 +155,25 @@ def open(
 
     Args:
         path: Folder of the index.
-        device: Where to encode and to search.
-        known: Further sources whose triples count as known: a graph or anything that :func:`ontodex.read` reads, or a list.
-        exact: See :class:`~ontodex.engine.engine.Engine`, also for the rest.
-        condition_memory: Bytes of memory for entities under conditions.
-        condition_disk: Bytes of disk for the projections of conditions.
-        rerank: Folder of a cross-encoder that reads the best answers again.
+        device: Device that encodes and searches.
+        known: Additional sources whose triples count as known: a graph, anything that
+            :func:`ontodex.read` reads, or a list of them.
+        exact: Compare every vector; see :class:`~ontodex.engine.engine.Engine`.
+        condition_memory: Bytes of memory for the vectors of entities under conditions.
+        condition_disk: Bytes on disk for the projections of conditions.
+        rerank: Folder of a cross-encoder that re-ranks the best answers of link prediction.
 
     Raises:
-        ReadError: If a further source cannot be read.
-        SettingsError: If a setting makes no sense.
-        IndexFailure: If there is no index, or it is damaged, or was written by a newer version.
+        ReadError: If an additional source cannot be read.
+        SettingsError: If a setting is out of range.
+        IndexFailure: If there is no index, or it is damaged, or a newer version wrote it.
     """
-    folder = expect_folder(path)
+    folder = _expect_folder(path)
+    sources = known if isinstance(known, list | tuple | Iterator) else [known]
     return Engine(
         Index.open(folder),
         device,
-        known=[
-            read(one) for one in (known if isinstance(known, list | tuple | Iterator) else [known])
-        ],
+        known=[read(one) for one in sources],
         exact=exact,
         condition_memory=condition_memory,
         condition_disk=condition_disk,
@@ -186,130 +181,167 @@ def open(
     )
 
 
-def expect_folder(path: str | Path) -> Path:
+def read_for(path: str | Path, *sources: Any, **settings: Any) -> KnowledgeGraph:
+    """Read sources that are to be added to an index.
+
+    Tables are read by the mappings that the index was built with.
+
+    Args:
+        path: Folder of the index.
+        sources: See :func:`ontodex.read`.
+        settings: Keyword arguments of :func:`ontodex.read`. A ``mapping`` takes precedence over
+            those of the index.
+
+    Raises:
+        ReadError: If a source cannot be read.
+        IndexFailure: If there is no index.
+    """
+    index = Index.open(_expect_folder(path))
+    try:
+        return read_more(index.graph, index.graph.mappings, *sources, **settings)
+    finally:
+        index.close()
+
+
+def add(
+    source: Any,
+    path: str | Path,
+    *,
+    mapping: Any = None,
+    device: str = "auto",
+    quiet: bool = False,
+) -> Engine:
+    """Add the entities and triples of a source to an index; only new texts are encoded.
+
+    For an entity that the index has already, a label of the source becomes a synonym, and a
+    definition of the source replaces the previous one.
+
+    Args:
+        source: A graph, or anything that :func:`ontodex.read` reads.
+        path: Folder of the index.
+        mapping: Mappings of the columns of tables, see :func:`ontodex.read`. By default tables are
+            read by the mappings that the index was built with.
+        device: Device of the encoders.
+        quiet: Print no progress on stderr.
+
+    Returns:
+        The engine on the new generation of the index.
+
+    Warns:
+        UserWarning: If the source brings the first hierarchy, and the index has no encoder for it.
+        ReadWarning: If the hierarchy has a cycle now; the warning names the links left out of it.
+    """
+    folder = _expect_folder(path)
+    more = read_for(folder, source, mapping=mapping)
+    first_links = False
+
+    def merged(graph: KnowledgeGraph) -> KnowledgeGraph:
+        nonlocal first_links
+        both = merge(graph, more, corrects=True)
+        first_links = _has_links(both) and not _has_links(graph, on_cycle="ignore")
+        return both
+
+    engine = _updated(folder, merged, device, quiet)
+    if HIERARCHY not in engine.index.manifest.spaces and first_links:
+        warnings.warn(
+            f"{path}: the graph has a hierarchy now, and the index no encoder for it: parents, "
+            "children, place and audit need one; build the index anew",
+            stacklevel=2,
+        )
+    return engine
+
+
+def remove(
+    entities: str | Sequence[str], path: str | Path, *, device: str = "auto", quiet: bool = False
+) -> Engine:
+    """Remove entities from an index, with the triples that contain them.
+
+    Args:
+        entities: CURIEs, IRIs, labels or synonyms.
+        path: Folder of the index.
+        device: Device of the encoders; the texts of neighbours may have to be encoded again.
+        quiet: Print no progress on stderr.
+
+    Returns:
+        The engine on the new generation of the index.
+
+    Raises:
+        UnknownEntity: If an entity is not in the index.
+        SettingsError: If ``entities`` is empty, or holds something that is not text.
+    """
+    folder = _expect_folder(path)
+    names = [entities] if isinstance(entities, str) else list_of(entities, "names")
+    if not names:
+        raise SettingsError("entities: expected names of entities to remove, found none")
+    for name in names:
+        expect_words(name, "entity")
+    return _updated(folder, lambda graph: remove_entities(graph, names), device, quiet)
+
+
+def remove_links(
+    source: Any, path: str | Path, *, device: str = "auto", quiet: bool = False
+) -> Engine:
+    """Remove triples from an index; entities and relations stay.
+
+    In an SSSOM table such as :meth:`ontodex.Audit.to_sssom` writes, the triples to remove are the
+    negated rows (``predicate_modifier`` ``Not``) that a curator confirmed, that is, whose
+    justification is not the one that ontodex writes.
+
+    Args:
+        source: The triples: a graph, or anything that :func:`ontodex.read` reads. Entities and
+            relations may be named by CURIE, IRI, label or synonym.
+        path: Folder of the index.
+        device: Device of the encoders; the texts of neighbours may have to be encoded again.
+        quiet: Print no progress on stderr.
+
+    Returns:
+        The engine on the new generation of the index.
+
+    Raises:
+        UnknownEntity: If an entity of a triple is not in the index.
+        UnknownRelation: If a relation is not in the index.
+        GraphError: If the source has no triples, or the index has none of them.
+
+    Warns:
+        ReadWarning: If the index lacks some of the triples.
+    """
+    folder, links = _expect_folder(path), read(source, negated=True)
+    return _updated(folder, lambda graph: without_links(graph, links), device, quiet)
+
+
+def _updated(
+    folder: Path, change: Callable[[KnowledgeGraph], KnowledgeGraph], device: str, quiet: bool
+) -> Engine:
+    """Apply a change to the graph of an index, and open the new generation."""
+    from ontodex.indexers.update import update_index
+
+    update_index(folder, change, device=device, quiet=quiet)
+    return open(folder, device=device)
+
+
+def _expect_folder(path: str | Path) -> Path:
     """Return the folder of an index.
 
     Raises:
-        SettingsError: If it is no path.
+        SettingsError: If ``path`` is empty or not a path.
     """
     if not isinstance(path, str | PathLike) or not str(path):
         raise SettingsError(f"path: expected the folder of an index, found {path!r}")
     return Path(path)
 
 
-def load_hierarchy_encoder(name: str, device: str = "auto") -> HiT:
-    """Load a HiT encoder.
-
-    Args:
-        name: A folder, a name on the Hugging Face hub, or ``"hit-wordnet"``, the encoder that ontodex brings.
-        device: Where it computes.
-
-    Raises:
-        EncoderError: If there is none, or another, or it cannot be loaded.
-    """
-    from ontodex.encoders.condition import ConditionEncoder
-    from ontodex.encoders.gauss_cse import GaussCSE
-    from ontodex.encoders.hit import DEFAULT_HIT, HiT
-    from ontodex.encoders.hyper_cl import HyperCL
-    from ontodex.encoders.self_strae import SelfStrAE
-    from ontodex.errors import EncoderError
-
-    folder = _located(name, HIERARCHY_IN_THE_BOX, DEFAULT_HIT)
-    others = (
-        (HyperCL, "Hyper-CL", "relations"),
-        (GaussCSE, "GaussCSE", "entailment"),
-        (SelfStrAE, "Self-StrAE", "texts"),
-        (ConditionEncoder, "condition", "similarity under a condition"),
-    )
-    for kind, what, use in others:
-        if kind.is_at(folder):
-            raise EncoderError(
-                f"{folder}: expected a HiT encoder, for hierarchies, found a {what} encoder, for {use}"
-            )
-    return HiT.load(folder, device)
-
-
-def load_entailment_encoder(name: str, device: str = "auto") -> GaussCSE:
-    """Load a GaussCSE encoder.
-
-    Args:
-        name: A folder, a name on the Hugging Face hub, or ``"gauss-cse-nli"``, the encoder that ontodex brings.
-        device: Where it computes.
-
-    Raises:
-        EncoderError: If there is none, or another, or it cannot be loaded.
-    """
-    from ontodex.encoders.gauss_cse import DEFAULT_GAUSS_CSE, GaussCSE
-
-    return GaussCSE.load(_located(name, ENTAILMENT_IN_THE_BOX, DEFAULT_GAUSS_CSE), device)
-
-
-def _located(name: str, boxed: str, default: Path) -> Path:
-    """Return the folder of an encoder, of which ontodex brings one under the name ``boxed``."""
-    from ontodex.encoders.locate import locate
-
-    return default if name == boxed and not Path(name).exists() else locate(name)
-
-
 def _listed(given: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:
     return [given] if isinstance(given, str | Path) else given
 
 
-def has_links(graph: KnowledgeGraph, on_cycle: str = "warn") -> bool:
-    """Tell whether a graph has a hierarchy with links in it."""
+def _has_links(graph: KnowledgeGraph, on_cycle: str = "warn") -> bool:
+    """Return whether a graph has a hierarchy with at least one link."""
     return bool(graph.hierarchy_relations) and len(graph.hierarchy(on_cycle=on_cycle).links) > 0
 
 
-def _load(
-    encoders: Sequence[str | Path], device: str
-) -> tuple[TextEncoder, LinkEncoder | None, ConditionEncoder | None]:
-    from ontodex.encoders.condition import ConditionEncoder
-    from ontodex.encoders.gauss_cse import GaussCSE
-    from ontodex.encoders.hit import HiT
-    from ontodex.encoders.hyper_cl import HyperCL
-    from ontodex.encoders.link_encoder import load_link_encoder
-    from ontodex.encoders.locate import DEFAULT_ENCODER, fingerprint, locate
-    from ontodex.encoders.text import TextEncoder
-    from ontodex.errors import SettingsError
-
-    folders = [locate(str(name)) for name in encoders]
-    for folder in folders:
-        for kind, what, option in (
-            (HiT, "hierarchies", "hierarchy"),
-            (GaussCSE, "entailment", "entailment"),
-        ):
-            if kind.is_at(folder):
-                raise SettingsError(
-                    f"encoders: expected encoders of texts and relations, found {folder}, which is one of {what}; "
-                    f"give it as {option}= (in the shell --{option}-encoder)"
-                )
-    links = [folder for folder in folders if HyperCL.is_at(folder)]
-    conditions = [folder for folder in folders if ConditionEncoder.is_at(folder)]
-    texts = [folder for folder in folders if folder not in links + conditions] or [
-        locate(DEFAULT_ENCODER)
-    ]
-    if max(len(links), len(conditions), len(texts)) > 1:
-        raise SettingsError(
-            "encoders: expected at most one text encoder, one Hyper-CL encoder and one condition encoder, found more"
-        )
-    text = TextEncoder(texts[0], device)
-    link = condition = None
-    if links:
-        link = load_link_encoder(links[0], device=device)
-        if link.text.fingerprint == text.fingerprint:
-            link = load_link_encoder(links[0], text, device)
-    if conditions:
-        own = fingerprint(conditions[0]) != text.fingerprint
-        condition = ConditionEncoder.load(conditions[0], None if own else text, device)
-        if condition.architecture == "bi-encoder":
-            raise SettingsError(
-                f"encoders: expected a condition encoder that combines vectors, found {conditions[0]}, a bi-encoder, which "
-                "would read every entity anew under every condition; train one of another architecture"
-            )
-    return text, link, condition
-
-
-def _trainer(training: HyperCLTraining, texts: TextSettings | None, quiet: bool) -> LinkTrainer:
+def _link_trainer(
+    training: HyperCLTraining, texts: TextSettings | None, quiet: bool
+) -> LinkTrainer:
     def train(
         graph: KnowledgeGraph, text: TextEncoder, embeddings: Any, folder: Path
     ) -> LinkEncoder:

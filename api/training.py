@@ -1,4 +1,4 @@
-"""Training encoders on a graph, in one call."""
+"""Training encoders on graphs, labelled pairs and plain text."""
 
 from __future__ import annotations
 
@@ -7,26 +7,48 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontodex.encoders.locate import DEFAULT_ENCODER, findable
-from ontodex.errors import GraphError, expect_choice
-from ontodex.graph import LABEL_ALONE, TextSettings, entity_texts
+from ontodex.errors import GraphError, SettingsError, expect_choice
+from ontodex.graph import DEFAULT_TEXTS, LABEL_ALONE, TextSettings, entity_texts
 from ontodex.readers import read
+from ontodex.trainers.conditions.settings import ConditionTraining
+from ontodex.trainers.data.conditional_pairs import ConditionalPairs, ConditionalPairsSettings
+from ontodex.trainers.data.conditional_pairs import conditional_pairs as make_pairs
+from ontodex.trainers.data.corpus import read_corpus
+from ontodex.trainers.data.csts import write_conditional_pairs
+from ontodex.trainers.data.csts_rows import CstsRows
+from ontodex.trainers.data.entailment_pairs import EntailmentPairs, entailment_pairs
 from ontodex.trainers.data.subsumptions import TASKS
 from ontodex.trainers.data.task_files import hierarchy_task
+from ontodex.trainers.entailment.settings import GaussCSETraining
+from ontodex.trainers.hierarchies.settings import HiTTraining
 
 if TYPE_CHECKING:
+    from ontodex.encoders.condition import ConditionEncoder
     from ontodex.encoders.cross_encoder import CrossEncoder
+    from ontodex.encoders.gauss_cse import GaussCSE
     from ontodex.encoders.hit import HiT
     from ontodex.encoders.link_encoder import LinkEncoder
-    from ontodex.trainers.hierarchies.hit import HiTTraining
-    from ontodex.trainers.links.cross_encoder import CrossEncoderTraining
-    from ontodex.trainers.links.hyper_cl import HyperCLTraining
+    from ontodex.encoders.self_strae import SelfStrAE
+    from ontodex.trainers.links.settings import CrossEncoderTraining, HyperCLTraining
+    from ontodex.trainers.trees.settings import SelfStrAETraining
 
-__all__ = ["train_cross_encoder", "train_hit", "train_hyper_cl"]
+__all__ = [
+    "conditional_pairs",
+    "train_condition",
+    "train_cross_encoder",
+    "train_gauss_cse",
+    "train_hit",
+    "train_hyper_cl",
+    "train_self_strae",
+]
 
 LEAST_LINKS = 20
-"""Links below which nothing can be held out to choose by."""
+"""Fewest links of a hierarchy that a hierarchy encoder is trained on."""
 
-NO_NEED = "an index needs no training: it has the hierarchy encoder that ontodex brings"
+HELD_OUT = 0.1
+"""Share of the premises that is held out for validation, if no validation pairs are given."""
+
+NO_NEED = "an index needs no training: it has the hierarchy encoder that ontodex ships"
 
 
 def train_hyper_cl(
@@ -39,30 +61,39 @@ def train_hyper_cl(
     device: str = "auto",
     quiet: bool = False,
 ) -> LinkEncoder:
-    """Train relation projections (Hyper-CL) on the known triples of a graph; give them to :func:`ontodex.build`.
+    """Train relation projections (Hyper-CL) on the known triples of a graph.
 
-    An interrupted run goes on if it is called again alike.
+    Pass the folder to :func:`ontodex.build` as an encoder. An interrupted run with ``tune="full"``
+    resumes from its last checkpoint if it is called again with the same arguments.
 
     Args:
         source: A graph, or anything that :func:`ontodex.read` reads.
         path: Folder of the new encoder.
         encoder: Folder or name of the text encoder to start from.
-        training: How to train.
-        texts: How an entity's text is built.
-        device: Where to compute.
-        quiet: Show no progress on stderr.
+        training: Settings of the run.
+        texts: How the text of an entity is built.
+        device: Device of the run.
+        quiet: Print no progress on stderr.
+
+    Returns:
+        The encoder of links, as it is in ``path``.
 
     Raises:
         EncoderError: If the text encoder cannot be loaded.
-        TrainingError: If the graph has no triples, the folder holds other files, or the loss is no number.
+        TrainingError: If the graph has no triples, the folder holds other files, or the loss is not
+            finite.
     """
     from ontodex.encoders.text import TextEncoder
     from ontodex.trainers.links import hyper_cl
 
     graph = read(source)
-    text = TextEncoder.load(encoder, device)
     return hyper_cl.train_hyper_cl(
-        graph, Path(path), encoder=text, settings=training, texts=texts, quiet=quiet
+        graph,
+        Path(path),
+        encoder=TextEncoder.load(encoder, device),
+        settings=training,
+        texts=texts,
+        quiet=quiet,
     )
 
 
@@ -76,31 +107,40 @@ def train_cross_encoder(
     device: str = "auto",
     quiet: bool = False,
 ) -> CrossEncoder:
-    """Train a cross-encoder on the known triples of a graph; give its folder to :func:`ontodex.open` as ``rerank``.
+    """Train a cross-encoder on the known triples of a graph.
 
-    It reads head, relation and tail together, which is slow: so it orders the best few answers of another encoder anew.
-    An interrupted run goes on if it is called again alike.
+    A cross-encoder encodes head, relation and tail as one text. That is slow, so it only re-ranks
+    the best answers of another encoder: pass its folder to :func:`ontodex.open` as ``rerank``. An
+    interrupted run resumes if it is called again with the same arguments.
 
     Args:
         source: A graph, or anything that :func:`ontodex.read` reads.
         path: Folder of the new cross-encoder.
         encoder: Folder or name of the text encoder to start from.
-        training: How to train.
-        texts: How an entity's text is built.
-        device: Where to compute.
-        quiet: Show no progress on stderr.
+        training: Settings of the run.
+        texts: How the text of an entity is built.
+        device: Device of the run.
+        quiet: Print no progress on stderr.
+
+    Returns:
+        The cross-encoder, as it is in ``path``.
 
     Raises:
         EncoderError: If the text encoder cannot be loaded.
-        TrainingError: If the graph has no triples, the folder holds other files, or the loss is no number.
+        TrainingError: If the graph has no triples, the folder holds other files, or the loss is not
+            finite.
     """
     from ontodex.encoders.text import TextEncoder
     from ontodex.trainers.links import cross_encoder
 
     graph = read(source)
-    text = TextEncoder.load(encoder, device)
     return cross_encoder.train_cross_encoder(
-        graph, Path(path), encoder=text, settings=training, texts=texts, quiet=quiet
+        graph,
+        Path(path),
+        encoder=TextEncoder.load(encoder, device),
+        settings=training,
+        texts=texts,
+        quiet=quiet,
     )
 
 
@@ -115,34 +155,40 @@ def train_hit(
     device: str = "auto",
     quiet: bool = False,
 ) -> HiT:
-    """Train a hierarchy encoder (HiT) on that of a graph; give its folder to :func:`ontodex.build` as ``hierarchy``.
+    """Train a hierarchy encoder (HiT) on the hierarchy of a graph.
 
-    Links that close a circle are left out, with a warning. An interrupted run goes on if it is called again alike.
+    Pass its folder to :func:`ontodex.build` as ``hierarchy``. Links that close a cycle are left
+    out, with a warning. An interrupted run resumes if it is called again with the same arguments.
 
     Args:
         source: A graph, or anything that :func:`ontodex.read` reads.
         path: Folder of the new encoder.
-        relation: The relation from child to parent; by default every relation named like one.
-        task: What is held out, half of it to choose the best checkpoint and the rule by, half for
-            :func:`ontodex.evaluate_hierarchy`: ``"multi-hop"``, a tenth of what follows from the links, so that every
-            link is learnt; or ``"mixed-hop"``, a tenth of the links as well. By default multi-hop, and mixed-hop for a
-            flat hierarchy, from whose links fewer than a hundred subsumptions follow.
+        relation: The relation from child to parent; by default every relation that is recognised
+            by its name (is_a, …).
+        task: What is held out, one half for validation and the other for
+            :func:`ontodex.evaluate_hierarchy`: ``"multi-hop"``, a tenth of the indirect
+            subsumptions, so that training sees every link; or ``"mixed-hop"``, a tenth of the
+            links as well. By default multi-hop, or mixed-hop for a flat hierarchy with fewer than
+            100 indirect subsumptions.
         encoder: Folder or name of the text encoder to start from.
-        training: How to train; its seed is that of what is held out, too.
-        device: Where to compute.
-        quiet: Show no progress on stderr.
+        training: Settings of the run; its seed also draws what is held out.
+        device: Device of the run.
+        quiet: Print no progress on stderr.
+
+    Returns:
+        The hierarchy encoder, as it is in ``path``.
 
     Raises:
-        GraphError: If the graph has no hierarchy, or too small a one to learn from.
-        SettingsError: If there is no such task.
+        GraphError: If the graph has no hierarchy, or one that is too small to train on.
+        SettingsError: If the task is unknown.
         EncoderError: If the text encoder cannot be loaded.
-        TrainingError: If the folder holds other files, or the loss is no number.
+        TrainingError: If the folder holds other files, or the loss is not finite.
     """
     from ontodex.encoders.text import TextEncoder
     from ontodex.trainers.hierarchies import hit
 
     graph = read(source)
-    settings = training or hit.HiTTraining()
+    settings = training or HiTTraining()
     if task is not None:
         expect_choice("task", task, TASKS[:2])
     hierarchy = graph.hierarchy(relation, on_cycle="ignore")
@@ -155,9 +201,10 @@ def train_hit(
     try:
         drawn = hierarchy_task(graph, task, relation=relation, seed=settings.seed)
     except GraphError as error:
-        what = str(error).partition("; ")[0]  # what it advises is not for training
+        problem = str(error).partition("; ")[0]  # its advice is for evaluation, not for training
         raise GraphError(
-            f"{graph.source}: {what}; take a hierarchy that is larger or branches more, or another task; {NO_NEED}"
+            f"{graph.source}: {problem}; take a hierarchy that is larger or branches more, or "
+            f"another task; {NO_NEED}"
         ) from error
     return hit.train_hit(
         drawn,
@@ -168,4 +215,208 @@ def train_hit(
         settings=settings,
         texts=dataclasses.asdict(LABEL_ALONE),
         quiet=quiet,
+    )
+
+
+def conditional_pairs(
+    source: Any,
+    folder: str | Path | None = None,
+    *,
+    settings: ConditionalPairsSettings | None = None,
+    texts: TextSettings | None = None,
+) -> ConditionalPairs:
+    """Generate a data set of conditional similarity from a graph, in the form of C-STS.
+
+    A relation is a condition. Two entities are similar under it if they share tails, and dissimilar
+    if both have tails and share none. Each pair of entities is drawn with one condition of either
+    kind.
+
+    Args:
+        source: A graph, or anything that :func:`ontodex.read` reads.
+        folder: Folder to write ``train.csv``, ``valid.csv``, ``test.csv``,
+            ``test-unseen-conditions.csv``, ``test-unseen-entities.csv`` and ``settings.json`` to;
+            ``None`` writes nothing.
+        settings: Sizes, what is held out, and the seed.
+        texts: How the text of an entity is built.
+
+    Returns:
+        The pairs of every part.
+
+    Raises:
+        GraphError: If the graph has a single relation, two relations with equal texts, or no
+            entities to draw.
+    """
+    graph = read(source)
+    found = make_pairs(graph, settings, texts or DEFAULT_TEXTS)
+    if folder is not None:
+        write_conditional_pairs(found, Path(folder))
+    return found
+
+
+def train_condition(
+    source: Any,
+    path: str | Path,
+    *,
+    valid: CstsRows | None = None,
+    encoder: str | Path = DEFAULT_ENCODER,
+    training: ConditionTraining | None = None,
+    texts: TextSettings | None = None,
+    device: str = "auto",
+    quiet: bool = False,
+) -> ConditionEncoder:
+    """Train a condition encoder, which projects one embedding of a text by every condition.
+
+    Pass its folder to :func:`ontodex.build` as an encoder. An interrupted run with
+    ``tune="full"`` resumes if it is called again with the same arguments.
+
+    Args:
+        source: A graph, or anything that :func:`ontodex.read` reads: the rows come from
+            :func:`conditional_pairs`, with only validation held out. Or rows of C-STS
+            (:func:`ontodex.read_csts`). Or the result of :func:`conditional_pairs`.
+        path: Folder of the new encoder.
+        valid: Validation rows, which choose the best epoch; with rows of C-STS alone.
+        encoder: Folder or name of the text encoder to start from.
+        training: Settings of the run.
+        texts: How the text of an entity is built, or was built for given pairs.
+        device: Device of the run.
+        quiet: Print no progress on stderr.
+
+    Returns:
+        The condition encoder, as it is in ``path``.
+
+    Raises:
+        EncoderError: If the text encoder cannot be loaded.
+        GraphError: If no rows can be generated from the graph.
+        SettingsError: If rows come without ``valid``, or a condition is empty or longer than the
+            encoder's maximum.
+        TrainingError: If the folder holds other files, or the loss is not finite.
+    """
+    from ontodex.encoders.text import TextEncoder
+    from ontodex.trainers.conditions import condition_encoder
+
+    training = training or ConditionTraining()
+    of_texts = dataclasses.asdict(texts or DEFAULT_TEXTS)
+    if isinstance(source, CstsRows):
+        if valid is None:
+            raise SettingsError("expected valid, the rows to choose the best epoch by, found none")
+        train, of_texts = source, dataclasses.asdict(texts) if texts else {}
+    else:
+        if valid is not None:
+            raise SettingsError(
+                "expected valid with rows of C-STS only, found it with a graph, "
+                "which provides its own validation rows"
+            )
+        pairs = source
+        if not isinstance(source, ConditionalPairs):
+            nothing_unseen = ConditionalPairsSettings(
+                unseen_conditions=0.0, unseen_entities=0.0, seed=training.seed
+            )
+            pairs = conditional_pairs(source, settings=nothing_unseen, texts=texts)
+        train, valid = pairs.train, pairs.valid
+        if not len(valid):
+            raise SettingsError(
+                f"expected enough pairs to choose the best epoch by, found {len(train) // 2} in all"
+            )
+    return condition_encoder.train_condition(
+        train,
+        valid,
+        Path(path),
+        encoder=TextEncoder.load(encoder, device),
+        settings=training,
+        texts=of_texts,
+        quiet=quiet,
+    )
+
+
+def train_gauss_cse(
+    source: Any,
+    path: str | Path,
+    *,
+    valid: EntailmentPairs | None = None,
+    encoder: str | Path = DEFAULT_ENCODER,
+    training: GaussCSETraining | None = None,
+    device: str = "auto",
+    quiet: bool = False,
+) -> GaussCSE:
+    """Train an entailment encoder (GaussCSE) on labelled pairs or on a hierarchy.
+
+    Pass its folder to :func:`ontodex.build` as ``entailment``. An interrupted run resumes if it is
+    called again with the same arguments.
+
+    Args:
+        source: Pairs of premise and hypothesis (:func:`ontodex.read_nli`). Or a graph with a
+            hierarchy, or anything that :func:`ontodex.read` reads: the sentences of a child entail
+            those of its ancestors (:func:`ontodex.entailment_pairs`).
+        path: Folder of the new encoder.
+        valid: Validation pairs, which choose the best checkpoint, the threshold and the calibration
+            of the probability; by default a tenth of the premises is held out.
+        encoder: Folder or name of the text encoder to start from.
+        training: Settings of the run.
+        device: Device of the run.
+        quiet: Print no progress on stderr.
+
+    Returns:
+        The entailment encoder, as it is in ``path``.
+
+    Raises:
+        EncoderError: If the text encoder cannot be loaded.
+        GraphError: If the graph has no hierarchy, or one that is too small to train on.
+        SettingsError: If the pairs lack the labels that the loss needs.
+        TrainingError: If the folder holds other files, or the loss is not finite.
+    """
+    from ontodex.encoders.text import TextEncoder
+    from ontodex.trainers.entailment import gauss_cse
+
+    settings = training or GaussCSETraining()
+    train = source
+    if not isinstance(source, EntailmentPairs):
+        train = entailment_pairs(source, seed=settings.seed)
+    if valid is None:
+        train, valid = train.split(HELD_OUT, settings.seed)
+    return gauss_cse.train_gauss_cse(
+        train,
+        valid,
+        Path(path),
+        encoder=TextEncoder.load(encoder, device),
+        base=findable(encoder),
+        settings=settings,
+        quiet=quiet,
+    )
+
+
+def train_self_strae(
+    source: Any,
+    path: str | Path,
+    *,
+    training: SelfStrAETraining | None = None,
+    device: str = "auto",
+    quiet: bool = False,
+) -> SelfStrAE:
+    """Train a text encoder (Self-StrAE) from scratch, for a language or domain without one.
+
+    Pass its folder to :func:`ontodex.build` as an encoder. An interrupted run resumes if it is
+    called again with the same arguments.
+
+    Args:
+        source: A list of sentences; a text file (``.txt`` or ``.txt.gz``, one sentence a line); or
+            a graph or anything that :func:`ontodex.read` reads, whose labels and definitions are
+            the sentences. See :func:`ontodex.read_corpus`.
+        path: Folder of the new encoder.
+        training: Settings of the run.
+        device: Device of the run.
+        quiet: Print no progress on stderr.
+
+    Returns:
+        The text encoder, as it is in ``path``.
+
+    Raises:
+        ReadError: If the source cannot be read, or has no sentences.
+        SettingsError: If there is too little text.
+        TrainingError: If the folder holds other files, the loss is not finite, or it does not fall.
+    """
+    from ontodex.trainers.trees import self_strae
+
+    texts = source if isinstance(source, list | tuple) else read_corpus(source)
+    return self_strae.train_self_strae(
+        texts, Path(path), settings=training, device=device, quiet=quiet
     )

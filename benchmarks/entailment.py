@@ -16,11 +16,11 @@ import ontodex
 from benchmarks.record import Goal, Measured, expect_data
 from benchmarks.simcse import judge_points, train_points
 from ontodex.encoders.text import TextEncoder
-from ontodex.indexing import ENTAILMENT_IN_THE_BOX, load_entailment_encoder
+from ontodex.loading import ENTAILMENT_IN_THE_BOX, load_entailment_encoder
 from ontodex.trainers.data.entailment_pairs import EntailmentPairs
 from ontodex.trainers.data.nli import read_nli
 from ontodex.trainers.entailment.evaluation import Judged, evaluate_judged, judge, valid_threshold
-from ontodex.trainers.entailment.gauss_cse import GaussCSETraining
+from ontodex.trainers.entailment.settings import GaussCSETraining
 
 __all__ = ["add_options", "run"]
 

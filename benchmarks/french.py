@@ -20,7 +20,7 @@ from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import rank_metrics
 from ontodex.trainers.trees.batches import train_tokenizer
-from ontodex.trainers.trees.self_strae import SelfStrAETraining
+from ontodex.trainers.trees.settings import SelfStrAETraining
 
 __all__ = ["add_options", "run"]
 

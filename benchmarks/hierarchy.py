@@ -17,10 +17,11 @@ from ontodex.encoders.hit import DEFAULT_HIT, HiT
 from ontodex.encoders.locate import DEFAULT_ENCODER
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import settings_from
+from ontodex.evaluation import evaluate_hierarchy
 from ontodex.graph import LABEL_ALONE, Hierarchy, KnowledgeGraph, entity_texts
-from ontodex.hierarchy_evaluation import BASELINES, evaluate_baselines, evaluate_hierarchy
 from ontodex.trainers.data.subsumptions import TASKS, HierarchyTask, with_root
 from ontodex.trainers.data.task_files import hierarchy_task
+from ontodex.trainers.hierarchies.baselines import BASELINES, evaluate_baselines
 from ontodex.trainers.hierarchies.hit import train_hit
 from ontodex.trainers.hierarchies.pair_classifier import PairClassifierTraining
 from ontodex.trainers.hierarchies.static_poincare import StaticPoincareTraining

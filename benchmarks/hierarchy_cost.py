@@ -28,8 +28,9 @@ from ontodex.trainers.hierarchies.batches import (
     TextHierarchy,
     TripletBatches,
 )
-from ontodex.trainers.hierarchies.hit import HiTModel, HiTTraining
+from ontodex.trainers.hierarchies.hit import HiTModel
 from ontodex.trainers.hierarchies.loss import HierarchyLoss
+from ontodex.trainers.hierarchies.settings import HiTTraining
 
 __all__ = ["add_options", "run"]
 

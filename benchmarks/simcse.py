@@ -14,8 +14,8 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.trainers.data.entailment_pairs import EntailmentPairs
 from ontodex.trainers.entailment.batches import EntailmentBatch, EntailmentBatches
 from ontodex.trainers.entailment.evaluation import Judged
-from ontodex.trainers.entailment.gauss_cse import GaussCSETraining
 from ontodex.trainers.entailment.loss import contrastive
+from ontodex.trainers.entailment.settings import GaussCSETraining
 from ontodex.trainers.run import Run, run_training
 from ontodex.trainers.text_tower import TextTower, tokenise
 

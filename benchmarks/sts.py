@@ -22,7 +22,7 @@ from ontodex.trainers.data.sts import read_sts
 from ontodex.trainers.trees.batches import TokenisedSentences, train_tokenizer
 from ontodex.trainers.trees.evaluation import evaluate_pairs, tree_agreement
 from ontodex.trainers.trees.objectives import OBJECTIVES, TreeModel
-from ontodex.trainers.trees.self_strae import SelfStrAETraining
+from ontodex.trainers.trees.settings import SelfStrAETraining
 from ontodex.trainers.trees.token_counts import counted_vectors
 
 __all__ = [

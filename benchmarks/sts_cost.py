@@ -30,7 +30,7 @@ from ontodex.trainers.trees.batches import (
     train_tokenizer,
 )
 from ontodex.trainers.trees.objectives import OBJECTIVES, TreeModel
-from ontodex.trainers.trees.self_strae import SelfStrAETraining
+from ontodex.trainers.trees.settings import SelfStrAETraining
 from ontodex.trainers.trees.token_counts import counted_vectors
 
 __all__ = ["add_options", "run"]

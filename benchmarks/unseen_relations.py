@@ -23,7 +23,8 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph, entity_texts, relation_texts
 from ontodex.scoring.graph_features import QueryFunction
 from ontodex.trainers.data.conditional_pairs import TOO_COMMON
-from ontodex.trainers.links.hyper_cl import HyperCLTraining, train_hyper_cl
+from ontodex.trainers.links.hyper_cl import train_hyper_cl
+from ontodex.trainers.links.settings import HyperCLTraining
 
 __all__ = ["add_options", "left_out", "run"]
 

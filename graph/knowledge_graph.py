@@ -74,6 +74,8 @@ class KnowledgeGraph:
             their names.
         source: Name of the source.
         skipped: Number of faulty parts of the source that were left out.
+        mappings: Mappings of the tables that were read, as written by
+            :class:`ontodex.TableMapping`.
     """
 
     ids: TextColumn
@@ -92,6 +94,7 @@ class KnowledgeGraph:
     upward: tuple[str, ...] = ()
     source: str = ""
     skipped: int = 0
+    mappings: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def n_entities(self) -> int:

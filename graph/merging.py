@@ -134,6 +134,7 @@ def union(
         prefixes=MappingProxyType({**other.prefixes, **graph.prefixes}),
         upward=tuple(dict.fromkeys(graph.upward + other.upward)),
         skipped=graph.skipped + other.skipped,
+        mappings=(*graph.mappings, *(one for one in other.mappings if one not in graph.mappings)),
     )
 
 

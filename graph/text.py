@@ -29,10 +29,10 @@ class TextSettings:
     """What goes into the text of an entity.
 
     Attributes:
-        synonyms: At most this many synonyms.
-        definition: Whether the definition is in.
-        neighbours: At most this many labels of linked entities, where there is room.
-        max_words: The text is cut after this many words.
+        synonyms: Largest number of synonyms in an entity's text.
+        definition: Whether the definition is in an entity's text.
+        neighbours: Largest number of labels of linked entities in an entity's text, if there is room.
+        max_words: An entity's text is truncated to this many words.
 
     Raises:
         SettingsError: If a number is negative, or ``max_words`` is 0.

@@ -211,6 +211,7 @@ def _finish(build: Build, steps: Sequence[Step], number: int) -> None:
         settings=build.inputs.settings,
         files=files,
         tree_checksum=tree_checksum(folder / STORE, build.entries.blobs),
+        mappings=[dict(mapping) for mapping in graph.mappings],
         **vars(build.entries),
     ).write(folder)
     generations.sync_tree(folder)

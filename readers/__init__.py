@@ -6,22 +6,25 @@ the format of each), each piece is read by its format into a graph, and the grap
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ontodex.errors import ReadError
+from ontodex.errors import ReadError, SettingsError
 from ontodex.graph.builder import LANGUAGE, GraphBuilder
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import merge
 from ontodex.graph.notices import ReadWarning
 from ontodex.readers.archives import Archives
 from ontodex.readers.formats import ReadSettings
+from ontodex.readers.inspection import Inspection, inspected
+from ontodex.readers.mapping.model import as_mappings, mapping_to
 from ontodex.readers.opening import Piece, Session, opened
 from ontodex.readers.registry import formats, with_name
 from ontodex.readers.tables.parts import Part, warn_of_clashes, warn_of_columns, with_named
 
-__all__ = ["ReadWarning", "formats", "read"]
+__all__ = ["ReadWarning", "formats", "inspect", "read", "read_more"]
 
 
 def read(
@@ -31,6 +34,7 @@ def read(
     format: str | None = None,
     language: str = LANGUAGE,
     negated: bool = False,
+    mapping: Any = None,
 ) -> KnowledgeGraph:
     """Read a knowledge graph or an ontology, from one source or several.
 
@@ -44,7 +48,7 @@ def read(
     order by :func:`ontodex.graph.merge`: entities with the same CURIE or IRI are one, whatever
     prefixes a source uses. Alternative ids of an ontology are replaced by the ids of its terms in
     the sources after it. Tables that name rows of one another by keys, as those of a database, are
-    joined (see :func:`.tables.joins.joins_of`); where their ids are numbers, they get the name of
+    joined (see :func:`.mapping.joins.guess_joins`); where their ids are numbers, they get the name of
     their table as a prefix (``companies:1``), with a warning.
 
     Args:
@@ -64,11 +68,16 @@ def read(
             counts.
         negated: Read the links that tables deny (SSSOM's ``predicate_modifier``, ``negated``,
             ``qualifier``), in place of those they assert. See :func:`ontodex.remove_links`.
+        mapping: What the columns of tables hold: the path of a YAML file that ``ontodex inspect``
+            wrote, or one or several :class:`~ontodex.TableMapping`. Tables that none fits are
+            guessed.
 
     Raises:
         ReadError: If a source cannot be read, holds nothing, or is faulty and ``on_error`` is
             ``"raise"``.
-        SettingsError: If ``on_error`` or ``format`` is unknown, or ``language`` is no tag.
+        SettingsError: If ``on_error`` or ``format`` is unknown, ``language`` is no tag, or a mapping
+            is faulty.
+        PlugInError: If an installed package that adds a format is faulty.
 
     Example:
         >>> import networkx
@@ -78,23 +87,95 @@ def read(
         >>> read(pets, wild)
         KnowledgeGraph('MultiDiGraph + MultiDiGraph': 3 entities, 1 relations, 2 triples)
     """
-    settings = ReadSettings(on_error, format, language, negated)
-    if format is not None:
-        with_name(format)
-    sources = (source, *more)
+    given = as_mappings(mapping)
+    settings = ReadSettings(on_error, format, language, negated, given)
+    graph, parts = _read((source, *more), settings)
+    used = {one.table for part in parts for one in part.table.read_by if one in given}
+    if given and not any(one.table in used for one in given):
+        columns = ", ".join(given[0].used)
+        raise SettingsError(
+            f"mapping: expected a table with the columns {columns}, found none in {graph.source}"
+        )
+    return graph
+
+
+def read_more(
+    graph: KnowledgeGraph, mappings: Sequence[Mapping[str, Any]], *sources: Any, **settings: Any
+) -> KnowledgeGraph:
+    """Read sources that are added to a graph, tables by the mappings that its own were read by.
+
+    Args:
+        graph: The graph; its entities may be named by columns that name what other sources hold.
+        mappings: The mappings of its tables, as an index keeps them; a table that none fits is guessed.
+        sources: See :func:`read`.
+        settings: Keyword arguments of :func:`read`; mappings that are given there go first.
+
+    Raises:
+        ReadError: See :func:`read`.
+        SettingsError: See :func:`read`.
+    """
+    given = as_mappings(settings.pop("mapping", None))
+    kept = as_mappings(mappings)
+    return _read(sources, ReadSettings(**settings, mappings=(*given, *kept)), graph)[0]
+
+
+def inspect(
+    source: Any,
+    *more: Any,
+    format: str | None = None,
+    language: str = LANGUAGE,
+    mapping: Any = None,
+) -> Inspection:
+    """Return what sources would be read as: each table with its columns, joins, sampled rows, and what is left out.
+
+    Args:
+        source: See :func:`read`, also for the rest.
+        more: Further sources.
+        format: Name of the format of all sources.
+        language: Tag of the language that names are wanted in.
+        mapping: Mappings of tables that are known.
+
+    Raises:
+        ReadError: If a source cannot be read.
+        SettingsError: See :func:`read`.
+    """
+    settings = ReadSettings("warn", format, language, mappings=as_mappings(mapping))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", ReadWarning)
+        graph, parts = _read((source, *more), settings)
+    return inspected(graph, parts, [str(one.message) for one in found])
+
+
+def _read(
+    sources: Sequence[Any], settings: ReadSettings, known: KnowledgeGraph | None = None
+) -> tuple[KnowledgeGraph, list[Part]]:
+    """Read sources; return their graph, and what it was made of."""
+    if settings.format is not None:
+        with_name(settings.format)
     with Archives() as archives:
         session = Session(settings, archives)
         parts = _read_each(opened(sources, session), session)
     graph, several = parts[0].graph, f"{parts[0].graph.source} and others"
     for part in parts[1:]:
         graph = replace(merge(graph, part.graph), source=several)
+    source = graph.source
     if len(parts) > 1:
-        named = " + ".join(part.graph.source for part in parts) if more else str(source)
-        graph = replace(with_named(graph, parts), source=named)
+        source = (
+            " + ".join(part.graph.source for part in parts) if len(sources) > 1 else str(sources[0])
+        )
+    if len(parts) > 1 or known is not None:
+        graph = replace(with_named(graph, parts, known), source=source)
     warn_of_columns(parts)
     for part in parts:
         part.problems.finish()
-    return graph
+    new = [
+        mapping_to(mapping)
+        for part in parts
+        for mapping in part.table.read_by
+        if mapping.header and not mapping.rows
+    ]
+    mappings = (*graph.mappings, *(one for one in new if one not in graph.mappings))
+    return (replace(graph, mappings=mappings) if new else graph), parts
 
 
 def _read_each(pieces: Sequence[Piece], session: Session) -> list[Part]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -18,11 +18,11 @@ from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of, plain_name, text_of
 from ontodex.readers.formats import FOLDER, FolderFormat, Source, expect_folder
+from ontodex.readers.mapping.headers import ID, EntityColumns
 from ontodex.readers.problems import Problems
-from ontodex.readers.tables.entities import add_entity
-from ontodex.readers.tables.entity_columns import ID, EntityColumns
-from ontodex.readers.tables.keys import Table
 from ontodex.readers.tables.reader import name_freebase, read_table
+from ontodex.readers.tables.table import Table
+from ontodex.readers.tables.values import cell_parts, one_line
 
 __all__ = ["NUMBERED", "SPLITS"]
 
@@ -282,11 +282,20 @@ def _read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> 
                 str(path),
             )
         else:
-            identifier = add_entity(columns, cells, builder, exact=True)
-            alternatives.update(
-                dict.fromkeys(columns.names(columns.alternatives, cells, exact=True), identifier)
+            identifier = one_line(cells[columns.id[0]])
+            labels = [cells[at] for at in columns.label if cells[at].strip()]
+            builder.entity(
+                identifier,
+                label=next(iter(labels), ""),
+                synonyms=[*_listed(columns.synonyms, cells), *labels],
+                definition=next((cells[at] for at in columns.definition if cells[at].strip()), ""),
             )
+            alternatives.update(dict.fromkeys(_listed(columns.alternatives, cells), identifier))
     builder.replace(alternatives)
+
+
+def _listed(places: Sequence[int], cells: Sequence[str]) -> list[str]:
+    return [part for at in places for part in cell_parts(cells[at], "|")]
 
 
 def _read_relation_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:

@@ -21,8 +21,9 @@ from typing import Any, Protocol
 from ontodex.errors import ReadError, SettingsError, expect_choice
 from ontodex.graph.builder import LANGUAGE, GraphBuilder
 from ontodex.readers.files import plain_name
+from ontodex.readers.mapping.model import TableMapping
 from ontodex.readers.problems import ON_ERROR, Problems
-from ontodex.readers.tables.keys import Table
+from ontodex.readers.tables.table import Table
 
 __all__ = [
     "FOLDER",
@@ -74,6 +75,7 @@ class ReadSettings:
         format: Name of the format of all sources; ``None`` to detect it for each.
         language: Tag of the language that labels, synonyms and definitions are wanted in.
         negated: Read the links that a source denies, in place of those it asserts.
+        mappings: What the columns of tables hold; tables that none fits are guessed.
 
     Raises:
         SettingsError: If ``on_error`` is unknown or ``language`` is no language tag.
@@ -83,6 +85,7 @@ class ReadSettings:
     format: str | None = None
     language: str = LANGUAGE
     negated: bool = False
+    mappings: tuple[TableMapping, ...] = ()
 
     def __post_init__(self) -> None:
         expect_choice("on_error", self.on_error, ON_ERROR)

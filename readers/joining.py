@@ -8,19 +8,24 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ontodex.errors import ReadError
 from ontodex.graph.names import normalise
+from ontodex.readers.mapping.declared import Declared, declared_by
+from ontodex.readers.mapping.foreign_keys import KeyedTable
+from ontodex.readers.mapping.guess import header_of
+from ontodex.readers.mapping.joins import guess_joins
+from ontodex.readers.mapping.keys import is_key
+from ontodex.readers.mapping.model import TableMapping, chosen_mapping
+from ontodex.readers.mapping.triples import ends_of, triples_mapping
 from ontodex.readers.problems import Noted, Problems
 from ontodex.readers.record_rows import Record
 from ontodex.readers.records import are_alike, cell_of, is_link, unwrapped
-from ontodex.readers.tables.foreign_keys import KeyedTable
-from ontodex.readers.tables.joins import Join, joins_of
-from ontodex.readers.tables.keys import is_key, table_name
-from ontodex.readers.tables.reader import header_of
-from ontodex.readers.tables.rows import rows_of
-from ontodex.readers.tables.triple_columns import ends_of, triple_columns
+from ontodex.readers.tables.keys import Resolved, resolved
+from ontodex.readers.tables.rows import mapped_header, rows_of
+from ontodex.readers.tables.table import table_name
 from ontodex.readers.tables.values import LETTER
 from ontodex.readers.tables.workbooks import Sheet
 
@@ -43,12 +48,14 @@ class Document(NamedTuple):
         problems: Takes its faults.
         lists: The objects in each of its lists, or of each kind of element.
         is_record: Whether it is but one object.
+        called: Names of columns in the mapping, by the keys of records that stand for them.
     """
 
     path: Path
     problems: Problems
     lists: Mapping[str, Sequence[Record]]
     is_record: bool = False
+    called: Mapping[str, str] = MappingProxyType({})
 
     def __str__(self) -> str:
         return str(self.path)
@@ -82,31 +89,49 @@ def _say_the_same(records: Sequence[Record]) -> bool:
     return all(2 * len(usual.intersection(record)) > len(record) for record in records)
 
 
-Joined = tuple[Sheet | Document, Join]
-"""A table with ids in place of keys, and how it is read."""
+Joined = tuple[Sheet | Document, TableMapping]
+"""A table with ids in place of keys, and what its mapping says of its keys, or all of its mapping if that was given."""
 
 
-def joined(sources: Sequence[Path | Sheet | Document], names: Sequence[str]) -> list[list[Joined]]:
-    """Return the tables of each source, with ids in place of keys, and how they are read; nothing where nothing is joined.
+def joined(
+    sources: Sequence[Path | Sheet | Document],
+    names: Sequence[str],
+    mappings: Sequence[TableMapping] = (),
+) -> list[list[Joined]]:
+    """Return the tables of each source, with ids in place of keys; nothing where nothing is joined.
 
-    See :func:`ontodex.readers.tables.joins.joins_of`.
+    See :func:`ontodex.readers.mapping.joins.guess_joins`.
 
     Args:
         sources: Tables, and what JSON and XML hold.
         names: What each is called, in words.
+        mappings: Mappings that were given; where one fits, no join is guessed.
     """
     named = zip(sources, names, strict=True)
-    found = [_Lists(one) if isinstance(one, Document) else _Rows(one, name) for one, name in named]
+    found = [
+        _Lists(one, mappings) if isinstance(one, Document) else _Rows(one, name, mappings)
+        for one, name in named
+    ]
     tables = [table for one in found for table in one.tables]
     if len(tables) > MOST_TABLES:
         return [[] for _ in found]
-    called = Counter(table.name for table in tables)
-    apart = [
-        table if called[table.name] == 1 else replace(table, name=normalise(table.title))
-        for table in tables
-    ]
-    joins = iter(joins_of(apart, are_one=_are_one(sources)))
-    return [one.read_by([*islice(joins, len(one.tables))]) for one in found]
+    given = [mapping for one in found for mapping in one.mappings]
+    if any(given):
+        of_tables = [
+            (mapping or TableMapping(table=table.name), table.cells)
+            for mapping, table in zip(given, tables, strict=True)
+        ]
+        keys = iter(resolved(of_tables, mappings))
+    else:
+        called = Counter(table.name for table in tables)
+        apart = [
+            table if called[table.name] == 1 else replace(table, name=normalise(table.title))
+            for table in tables
+        ]
+        joins = guess_joins(apart, are_one=_are_one(sources))
+        guessed = [(join, table.cells) for join, table in zip(joins, tables, strict=False)]
+        keys = iter(resolved(guessed))
+    return [one.read_by([*islice(keys, len(one.tables))]) for one in found]
 
 
 def _are_one(sources: Sequence[Path | Sheet | Document]) -> bool:
@@ -122,28 +147,40 @@ class _Rows:
 
     Attributes:
         tables: Itself, or nothing if it has no header or two columns of one name, or links what are no numbers.
+        mappings: The mapping that was given for it, or nothing.
     """
 
-    def __init__(self, source: Path | Sheet, name: str) -> None:
+    def __init__(
+        self, source: Path | Sheet, name: str, mappings: Sequence[TableMapping] = ()
+    ) -> None:
         self._sheet = source if isinstance(source, Sheet) else Sheet(source, "", ())
         self._names: list[str] = []
         self._rows: list[tuple[int, list[str]]] = []
+        self._above: list[tuple[int, list[str]]] = []
         self.tables: list[KeyedTable] = []
+        self.mappings: list[TableMapping | None] = []
         noted = Noted()
-        with suppress(ReadError):  # what is wrong is said where the source is read
-            self._take(source, name, noted)
+        with suppress(ReadError):  # a fault is reported where the source is read
+            self._take(source, name, noted, mappings)
         self._sheet = self._sheet._replace(faults=noted.reports)
 
-    def _take(self, source: Path | Sheet, name: str, noted: Noted) -> None:
+    def _take(
+        self, source: Path | Sheet, name: str, noted: Noted, mappings: Sequence[TableMapping]
+    ) -> None:
+        declared = declared_by(source) if isinstance(source, Path) else Declared()
+        if declared.key or declared.foreign:
+            self._sheet = self._sheet._replace(key=declared.key, foreign=declared.foreign)
         sheet = self._sheet
-        header, _, rows = header_of(rows_of(source, noted), is_first=sheet.has_header)
+        mapping, header, above, rows = mapped_header(rows_of(source, noted), mappings, name)
+        if mapping is None:
+            header, _, rows = header_of(rows, is_first=sheet.has_header or bool(declared.types))
         first = [] if header else next(rows, (0, []))[1]
         may_be_header = len(first) != len(UNNAMED) or any(map(is_key, first))
         self._names = [one.strip() for one in header or (first if may_be_header else [])]
-        ends = ends_of(self._names)
+        ends = ends_of(self._names) if mapping is None else ()
         self._rows = [*islice(rows, 1)]
         cells = [row[at].strip() for _, row in self._rows for at in ends if at < len(row)]
-        is_known = ends or triple_columns(self._names)
+        is_known = mapping is None and (ends or triples_mapping(self._names))
         if not _are_columns(self._names) or (
             is_known and not (cells and all(map(str.isdigit, cells)))
         ):
@@ -156,7 +193,9 @@ class _Rows:
             one: [row[at].strip() if at < len(row) else "" for row in fitting]
             for at, one in enumerate(self._names)
         }
-        title = source.stem if isinstance(source, Path) else source.name
+        stem = source.stem if isinstance(source, Path) else source.name
+        title = declared.name or stem
+        self._above, self.mappings = [*above], [mapping]
         self.tables = [
             KeyedTable(
                 name,
@@ -168,21 +207,32 @@ class _Rows:
             )
         ]
 
-    def read_by(self, joins: Sequence[Join]) -> list[Joined]:
+    def read_by(self, keys: Sequence[Resolved]) -> list[Joined]:
         """Return the table with ids in place of keys, if there are any."""
-        return [(self._read_by(join), join) for join in joins if join.changes]
+        return [(self._read_by(of), of.mapping) for of in keys if self._is_read_by(of)]
 
-    def _read_by(self, join: Join) -> Sheet:
-        columns = [name for name in self._names if name not in join.dropped]
-        rows: list[tuple[int, list[str]]] = [(1, [join.header.get(one, one) for one in columns])]
+    def _is_read_by(self, of: Resolved) -> bool:
+        """Tell whether the table is read otherwise than it stands."""
+        if any(self.mappings):
+            return of.changes
+        return of.changes or _renames(of.mapping, self.tables[0])
+
+    def _read_by(self, of: Resolved) -> Sheet:
+        given, mapping = any(self.mappings), of.mapping
+        columns = [name for name in self._names if given or name not in mapping.ignored]
+        instead = {} if given else header_names(mapping)
+        rows: list[tuple[int, list[str]]] = [
+            *self._above,
+            (len(self._above) + 1, [instead.get(one, one) for one in columns]),
+        ]
         for number, cells in self._rows:
             if not 1 < len(cells) <= len(self._names):
                 rows.append((number, cells))
-            elif not join.is_said_of_nothing(
+            elif not of.is_about_nothing(
                 row := dict(zip(self._names, map(str.strip, cells), strict=False))
             ):
-                rows.append((number, [join.cell(one, row[one]) for one in columns if one in row]))
-        return self._sheet._replace(rows=rows, has_header=True)
+                rows.append((number, [of.cell(one, row[one]) for one in columns if one in row]))
+        return self._sheet._replace(rows=rows, has_header=not self._above, columns=columns)
 
 
 class _Lists:
@@ -190,40 +240,65 @@ class _Lists:
 
     Attributes:
         tables: A table for each list, or nothing if one would be too large for what it holds.
+        mappings: The mapping that was given for each, or nothing.
     """
 
-    def __init__(self, source: Document) -> None:
+    def __init__(self, source: Document, mappings: Sequence[TableMapping] = ()) -> None:
         self._source = source
         self._lists = {key: [*map(unwrapped, records)] for key, records in source.lists.items()}
         are_tables = all(map(are_alike, self._lists.values()))
         self.tables = [
             _table(key, records) for key, records in self._lists.items() if are_tables and records
         ]
+        self.mappings = [
+            chosen_mapping(
+                [one for one in mappings if one.keys or one.id_prefix], table.name, [*table.cells]
+            )
+            for table in self.tables
+        ]
 
-    def read_by(self, joins: Sequence[Join]) -> list[Joined]:
+    def read_by(self, keys: Sequence[Resolved]) -> list[Joined]:
         """Return the lists with ids in place of keys, if there are any."""
-        if not any(join.changes for join in joins):
+        if not any(
+            of.changes or _renames(of.mapping, table)
+            for of, table in zip(keys, self.tables, strict=False)
+        ):
             return []
         problems = self._source.problems
         found: list[Joined] = []
-        for table, join in zip(self.tables, joins, strict=True):
-            found.append(
-                (
-                    Document(
-                        self._source.path, problems, {table.title: self._read_by(table.title, join)}
-                    ),
-                    join,
-                )
+        for table, of in zip(self.tables, keys, strict=True):
+            records = self._read_by(table.title, of)
+            instead = header_names(of.mapping)
+            document = Document(
+                self._source.path,
+                problems,
+                {table.title: records},
+                called={new: old for old, new in instead.items()},
             )
-            problems = problems.of(problems.source)  # those of the document are told once
+            found.append((document, of.mapping))
+            problems = problems.of(problems.source)  # those of the document are reported once
         return found
 
-    def _read_by(self, key: str, join: Join) -> list[Record]:
+    def _read_by(self, key: str, of: Resolved) -> list[Record]:
         return [
-            _joined(record, join)
+            _joined(record, of)
             for record in self._lists[key]
-            if not join.is_said_of_nothing(_row(record))
+            if not of.is_about_nothing(_row(record))
         ]
+
+
+def _renames(mapping: TableMapping, table: KeyedTable) -> bool:
+    """Tell whether a column is read as the id, or a head, that is not the first one named so."""
+    names = [*table.cells]
+    first = [names[at] for at in table.columns.id[:1]]
+    return bool({*filter(None, (mapping.head, *mapping.id))} - {*first})
+
+
+def header_names(mapping: TableMapping) -> dict[str, str]:
+    """Return the names that say what the columns of a joined table are, by the names that they have."""
+    if mapping.head:
+        return {mapping.head: "head", mapping.relation: "relation", mapping.tail: "tail"}
+    return dict.fromkeys(mapping.id, "id")
 
 
 def _are_columns(names: Sequence[str]) -> bool:
@@ -245,12 +320,11 @@ def _row(record: Record) -> dict[str, str]:
     return {key: cell_of(value) for key, value in record.items()}
 
 
-def _joined(record: Record, join: Join) -> Record:
+def _joined(record: Record, of: Resolved) -> Record:
     """Return a record with ids in place of keys."""
+    instead = header_names(of.mapping)
     return {
-        join.header.get(key, key): join.cell(key, cell_of(record[key]))
-        if key in join.ids
-        else record[key]
+        instead.get(key, key): of.cell(key, cell_of(record[key])) if of.has(key) else record[key]
         for key in record
-        if key not in join.dropped
+        if key not in of.mapping.ignored
     }

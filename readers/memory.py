@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -10,17 +10,18 @@ from typing import Any
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.formats import Source
-from ontodex.readers.ontologies.rdf import read_rdflib
-from ontodex.readers.problems import Problems
-from ontodex.readers.tables.keys import Table
-from ontodex.readers.tables.named_rows import add_named_rows
-from ontodex.readers.tables.triple_columns import (
-    TripleColumns,
+from ontodex.readers.mapping.guess import guess_mapping, of_table
+from ontodex.readers.mapping.model import TableMapping, chosen_mapping, column_names
+from ontodex.readers.mapping.triples import (
     names_ends,
     no_relation,
     own_columns,
-    triple_columns,
+    triples_mapping,
 )
+from ontodex.readers.ontologies.rdf import read_rdflib
+from ontodex.readers.problems import Problems
+from ontodex.readers.tables.reader import add_named_rows, remark_on_new
+from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.workbooks import Sheet
 
 __all__ = ["is_frame", "read_object", "table_of_frame"]
@@ -107,31 +108,56 @@ def _read_frame(
     """
     frame = _with_index(frame)
     names = [str(name) for name in frame.columns]
-    chosen = triple_columns(names)
-    entities = None if chosen else own_columns(names)
-    if not chosen and not entities and names_ends(names):
+    columns = column_names(names)
+    if given := chosen_mapping(table.mappings, table.name, columns):
+        remark_on_new(given, columns, problems)
+        _add_frame(frame, given, columns, builder, problems, table, negated)
+        return
+    triples, entities = triples_mapping(names), own_columns(names)
+    if not triples and not entities and names_ends(names):
         raise ReadError(no_relation(names), builder.source)
-    if len(names) < 3 and not entities:
+    if len(names) < 3 and not triples and not entities:
         raise ReadError(
             "expected columns head, relation and tail, or id, label and parent, found "
             f"{', '.join(names)}",
             builder.source,
         )
-    if not chosen and not entities and not all(name.isdigit() for name in names):
+    if not triples and not entities and not all(name.isdigit() for name in names):
         problems.remark(
             f"took the first three columns, {', '.join(names[:3])}, for head, relation and tail; "
             "name them so, or name id, label and parent"
         )
-    triples = chosen or TripleColumns()
-    read: set[int | None] = set(range(len(names)))
-    if not entities:
-        negation = triples.negation and triples.negation.at
-        read = {*triples[:3], *triples.labels, negation, triples.justification, triples.tool}
-    columns = [
-        _column(frame, at) if at in read else repeat("", len(frame)) for at in range(len(names))
-    ]
-    rows = enumerate(zip(*columns, strict=True))
-    add_named_rows(entities or triples, rows, builder, problems, table, "row", negated=negated)
+    if entities and not triples:
+        cells = zip(*(_column(frame, at) for at in range(len(names))), strict=True)
+        mapping = guess_mapping(names, [*enumerate(cells)], table, problems.remark, negated=negated)
+        assert mapping is not None
+    else:
+        head, relation, tail = columns[:3]
+        ends = TableMapping(columns=tuple(columns), head=head, relation=relation, tail=tail)
+        mapping = of_table(triples or ends, {}, table)
+    _add_frame(frame, mapping, columns, builder, problems, table, negated)
+
+
+def _add_frame(
+    frame: Any,
+    mapping: TableMapping,
+    columns: Sequence[str],
+    builder: GraphBuilder,
+    problems: Problems,
+    table: Table,
+    negated: bool,
+) -> None:
+    """Add the rows of a frame; of columns that are not read, no cells are made."""
+    used = {*mapping.used}
+    cells = zip(
+        *(
+            _column(frame, at) if name in used else repeat("", len(frame))
+            for at, name in enumerate(columns)
+        ),
+        strict=True,
+    )
+    rows = enumerate(cells)
+    add_named_rows(mapping, columns, rows, builder, problems, table, "row", negated=negated)
 
 
 def is_frame(source: Any) -> bool:

@@ -19,10 +19,11 @@ from ontodex.readers import registry
 from ontodex.readers.archives import Archives, innermost, is_archive
 from ontodex.readers.formats import FOLDER, Format, ReadSettings, Source
 from ontodex.readers.joining import Document, gathered, joined
+from ontodex.readers.mapping.declared import DATA_PACKAGE, Declared, declared_by
+from ontodex.readers.mapping.joins import remarks_on
 from ontodex.readers.memory import is_frame, read_object, table_of_frame
 from ontodex.readers.problems import Problems
-from ontodex.readers.tables.joins import remarks_on
-from ontodex.readers.tables.keys import Table, table_name
+from ontodex.readers.tables.table import Table, table_name
 from ontodex.readers.tables.workbooks import Sheet
 from ontodex.readers.tabular import TabularFormat, read_tabular
 
@@ -64,8 +65,8 @@ class Piece:
     Attributes:
         source: What is read.
         problems: Takes its faulty parts.
-        reader: Reads the source; that of its format, or of objects in memory.
-        fault: Why it cannot be read, if that is known before.
+        reader: Reads the source, unless there is a fault.
+        fault: Why the source cannot be read.
         kind: ``"file"``, ``"table"`` or ``"list"``; for messages.
         has_siblings: Whether other pieces come from the same source of the user.
     """
@@ -100,7 +101,14 @@ def opened(sources: Sequence[Any], session: Session) -> list[Piece]:
         pieces += [replace(piece, has_siblings=len(inside) > 1) for piece in inside]
     names = [_table_name(piece.source) for piece in pieces]
     tables = [
-        Table(name, frozenset(names) - {name, ""}, is_alone=len(names) == 1) for name in names
+        Table(
+            name,
+            frozenset(names) - {name, ""},
+            is_alone=len(names) == 1,
+            mappings=session.settings.mappings,
+            declared=_declared(piece.source),
+        )
+        for name, piece in zip(names, pieces, strict=True)
     ]
     named = [
         replace(piece, source=replace(piece.source, table=table))
@@ -157,7 +165,7 @@ def _in_folder(folder: Path, session: Session) -> Iterator[Piece]:
     for path in inside:
         of_file = [] if path.is_dir() else [*_of_folder(path, session)]
         found += of_file
-        others += [] if of_file else [path.name]
+        others += [] if of_file or path.name == DATA_PACKAGE else [path.name]
     if not found:
         named = ", ".join(one.name for one in inside[:SHOWN]) or "none"
         raise ReadError(
@@ -212,7 +220,8 @@ def _in_file(path: Path, session: Session) -> Iterator[Piece]:
             )
         format = _format_of(path, session)
     except ReadError as error:
-        yield _faulty(path, error, session)
+        source = Source(path, session.settings)
+        yield Piece(source, session.problems(path), read_tabular, fault=error)
     else:
         yield from _in_format(path, format, session)
 
@@ -245,10 +254,6 @@ def _piece(path: Path, format: Format, session: Session) -> Piece:
     return Piece(Source(path, session.settings), session.problems(path), format.read)
 
 
-def _faulty(path: Path, fault: ReadError, session: Session) -> Piece:
-    return replace(_piece(path, registry.with_name("table"), session), fault=fault)
-
-
 # Tables that are read together ------------------------------------------------------------------
 
 
@@ -257,6 +262,11 @@ def _table_name(source: Source) -> str:
     if isinstance(source.content, Sheet) and source.content.name:
         return table_name(source.content)
     return table_name(source.path)
+
+
+def _declared(source: Source) -> Declared:
+    """Return what a data package beside a file says of the table in it."""
+    return declared_by(source.content) if isinstance(source.content, Path) else Declared()
 
 
 def _gathered(pieces: Sequence[Piece]) -> list[Piece]:
@@ -282,15 +292,18 @@ def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[P
         session: How they are read.
         count: How many pieces there were before records of several files became one.
     """
+    mappings = session.settings.mappings
+    count += any(mapping.keys or mapping.id_prefix for mapping in mappings)
     tables = {
         number: table_of_frame(content) if is_frame(content) else content
         for number, piece in enumerate(pieces)
         if _may_join(content := piece.source.content, count)
     }
     names = [pieces[number].source.table.name for number in tables]
-    found = dict(zip(tables, joined([*tables.values()], names), strict=True))
+    found = dict(zip(tables, joined([*tables.values()], names, mappings), strict=True))
     joins = [join for of_piece in found.values() for _, join in of_piece]
     join_names = frozenset(join.table for join in joins)
+    given = {id(mapping) for mapping in mappings}
     for number, piece in enumerate(pieces):
         if not found.get(number):
             yield piece
@@ -301,7 +314,10 @@ def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[P
                 join.table,
                 others - {join.table, ""},
                 is_alone=False,
-                is_of_others=bool(join.subject),
+                is_of_others=bool(join.rows_about),
+                declared=piece.source.table.declared,
+                mappings=(join,) if id(join) in given else (),
+                join=None if id(join) in given else join,
             )
             joined_piece = replace(
                 piece,
@@ -313,7 +329,7 @@ def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[P
                 kind = "list" if len(found[number]) > 1 else "file"
                 joined_piece = replace(joined_piece, problems=content.problems, kind=kind)
             yield joined_piece
-    for what in remarks_on(joins):
+    for what in remarks_on([join for join in joins if id(join) not in given]):
         first = next(iter(tables.values()))
         session.problems(getattr(first, "path", first)).remark(what)
 

@@ -9,10 +9,10 @@ from itertools import chain
 from typing import Any
 
 from ontodex.graph.names import normalise, spellings
-from ontodex.readers.tables.entity_columns import ID, LABEL, LABEL_ALONE, PARENT, one_line, spelt
+from ontodex.readers.mapping.headers import ID, LABEL, LABEL_ALONE, PARENT, spelt
+from ontodex.readers.mapping.triples import link_columns
 from ontodex.readers.tables.paths import Category, path_of
-from ontodex.readers.tables.triple_columns import link_columns
-from ontodex.readers.tables.values import plain
+from ontodex.readers.tables.values import one_line, plain
 
 __all__ = [
     "LABELS",
@@ -21,9 +21,11 @@ __all__ = [
     "RecordRows",
     "Row",
     "is_children",
+    "is_map_of_records",
     "is_named",
     "key_of",
     "text_of",
+    "under_ids",
 ]
 
 Record = Mapping[str, Any]
@@ -40,7 +42,7 @@ CHILDREN = frozenset(
             "subclass",
             "sub class",
         ),
-        *("subtypes", "narrower", "child nodes"),
+        *("subtypes", "narrower", "child nodes", "permissible values"),
     )
 )
 """Keys of what is more specific than the object that has it."""
@@ -59,12 +61,14 @@ class RecordRows:
         found: The rows of the records, so far.
         inside: Those of what stands inside them.
         links: The links of entities to those that stand inside them.
+        columns: The names of the cells in all rows.
     """
 
     def __init__(self, records: Sequence[Record]) -> None:
         self.found: list[Row] = []
         self.inside: list[Row] = []
         self.links: list[tuple[str, str, str]] = []
+        self.columns: set[str] = set()
         self._own = {text_of(record, ID): text_of(record, LABELS) for record in records}
         bearers = Counter(map(normalise, self._own.values()))
         named = (
@@ -102,6 +106,7 @@ class RecordRows:
         row = self.row(rest, identifier or label) | ({"id": identifier} if identifier else {})
         if parent:
             row["parent"] = row.get("parent") or parent
+        self.columns.update(row)
         (self.inside if kind else self.found).append(row)
         for child in chain.from_iterable(children.values()):
             if is_named(child):
@@ -215,9 +220,30 @@ def _maps(records: Sequence[Record]) -> set[str]:
 
 
 def _listed(value: Record) -> list[Any]:
-    """Return what an object under names of values lists: its values, or its names where these are numbers."""
+    """Return what an object under names of values lists: its values, or its names where these are numbers.
+
+    Objects among the values are records whose names are their ids.
+    """
+    if is_map_of_records(value) and any(value.values()):
+        return under_ids(value)
     is_counted = all(isinstance(one, int | float) or one is None for one in value.values())
     return [*value] if is_counted else [*value.values()]
+
+
+def is_map_of_records(value: Any) -> bool:
+    """Tell whether a value is an object that holds nothing but objects, some of which may be empty."""
+    return isinstance(value, dict) and all(
+        one is None or isinstance(one, dict) for one in value.values()
+    )
+
+
+def under_ids(records: Mapping[str, Any]) -> list[Record]:
+    """Return the records in an object, with the names that they stand under as ids.
+
+    >>> under_ids({"dog": {"is_a": "pet"}, "pet": None})
+    [{'id': 'dog', 'is_a': 'pet'}, {'id': 'pet'}]
+    """
+    return [{"id": name, **(record or {})} for name, record in records.items()]
 
 
 def is_children(key: str, value: Any) -> bool:

@@ -8,12 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, combinations
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import normalise
 from ontodex.readers.files import bounded_lines, opened
+from ontodex.readers.mapping.entities import TOOK_LABELS, guess_entities
+from ontodex.readers.mapping.guess import of_table
+from ontodex.readers.mapping.headers import ID, EntityColumns
+from ontodex.readers.mapping.model import TableMapping, chosen_mapping, column_names
+from ontodex.readers.mapping.triples import names_ends, no_relation, own_columns, triples_mapping
 from ontodex.readers.problems import Problems
 from ontodex.readers.record_rows import (
     LABELS,
@@ -21,21 +27,15 @@ from ontodex.readers.record_rows import (
     RecordRows,
     Row,
     is_children,
+    is_map_of_records,
     is_named,
     key_of,
     text_of,
+    under_ids,
 )
-from ontodex.readers.tables.entity_columns import ID, EntityColumns, whole_name
-from ontodex.readers.tables.keys import Table
-from ontodex.readers.tables.named_rows import add_named_rows
-from ontodex.readers.tables.row_columns import TOOK_LABELS
-from ontodex.readers.tables.triple_columns import (
-    names_ends,
-    no_relation,
-    own_columns,
-    triple_columns,
-)
-from ontodex.readers.tables.values import LETTER, are_short, plain
+from ontodex.readers.tables.reader import add_named_rows, remark_on_new
+from ontodex.readers.tables.table import Table
+from ontodex.readers.tables.values import LETTER, are_short, plain, whole_name
 
 __all__ = [
     "are_alike",
@@ -53,6 +53,18 @@ LINK_NAMES = ("label", "name", "key", "type")
 
 MOST_KEYS = 1000
 """Keys that records have in all."""
+
+TRAPI = "knowledge_graph"
+"""Where the graph is in an answer in the Translator Reasoner API, beside a query and its results."""
+
+LINKML = ("classes", "slots", "types", "enums", "subsets")
+"""Where the elements of a schema of LinkML are, under their names."""
+
+INSIDE = ("attributes", "permissible_values")
+"""What elements of a schema hold under names: the slots of a class, the values of an enumeration."""
+
+ABOUT = frozenset(("meta", "metadata", "head", "header", "info", "context", "@context", "prefixes"))
+"""Keys of objects that say something of the document."""
 
 MOST_MAPS = 100
 """Objects in an object that may each hold others under ids."""
@@ -97,6 +109,7 @@ def read_records(
     problems: Problems,
     table: Table,
     *,
+    called: Mapping[str, str] = MappingProxyType({}),
     negated: bool = False,
 ) -> None:
     """Read objects as rows of a table, whose header are their keys: triples, or entities with what is said of them.
@@ -108,7 +121,8 @@ def read_records(
         objects: The objects, as :func:`lists_of` finds them.
         builder: Takes the triples, or the entities and their links.
         problems: Takes what holds none.
-        table: Takes what the records say of their keys.
+        table: Says by which mapping to read; takes those that they were read by.
+        called: Names of columns in the mapping, by the keys of objects that stand for them.
         negated: Read what the records say not to hold, in place of what holds.
 
     Raises:
@@ -130,18 +144,35 @@ def read_records(
     try:
         for record in entities:
             rows.add(record)
+            _expect_few(len(rows.columns), builder.source)
         told = [rows.link(link) for link in _with_relations(links)]
     except RecursionError:
         raise ReadError("expected objects less deep in one another", builder.source) from None
     for found in filter(None, (told, rows.found + rows.inside)):
         names, header = _names(found, builder.source)
-        own = None if found is told else own_columns(header, of_others=table.is_of_others)
-        columns = triple_columns(header) if found is told else own or EntityColumns.of(header)
-        if columns is None:
+        columns = [called.get(name, name) for name in column_names(header)]
+        cells = [*enumerate(([row.get(name, "") for name in names] for row in found), start=1)]
+        are_links = found is told
+        given = chosen_mapping(
+            [one for one in table.mappings if one.are_triples == are_links], table.name, columns
+        )
+        own = None if are_links else own_columns(header, of_others=table.is_of_others)
+        if given is not None:
+            mapping: TableMapping | None = given
+            remark_on_new(given, columns, problems)
+        elif are_links:
+            mapping = triples_mapping(header)
+        else:
+            names_say, plain_names = own or EntityColumns.of(header), column_names(header)
+            mapping = guess_entities(
+                names_say, plain_names, cells, table, problems.remark, negated=negated
+            )
+        if mapping is None:
             raise ReadError(no_relation(header), builder.source)
-        cells = enumerate(([row.get(name, "") for name in names] for row in found), start=1)
-        add_named_rows(columns, cells, builder, problems, table, "record", negated=negated)
-        if found is not told and not own and not (builder.relation_ids() or rows.links):
+        mapping = given or of_table(mapping, called, table)
+        add_named_rows(mapping, columns, cells, builder, problems, table, "record", negated=negated)
+        is_known = given or are_links or own
+        if not is_known and not (builder.relation_ids() or rows.links):
             raise ReadError(
                 "expected links of entities, found none; name the keys id and label", builder.source
             )
@@ -173,7 +204,7 @@ def _holds_named(value: Any) -> bool:
 @lru_cache(maxsize=1 << 12)
 def is_link(names: tuple[str, ...]) -> bool:
     """Tell whether the keys of a record name two ends, and not what is said of an entity that has a start and an end."""
-    return names_ends(names) and (triple_columns(names) is not None or own_columns(names) is None)
+    return names_ends(names) and (triples_mapping(names) is not None or own_columns(names) is None)
 
 
 def _with_relations(links: Sequence[Record]) -> list[Record]:
@@ -195,7 +226,7 @@ def _with_relation(link: Record, names: Sequence[str]) -> Record:
         for key in value
     ]
     said = next((link[name] for name in names if isinstance(link.get(name), str)), None)
-    return link if said is None or triple_columns([*link, *inside]) else {**link, "relation": said}
+    return link if said is None or triples_mapping([*link, *inside]) else {**link, "relation": said}
 
 
 def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
@@ -224,10 +255,17 @@ def lists_of(document: Any, name: str = "") -> dict[str, list[Record]]:
         }
     if any(is_children(key, value) for key, value in document.items()):
         return {name: [document]}
+    if isinstance(graph := document.get(TRAPI), dict):
+        return lists_of(graph, name)
+    objects = {key: value for key, value in document.items() if isinstance(value, dict)}
+    if schema := _schema(document):
+        return schema
     lists = {key: lists_of(value)[""] for key, value in document.items() if isinstance(value, list)}
     if any(lists.values()):
-        return lists
-    objects = {key: value for key, value in document.items() if isinstance(value, dict)}
+        beside = {key: value for key, value in objects.items() if _is_map(key, value)}
+        maps = {key: under_ids(value) for key, value in beside.items()}
+        order = [key for key in document if key in maps or key in lists]
+        return {key: maps[key] if key in maps else lists[key] for key in order}
     if maps := _maps_of_ids(objects):
         return maps
     if len(objects) == 1 and (inside := lists_of(next(iter(objects.values())), name)):
@@ -250,24 +288,50 @@ def _maps_of_ids(objects: Mapping[str, Record]) -> dict[str, list[Record]]:
     >>> _maps_of_ids({"NO": {"names": {"en": "Norway"}}, "SE": {"names": {"en": "Sweden"}}})
     {}
     """
-    maps = {
-        key: value
-        for key, value in objects.items()
-        if value and all(map(_may_be_record, value.values()))
-    }
+    maps = {key: value for key, value in objects.items() if value and is_map_of_records(value)}
     keys = [{name for name in value if LETTER.search(name)} for value in maps.values()]
     if not 1 < len(maps) <= MOST_MAPS or any(
         2 * len(one & other) > min(len(one), len(other)) for one, other in combinations(keys, 2)
     ):
         return {}
+    return {key: under_ids(value) for key, value in maps.items()}
+
+
+def _schema(document: Mapping[str, Any]) -> dict[str, list[Record]]:
+    """Return the elements of a schema of LinkML, by kind; nothing of any other document."""
+    if not {"id", "name"} <= document.keys() and "prefixes" not in document:
+        return {}
     return {
-        key: [{"id": name, **(of or {})} for name, of in value.items()]
-        for key, value in maps.items()
+        key: [*map(_element, under_ids(value))]
+        for key in LINKML
+        if isinstance(value := document.get(key), dict) and value and is_map_of_records(value)
     }
 
 
-def _may_be_record(value: Any) -> bool:
-    return value is None or isinstance(value, dict)
+def _element(record: Record) -> Record:
+    """Return an element of a schema with what it holds under names as lists of elements.
+
+    The values of an enumeration are below it, and have the ids of their meanings as alternative ids.
+    """
+    found: dict[str, Any] = {}
+    for key, value in record.items():
+        if key in INSIDE and is_map_of_records(value):
+            found[key] = [*map(_element, under_ids(value))]
+        else:
+            found["alternative_ids" if key == "meaning" else key] = value
+    return found
+
+
+def _is_map(key: str, value: Record) -> bool:
+    """Tell whether an object beside lists holds records under ids: all its values are objects, most of the same keys.
+
+    >>> _is_map("nodes", {"n1": {"label": "Ann"}, "n2": {"label": "Bo"}}), _is_map("meta", {"by": {"name": "Ann"}})
+    (True, False)
+    """
+    if key.lower() in ABOUT or not value or not is_map_of_records(value):
+        return False
+    counts = Counter(name for inside in value.values() for name in inside or ())
+    return not counts or 2 * max(counts.values()) > len(value)
 
 
 def rows_in(document: Any) -> list[list[str]]:
@@ -291,7 +355,9 @@ def rows_in(document: Any) -> list[list[str]]:
     values = [*document.values()]
     if _are(dict, values) and [*values[0]] == [*map(str, range(len(values[0])))]:
         values = [[*value.values()] for value in values if value.keys() == values[0].keys()]
-    elif triple_columns([*document]) is None and own_columns([*document]) is None:
+    elif len(document) > MOST_KEYS or (
+        triples_mapping([*document]) is None and own_columns([*document]) is None
+    ):
         return []
     if not _are(list, values) or len({*map(len, values)}) > 1 or len(values) < len(document):
         return []
@@ -378,10 +444,22 @@ def _expect_alike(rows: Sequence[Record], source: str) -> list[str]:
     """
     keys = _keys(rows)
     if not are_alike(rows):
-        raise ReadError(
-            f"expected records of the same keys, found {len(keys):,} different ones", source
-        )
+        _expect_few(len(keys), source, most=0)
     return keys
+
+
+def _expect_few(count: int, source: str, most: int = MOST_KEYS) -> None:
+    """Refuse records of more different keys than a table has columns.
+
+    Raises:
+        ReadError: If they have.
+    """
+    if count > most:
+        raise ReadError(
+            f"expected records of the same keys, found {count:,} different ones; cut the list or the map of the "
+            "records that you want out of the document, and read that",
+            source,
+        )
 
 
 def are_alike(rows: Sequence[Record]) -> bool:

@@ -33,12 +33,13 @@ from ontodex.readers.problems import Problems
 from ontodex.readers.records import json_of, lists_of, read_records, rows_in
 from ontodex.readers.sqlite import is_database
 from ontodex.readers.tables.databases import tables_of
-from ontodex.readers.tables.outlines import is_outline, read_outline
+from ontodex.readers.tables.outlines import read_outline
 from ontodex.readers.tables.path_files import read_paths
 from ontodex.readers.tables.reader import read_table
 from ontodex.readers.tables.workbooks import Sheet, is_workbook, sheets_of
+from ontodex.readers.tables.xml import Elements, mappings_of, read_elements
 from ontodex.readers.wikibase import is_wikibase, read_wikibase
-from ontodex.readers.xml_records import xml_records
+from ontodex.readers.xml_records import xml_records, xml_root
 from ontodex.readers.yaml_files import yaml_of
 
 __all__ = [
@@ -54,9 +55,6 @@ __all__ = [
     "read_tabular",
 ]
 
-Content = Path | Sheet | Document
-"""A text file of one table, a table in memory, or records."""
-
 
 @dataclass(frozen=True)
 class NamedDocument:
@@ -69,6 +67,10 @@ class NamedDocument:
 
     value: Any
     reader: Callable[[Any, GraphBuilder, Problems], None]
+
+
+Content = Path | Sheet | Document | Elements | NamedDocument
+"""A text file of one table, a table in memory, records, elements of XML, or a document with a reader of its own."""
 
 
 @dataclass(frozen=True)
@@ -87,13 +89,13 @@ class TabularFormat:
     suffixes: tuple[str, ...]
     description: str
     matches: Callable[[Path, bytes], bool]
-    opener: Callable[[Source, Problems], Sequence[Content | NamedDocument]]
+    opener: Callable[[Source, Problems], Sequence[Content]]
 
     def sniff(self, path: Path, head: bytes) -> bool:
         """Tell whether a file is in this format."""
         return self.matches(path, head)
 
-    def open(self, source: Source, problems: Problems) -> Sequence[Content | NamedDocument]:
+    def open(self, source: Source, problems: Problems) -> Sequence[Content]:
         """Return the tables and records of a file: each is the ``content`` of a source of its own.
 
         Raises:
@@ -120,9 +122,13 @@ def read_tabular(source: Source, builder: GraphBuilder, problems: Problems) -> N
     content, negated = source.content, source.settings.negated
     if isinstance(content, NamedDocument):
         content.reader(content.value, builder, problems)
+    elif isinstance(content, Elements):
+        read_elements(content, builder, problems, source.table)
     elif isinstance(content, Document):
         records = [*chain.from_iterable(content.lists.values())]
-        read_records(records, builder, problems, source.table, negated=negated)
+        read_records(
+            records, builder, problems, source.table, called=content.called, negated=negated
+        )
     else:
         read_table(content, builder, problems, source.table, negated=negated)
 
@@ -153,7 +159,7 @@ WORKBOOK = TabularFormat(
 )
 
 
-def _open_database(source: Source, problems: Problems) -> Sequence[Content | NamedDocument]:
+def _open_database(source: Source, problems: Problems) -> Sequence[Content]:
     if is_semantic_sql(source.path):
         return [NamedDocument(source.path, read_semantic_sql)]
     return tables_of(source.path)
@@ -171,7 +177,7 @@ DATABASE = TabularFormat(
 # Records ----------------------------------------------------------------------------------------
 
 
-def _contents(value: Any, source: Source, problems: Problems) -> list[Content | NamedDocument]:
+def _contents(value: Any, source: Source, problems: Problems) -> list[Content]:
     """Return what a document of JSON or YAML holds: a named document, a table, or records."""
     path = source.path
     if isinstance(value, dict) and isinstance(value.get("graphs"), list):
@@ -206,8 +212,11 @@ YAML = TabularFormat(
 )
 
 
-def _open_xml(source: Source, problems: Problems) -> Sequence[Content | NamedDocument]:
-    lists = xml_records(source.path, source.settings.language)
+def _open_xml(source: Source, problems: Problems) -> Sequence[Content]:
+    root = xml_root(source.path)
+    if mappings := mappings_of(root, source.settings.mappings):
+        return [Elements(root, mappings)]
+    lists = xml_records(root, source.path, source.settings.language)
     return [Document(source.path, problems, lists)]
 
 
@@ -242,15 +251,10 @@ class _Paths:
 PATHS = _Paths()
 
 
-def _is_outline(path: Path, head: bytes) -> bool:
-    is_text = suffix_of(path) in (*TABLE_SUFFIXES, *OUTLINE.suffixes) and not is_binary(head)
-    return is_text and is_outline(head.lstrip().decode("utf-8", "replace"))
-
-
 OUTLINE = FileFormat(
     "outline",
-    (".md",),
-    "Categories, one a line, indented below the category that they are in.",
-    matches=_is_outline,
+    (),
+    "Categories, one a line, indented below the category that they are in; where it is named.",
+    matches=never,
     reader=read_outline,
 )

@@ -14,13 +14,12 @@ from xml.etree.ElementTree import Element
 from ontodex.errors import ReadError
 from ontodex.graph.names import language_rank
 from ontodex.readers.files import opened
+from ontodex.readers.mapping.headers import ID
 from ontodex.readers.record_rows import LABELS, Record, is_named, key_of
 from ontodex.readers.records import is_link
-from ontodex.readers.tables.entity_columns import ID
-from ontodex.readers.tables.values import are_short, plain
 from ontodex.readers.xml_guard import XML, GuardedXml, well_formed
 
-__all__ = ["xml_records"]
+__all__ = ["xml_records", "xml_root"]
 
 OF_XML = re.compile(
     rf"(?:{re.escape(XML)}(?!id$)|\{{http://www\.w3\.org/2001/XMLSchema-instance\}}).*"
@@ -39,9 +38,6 @@ FIELDS = frozenset(
 INLINE = frozenset(("b", "br", "em", "i", "r", "span", "strong", "sub", "sup", "u"))
 """Elements of which a text is made."""
 
-TEXT = ("text", "TEXT", "String")
-"""Where outlines (OPML), maps (FreeMind) and MeSH have labels."""
-
 OWN = {
     **dict.fromkeys(("id", "ui", "identifier", "code"), "id"),
     **dict.fromkeys(("name", "label", "title", "desc"), "label"),
@@ -51,37 +47,37 @@ OWN = {
 ABOUT = ("head", "header", "meta", "metadata")
 """Elements in the root that say something of the document."""
 
-CODE = re.compile(r"(?=.*\d)[A-Z\d.-]+")
-MEANING = ("desc", "description", "title", "label")
-"""Names of what a code stands for."""
 
-MOSTLY = 0.9
-"""Names are codes, and not labels, if so many of them look like some."""
+def xml_root(path: Path) -> Element:
+    """Return the outermost element of a file.
+
+    Raises:
+        ReadError: If it is no XML, or declares entities that look hostile.
+    """
+    with opened(path) as stream, well_formed("XML", path):
+        guarded = GuardedXml(stream, path, may_be_external=True)
+        return ElementTree.parse(guarded).getroot()  # noqa: S314
 
 
-def xml_records(path: Path, language: str) -> dict[str, list[Record]]:
-    """Return the elements of a file that have an id or a name, and what they say, by their kind.
+def xml_records(root: Element, path: Path, language: str) -> dict[str, list[Record]]:
+    """Return the elements of a document that have an id or a name, and what they say, by their kind.
 
     That is what their attributes and the elements in them say. What is in an element of the same kind is below it, as in an
     outline, and so is what is in those that hold such ones.
 
     Args:
+        root: The outermost element.
         path: The file.
         language: Tag of the language that texts are wanted in, where there are several.
 
     Raises:
-        ReadError: If it is no XML, declares entities that look hostile, or no element tells what it is.
+        ReadError: If no element tells what it is.
     """
-    with opened(path) as stream, well_formed("XML", path):
-        guarded = GuardedXml(stream, path, may_be_external=True)
-        root = ElementTree.parse(guarded).getroot()  # noqa: S314
     for inside in [inside for inside in root if _kind(inside).lower() in ABOUT]:
         root.remove(inside)
     try:
         document = _Elements(root, language).said(root)
-        objects = [*_objects(document)]
-        _take_codes(objects)
-        _nest(objects)
+        _nest([*_objects(document)])
         records = _entities(document) or _rows(document)
     except RecursionError:
         raise ReadError("expected elements less deep in one another", str(path)) from None
@@ -171,8 +167,6 @@ class _Elements:
 
 def _is_around(said: _Object, inside: dict[str, Any]) -> bool:
     """Tell whether an element does no more than hold others, perhaps counting them or saying of which kind a text is."""
-    if "kind" in said and {*said} <= {"id", "kind"}:
-        return True
     return not is_named(inside) and all(value.isdigit() for value in said.values())
 
 
@@ -195,7 +189,7 @@ def _take_own(said: _Object) -> None:
         ):
             others = "alternative ids" if key_of({key: key}, ID) else "synonyms"
             said[key], *said[others] = value
-    for key in (*(() if said.kind in FIELDS else (said.kind,)), *TEXT):
+    for key in () if said.kind in FIELDS else (said.kind,):
         if isinstance(said.get(key), str) and not key_of(said, LABELS):
             said["label"] = said.pop(key)
 
@@ -232,8 +226,6 @@ def _key(element: Element, value: Any) -> str:
     if not isinstance(value, list):
         return kind
     inside = _kind(element[0])
-    if told := element.get("kind"):
-        return f"{told} {inside}"
     return inside if kind.lower().startswith(inside.lower()[:-1]) else kind
 
 
@@ -282,30 +274,6 @@ def _records(value: Any, *, is_root: bool = True) -> Iterator[_Object]:
         return
     for inside in _within(value):
         yield from _records(inside, is_root=False)
-
-
-def _take_codes(objects: Sequence[_Object]) -> None:
-    """Take names for ids where those of a kind are codes and something beside tells what they mean (A00: Cholera)."""
-    kinds: dict[str, list[tuple[_Object, str]]] = {}
-    for one in objects:
-        if (key := key_of(one, LABELS)) and not key_of(one, ID):
-            kinds.setdefault(one.kind, []).append((one, key))
-    for named in kinds.values():
-        codes = {
-            one[key] for one, key in named if isinstance(one[key], str) and CODE.fullmatch(one[key])
-        }
-        meanings = [plain(one.get(_meaning(one, key))) for one, key in named]
-        if len(codes) >= MOSTLY * len(named) and all(meanings) and are_short(meanings):
-            for one, key in named:
-                meaning = _meaning(one, key)
-                one["id"], one["label"] = one.pop(key), one.pop(meaning)
-    for one in objects:
-        if key_of(one, ID) and not key_of(one, LABELS) and (meaning := _meaning(one, "")):
-            one["label"] = one.pop(meaning)
-
-
-def _meaning(one: _Object, label: str) -> str:
-    return next((name for name in MEANING if name != label and plain(one.get(name))), "")
 
 
 def _nest(objects: Sequence[_Object]) -> None:

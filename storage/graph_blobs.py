@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -59,12 +60,15 @@ def graph_info(graph: KnowledgeGraph) -> dict[str, Any]:
     }
 
 
-def read_graph(blobs: BlobReader, info: dict[str, Any]) -> KnowledgeGraph:
+def read_graph(
+    blobs: BlobReader, info: dict[str, Any], mappings: Sequence[Mapping[str, Any]] = ()
+) -> KnowledgeGraph:
     """Return the graph of an index; its arrays are views of the store.
 
     Args:
         blobs: The store.
         info: The ``graph`` entry of the manifest, see :func:`graph_info`.
+        mappings: Mappings of the tables that it was read from.
     """
 
     def column(name: str) -> TextColumn:
@@ -81,6 +85,7 @@ def read_graph(blobs: BlobReader, info: dict[str, Any]) -> KnowledgeGraph:
         upward=tuple(info["hierarchy_relations"]),
         source=info["source"],
         skipped=info["skipped"],
+        mappings=tuple(mappings),
     )
     names = NameIndex(*(blobs.get(f"graph/names/{name}") for name in NAMES))
     return graph.with_stored(names, np.asarray(blobs.get("graph/by_tail")))

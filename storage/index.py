@@ -105,7 +105,7 @@ class Index:
     @cached_property
     def graph(self) -> KnowledgeGraph:
         """The graph; its arrays are views of the store."""
-        return read_graph(self.blobs, self.manifest.graph)
+        return read_graph(self.blobs, self.manifest.graph, self.manifest.mappings)
 
     def space_info(self, space: str) -> SpaceInfo:
         """Return the manifest's entry for a space.

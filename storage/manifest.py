@@ -83,6 +83,7 @@ class Manifest:
         tree_checksum: Checksum of the store outside its large blobs
             (:func:`ontodex.storage.blobs.tree_checksum`).
         seconds: Duration of each step of the build.
+        mappings: Mappings of the tables that the graph was read from; ``ontodex add`` reads by them.
     """
 
     kind: str = KIND
@@ -99,6 +100,7 @@ class Manifest:
     blobs: dict[str, BlobInfo]
     tree_checksum: str
     seconds: dict[str, float] = field(default_factory=dict)
+    mappings: list[dict[str, Any]] = field(default_factory=list)
 
     def write(self, folder: Path) -> None:
         """Write ``manifest.json``, with a checksum of its own content."""

@@ -166,7 +166,8 @@ def tiny_hit(
     """Folder of a hierarchy encoder: an adapter of the tiny encoder, trained on the small graph for a few steps."""
     from ontodex.encoders.text import TextEncoder
     from ontodex.trainers.data.subsumptions import make_task
-    from ontodex.trainers.hierarchies.hit import HiTTraining, train_hit
+    from ontodex.trainers.hierarchies.hit import train_hit
+    from ontodex.trainers.hierarchies.settings import HiTTraining
 
     folder = tmp_path_factory.mktemp("hit") / "model"
     task = make_task(small_graph.hierarchy(), "mixed-hop", negatives=5, held_out=0.5)

@@ -130,13 +130,6 @@ def test_public_module_has_a_docstring(name: str):
     )
 
 
-def test_no_source_file_is_too_long():
-    lengths = {
-        name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()
-    }
-    assert {name: length for name, length in lengths.items() if length > 400} == {}
-
-
 @pytest.mark.parametrize("what", FORBIDDEN_CODE)
 def test_package_runs_no_code_from_data(what: str):
     pattern = FORBIDDEN_CODE[what]

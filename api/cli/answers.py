@@ -1,4 +1,4 @@
-"""Questions from the shell, one or a file of them, and their answers on stdout."""
+"""Answering queries, one or a file of them, on stdout."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import typer
 
@@ -14,41 +14,54 @@ import ontodex
 from ontodex.engine.results.printable import json_text
 from ontodex.errors import LookupFailed, SettingsError
 
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Answered: TypeAlias = ontodex.Hits | ontodex.Placements | ontodex.Direction
+
 __all__ = ["answer", "expect_one_form", "open_engine", "show", "singles"]
 
 Question = tuple[str, ...]
-Answered = ontodex.Hits | ontodex.Placements | ontodex.Direction
-QueryFunction = Callable[[Any], Sequence[Answered]]
+"""The parts of a query: one text, or a head and a relation."""
 
 BATCH = 512
-"""Questions of a file that are answered at once, at most; of a pipe those that have come."""
+"""Largest number of queries of a file that are answered at once; from a pipe, what has arrived."""
 
 
 def open_engine(
     index: Path, device: str, also_known: Sequence[Path] | None = None, rerank: Path | None = None
 ) -> ontodex.Engine:
-    """Open an index, with files whose triples count as known, and a cross-encoder to read answers again."""
+    """Open an index, with files of additional known triples and a cross-encoder that re-ranks."""
     known = [ontodex.read(source) for source in also_known or ()]
     return ontodex.open(index, device=device, known=known, rerank=rerank)
 
 
 def singles(questions: Sequence[Question]) -> list[str]:
-    """Return the texts of questions of one part."""
+    """Return the texts of queries of one part."""
     return [text for (text,) in questions]
 
 
 def answer(
     parts: tuple[str | None, ...],
     queries: Path | None,
-    ask: QueryFunction,
+    ask: Callable[[Any], Sequence[Answered]],
     as_json: bool,
     as_tsv: bool,
     as_rdf: bool = False,
 ) -> None:
-    """Ask one question, or those of a file, and print the answers: a file's as JSON lines.
+    """Answer one query, or those of a file, on stdout; answers to a file are JSON lines.
+
+    Args:
+        parts: The parts of the query; ``None`` for each that was not given.
+        queries: The file; ``-`` for stdin.
+        ask: From a list of queries to an answer each.
+        as_json: Print a single answer as JSON.
+        as_tsv: Print a single answer as a table.
+        as_rdf: Print N-Quads.
 
     Raises:
-        SettingsError: If the parts are not as many as the question needs, or forms contradict each other.
+        SettingsError: If parts are missing, or options contradict each other.
+        Exit: With status 1, if a query of the file is faulty or has no answer.
     """
     expect_one_form(json=as_json, tsv=as_tsv, rdf=as_rdf)
     if queries is not None:
@@ -65,7 +78,8 @@ def answer(
         return
     if any(part is None for part in parts):
         raise SettingsError(
-            f"expected {len(parts)} text(s) to ask about after INDEX, or --queries FILE, found fewer"
+            f"expected {len(parts)} text(s) to ask about after INDEX, or --queries FILE, "
+            "found fewer"
         )
     (found,) = ask([parts])
     if found.error is not None:
@@ -74,10 +88,13 @@ def answer(
 
 
 def expect_one_form(**forms: bool) -> None:
-    """Refuse two forms of one answer, by the names of their options.
+    """Refuse two forms of one answer.
+
+    Args:
+        forms: Whether each form was asked for, by the name of its option.
 
     Raises:
-        SettingsError: If more than one is asked for.
+        SettingsError: If more than one was asked for.
     """
     if sum(forms.values()) > 1:
         *names, last = (f"--{name}" for name in forms)
@@ -85,19 +102,30 @@ def expect_one_form(**forms: bool) -> None:
 
 
 def show(found: Any, **forms: bool) -> None:
-    """Print an answer in the form that is asked for, by the name of its option: as ``to_json()`` for ``json=True``."""
+    """Print an answer in the form that was asked for.
+
+    Args:
+        found: The answer, with a method for each form, such as ``to_json()``.
+        forms: Whether each form was asked for, by the name of its option; text if none was.
+    """
     form = next((name for name, wanted in forms.items() if wanted), "")
     typer.echo(getattr(found, f"to_{form}")() if form else str(found), nl=form in ("", "json"))
 
 
-def _answer_file(file: BinaryIO, name: str, columns: int, ask: QueryFunction, as_rdf: bool) -> None:
-    """Print an answer to every line that is a question and has one, an error to any other; exit 1 at the end if any."""
+def _answer_file(
+    file: BinaryIO,
+    name: str,
+    columns: int,
+    ask: Callable[[Any], Sequence[Answered]],
+    as_rdf: bool,
+) -> None:
+    """Print an answer for every line of a file, or an object with the key ``error``."""
     failed = False
     for lines in _batches(file):
-        read = [_question(line, f"{name}:{number}", columns) for number, line in lines]
-        questions = [one for one in read if isinstance(one, tuple)]
-        found = iter(ask(questions) if questions else ())
-        for one in read:
+        parsed = [_question(line, f"{name}:{number}", columns) for number, line in lines]
+        queries = [one for one in parsed if isinstance(one, tuple)]
+        found = iter(ask(queries) if queries else ())
+        for one in parsed:
             if one is None:
                 continue
             try:
@@ -107,7 +135,7 @@ def _answer_file(file: BinaryIO, name: str, columns: int, ask: QueryFunction, as
                 if answered.error is not None:
                     raise answered.error
                 typer.echo(_rdf(answered) if as_rdf else answered.to_json(), nl=not as_rdf)
-            except (LookupFailed, SettingsError) as error:  # free text makes no triples
+            except (LookupFailed, SettingsError) as error:  # a free text has no triples, either
                 failed = True
                 query = {"query": one} if isinstance(one, tuple) else {}
                 typer.echo(json_text({**query, "error": str(error)}), err=as_rdf)
@@ -116,12 +144,16 @@ def _answer_file(file: BinaryIO, name: str, columns: int, ask: QueryFunction, as
 
 
 def _rdf(found: Answered) -> str:
-    assert isinstance(found, ontodex.Hits)  # no command that places offers --rdf
+    assert isinstance(found, ontodex.Hits)  # the commands with --rdf answer with hits
     return found.to_rdf()
 
 
 def _batches(file: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
-    """Yield the lines that have come, with their numbers: whoever asks through a pipe may wait for the answers."""
+    """Yield the lines that have arrived, with their numbers.
+
+    A program that asks through a pipe may wait for an answer before it writes the next query, so no
+    batch waits to be full.
+    """
     stream = cast(io.BufferedReader, file)
     done, rest = 0, b""
     while piece := stream.read1(io.DEFAULT_BUFFER_SIZE):
@@ -133,7 +165,7 @@ def _batches(file: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
 
 
 def _question(line: bytes, where: str, columns: int) -> Question | SettingsError | None:
-    """Return the parts of a question, what is wrong with it, or ``None`` for an empty line."""
+    """Return the parts of a query, the error in its line, or ``None`` for an empty line."""
     try:
         text = line.decode("utf-8-sig").strip()
     except UnicodeDecodeError as error:

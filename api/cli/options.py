@@ -1,4 +1,4 @@
-"""Options that several commands share, so that they are called and explained alike."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -12,19 +12,25 @@ __all__ = [
     "Batch",
     "Device",
     "Format",
+    "GraphFiles",
     "IndexPath",
     "Json",
     "K",
     "KnownChoice",
     "Language",
+    "Mapping",
     "OnError",
     "Out",
+    "Parents",
+    "Picture",
     "Quiet",
     "Rdf",
+    "Relation",
     "Rerank",
     "Seed",
     "Sources",
     "Text",
+    "TextEncoderName",
     "Tsv",
     "say",
 ]
@@ -33,24 +39,34 @@ Sources = Annotated[
     list[Path],
     typer.Argument(help="Files or folders: OBO, OWL, RDF, TSV, CSV, Excel, JSON, GraphML, splits."),
 ]
+GraphFiles = Annotated[
+    list[Path] | None,
+    typer.Argument(help="A graph: files or folders, as for ontodex build.", show_default=False),
+]
 Out = Annotated[Path, typer.Option("-o", "--output", help="Where to write.", show_default=False)]
+Picture = Annotated[
+    Path, typer.Option("-o", "--output", help="The picture: .svg or .png.", show_default=False)
+]
 IndexPath = Annotated[Path, typer.Argument(help="Folder of the index.")]
-K = Annotated[int, typer.Option("-k", help="How many answers.", min=1)]
+Text = Annotated[
+    str | None,
+    typer.Argument(help="An entity (CURIE, IRI, label, synonym) or any text.", show_default=False),
+]
+Relation = Annotated[
+    str | None, typer.Argument(help="A relation of the graph, or any text.", show_default=False)
+]
+K = Annotated[int, typer.Option("-k", help="Number of answers.", min=1)]
 KnownChoice = Annotated[str, typer.Option(help="Known answers: exclude, include (marked) or only.")]
 Also = Annotated[
     list[Path] | None,
-    typer.Option(help="A file whose triples count as known too; may be given more than once."),
+    typer.Option(help="A file whose triples count as known too; may be repeated."),
 ]
 Batch = Annotated[
     Path | None,
     typer.Option(
-        help="A file of questions, one a line, parts separated by tabs; - for stdin. Answers are "
-        "JSON lines. A question that fails gets a line with the key error, and the exit status is 1."
+        help="A file of queries, one a line, its parts separated by tabs; - for stdin. Answers are "
+        "JSON lines. A query that fails gives a line with the key error, and exit status 1."
     ),
-]
-Text = Annotated[
-    str | None,
-    typer.Argument(help="An entity (CURIE, IRI, label, synonym) or any text.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Tsv = Annotated[bool, typer.Option("--tsv", help="Print a table with tabs.")]
@@ -59,24 +75,40 @@ Rdf = Annotated[
 ]
 Rerank = Annotated[
     Path | None,
-    typer.Option(
-        help="A cross-encoder (train cross-encoder) that reads the best fifty answers again."
-    ),
+    typer.Option(help="A cross-encoder (train cross-encoder) that re-ranks the best 50 answers."),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        help="Format of the files, where their content and suffix do not tell it; sentences: a statement a line."
+        help="Format of the files, if content and suffix do not determine it; sentences: text, one "
+        "statement a line."
+    ),
+]
+Mapping = Annotated[
+    Path | None,
+    typer.Option(
+        help="YAML file that maps the columns of tables; ontodex inspect -o writes one.",
+        show_default=False,
     ),
 ]
 Language = Annotated[
     str,
     typer.Option(
-        help="Language of names and definitions, where RDF has several: a tag such as de or pt-BR."
+        help="Language of labels and definitions, if RDF has several: a tag such as de or pt-BR."
     ),
 ]
 OnError = Annotated[
     str, typer.Option(help="Faulty parts of a file: raise, warn (leave out, count) or skip.")
+]
+Parents = Annotated[
+    str | None,
+    typer.Option(
+        help="The relation from child to parent; by default all that are recognised by name (is_a, "
+        "…)."
+    ),
+]
+TextEncoderName = Annotated[
+    str, typer.Option(help="Folder or name of the text encoder to start from.")
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, …")]
 Seed = Annotated[int, typer.Option(help="Seed of all random draws.")]
@@ -84,6 +116,6 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stder
 
 
 def say(message: str, quiet: bool) -> None:
-    """Say what was done, on stderr."""
+    """Print what was done on stderr, unless ``quiet``."""
     if not quiet:
         typer.echo(message, err=True)

@@ -13,8 +13,8 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of
 from ontodex.readers.formats import Source
 from ontodex.readers.problems import Problems
-from ontodex.readers.tables.entity_columns import one_line
-from ontodex.readers.tables.negation import Negation, left_out
+from ontodex.readers.tables.entities import are_denied, denied_left_out
+from ontodex.readers.tables.values import one_line
 
 __all__ = ["FORMATS", "AnnotationFormat"]
 
@@ -157,9 +157,9 @@ class AnnotationFormat:
         Annotations with NOT are left out; with ``source.settings.negated`` they alone are read.
         """
         layout, negated, denied = self.layout, source.settings.negated, 0
-        negation = None if layout.qualifier is None else Negation(layout.qualifier, is_flag=False)
+        negation = [] if layout.qualifier is None else [(layout.qualifier, ("not",))]
         for cells in _rows(source.path, layout, problems):
-            if negation and negation.denies(cells) != negated:
+            if negation and are_denied(cells, negation) != negated:
                 denied += not negated
                 continue
             identifier = _identifier([one_line(cells[at]) for at in layout.head])
@@ -174,7 +174,7 @@ class AnnotationFormat:
                 for relation in _relations(cells, layout):
                     builder.triple(identifier, relation, one_line(cells[layout.term]))
         if denied:
-            problems.remark(left_out(denied))
+            problems.remark(denied_left_out(denied))
 
 
 FORMATS = (

@@ -9,8 +9,7 @@ from ontodex.graph.prefixes import looks_like_identifier
 from ontodex.readers.files import lines_of
 from ontodex.readers.formats import FileFormat, suffix_of
 from ontodex.readers.problems import Problems
-from ontodex.readers.tables.entity_columns import NOTHING
-from ontodex.readers.tables.values import LETTER
+from ontodex.readers.tables.values import LETTER, NOTHING
 
 __all__ = ["FORMAT", "read_gene_sets"]
 

@@ -1,54 +1,255 @@
-"""Entities in tables: one to a row, what is said of it in columns that a header names."""
+"""Tables of entities, an entity to a row, read by a mapping."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import unique_ids_by_name
-from ontodex.readers.tables.entity_columns import EntityColumns, one_line, spelt
-from ontodex.readers.tables.found_rows import FoundRows
-from ontodex.readers.tables.keys import Table
-from ontodex.readers.tables.negation import left_out, negation_in
-from ontodex.readers.tables.row_columns import chosen_columns
-from ontodex.readers.tables.row_links import add_links
+from ontodex.graph.prefixes import WELL_KNOWN
+from ontodex.readers.mapping.model import ROWS_BY, RelationColumn, TableMapping
+from ontodex.readers.tables.found_rows import FoundRows, Link, keys_of
+from ontodex.readers.tables.paths import (
+    Category,
+    PathColumn,
+    add_category,
+    names_by_level,
+    path_of,
+)
+from ontodex.readers.tables.table import PREVIEW, Table
+from ontodex.readers.tables.values import NOTHING, cell_parts, one_line, whole_name
 
-__all__ = ["add_entities", "add_entity"]
+__all__ = ["EntityRows", "Layout", "Report", "add_entities", "are_denied", "denied_left_out"]
 
 TRUE = frozenset(("true", "yes", "y", "1"))
+
+NO_PARENT = frozenset(("0", "0.0", "owl:thing", f"{WELL_KNOWN['owl']}Thing".casefold()))
+"""Cells of parents that mean that there is none."""
 
 Report = Callable[[str, int], None]
 """Takes what is wrong with a row, and its number."""
 
+Rows = Iterable[tuple[int, Sequence[str]]]
 
-def add_entity(
-    columns: EntityColumns, cells: Sequence[str], builder: GraphBuilder, *, exact: bool = False
-) -> str:
-    """Add what a row says of its entity, links apart; return its id, or nothing where the row has neither id nor label.
+
+def are_denied(cells: Sequence[str], words: Iterable[tuple[int, Sequence[str]]]) -> bool:
+    """Tell whether a row denies what it says, by the places of columns and the words that deny.
+
+    >>> are_denied(["NOT|part_of"], [(0, ["not"])]), are_denied(["False"], [(0, ["true", "yes"])])
+    (True, False)
+    """
+    return any(
+        not {part.strip() for part in re.split(r"[|;,]", cells[at].casefold())}.isdisjoint(of)
+        for at, of in words
+    )
+
+
+def denied_left_out(count: int) -> str:
+    """Return the warning of rows that were left out as they are denied."""
+    return f"left out {count} line(s) that say what does not hold"
+
+
+class Layout:
+    """Where the columns of a mapping stand in a table.
 
     Args:
-        columns: What the header says.
-        cells: The row, as wide as the header.
-        builder: Takes the entity.
-        exact: How synonyms are read, see :meth:`EntityColumns.names`.
+        mapping: What the columns hold.
+        columns: Their names, see :func:`ontodex.readers.mapping.model.column_names`.
     """
-    named = (one_line(cells[at]) for at in (*columns.id, *columns.label))
-    identifier = next(filter(None, named), "")
-    if identifier:
-        labels = columns.labels(cells)
+
+    def __init__(self, mapping: TableMapping, columns: Sequence[str]) -> None:
+        self.mapping = mapping
+        self.columns = columns
+        self.width = len(columns)
+        self._places = {name: at for at, name in enumerate(columns)}
+        self.id = self.at(mapping.id)
+        self.label = self.at(mapping.label)
+        self.parts = self.at(mapping.label_parts)
+        self.definition = self.at(mapping.definition)
+        self.denials = [(self._places[name], words) for name, words in mapping.negation.items()]
+
+    def at(self, names: Iterable[str]) -> tuple[int, ...]:
+        """Return the places of columns."""
+        return tuple(self._places[name] for name in names)
+
+    def labels(self, cells: Sequence[str]) -> list[str]:
+        """Return the labels in a row."""
+        if self.parts:
+            return [name] if (name := whole_name(cells[at] for at in self.parts)) else []
+        return [cells[at] for at in self.label if cells[at].strip()]
+
+    def names(self, columns: Sequence[str], cells: Sequence[str]) -> list[str]:
+        """Return the names in some columns of a row, without those that mean nothing."""
+        found = []
+        for column in columns:
+            cell, separators = cells[self._places[column]], self.mapping.separators.get(column)
+            found += cell_parts(cell, separators) if separators else cell_parts(cell)
+        return [name for name in found if name.casefold() not in NOTHING]
+
+    def add_entity(
+        self, identifier: str, labels: Sequence[str], cells: Sequence[str], builder: GraphBuilder
+    ) -> None:
+        """Add what a row says of its entity, but for links."""
         builder.entity(
             identifier,
             label=next(iter(labels), ""),
-            synonyms=columns.names(columns.synonyms, cells, exact=exact) + labels,
-            definition=next((cells[at] for at in columns.definition if cells[at].strip()), ""),
+            synonyms=[*self.names(self.mapping.synonyms, cells), *labels],
+            definition=next((cells[at] for at in self.definition if cells[at].strip()), ""),
         )
-    return identifier
+
+
+class EntityRows(Layout):
+    """The entities of a table, and how its cells name them.
+
+    Args:
+        mapping: What the columns hold; relations may be missing.
+        columns: Names of the columns.
+        rows: (number, cells) of every row.
+        ids: Takes the ids.
+        report: Takes rows of another width, and rows without an id or a label.
+        negated: Take the rows that deny what they say, in place of those that do not.
+
+    Attributes:
+        named: (id, labels, cells) of every row that is an entity.
+        stated: (id, cells) of the rows whose links count.
+        denied: How many rows do not count as they deny what they say.
+        found: Finds the rows that cells name.
+        paths: The columns of paths, by place; at ``width`` that of the levels.
+        path: Place of the paths of rows that are categories.
+    """
+
+    def __init__(
+        self,
+        mapping: TableMapping,
+        columns: Sequence[str],
+        rows: Rows,
+        ids: set[str],
+        report: Report,
+        *,
+        negated: bool = False,
+    ) -> None:
+        super().__init__(mapping, columns)
+        self._report = report
+        fitting = [row for row in rows if self._fits(row)]
+        levels = self.at(mapping.levels)
+        if levels:
+            names = names_by_level((cells for _, cells in fitting), levels)
+            fitting = [
+                (number, [*cells, path_of(found)])
+                for (number, cells), found in zip(fitting, names, strict=True)
+            ]
+        is_path = (mapping.path, *mapping.parent, *mapping.relations)
+        separators = {
+            at: mapping.paths[name]
+            for name, at in self._places.items()
+            if name in mapping.paths and name in is_path
+        }
+        order = [at for name in mapping.paths for at in self.at([name]) if at in separators]
+        self.paths = {
+            at: PathColumn(separators[at], [cells[at] for _, cells in fitting]) for at in order
+        }
+        if levels:
+            self.paths[self.width] = PathColumn(">", [cells[-1] for _, cells in fitting])
+        self.path = self._places.get(mapping.path)
+        if levels and not mapping.level_of:
+            self.path = self.width
+        self._path_of_parents = [
+            self.paths[at] for at in self.at(mapping.parent) if at in self.paths
+        ]
+        self.found = FoundRows(ids)
+        self.named = [*self._named(fitting, self.at(mapping.obsolete))]
+        rows_that_hold = [
+            (identifier, cells)
+            for identifier, _, cells in self.named
+            if not self.denials or are_denied(cells, self.denials) == negated
+        ]
+        self.stated = rows_that_hold
+        self.denied = 0 if negated else len(self.named) - len(rows_that_hold)
+
+    def _fits(self, row: tuple[int, Sequence[str]]) -> bool:
+        """Tell whether a row is as wide as the header, or report it."""
+        if len(row[1]) != self.width:
+            self._report(self._no_entity(row[1]), row[0])
+        return len(row[1]) == self.width
+
+    def _no_entity(self, cells: Sequence[str]) -> str:
+        found = f"found {len(cells)}: {' | '.join(cells)[:60]!r}"
+        return f"expected {self.width} columns and an id or label, {found}"
+
+    def _named(
+        self, rows: Rows, obsolete: Sequence[int]
+    ) -> Iterator[tuple[str, list[str], Sequence[str]]]:
+        for number, cells in rows:
+            if any(cells[at].strip().casefold() in TRUE for at in obsolete):
+                ids = [*(cells[at] for at in self.id), *self.own_paths(cells)]
+                self.found.leave_out(ids, (cells[at] for at in self.label))
+                continue
+            labels = self.labels(cells)
+            candidates = [*(cells[at] for at in self.id), *self._own_path(cells), *labels]
+            identifier = next(filter(None, map(one_line, candidates)), "")
+            if not identifier:
+                self._report(self._no_entity(cells[: self.width]), number)
+                continue
+            self.found.add(identifier, next(iter(labels), identifier))
+            yield identifier, labels, cells
+
+    def _category(self, cells: Sequence[str]) -> Category:
+        """Return the category that a row is itself, if it is one."""
+        if self.path is None:
+            return ()
+        return next(iter(self.paths[self.path].categories(cells[self.path])), ())
+
+    def _own_path(self, cells: Sequence[str]) -> list[str]:
+        """Return the path that is the id of a row, if no column is."""
+        category = () if self.id else self._category(cells)
+        return [path_of(category)] if category else []
+
+    def labels(self, cells: Sequence[str]) -> list[str]:
+        """Return the labels in a row; without a column of labels the last name of its path is one."""
+        if self.parts or self.label:
+            return super().labels(cells)
+        return [name] if (name := (*self._category(cells), "")[-2:][0]) else []
+
+    def own_paths(self, cells: Sequence[str]) -> list[str]:
+        """Return the paths of a row that is a category: its own, and that of its parent with its label."""
+        own = [] if self.path is None else self.paths[self.path].categories(cells[self.path])
+        above = [
+            one
+            for column, at in zip(self._path_of_parents, self._parent_places, strict=True)
+            for one in column.categories(cells[at]) or [()]
+        ]
+        return [
+            *map(path_of, own),
+            *(path_of((*one, name)) for one in above for name in self.labels(cells)[:1]),
+        ]
+
+    @cached_property
+    def _parent_places(self) -> list[int]:
+        return [at for at in self.at(self.mapping.parent) if at in self.paths]
+
+    def key(self, column: str) -> dict[str, str]:
+        """Return the ids of rows by the cells of a column that other columns name rows by."""
+        at = self._places[column]
+        return keys_of((identifier, cells[at]) for identifier, cells in self.stated)
+
+    def links_in(self, column: str) -> list[Link]:
+        """Return (id, value) of each value in a column."""
+        at, separators = self._places[column], self.mapping.separators.get(column, "")
+        parts = {
+            cell: self.found.parts(cell, separators)
+            for cell in {cells[at] for _, cells in self.stated}
+        }
+        return [
+            (identifier, part) for identifier, cells in self.stated for part in parts[cells[at]]
+        ]
 
 
 def add_entities(
-    columns: EntityColumns,
-    rows: Iterable[tuple[int, Sequence[str]]],
+    mapping: TableMapping,
+    columns: Sequence[str],
+    rows: Rows,
     builder: GraphBuilder,
     table: Table,
     report: Report,
@@ -58,82 +259,127 @@ def add_entities(
 ) -> None:
     """Add the entities of a table, and their links.
 
-    A parent is an entity by its id, by its label, or by its label in any case; what names no row is an entity of this name,
-    but for 0 and ``owl:Thing``, and so is a label that several rows have. Any other column is a relation if most of its
-    cells name rows, or if rows share its values (``habitat``, say); numbers, dates and remarks are left out, and so are rows
-    that are marked as obsolete and links to them, and what a row says that denies it (``negated``, or NOT as
-    ``qualifier``). A value is a row by its label only if a quarter of the column's values are. Where ids are numbers in
-    a row, a number names a row only in a column whose name says so (``manager_id``). Where no column is named as one of
-    labels, first and last names make them, or else the first of short texts that differ is taken for one. Paths of
-    categories, or a column for each level of a hierarchy, place a row below what its path begins with, if it is a category
-    itself, and else link it to the last on it. Where there is none of these, codes may tell what they are below by what they
-    begin with. A cell may list values by commas, and name rows by what another column tells them apart by.
+    A cell names a row by its id, by its label, or by its label in any case; what names no row is an entity of this name, but
+    for words that mean nothing, and so is a label that several rows have. Obsolete rows are left out, and links to them.
+    Where columns are paths of categories, a row is below what its own path begins with, and linked to the last name on any
+    other.
 
     Args:
-        columns: What the header says.
+        mapping: What the columns hold.
+        columns: Names of the columns.
         rows: (number, cells) of every row.
-        builder: Takes them.
-        table: Takes the ids of the rows, and the columns that are left out here.
+        builder: Takes entities and links.
+        table: Takes the ids of the rows, and what other sources may hold.
         report: Takes rows that hold no entity.
         remark: Takes what is to be said of the table.
-        negated: Read the links of rows that say of themselves that they do not hold, in place of those that hold.
+        negated: Read the links of rows that deny what they say, in place of the others.
     """
-    table.own_labels = columns.are_labelled and not columns.guess
-    fitting = [row for row in rows if _fits(row, columns.width, report)]
-    chosen = chosen_columns(fitting, columns, remark, may_be_labelled=not table.is_of_others)
-    width, columns = columns.width, chosen.columns
-    named: list[tuple[str, Sequence[str]]] = []
-    found = FoundRows(table)
-    for number, cells in chosen.rows:
-        if any(cells[at].strip().casefold() in TRUE for at in columns.obsolete):
-            ids = [*(cells[at] for at in columns.id), *chosen.own_paths(cells)]
-            found.leave_out(ids, (cells[at] for at in columns.label))
-            continue
-        identifier = add_entity(columns, cells, builder)
-        if not identifier:
-            report(_no_entity(cells[:width], width), number)
-            continue
-        found.add(identifier, next(iter(columns.labels(cells)), identifier))
-        named.append((identifier, cells))
-    named, columns = _stated(named, columns, remark, negated)
+    entities = EntityRows(mapping, columns, rows, table.ids, report, negated=negated)
+    table.first_ids += [identifier for identifier, *_ in entities.named[:PREVIEW]]
+    for identifier, labels, cells in entities.named:
+        entities.add_entity(identifier, labels, cells, builder)
+    if entities.denied:
+        remark(denied_left_out(entities.denied))
+    stated, found = entities.stated, entities.found
     alternatives = unique_ids_by_name(
         (name, identifier)
-        for identifier, cells in named
-        for name in columns.names(columns.alternatives, cells)
+        for identifier, cells in stated
+        for name in entities.names(mapping.alternative_ids, cells)
     )
     alternatives.update(
-        (path, identifier) for identifier, cells in named for path in chosen.own_paths(cells)
+        (path, identifier) for identifier, cells in stated for path in entities.own_paths(cells)
     )
     builder.replace(alternatives)
     found.stand_for(alternatives)
-    add_links(columns, chosen, named, found, builder, table, remark)
+    _add_parents(entities, builder)
+    for column, of in mapping.relations.items():
+        if not entities.paths.keys() & entities.at([column]):
+            _add_relation(column, of, entities, builder, table)
+    _add_categories(entities, builder)
+    _add_labels(entities, builder)
     found.finish(remark)
 
 
-def _fits(row: tuple[int, Sequence[str]], width: int, report: Report) -> bool:
-    """Tell whether a row is as wide as the header, or report it."""
-    if len(row[1]) != width:
-        report(_no_entity(row[1], width), row[0])
-    return len(row[1]) == width
+def _add_parents(entities: EntityRows, builder: GraphBuilder) -> None:
+    found, mapping = entities.found, entities.mapping
+    for column in mapping.parent:
+        if entities.paths.keys() & entities.at([column]):
+            continue
+        links = found.told(entities.links_in(column), found.row, NOTHING | NO_PARENT)
+        for identifier, part in found.still_there(links):
+            builder.triple(identifier, "is_a", found.row(part) or found.word(part))
+    if mapping.code:
+        codes = {part: identifier for identifier, part in entities.links_in(mapping.code)}
+        for code, above in parents_by_code(codes, mapping.paths.get(mapping.code, "")).items():
+            if codes[code] != codes[above]:
+                builder.triple(codes[code], "is_a", codes[above])
 
 
-def _no_entity(cells: Sequence[str], width: int) -> str:
-    return f"expected {width} columns and an id or label, found {len(cells)}: {' | '.join(cells)[:60]!r}"
+def parents_by_code(codes: Iterable[str], separator: str) -> dict[str, str]:
+    """Return the longest other code that each code begins with, by whole parts if a separator is given.
+
+    >>> parents_by_code(["A", "01", "01.1", "01.11"], "."), parents_by_code(["1", "11", "1121"], "")
+    ({'01.1': '01', '01.11': '01'}, {'11': '1', '1121': '11'})
+    """
+    known = dict.fromkeys(codes)
+    found = {}
+    for code in known:
+        ends = (
+            end
+            for end in range(len(code) - 1, 0, -1)
+            if code[:end] in known and code.startswith(separator, end)
+        )
+        if end := next(ends, 0):
+            found[code] = code[:end]
+    return found
 
 
-def _stated(
-    named: list[tuple[str, Sequence[str]]],
-    columns: EntityColumns,
-    remark: Callable[[str], None],
-    negated: bool,
-) -> tuple[list[tuple[str, Sequence[str]]], EntityColumns]:
-    """Return the rows that do not say of themselves that they do not hold, or do, and the columns without that for it."""
-    others = dict(columns.others)
-    negation = negation_in(spelt([others.get(at, "") for at in range(columns.width)]))
-    if negation is None:
-        return named, columns
-    stated = [row for row in named if negation.denies(row[1]) == negated]
-    if len(stated) < len(named) and not negated:
-        remark(left_out(len(named) - len(stated)))
-    rest = tuple(one for one in columns.others if not negation.is_flag or one[0] != negation.at)
-    return stated, replace(columns, others=rest)
+def _add_relation(
+    column: str, of: RelationColumn, entities: EntityRows, builder: GraphBuilder, table: Table
+) -> None:
+    found = entities.found
+    is_key = of.by not in ROWS_BY
+    row = found.row_by(of, entities.key(of.by) if is_key else {})
+    links = found.told(entities.links_in(column), row, NOTHING)
+    relation = of.relation or column
+    if of.known_only:
+        table.known_only.setdefault(relation, []).extend(links)
+        return
+    for identifier, part in found.still_there(links, ids_alone=True):
+        builder.triple(identifier, relation, row(part) or found.word(part))
+    if of.label and relation in builder.relation_ids():
+        builder.relation(relation, of.label)
+
+
+def _add_categories(entities: EntityRows, builder: GraphBuilder) -> None:
+    """Add the categories that rows are linked to by paths."""
+    relations: Mapping[int, str] = {
+        **{
+            at: of.relation or column
+            for column, of in entities.mapping.relations.items()
+            for at in entities.at([column])
+        },
+        **dict.fromkeys(entities.at(entities.mapping.parent), "is_a"),
+        entities.width: entities.mapping.level_of,
+    }
+    for identifier, cells in entities.stated:
+        for at, column in entities.paths.items():
+            for category in column.categories(cells[at]):
+                relation = relations.get(at, "")
+                if at == entities.path:
+                    relation, category = "is_a", category[:-1]
+                if not (relation and category):
+                    continue
+                if entities.found.still_there([(identifier, path_of(category))]):
+                    builder.triple(identifier, relation, add_category(category, builder))
+
+
+def _add_labels(entities: EntityRows, builder: GraphBuilder) -> None:
+    """Add the labels of what a column links to, where another column holds them."""
+    found = entities.found
+    for column, label in entities.mapping.labels_of.items():
+        at, label_at = entities.at([column, label])
+        for _, cells in entities.stated:
+            parts = found.parts(cells[at])
+            if len(parts) == 1 and not found.row(parts[0]) and parts[0] in builder:
+                builder.entity(parts[0], label=cells[label_at])

@@ -1,129 +1,129 @@
-"""What a table says of its keys: its own ids, and the columns that may name rows of other tables."""
+"""Foreign keys of tables: the ids of the rows that cells name, in place of their keys."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from collections.abc import Container, Mapping, Sequence
 
-from ontodex.graph.builder import readable
-from ontodex.graph.names import normalise, spellings
-from ontodex.readers.files import ZIPPED
-from ontodex.readers.tables.workbooks import Sheet
+from ontodex.readers.mapping.model import TableMapping
 
-__all__ = ["Table", "are_counted", "is_key", "relation_label", "table_name", "table_of"]
+__all__ = ["MARKS", "Resolved", "parts_of", "resolved"]
 
-SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson")
+MARKS = re.compile(r"[|;,\n]")
+"""What separates the keys in a cell."""
 
-KEY = re.compile(r"(?:(.+) )?(?:ids?|codes?|keys?|refs?|references?)")
-"""A name that says that the numbers of a column name rows."""
-
-OF_ANOTHER = re.compile(r"(.+) (?:ids?|keys?|refs?|references?)")
-"""A name that says of which table the rows are that the cells of a column name."""
-
-PLURALS = (("s", ""), ("es", ""), ("ies", "y"))
-IRREGULAR = {"people": "person", "children": "child"}
+Columns = Mapping[str, Sequence[str]]
+"""The cells of every row, by the name of the column."""
 
 
-def table_name(source: Any) -> str:
-    """Return what a table is called, by the name of file or sheet, without dates and numbers; nothing of what is no table.
+def parts_of(cell: str, keys: Container[str]) -> list[str]:
+    """Return the keys that a cell holds: it is one, or several parted by a mark, or else what it holds.
 
-    >>> table_name("db/public.FilmCompanies_2024.csv.gz"), table_name("people.tsv"), table_name("pets.obo")
-    ('film companies', 'people', '')
+    >>> parts_of("tt1,tt3", {"tt1", "tt3"}), parts_of("1.0", {"1"}), parts_of("Roe, Ann", {"Roe"})
+    (['tt1', 'tt3'], ['1'], ['Roe, Ann'])
     """
-    name = f"{source.name}.csv" if isinstance(source, Sheet) else source
-    path = Path(name) if isinstance(name, str | Path) else Path()
-    path = path.with_suffix("") if path.suffix in ZIPPED else path
-    if path.suffix.lower() not in SUFFIXES:
-        return ""
-    words = spellings(path.stem.rpartition(".")[2].replace("-", " "))[-1]
-    return words.rstrip("0123456789 ") or words
+    if cell in keys:
+        return [cell]
+    if (whole := cell.removesuffix(".0")) in keys:
+        return [whole]
+    if not MARKS.search(cell):
+        return [cell]
+    parts = [part for one in MARKS.split(cell) if (part := one.strip())]
+    return parts if all(part in keys for part in parts) else [cell]
 
 
-def is_key(column: str) -> bool:
-    """Tell whether the name of a column says that its numbers name rows.
+class Resolved:
+    """A table with ids in place of keys.
 
-    >>> is_key("manager_id"), is_key("rating")
-    (True, False)
-    """
-    return any(map(KEY.fullmatch, spellings(column)))
-
-
-def table_of(column: str, tables: Collection[str]) -> str:
-    """Return which of the tables a column of keys is named after, the most telling one, or nothing.
-
-    >>> table_of("production_company_id", ["films", "companies"]), table_of("ceo_id", ["movies"])
-    ('companies', '')
-    """
-    of = [f" {found[1]}" for form in spellings(column) if (found := OF_ANOTHER.fullmatch(form))]
-    named = [
-        table
-        for table in tables
-        if any(one.endswith(f" {form}") for form in _singulars(table) for one in of)
-    ]
-    return max(named, key=lambda table: (len(table), table), default="")
-
-
-def relation_label(column: str, others: Collection[str] = ()) -> str:
-    """Return what the relation of a column of keys is called: what they name, if no other column is called so.
-
-    >>> relation_label("ProductID"), relation_label("mother_id", ["mother"]), relation_label("genre")
-    ('Product', 'mother id', 'genre')
-    """
-    label = readable(column)
-    named = label.rpartition(" ")[0] if OF_ANOTHER.fullmatch(normalise(label)) else ""
-    return (
-        label
-        if not named or normalise(named) in {spellings(other)[-1] for other in others}
-        else named
-    )
-
-
-def _singulars(name: str) -> list[str]:
-    forms = [name, IRREGULAR.get(name, name)]
-    return forms + [
-        name.removesuffix(plural) + single for plural, single in PLURALS if name.endswith(plural)
-    ]
-
-
-def are_counted(names: Collection[str]) -> bool:
-    """Tell whether most of some different names are whole numbers in a row.
-
-    >>> are_counted({"1", "2", "4"}), are_counted({"01", "02"}), are_counted({"100", "200"})
-    (True, False, False)
-    """
-    numbers = [
-        int(name) for name in names if name.isascii() and name.isdigit() and str(int(name)) == name
-    ]
-    return 2 * len(numbers) > max(len(names), max(numbers, default=0) - min(numbers, default=0))
-
-
-@dataclass
-class Table:
-    """A table of entities among those that are read together, as far as its rows name rows of others.
+    Args:
+        mapping: What the columns hold.
+        ids: The ids of what the cells of columns name, by the name of the column.
 
     Attributes:
-        name: See :func:`table_name`.
-        others: Names of the other tables.
-        is_alone: Whether nothing else is read with it.
-        ids: Ids of its rows.
-        own_labels: Whether its rows have labels in a column that is named as one of labels.
-        left_out: (id, cell) of each cell of the columns that are taken for no relations, by the name of the column; none
-            of those that cannot name rows of another table.
-        is_of_others: Whether its rows say something of those of another table, so that no column holds labels of theirs.
+        changes: Whether any cell becomes another.
     """
 
-    name: str = ""
-    others: frozenset[str] = frozenset()
-    is_alone: bool = True
-    ids: set[str] = field(default_factory=set)
-    own_labels: bool = False
-    left_out: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-    is_of_others: bool = False
+    def __init__(self, mapping: TableMapping, ids: Mapping[str, Mapping[str, str]]) -> None:
+        self.mapping = mapping
+        self._ids = ids
+        self._subject = (*mapping.id, mapping.head)[0] if mapping.rows_about else ""
+        self.changes = any(cell != one for of in ids.values() for cell, one in of.items())
 
-    @property
-    def is_counted(self) -> bool:
-        """Whether its ids are, so that any small number is the id of some row."""
-        return are_counted(self.ids)
+    def is_about_nothing(self, row: Mapping[str, str]) -> bool:
+        """Tell whether a row says something of a row that does not exist."""
+        return bool(self._subject) and row.get(self._subject, "") not in self._ids[self._subject]
+
+    def has(self, column: str) -> bool:
+        """Tell whether a column has ids in place of keys."""
+        return column in self._ids
+
+    def cell(self, column: str, cell: str, separator: str = "") -> str:
+        """Return a cell with ids in place of keys; ``separator`` is what separates these, if it is known."""
+        ids = self._ids.get(column)
+        if not ids:
+            return cell
+        if separator:
+            return separator.join(ids.get(part, part) for part in cell.split(separator))
+        return "|".join(ids.get(part, part) for part in parts_of(cell.strip(), ids))
+
+
+def resolved(
+    tables: Sequence[tuple[TableMapping, Columns]], others: Sequence[TableMapping] = ()
+) -> list[Resolved]:
+    """Return tables with ids in place of keys.
+
+    Args:
+        tables: The mapping of each table, and its cells.
+        others: Mappings of further tables, whose rows are not there; keys of them become ids by their prefix alone.
+    """
+    keys = _Keys(tables, others)
+    return [Resolved(mapping, keys.ids(number)) for number, (mapping, _) in enumerate(tables)]
+
+
+class _Keys:
+    def __init__(
+        self, tables: Sequence[tuple[TableMapping, Columns]], others: Sequence[TableMapping]
+    ) -> None:
+        self._tables = tables
+        self._by_name = {mapping.table: number for number, (mapping, _) in enumerate(tables)}
+        self._others = {mapping.table: mapping for mapping in others}
+        self._row_ids: dict[int, list[str]] = {}
+
+    def ids(self, number: int) -> dict[str, dict[str, str]]:
+        """Return the ids of what the cells of a table name, by column."""
+        mapping, cells = self._tables[number]
+        found = {column: self._named(number, column) for column in mapping.keys if column in cells}
+        own = next(iter(mapping.id), "")
+        if mapping.id_prefix and own:
+            found.setdefault(own, {cell: f"{mapping.id_prefix}{cell}" for cell in cells[own]})
+        return found
+
+    def _named(self, number: int, column: str, above: tuple[int, ...] = ()) -> dict[str, str]:
+        """Return the ids of what the cells of a column name."""
+        mapping, cells = self._tables[number]
+        name, key = mapping.keys[column]
+        other = self._by_name.get(name)
+        if other is None or key not in self._tables[other][1]:
+            prefix = self._others[name].id_prefix if name in self._others else ""
+            parts = {
+                part
+                for cell in cells[column]
+                for one in (MARKS.split(cell) if MARKS.search(cell) else [cell.removesuffix(".0")])
+                if (part := one.strip())
+            }
+            return {part: f"{prefix}{part}" for part in parts}
+        named = zip(self._tables[other][1][key], self._ids_of_rows(other, above), strict=True)
+        return {cell: identifier for cell, identifier in named if cell and identifier}
+
+    def _ids_of_rows(self, number: int, above: tuple[int, ...]) -> list[str]:
+        """Return the id of what each row of a table is, or is about."""
+        if number not in self._row_ids:
+            mapping, cells = self._tables[number]
+            subject = (*mapping.id, mapping.head)[0] if mapping.rows_about else ""
+            subject = "" if number in above else subject
+            ids = self._named(number, subject, (*above, number)) if subject else {}
+            own = cells[subject or next(iter(mapping.id), "")]
+            self._row_ids[number] = [
+                ids.get(cell, "") if subject else mapping.id_prefix + cell for cell in own
+            ]
+        return self._row_ids[number]

@@ -10,43 +10,11 @@ from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.paths import DEEPEST, Category, add_category
-from ontodex.readers.tables.values import LETTER, are_short
 
-__all__ = ["is_outline", "read_outline"]
+__all__ = ["read_outline"]
 
 BULLET = re.compile(r"^(?:[-*+•◦▪·–]|\d{1,3}[.)])\s+")
 """What may stand before a name."""
-
-FEWEST, INDENTED = 3, 1 / 4
-"""Lines that tell an outline, and how many of them are indented."""
-
-LONGEST = 40
-"""Letters in the mean of what lines name; those of prose are longer."""
-
-CODE = re.compile(r"[{}=;<>\\]|[:(]$|//")
-"""What names of categories have not, and lines of programs have."""
-
-
-def is_outline(text: str) -> bool:
-    r"""Tell whether lines are an outline, and neither prose, nor a program, nor a table.
-
-    >>> outline, names = ["Animals", "  Dogs", "    Poodle"], ["- Animals", "- Plants", "- Stones"]
-    >>> program, table = ["def bark():", "  pass", "bark()"], ["dog\tis\tpet", "\tis\ttame", "cat\tis\tpet"]
-    >>> [is_outline("\n".join(lines)) for lines in (outline, names, program, table)]
-    [True, False, False, False]
-    """
-    found = [*_indented(text.splitlines())]
-    names = [name for _, name in found]
-    indented = sum(indent > 0 for indent, _ in found)
-    return (
-        len(found) >= FEWEST
-        and not found[0][0]
-        and indented >= INDENTED * len(found)
-        and are_short(names, LONGEST)
-        and all(
-            "\t" not in name and LETTER.search(name) and not CODE.search(name) for name in names
-        )
-    )
 
 
 def read_outline(path: Path, builder: GraphBuilder, problems: Problems) -> None:

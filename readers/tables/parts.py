@@ -13,8 +13,10 @@ from ontodex.graph.builder import GraphBuilder, own_name
 from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import merge
 from ontodex.graph.names import ids_by_name, normalise
+from ontodex.readers.mapping.keys import are_counted, relation_label
+from ontodex.readers.mapping.model import RelationColumn
 from ontodex.readers.problems import Problems
-from ontodex.readers.tables.keys import Table, relation_label
+from ontodex.readers.tables.table import Table
 
 __all__ = ["Part", "warn_of_clashes", "warn_of_columns", "with_named"]
 
@@ -37,7 +39,7 @@ class Part(NamedTuple):
 
 def warn_of_clashes(parts: Sequence[Part]) -> None:
     """Warn where most numbers that are ids in two tables bear different labels there, and yet are read as one."""
-    tables = [part for part in parts if part.table.own_labels and part.table.is_counted]
+    tables = [part for part in parts if part.table.own_labels and are_counted(part.table.ids)]
     clashes = ((one, other, _clash(one, other)) for one, other in combinations(tables, 2))
     for one, other, example in islice((clash for clash in clashes if clash[2]), 1):
         one.problems.remark(
@@ -90,18 +92,22 @@ def _columns(part: Part) -> str:
     return f"{', '.join(named)}{f' and {more} more' if more > 0 else ''}"
 
 
-def with_named(graph: KnowledgeGraph, parts: Sequence[Part]) -> KnowledgeGraph:
+def with_named(
+    graph: KnowledgeGraph, parts: Sequence[Part], known: KnowledgeGraph | None = None
+) -> KnowledgeGraph:
     """Return the graph of all parts with the links of the columns that name what other parts hold.
 
-    A column left out of its table is one if nine of ten of its cells are the id, the label or else a synonym of one entity.
-    Numbers are none: what rows they name is told before tables are read.
+    A column that is left out of its table is a relation if nine of ten of its cells are the id, the label or else a synonym
+    of one entity; its mapping becomes that. Numbers are none: what rows they name is decided before tables are read.
+
+    Args:
+        graph: The graph.
+        parts: What it was made of.
+        known: A graph whose entities may be named too.
     """
-    if not any(part.table.left_out for part in parts):
+    if not any(part.table.left_out or part.table.known_only for part in parts):
         return graph
-    names = ids_by_name(zip(graph.labels, graph.ids, strict=True))
-    names.update((identifier, identifier) for identifier in graph.ids)
-    owners = (graph.ids[row] for row in graph.synonyms.owners.tolist())
-    names = ids_by_name(zip(graph.synonyms.strings, owners, strict=True)) | names
+    names = _names_of(known) | _names_of(graph) if known is not None else _names_of(graph)
     for part in parts:
         found = GraphBuilder(part.graph.source)
         for column, links in list(part.table.left_out.items()):
@@ -111,13 +117,35 @@ def with_named(graph: KnowledgeGraph, parts: Sequence[Part]) -> KnowledgeGraph:
                 named.update((cell, _named(cell, names)) for cell in cells[SAMPLE:])
             if links and TOLD * len(links) <= sum(bool(named.get(cell)) for _, cell in links):
                 del part.table.left_out[column]
-                found.relation(column, relation_label(column))
-                for head, cell in links:
-                    if tail := named[cell]:
-                        found.triple(head, column, tail)
+                part.table.known_only[column] = links
+                _read_known_only(part.table, column)
+        for column, links in part.table.known_only.items():
+            for head, cell in links:
+                if tail := _named(cell, names):
+                    found.relation(column, relation_label(column))
+                    found.triple(head, column, tail)
         if found.relation_ids():
             graph = replace(merge(graph, found.build()), source=graph.source)
     return graph
+
+
+def _names_of(graph: KnowledgeGraph) -> dict[str, str | None]:
+    """Return the entities of a graph by id, label, or else synonym; nothing where several have one name."""
+    names = ids_by_name(zip(graph.labels, graph.ids, strict=True))
+    names.update((identifier, identifier) for identifier in graph.ids)
+    owners = (graph.ids[row] for row in graph.synonyms.owners.tolist())
+    return ids_by_name(zip(graph.synonyms.strings, owners, strict=True)) | names
+
+
+def _read_known_only(table: Table, column: str) -> None:
+    """Change the mapping of a table: a column that it leaves out is a relation to what other sources hold."""
+    for number, mapping in enumerate(table.read_by):
+        if column in mapping.ignored:
+            ignored = {name: why for name, why in mapping.ignored.items() if name != column}
+            relation = RelationColumn(label=relation_label(column), known_only=True)
+            table.read_by[number] = replace(
+                mapping, ignored=ignored, relations={**mapping.relations, column: relation}
+            )
 
 
 def _named(cell: str, names: Mapping[str, str | None]) -> str | None:

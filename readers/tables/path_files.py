@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import spellings
 from ontodex.readers.files import lines_of
+from ontodex.readers.mapping.entities import guess_entities
+from ontodex.readers.mapping.headers import EntityColumns
+from ontodex.readers.mapping.paths import is_path_name
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.entities import add_entities
-from ontodex.readers.tables.entity_columns import EntityColumns
-from ontodex.readers.tables.keys import Table
-from ontodex.readers.tables.paths import PathColumn, is_path_name
+from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.workbooks import Sheet
 
-__all__ = ["are_paths", "read_paths"]
+__all__ = ["read_paths"]
 
 HEADERS = ("category", "categories", "product type")
 """What stands above paths, beside the names of a column of them."""
@@ -25,25 +25,13 @@ NUMBERED = re.compile(r"(\S+?)(?:\s+[-:]\s+|\t\s*|[,;])(.+)")
 """A line that has an id before the path: ``3 - Animals > Birds``."""
 
 
-def are_paths(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first lines of a table without a header, taken apart, are no rows but paths.
-
-    >>> are_paths([["Food"], ["Food > Drinks", " Tea"]]), are_paths([["A > B", "is_a", "A"], ["A", "is_a", "root"]])
-    (True, False)
-    """
-    widths = {len(cells) for cells in rows}
-    return (len(widths) > 1 or max(widths, default=3) < 3) and PathColumn.of(
-        [",".join(row) for row in rows]
-    ) is not None
-
-
 def read_paths(
     source: Path | Sheet, builder: GraphBuilder, problems: Problems, table: Table
 ) -> None:
     """Read a category a line, by its path; ids may stand before the paths (``3 - Animals > Birds``).
 
-    Lines above the paths that begin with # are comments. What has no id has its path for one, and what has one is known by
-    its path, too.
+    Lines above the paths that begin with # are comments. The id of a category without one is its path; with one, its path is
+    an alternative id.
 
     Args:
         source: A text file, or a sheet whose rows are its lines.
@@ -66,11 +54,11 @@ def read_paths(
         if (parts := NUMBERED.fullmatch(line))
     ]
     has_ids = len({cells[0] for _, cells in numbered}) == len(rows)
-    add_entities(
-        EntityColumns.of(["id", "path"] if has_ids else ["path"]),
-        numbered if has_ids else rows,
-        builder,
-        table,
-        lambda what, at: problems.report(what, at, str(source)),
-        problems.remark,
-    )
+    names = ["id", "path"] if has_ids else ["path"]
+    found_rows = numbered if has_ids else rows
+
+    def report(what: str, at: int) -> None:
+        problems.report(what, at, str(source))
+
+    mapping = guess_entities(EntityColumns.of(names), names, found_rows, table, problems.remark)
+    add_entities(mapping, names, found_rows, builder, table, report, problems.remark)

@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ontodex.graph.builder import GraphBuilder
-from ontodex.graph.names import spellings
-from ontodex.readers.tables.entity_columns import NOTHING
-from ontodex.readers.tables.values import LETTER, unwrapped
+from ontodex.readers.tables.values import NOTHING, unwrapped
 
-__all__ = ["ARROW", "DEEPEST", "Category", "PathColumn", "add_category", "is_path_name", "path_of"]
+__all__ = [
+    "ARROW",
+    "ARROWS",
+    "DEEPEST",
+    "Category",
+    "PathColumn",
+    "add_category",
+    "names_along",
+    "names_by_level",
+    "path_of",
+]
 
 Category = tuple[str, ...]
 """The names along a path; the last is that of the category itself."""
 
+ARROW = ">"
+"""The separator that stands for all arrows (``>``, ``->``, ``»``, ``→``)."""
+
 ARROWS = r"(?:[-=]?>+|[»›→])"
-ARROW, SPACED = re.compile(ARROWS), re.compile(rf"\s{ARROWS}\s")
-"""What parts the names of a path; names have none."""
-
-BAR = re.compile(r"\|")
-MARKS = (*map(re.compile, ("/", r"\\", "::")), BAR)
-"""What parts them too, where the other cells, or the name of the column, tell that these are paths."""
-
-PATH_NAME = re.compile(r"(?:.+ )?(?:path|breadcrumbs?|category tree)")
-"""A name of a column of paths."""
-
-SHARED = 2 / 3
-"""Paths that are parted by arrows without spaces begin with at most this many roots for each of them, and those that are
-parted by slashes end within as few others."""
-
-FEWEST, NESTED = 3, 0.9
-"""Bars part the names of paths, and not lists, if so many names that recur in different ones, and such a share of these,
-always stand after the same names."""
 
 DEEPEST = 100
-"""Names along a path; what else follows is part of the last one."""
-
-LOOKED_AT = 1000
-"""Cells that tell whether any mark parts most of a column."""
+"""Names along a path; the rest of a longer path is part of the last name."""
 
 
 def path_of(category: Category) -> str:
@@ -52,7 +42,7 @@ def path_of(category: Category) -> str:
 
 
 def add_category(category: Category, builder: GraphBuilder) -> str:
-    """Add a category, and what it is in, unless its path is an entity's or stands for one; return its path."""
+    """Add a category, and those above it, unless its path is an id; return its path."""
     path = path_of(category)
     if path not in builder and path not in builder.aliases:
         builder.entity(path, label=category[-1])
@@ -61,54 +51,34 @@ def add_category(category: Category, builder: GraphBuilder) -> str:
     return path
 
 
-def is_path_name(column: str) -> bool:
-    """Tell whether the name of a column says that it holds paths.
+def names_along(cell: str, separator: str) -> Category:
+    """Return the names along a path, which may stand alone in a list (``["Home > Sofas"]``).
 
-    >>> is_path_name("category_path"), is_path_name("category")
-    (True, False)
+    >>> names_along("['Home >> Sofas']", ">"), names_along("Home/Sofas", "/")
+    (('Home', 'Sofas'), ('Home', 'Sofas'))
     """
-    return any(map(PATH_NAME.fullmatch, spellings(column)))
+    path = unwrapped(unwrapped(cell, ("[]",)), ('""', "''"))
+    pattern = ARROWS if separator == ARROW else re.escape(separator)
+    names = re.split(pattern, path, maxsplit=DEEPEST - 1)
+    return tuple(name for part in names if (name := " ".join(part.split())))
 
 
 class PathColumn:
     """A column whose cells are paths.
 
     Args:
-        mark: What parts the names of a path.
+        separator: What separates the names of a path.
         cells: All its cells.
     """
 
-    def __init__(self, mark: re.Pattern[str], cells: Iterable[str]) -> None:
-        self._mark = mark
-        self._roots = {category[0] for cell in cells if (category := _names(cell, mark))}
+    def __init__(self, separator: str, cells: Iterable[str]) -> None:
+        self._separator = separator
+        filled = (cell for cell in cells if cell.strip().casefold() not in NOTHING | {""})
+        self._roots = {names[0] for cell in filled if (names := names_along(cell, separator))}
         self._known: dict[str, list[Category]] = {}
 
-    @classmethod
-    def of(cls, cells: Collection[str], name: str = "") -> PathColumn | None:
-        """Return the column of these cells and this name, or ``None`` if most are no paths.
-
-        Paths that are parted by a slash, a backslash or two colons are known by the name of their column, or as what they
-        begin with is there too, or by three names or more in most that begin alike and end within the same ones; by a
-        bar, which parts lists too, by the name, or as names within them always stand below the same ones.
-
-        >>> PathColumn.of(["Home > Sofas", "Home > Beds"]) is None, PathColumn.of(["AC/DC", "Sofas"]) is None
-        (False, True)
-        >>> PathColumn.of(["Home/Sofas", "Home"]) is None, PathColumn.of(["Home/Sofas"], "category_path") is None
-        (False, False)
-        """
-        filled = [cell for cell in cells if cell.strip().casefold() not in NOTHING | {""}]
-        first, is_named = filled[:LOOKED_AT], is_path_name(name)
-        words = sum("<" not in cell and bool(LETTER.search(cell)) for cell in first)
-        if 2 * words <= len(first):
-            return None
-        counts = {mark: sum(bool(mark.search(cell)) for cell in first) for mark in (ARROW, *MARKS)}
-        least = min(len(first) / 2, max(counts.values())) if is_named else len(first) / 2
-        marks = (mark for mark, count in counts.items() if count >= max(1, least))
-        found = next((mark for mark in marks if _are_parted(filled, mark, is_named=is_named)), None)
-        return cls(found, filled) if found else None
-
     def categories(self, cell: str) -> list[Category]:
-        """Return the categories that a cell names: several only where each begins as some cell does.
+        """Return the categories in a cell: several only where each begins as some cell does.
 
         >>> column = PathColumn(ARROW, ["Food, Drinks > Tea", "Home > Beds, Home > Sofas"])
         >>> column.categories("Food, Drinks > Tea"), column.categories("Home > Beds, Home > Sofas")
@@ -116,59 +86,38 @@ class PathColumn:
         """
         known = self._known.get(cell)
         if known is None:
-            known = self._known[cell] = (
-                [] if cell.strip().casefold() in NOTHING else self._read(cell)
-            )
+            is_empty = cell.strip().casefold() in NOTHING
+            known = self._known[cell] = [] if is_empty else self._categories(cell)
         return known
 
-    def _read(self, cell: str) -> list[Category]:
-        for marks in (";\n" if self._mark is BAR else "|;\n", ","):
+    def _categories(self, cell: str) -> list[Category]:
+        for marks in (";\n" if self._separator == "|" else "|;\n", ","):
             parts = re.split(f"[{marks}]", unwrapped(cell, ("[]",)))
-            found = [names for part in parts if (names := _names(part, self._mark))]
+            found = [names for part in parts if (names := names_along(part, self._separator))]
             roots = [names[0] for names in found]
             deep = {names[0] for names in found if marks != "," or len(names) > 1}
             if len(found) > 1 and self._roots.issuperset(roots) and deep.issuperset(roots):
                 return found
-        whole = _names(cell, self._mark)
+        whole = names_along(cell, self._separator)
         return [whole] if whole else []
 
 
-def _names(cell: str, mark: re.Pattern[str]) -> Category:
-    """Return the names along a path, which may stand alone in a list (``["Home > Sofas"]``)."""
-    path = unwrapped(unwrapped(cell, ("[]",)), ('""', "''"))
-    return tuple(name for part in mark.split(path, DEEPEST - 1) if (name := " ".join(part.split())))
+def names_by_level(
+    rows: Iterable[Sequence[str]], levels: Sequence[int]
+) -> Iterator[tuple[str, ...]]:
+    """Yield the names of each row's levels, the broadest first.
 
+    Cells that are empty before the first name of a row are as in the row above; a name that is repeated at the next level,
+    to fill it, counts once.
 
-def _are_parted(cells: Sequence[str], mark: re.Pattern[str], *, is_named: bool) -> bool:
-    """Tell whether a mark parts most cells into the names along a path."""
-    paths = [_names(cell, mark) for cell in cells]
-    deep = [names for names in paths if len(names) > 1]
-    share_roots = len({names[:1] for names in paths}) <= SHARED * len(paths)
-    if not deep or (2 * len(deep) < len(paths) and not is_named):
-        return False
-    if mark is ARROW:
-        return share_roots or 2 * sum(bool(SPACED.search(cell)) for cell in cells) >= len(deep)
-    if any("://" in cell for cell in cells):
-        return False
-    if mark is BAR and not is_named:
-        return share_roots and _are_nested({*paths})
-    share_parents = len({names[:-1] for names in paths}) <= SHARED * len(paths)
-    if is_named or (
-        share_roots and share_parents and 2 * sum(len(names) > 2 for names in paths) > len(paths)
-    ):
-        return True
-    parts = {*paths, *(_names(part, mark) for cell in cells for part in re.split(r"[|;,\n]", cell))}
-    deep, roots = [names for names in parts if len(names) > 1], {names[:1] for names in paths}
-    are_lists = 2 * sum(names[-1:] in roots for names in deep) > len(deep)
-    return not are_lists and 2 * sum(names[:-1] in parts for names in deep) >= len(deep)
-
-
-def _are_nested(paths: Collection[Category]) -> bool:
-    """Tell whether names that recur in different paths, but for the first ones, stand below the same ones in each."""
-    above: dict[str, list[Category]] = defaultdict(list)
-    for names in paths:
-        for depth, name in enumerate(names[1:], start=1):
-            above[name].append(names[:depth])
-    recurring = [found for found in above.values() if len(found) > 1]
-    nested = sum(len({*found}) == 1 for found in recurring)
-    return nested >= max(FEWEST, NESTED * len(recurring))
+    >>> list(names_by_level([["Video", ""], ["", "TV"], ["Audio", "Audio"]], [0, 1]))
+    [('Video',), ('Video', 'TV'), ('Audio',)]
+    """
+    above: tuple[str, ...] = ()
+    for cells in rows:
+        names = [" ".join(cells[at].split()) for at in levels]
+        first = next((at for at, name in enumerate(names) if name), len(names))
+        if first < len(names):
+            above = (*above[:first], *(name for name in names if name))
+            above = tuple(name for at, name in enumerate(above) if not at or name != above[at - 1])
+        yield above if first < len(names) else ()

@@ -1,46 +1,35 @@
-"""Tables in TSV and CSV: triples, with and without a header, or entities with what is said of them."""
+"""Tables in TSV and CSV, sheets, frames and records: triples, or entities with what is said of them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
+from ontodex.readers.mapping.declared import robot_mapping
+from ontodex.readers.mapping.guess import (
+    FEW,
+    LOOKED_AT,
+    guess_mapping,
+    header_of,
+    of_table,
+    unnamed_triples,
+)
+from ontodex.readers.mapping.model import TableMapping, column_names
+from ontodex.readers.mapping.paths import are_paths
+from ontodex.readers.mapping.triples import names_ends, no_relation, own_columns, triples_mapping
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.entities import add_entities
-from ontodex.readers.tables.entity_columns import EntityColumns, entity_columns
-from ontodex.readers.tables.keys import Table
-from ontodex.readers.tables.path_files import are_paths, read_paths
-from ontodex.readers.tables.paths import is_path_name
-from ontodex.readers.tables.reviewed import Reviewed
-from ontodex.readers.tables.rows import Rows, rows_of
-from ontodex.readers.tables.sssom import SssomHeader, sssom_header
-from ontodex.readers.tables.triple_columns import (
-    TripleColumns,
-    names_ends,
-    no_relation,
-    own_columns,
-    triple_columns,
-)
-from ontodex.readers.tables.values import LETTER, NUMBER
+from ontodex.readers.tables.path_files import read_paths
+from ontodex.readers.tables.rows import Rows, mapped_header, rows_of
+from ontodex.readers.tables.table import Table
+from ontodex.readers.tables.triples import TripleRows, sssom_header
 from ontodex.readers.tables.workbooks import Sheet
 
-__all__ = ["freebase_words", "header_of", "name_freebase", "read_table"]
-
-LOOKED_AT = 20
-"""Rows in which a header must not recur, where it has only one of the names."""
-
-LONGEST_NAME = 40
-"""Letters of the name of a column that is none of those known, without a remark after it."""
-
-NAME = re.compile(r"[#%_]?\s*\w[^{}<>|]*")
-"""What the name of a column may look like: no path, no object of JSON."""
-
-ABOVE = 1000
-"""Lines that may stand above a header."""
+__all__ = ["add_named_rows", "freebase_words", "name_freebase", "read_table", "remark_on_new"]
 
 CONCEPTNET = "/r/"
 """How relations of ConceptNet begin, whose last part says it all; other paths are Freebase's."""
@@ -50,9 +39,6 @@ UNNAMED = (
     f"{HEADER}, or read lines that are sentences by --format sentences, or paths by --format paths"
 )
 IF_OTHERWISE = f"if the first line is a header or the columns are something else, {HEADER}"
-
-FEW = 3
-"""Triples from which on they tell whether the first line is one of them."""
 
 
 def freebase_words(relation: str) -> str:
@@ -69,103 +55,6 @@ def freebase_words(relation: str) -> str:
             kept.append(token)
     kept.reverse()
     return " ".join(token for at, token in enumerate(kept) if not at or token != kept[at - 1])
-
-
-def header_of(rows: Rows, *, is_first: bool = False) -> tuple[list[str], Rows, Rows]:
-    """Return the header of a table, the rows above it and those below; without a header, no names and no rows above.
-
-    Args:
-        rows: The rows of the table.
-        is_first: Whether the first is known to be the header.
-    """
-    if is_first:
-        return next(rows)[1], iter(()), rows
-    above: list[tuple[int, list[str]]] = []
-    for number, cells in rows:
-        if triple_columns(cells):
-            return cells, iter(above), rows
-        columns = entity_columns(cells)
-        if columns or names_ends(cells):
-            below = [*islice(rows, LOOKED_AT if columns and columns.told < 2 else 1)]
-            rows = chain(below, rows)
-            pairs = [pair for _, others in below for pair in zip(cells, others, strict=False)]
-            if not any(cell == other and cell.strip() for cell, other in pairs):
-                return cells, iter(above), rows
-        above.append((number, cells))
-        is_triple = (
-            len(cells) == 3 and not cells[0].startswith("#") and any(map(str.strip, cells[1:]))
-        )
-        if len(above) > ABOVE or is_triple:
-            break
-    first = next(
-        (at for at, (_, cells) in enumerate(above) if not cells[0].startswith("#")), len(above)
-    )
-    above += islice(rows, LOOKED_AT)
-    lines = [cells for _, cells in above[first : first + LOOKED_AT]]
-    if _is_header(lines):
-        return lines[0], iter(above[:first]), chain(above[first + 1 :], rows)
-    for at in reversed(range(first)):
-        names = [name.strip("# ") for name in above[at][1]]
-        if len(names) > 3 and _is_header([names, *lines]):
-            return names, iter(above[:at]), chain(above[first:], rows)
-    return [], iter(()), chain(above, rows)
-
-
-def _is_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first of some rows names columns by words that are none of those known; of two or three one tells it.
-
-    A name does not recur below, but where the column has it or nothing (``EU``).
-
-    >>> rows = [["Titel", "Autor", "Verlag", "Jahr"], ["Momo", "Ende", "Thienemann", "1973"]]
-    >>> _is_header(rows), _is_header(rows[1:])
-    (True, False)
-    >>> _is_header([["ticker", "name", "sector"], ["A", "Alpha", "tools"], ["B", "Beta", "tools"]])
-    True
-    """
-    names = [name.strip() for name in rows[0]] if rows else []
-    named = names if any(names[:1]) else names[1:]  # an index of pandas has no name
-    below = [cells for cells in rows[1:] if len(cells) == len(names)]
-    are_names = (
-        all(LETTER.search(name) and NAME.fullmatch(name) for name in named)
-        and max(map(len, map(_without_remark, names)), default=0) <= LONGEST_NAME
-    )
-    columns = [{cell.strip() for cell in column} for column in zip(*below, strict=True)]
-    recur = any(
-        name in column and column != {name, ""}
-        for name, column in zip(names, columns, strict=False)
-    )
-    is_told = len(names) > 3 or (len(names) > 1 and _tells_entities(names, below))
-    return (
-        are_names
-        and is_told
-        and len({*names}) == len(names)
-        and not recur
-        and 2 * len(below) > len(rows[1:])
-    )
-
-
-def _without_remark(name: str) -> str:
-    """Return the name of a column without what stands in brackets after it: "ID (supplied by NCBI)"."""
-    return (
-        name.partition("(")[0]
-        if name.endswith(")")
-        else name.partition("[")[0]
-        if name.endswith("]")
-        else name
-    )
-
-
-def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Tell whether few columns hold no triples: one is said to hold ids, labels or paths, or another one holds numbers."""
-    columns, seconds = EntityColumns.of(names), {cells[1] for cells in below}
-    is_alone = not any({*names} & {*cells} for cells in below)
-    told = (*columns.id, *columns.label)
-    is_first = below and (0 in told or not names[0] or is_path_name(names[0]))
-    is_later = 2 in told or (1 in told and 2 * len(seconds) > len(below))
-    are_values = len(below) >= FEW and any(
-        all(NUMBER.fullmatch(cells[at].strip()) for cells in below) for at in range(1, len(names))
-    )
-    return bool(is_alone and (is_first or is_later or are_values))
 
 
 def _fitted(rows: Rows, width: int, problems: Problems | None) -> Rows:
@@ -243,92 +132,180 @@ def read_table(
     *,
     negated: bool = False,
 ) -> None:
-    """Read head, relation and tail of every line; a header is known by its names, without one there are 3 columns.
+    """Read a table by the mapping that fits it, or else by the one that is guessed.
 
-    Without one, a first line that shares nothing with the others, or nearly as many relations as lines, make a warning.
-    Where the header names entities instead (``id``, ``label``, ``parent``, …), each line is one of them; see
-    :func:`ontodex.readers.tables.entities.add_entities`; where lines are paths of categories, see
-    :func:`ontodex.readers.tables.path_files.read_paths`. Lines above the table that start with # are comments, or
-    SSSOM's metadata, of which the prefixes are read. What an audit proposed in SSSOM is no fact, unless its justification is
-    another now.
+    Lines above the table that start with # are comments, or SSSOM's metadata, of which the prefixes are read. Without a
+    header there are three columns; a first line that shares nothing with the others, or nearly as many relations as lines,
+    make a warning then. Where lines are paths of categories, see :func:`ontodex.readers.tables.path_files.read_paths`.
 
     Args:
         source: A TSV or CSV file, or a sheet of a workbook.
         builder: Takes the triples, or the entities and their links.
         problems: Takes lines that hold none.
-        table: Takes what a table of entities says of its keys.
-        split: What the triples are for.
-        negated: Read what the table says not to hold, in place of what holds.
+        table: Says by which mapping to read; takes the one that it was read by.
+        split: The split that triples are in.
+        negated: Read the rows that deny what they say, in place of the others.
 
     Raises:
-        ReadError: If the header names heads and tails and no relation.
+        ReadError: If the header names heads and tails and no relation, or there are no links.
     """
-    names, above, rows = header_of(
-        rows_of(source, problems), is_first=isinstance(source, Sheet) and source.has_header
+    given, columns, above, rows = mapped_header(
+        rows_of(source, problems), table.mappings, table.name
     )
-    columns, entities = triple_columns(names), own_columns(names, of_others=table.is_of_others)
+    names, sheet = columns, source if isinstance(source, Sheet) else None
+    if given is None:
+        is_first = bool(sheet and sheet.has_header) or bool(table.declared.types)
+        template, names, rows = _template(rows)
+        if template is None:
+            names, above, rows = header_of(rows, is_first=is_first)
+        given = template and replace(template, table=table.name)
+        columns = column_names(names or [""] * 3)
+    elif given.header:
+        rows = _without_template(columns, rows)
+    width, comments = len(columns), [*above]
     first = [] if names else [*islice(rows, LOOKED_AT)]
     if are_paths([cells for _, cells in first if not cells[0].startswith("#")]):
         read_paths(source, builder, problems, table)
         return
-    rows = _fitted(chain(first, rows), len(names) or 3, problems if names else None)
-    misfits = _Misfits(str(source), problems, len(names) or 3)
-    comments = list(above)
+    misfits = _Misfits(str(source), problems, width)
     for number, cells in comments:
-        if (
-            not names or sum(bool(cell.strip()) for cell in cells) > 1
-        ):  # else it is the title of the table
+        is_title = sum(bool(cell.strip()) for cell in cells) < 2
+        if not (names and is_title):
             misfits.report(number, cells)
     misfits.begun = bool(names)
-    if not names or columns:
+    rows = _fitted(chain(first, rows), width, problems if names else None)
+    if given is None:
+        called = sheet.columns if sheet else ()
+        mapping, rows = _guessed(names, rows, table, problems, called, negated)
+        columns = [*called] or columns
+    else:
+        mapping = given
+        remark_on_new(mapping, columns, problems)
+    if mapping is None:
+        raise ReadError(no_relation(names), str(source))
+    table.read_by.append(mapping)
+    if mapping.are_triples:
         header = sssom_header(cells[0] for _, cells in comments)
         builder.prefixes.update(header.prefixes)
-        _read_triples(columns or TripleColumns(), header, rows, builder, misfits, split, negated)
-    elif not entities and names_ends(names):
-        raise ReadError(no_relation(names), str(source))
-    else:
-        add_entities(
-            entities or EntityColumns.of(names),
-            rows,
-            builder,
-            table,
-            lambda what, at: problems.report(what, at, str(source)),
-            problems.remark,
-            negated=negated,
+        triples = TripleRows(mapping, columns, header, negated=negated)
+        _read_triples(triples, rows, builder, misfits, split)
+        table.first_triples += triples.first
+        return
+
+    def report(what: str, number: int) -> None:
+        problems.report(what, number, str(source))
+
+    add_entities(mapping, columns, rows, builder, table, report, problems.remark, negated=negated)
+    is_known = given or own_columns(names, of_others=table.is_of_others)
+    if not is_known and not builder.relation_ids():
+        raise ReadError(f"expected links of entities, found none; {UNNAMED}", str(source))
+
+
+def _template(rows: Rows) -> tuple[TableMapping | None, list[str], Rows]:
+    """Return the mapping that the second row says, if it is that of a ROBOT template, the header, and the rows below."""
+    first = [*islice(rows, 2)]
+    if len(first) == 2 and (found := robot_mapping(first[0][1], first[1][1])):
+        return found, first[0][1], rows
+    return None, [], chain(first, rows)
+
+
+def _without_template(columns: Sequence[str], rows: Rows) -> Rows:
+    """Return the rows below a header without that of a ROBOT template."""
+    first = [*islice(rows, 1)]
+    is_template = bool(first) and robot_mapping(columns, first[0][1]) is not None
+    return rows if is_template else chain(first, rows)
+
+
+def _guessed(
+    names: Sequence[str],
+    rows: Rows,
+    table: Table,
+    problems: Problems,
+    called: Sequence[str],
+    negated: bool,
+) -> tuple[TableMapping | None, Rows]:
+    """Return the mapping that is guessed, and the rows."""
+    if not names:
+        return of_table(unnamed_triples(), {}, table), rows
+    is_told = triples_mapping(names) or (
+        names_ends(names) and not own_columns(names, of_others=table.is_of_others)
+    )
+    if is_told:  # by the header alone: rows are read one by one
+        return guess_mapping(names, (), table, problems.remark, columns=called), rows
+    found = [*rows]
+    guessed = guess_mapping(names, found, table, problems.remark, columns=called, negated=negated)
+    return guessed, iter(found)
+
+
+def remark_on_new(mapping: TableMapping, columns: Sequence[str], problems: Problems) -> None:
+    """Warn of columns that the mapping of a table does not know."""
+    known = {*mapping.used, *mapping.ignored, *mapping.columns, *mapping.keys}
+    new = [name for name in columns if name not in known]
+    if new:
+        problems.remark(
+            f"left out {', '.join(new)}: not in the mapping of the table; add what is to be read to the mapping"
         )
-        if not entities and not builder.relation_ids():
-            raise ReadError(f"expected links of entities, found none; {UNNAMED}", str(source))
 
 
 def _read_triples(
-    columns: TripleColumns,
-    header: SssomHeader,
-    rows: Rows,
-    builder: GraphBuilder,
-    misfits: _Misfits,
-    split: str,
-    negated: bool,
+    triples: TripleRows, rows: Rows, builder: GraphBuilder, misfits: _Misfits, split: str
 ) -> None:
-    unnamed, reviewed, problems = (
-        _Unnamed(),
-        Reviewed(columns, header, negated=negated),
-        misfits.problems,
-    )
-    is_named = misfits.begun
+    unnamed, problems, is_named = _Unnamed(), misfits.problems, misfits.begun
     for number, cells in rows:
         if len(cells) != misfits.width:
             misfits.report(number, cells)
             continue
         misfits.begun = True
-        if reviewed.keeps(cells, builder) and not columns.add(cells, builder, split):
+        if not triples.add(cells, builder, split):
             problems.report(
                 "expected head, relation and tail, found an empty cell", number, misfits.source
             )
         elif not is_named and split == "train":
             unnamed.take(cells)
     unnamed.warn(problems)
-    reviewed.warn(problems)
+    triples.warn(problems)
     name_freebase(builder)
+
+
+def add_named_rows(
+    mapping: TableMapping,
+    columns: Sequence[str],
+    rows: Iterable[tuple[int, Sequence[str]]],
+    builder: GraphBuilder,
+    problems: Problems,
+    table: Table,
+    kind: str,
+    *,
+    negated: bool = False,
+) -> None:
+    """Add the triples of rows that are no lines of a file, or the entities and their links.
+
+    Args:
+        mapping: What the columns hold.
+        columns: Their names.
+        rows: (number, cells) of every row.
+        builder: Takes them.
+        problems: Takes rows that hold none.
+        table: Takes the mapping, and the ids of the rows.
+        kind: What a row is called.
+        negated: Read the rows that deny what they say, in place of the others.
+    """
+
+    def report(what: str, number: int) -> None:
+        problems.report(f"{what} in {kind} {number}")
+
+    table.read_by.append(mapping)
+    if not mapping.are_triples:
+        add_entities(
+            mapping, columns, rows, builder, table, report, problems.remark, negated=negated
+        )
+        return
+    triples = TripleRows(mapping, columns, None, negated=negated)
+    for number, cells in rows:
+        if not triples.add(cells, builder):
+            report("expected head, relation and tail, found an empty cell", number)
+    triples.warn(problems)
+    table.first_triples += triples.first
 
 
 def name_freebase(builder: GraphBuilder) -> None:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
 from ontodex.readers.files import lines_of
+from ontodex.readers.mapping.model import TableMapping, chosen_mapping, column_names
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.workbooks import Sheet
 
-__all__ = ["Rows", "rows_of"]
+__all__ = ["Rows", "mapped_header", "rows_of"]
 
 Rows = Iterator[tuple[int, list[str]]]
 """Cells of the lines of a table, and their numbers."""
+
+ABOVE = 1000
+"""Lines among which a header may stand."""
 
 LOOKED_AT = 20
 """Lines that tell what parts the cells of a table."""
@@ -31,6 +35,33 @@ MARKS = ("\t", ",", ";")
 
 QUOTED = re.compile(r'(?:^|(?<=[\t,;]))"(?:[^"]|"")*"(?=[\t,;]|$)', re.MULTILINE)
 """A quoted cell, which may run over several lines."""
+
+
+def mapped_header(
+    rows: Rows, mappings: Sequence[TableMapping], table: str
+) -> tuple[TableMapping | None, list[str], Rows, Rows]:
+    """Return the mapping of a table, its header, the rows above the header and those below.
+
+    Args:
+        rows: The rows of the table.
+        mappings: Those that may fit.
+        table: Name of the table.
+
+    Returns:
+        ``None`` for the mapping if none fits; then all rows are below.
+    """
+    above = [*islice(rows, ABOVE if mappings else 0)]
+    for at, (_, cells) in enumerate(above):
+        names = column_names([cells[0].lstrip("#"), *cells[1:]])
+        for columns in (column_names(cells), names):
+            with_header = [one for one in mappings if one.header]
+            if found := chosen_mapping(with_header, table, columns):
+                return found, columns, iter(above[:at]), chain(above[at + 1 :], rows)
+    width = next((len(cells) for _, cells in above if not cells[0].startswith("#")), 0)
+    columns, without = column_names([""] * width), [one for one in mappings if not one.header]
+    if found := chosen_mapping(without, table, columns):
+        return found, columns, iter(()), chain(above, rows)
+    return None, [], iter(()), chain(above, rows)
 
 
 def rows_of(source: Path | Sheet, problems: Problems) -> Rows:

@@ -8,14 +8,25 @@ from typing import Any
 
 __all__ = [
     "LETTER",
+    "LONGEST",
+    "NOTHING",
     "NUMBER",
     "are_short",
     "are_yes_and_no",
+    "cell_parts",
     "is_word",
+    "one_line",
     "plain",
     "share_there",
     "unwrapped",
+    "whole_name",
 ]
+
+SEPARATORS = "|;\n"
+"""Characters that separate the values in a cell."""
+
+NOTHING = frozenset(("na", "n/a", "none", "null", "nan", "nil", "\\n", "-", "--", "–", "—", "?"))
+"""Cells of names and links that mean that there is none."""
 
 LETTER = re.compile(r"[^\W\d_]")
 
@@ -102,3 +113,32 @@ def share_there(count: int, first: int, last: int) -> float:
     (0.5, 0.1)
     """
     return count / max(last - first + 1, DECADE)
+
+
+def cell_parts(cell: str, separators: str = SEPARATORS) -> list[str]:
+    """Return the values in a cell, without empty ones.
+
+    Brackets and quotes around a list that commas separate are no part of it.
+
+    >>> cell_parts("dog; cat|"), cell_parts("['Drama', 'Comedy']", ",")
+    (['dog', 'cat'], ['Drama', 'Comedy'])
+    """
+    if separators == ",":
+        inside = unwrapped(cell, ("[]", "{}"))
+        around, cell = "\"' " if inside != cell.strip() else " ", inside
+        return [part for one in cell.split(",") if (part := one.strip().strip(around))]
+    return [part for one in re.split(f"[{re.escape(separators)}]", cell) if (part := one.strip())]
+
+
+def whole_name(parts: Iterable[str]) -> str:
+    """Return the label that first and last name make, either of which may be missing.
+
+    >>> whole_name(["Ann ", "Lee"]), whole_name(["", "Lee"])
+    ('Ann Lee', 'Lee')
+    """
+    return " ".join(" ".join(parts).split())
+
+
+def one_line(cell: str) -> str:
+    """Return the cell of a column that names one thing, on one line."""
+    return cell.strip().replace("\n", " ")

@@ -41,6 +41,7 @@ class Sheet(NamedTuple):
         key: The columns that are declared to tell its rows apart, together.
         foreign: The columns that are declared to name rows of other tables: which, and by which of their columns.
         faults: What was left out of the rows: message, line and source.
+        columns: Names of the columns, where the first row has others.
     """
 
     path: Path
@@ -50,6 +51,7 @@ class Sheet(NamedTuple):
     key: Sequence[str] = ()
     foreign: Mapping[str, tuple[str, str]] = MappingProxyType({})
     faults: Sequence[tuple[str, int | None, str | None]] = ()
+    columns: Sequence[str] = ()
 
     def __str__(self) -> str:
         return f"{self.path} [{self.name}]" if self.name else str(self.path)

@@ -190,7 +190,7 @@ def test_vectors_are_written_for_other_programs(shell, small_index, tmp_path):
     status, _, err = shell(
         "export", small_index, "-o", tmp_path / "farm.nq", "--space", "hierarchy"
     )
-    assert (status, "--space hit" in err, (tmp_path / "farm.nq").exists()) == (2, True, False)
+    assert (status, "--space hierarchy" in err, (tmp_path / "farm.nq").exists()) == (2, True, False)
 
 
 def test_names_are_in_the_language_asked_for(shell, tmp_path, tiny_encoder):

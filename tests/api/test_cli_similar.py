@@ -5,7 +5,7 @@ from inspect import signature
 
 import pytest
 
-from ontodex.cli.app import similar
+from ontodex.cli.ask import similar
 from ontodex.engine.conditions import DISK, MEMORY
 from tests.plain import build_plain
 

@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 
 import ontodex
-from ontodex import hierarchy_evaluation
+from ontodex import evaluation
 from ontodex.encoders.hit import HiT, Learnt
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import GraphError, IndexMismatch, SettingsError
+from ontodex.evaluation import evaluate_hierarchy
 from ontodex.geometry import poincare
 from ontodex.geometry.subsumption import differences, metrics
 from ontodex.graph import GraphBuilder, links_fingerprint, write_tsv
 from ontodex.graph.columns import TextColumn
-from ontodex.hierarchy_evaluation import evaluate_baselines, evaluate_hierarchy
 from ontodex.trainers.data.task_files import hierarchy_task
+from ontodex.trainers.hierarchies.baselines import evaluate_baselines
+from ontodex.trainers.hierarchies.embedded import EmbeddedHierarchy
 from ontodex.trainers.hierarchies.evaluation import evaluate_points
 from tests.plain import build_plain
 
@@ -26,8 +28,8 @@ def placed(monkeypatch, small_graph):
     depth = small_graph.hierarchy().depth
     found = np.random.default_rng(0).standard_normal((len(depth), 8)) * (0.2 + 0.2 * depth[:, None])
     points = poincare.clip(found.astype(np.float32), 1 / 8)
-    found = hierarchy_evaluation._Embedded(points, 1 / 8, list(small_graph.labels), None)
-    monkeypatch.setattr(hierarchy_evaluation, "_embedded", lambda *_: found)
+    found = EmbeddedHierarchy(points, 1 / 8, list(small_graph.labels), None)
+    monkeypatch.setattr(evaluation, "_embedded", lambda *_: found)
 
 
 def test_pairs_are_kept_as_files_and_read_again(placed, small_graph, tmp_path):
@@ -216,8 +218,8 @@ def test_training_links_of_like_entities_tell_parents(tiny_encoder, monkeypatch)
             builder.triple(f"e{row}", "is_a", f"e{kind}")
     graph = builder.build()
     points = poincare.clip(rng.standard_normal((400, 8)).astype(np.float32) * 0.3, 1 / 8)
-    embedded = hierarchy_evaluation._Embedded(points, 1 / 8, list(graph.labels), None)
-    monkeypatch.setattr(hierarchy_evaluation, "_embedded", lambda *_: embedded)
+    embedded = EmbeddedHierarchy(points, 1 / 8, list(graph.labels), None)
+    monkeypatch.setattr(evaluation, "_embedded", lambda *_: embedded)
     found = evaluate_hierarchy("m", graph, task="mixed-hop", base=str(tiny_encoder), device="cpu")
     assert found["kin.random.f1"] > found["random.f1"] + 0.1
     assert found["kin.hard.f1"] > found["hard.f1"] + 0.1

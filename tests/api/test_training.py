@@ -12,7 +12,7 @@ from ontodex.encoders.hit import HiT
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, GraphError, IndexMismatch, SettingsError, TrainingError
 from ontodex.graph import GraphBuilder, ReadWarning
-from ontodex.indexing import load_hierarchy_encoder
+from ontodex.loading import load_hierarchy_encoder
 from ontodex.storage.manifest import Manifest
 from ontodex.trainers.data.task_files import hierarchy_task
 from tests.plain import build_plain
@@ -224,7 +224,7 @@ def test_the_encoder_in_the_box_has_a_name():
     assert encoder.rule is not None
 
 
-@pytest.mark.parametrize(("key", "value"), [("curvature", 1 / 64), ("encoder", "0" * 32)])
+@pytest.mark.parametrize(("key", "value"), [("curvature", 1 / 64), ("fingerprint", "0" * 32)])
 def test_a_model_that_is_not_the_index_s_own_is_refused(own_index, key, value):
     (folder,) = own_index.glob("gen-*")
     manifest = Manifest.read(folder)
@@ -244,7 +244,7 @@ def test_a_model_of_another_dimension_is_refused(own_index, other_encoder):
     shutil.rmtree(folder / "encoders" / "hierarchy")
     other.save(folder / "encoders" / "hierarchy")
     manifest = Manifest.read(folder)
-    manifest.encoders["hierarchy"] |= {"encoder": other.fingerprint, "curvature": other.c}
+    manifest.encoders["hierarchy"] |= {"fingerprint": other.fingerprint, "curvature": other.c}
     for name in [name for name in manifest.files if name.startswith("encoders/hierarchy/")]:
         del manifest.files[name]
     manifest.write(folder)

@@ -10,8 +10,9 @@ import pytest
 from benchmarks import hierarchy, hierarchy_cost, hierarchy_search
 from benchmarks.__main__ import BENCHMARKS, without_places
 from benchmarks.record import flat, make_record
-from ontodex import hierarchy_evaluation
+from ontodex import evaluation
 from ontodex.geometry import poincare
+from ontodex.trainers.hierarchies.embedded import EmbeddedHierarchy
 
 
 def options_of(module, *arguments) -> Namespace:
@@ -30,9 +31,9 @@ def farm(monkeypatch, small_graph, tmp_path):
             0.2 + 0.2 * graph.hierarchy().depth[:, None]
         )
         points = poincare.clip(found.astype(np.float32), 1 / 8)
-        return hierarchy_evaluation._Embedded(points, 1 / 8, list(graph.labels), None)
+        return EmbeddedHierarchy(points, 1 / 8, list(graph.labels), None)
 
-    monkeypatch.setattr(hierarchy_evaluation, "_embedded", embedded)
+    monkeypatch.setattr(evaluation, "_embedded", embedded)
     monkeypatch.setitem(hierarchy.LOADERS, "wordnet", lambda data: small_graph)
     monkeypatch.setitem(hierarchy.LOADERS, "doid-2016", lambda data: small_graph)
     return {"data": tmp_path, "seed": 0, "quick": True}

@@ -10,7 +10,8 @@ import pytest
 from ontodex.encoders.hyper_cl import DEFAULT_HYPER_CL, HyperCL
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import relation_texts
-from ontodex.trainers.links.hyper_cl import HyperCLTraining, train_hyper_cl
+from ontodex.trainers.links.hyper_cl import train_hyper_cl
+from ontodex.trainers.links.settings import HyperCLTraining
 
 
 @pytest.fixture(scope="module")

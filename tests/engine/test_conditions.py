@@ -232,11 +232,11 @@ def test_shares_the_text_space_where_texts_and_encoder_are_the_same(
     make_condition_model: Callable[..., Path],
 ) -> None:
     spaces = ontodex.open(condition_index).index.manifest.spaces
-    assert spaces["condition"].vectors == "text"
+    assert spaces["condition"].stored_in == "text"
     own = make_condition_model(tmp_path / "own", texts={"definition": False})
     path, models = tmp_path / "farm.odx", [other_encoder, own]
     engine = build_plain(small_graph, path, models)
-    assert engine.index.manifest.spaces["condition"].vectors == "condition"
+    assert engine.index.manifest.spaces["condition"].stored_in == "condition"
     assert engine.index.manifest.spaces["condition"].dim == 32
     assert (engine.index.folder / "encoders" / "condition" / "config.json").exists() or (
         engine.index.folder / "encoders" / "condition" / "modules.json"

@@ -7,6 +7,7 @@ import pytest
 from ontodex.errors import ReadError
 from ontodex.graph import ReadWarning
 from ontodex.readers import read
+from ontodex.readers.mapping.model import TableMapping
 from tests.graph_strategies import says
 
 
@@ -401,11 +402,19 @@ GENES = [
 def test_symbols_are_names(write, header: str, label: int, synonym: int) -> None:
     """As the HUGO Gene Nomenclature Committee gives them out, and its form for one's own choice of columns."""
     names = header.split(";" if ";" in header else None)
-    graph = read(write("genes.tsv", "\n".join("\t".join(row) for row in [names, *GENES])))
+    path = write("genes.tsv", "\n".join("\t".join(row) for row in [names, *GENES]))
+    graph = read(path)
     assert list(graph.ids)[:5] == [row[0] for row in GENES]
     assert list(graph.labels)[:5] == [row[label] for row in GENES]
     assert graph.synonyms[1] == (GENES[1][synonym], "FLJ23569", "A1BGAS", "A1BG-AS")
-    assert graph.synonyms[2] == (GENES[2][synonym], "ACF", "ASP", "ACF64")
+    mapping = TableMapping(
+        id=names[:1],
+        label=names[label : label + 1],
+        synonyms=names[3:4],
+        separators={names[3]: ","},
+    )
+    graph = read(path, mapping=mapping)
+    assert graph.synonyms[2] == ("ACF", "ASP", "ACF64")
 
 
 def test_further_names_are_synonyms(write) -> None:

@@ -136,68 +136,10 @@ def test_rows_are_named_by_what_tells_them_apart(write) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("codes", "links"),
-    [
-        (
-            "11 111 1111 11111 11112 1112 112 21 211",
-            {("1111", "111"), ("11112", "1111"), ("112", "11"), ("211", "21")},
-        ),
-        (
-            "A00 A00.0 A00.1 A01 A01.0 A01.01 A01.02 B20 B20.1",
-            {("A00.1", "A00"), ("A01.02", "A01.0")},
-        ),
-        (
-            "1 1.1 1.2 1.3 1.4 1.5 1.6 1.7 1.8 1.9 1.10 1.10.1 2 2.1 2.2",
-            {("1.10", "1"), ("1.10.1", "1.10"), ("2.2", "2")},
-        ),
-        (
-            "A 01 01.1 01.11 01.12 01.2 01.21 02 02.1 02.10 02.3",
-            {("01.11", "01.1"), ("01.2", "01"), ("02.10", "02.1")},
-        ),
-        ("pet pet.dog pet.dogfish pet.cat tool tool.saw tool.drill", {("pet.dogfish", "pet")}),
-        (" ".join(map(str, range(1, 60))), set()),
-        (" ".join(f"X{number}" for number in range(1, 60, 2)), set()),
-        ("dog dogma cat catalogue bird fish", set()),
-        ("1001 1002 1003 1004 10 2001 2002", set()),
-        (" ".join(map(str, (*range(20, 90), *range(200, 899, 3), *range(2000, 8999, 40)))), set()),
-    ],
-)
-def test_codes_that_tell_what_they_are_below(
-    write, codes: str, links: set[tuple[str, str]]
-) -> None:
-    rows = [f"{code},name {code}" for code in codes.split()]
-    content = "\n".join(["code,name", *rows, ""])
-    found = says(read(write("a.csv", content), on_error="skip"))["known"]
-    assert {relation for _, relation, _ in found} <= {"is_a"}
-    assert links <= {(child, parent) for child, _, parent in found}
-    assert bool(links) == bool(found)
-    named = says(
-        read(write("b.csv", content.replace("code,name", "code,parent")), on_error="skip")
-    )["known"]
-    assert all(parent.startswith("name") for _, _, parent in named)
-
-
-def test_a_warning_tells_of_codes(write) -> None:
+def test_what_codes_begin_with_is_guessed_no_more(write) -> None:
+    """A mapping says it, see test_mapping.py."""
     rows = "".join(f"{code},thing {code}\n" for code in (1, 11, 111, 1111, 12, 13, 2, 21, 22))
-    with pytest.warns(ReadWarning, match="took what ids begin with for what they are below"):
-        read(write("a.csv", f"id,label\n{rows}"))
-
-
-TREE = ("B01", "B01.050", "B01.050.100", "B01.150", "B01.150.100|C02.900", "C02", "B01.150.300")
-
-
-def test_a_column_of_codes_may_tell_it_too(write) -> None:
-    rows = [f"D{number},thing {number},{codes}" for number, codes in enumerate(TREE)]
-    content = "\n".join(["id,name,tree numbers", *rows, ""])
-    with pytest.warns(
-        ReadWarning, match=r"^\S+ took what codes begin with for what they are below[^;]*$"
-    ):
-        found = says(read(write("a.csv", content)))["known"]
-    links = {(int(child[1:]), int(parent[1:])) for child, _, parent in found}
-    assert links == {(1, 0), (2, 1), (3, 0), (4, 3), (4, 5), (6, 3)}
-    twice = says(read(write("b.csv", content.replace("C02\n", "B01\n")), on_error="skip"))["known"]
-    assert not twice  # a code of two rows is that of neither
+    assert not says(read(write("a.csv", f"id,label\n{rows}"), on_error="raise"))["known"]
 
 
 def test_dates_are_no_relation(write) -> None:

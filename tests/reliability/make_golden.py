@@ -19,7 +19,8 @@ import ontodex
 from ontodex.encoders.text import TextEncoder
 from ontodex.storage.manifest import FORMAT
 from ontodex.trainers.data.subsumptions import make_task
-from ontodex.trainers.hierarchies.hit import HiTTraining, train_hit
+from ontodex.trainers.hierarchies.hit import train_hit
+from ontodex.trainers.hierarchies.settings import HiTTraining
 from tests.conftest import make_small_graph, make_tiny_encoder
 from tests.reliability.damage import answers
 
@@ -51,7 +52,7 @@ def make(folder: Path) -> Path:
         settings=settings,
         quiet=True,
     )
-    with patch("ontodex.entailment.findable", str):
+    with patch("ontodex.training.findable", str):
         ontodex.train_gauss_cse(
             graph, folder / "gauss", encoder="base", training=SENTENCES, device="cpu", quiet=True
         )

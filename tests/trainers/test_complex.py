@@ -11,8 +11,9 @@ import torch
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.graph import GraphBuilder, KnowledgeGraph, split
 from ontodex.trainers.links import complex as trained
-from ontodex.trainers.links.complex import ComplExTraining, train_complex
+from ontodex.trainers.links.complex import train_complex
 from ontodex.trainers.links.complex_batches import ComplExBatches
+from ontodex.trainers.links.settings import ComplExTraining
 
 
 def batches_of(graph: KnowledgeGraph, **changes: int) -> ComplExBatches:

@@ -19,7 +19,7 @@ from ontodex.encoders.condition_network import (
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.trainers.conditions.batches import ConditionBatches
-from ontodex.trainers.conditions.condition_encoder import ConditionTraining, train_condition
+from ontodex.trainers.conditions.condition_encoder import train_condition
 from ontodex.trainers.conditions.evaluation import (
     cluster_entropy,
     evaluate_conditions,
@@ -29,6 +29,7 @@ from ontodex.trainers.conditions.evaluation import (
 )
 from ontodex.trainers.conditions.loss import LOSSES, ConditionLoss
 from ontodex.trainers.conditions.models import FrozenConditionModel
+from ontodex.trainers.conditions.settings import ConditionTraining
 from ontodex.trainers.data.csts_rows import CstsRows
 
 ANIMALS, COLOURS = ["dog", "cat", "cow", "horse", "whale"], ["a", "b", "c", "d", "e"]
@@ -280,7 +281,7 @@ def test_settings_that_make_no_sense():
     ):
         with pytest.raises(SettingsError, match=next(iter(wrong))):
             ConditionTraining(**wrong)
-    with pytest.raises(SettingsError, match="bi-encoder has nothing to train"):
+    with pytest.raises(SettingsError, match="bi-encoder, which consists of text encoders alone"):
         ConditionTraining(architecture="bi-encoder")
 
 

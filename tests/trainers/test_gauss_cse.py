@@ -23,8 +23,9 @@ from ontodex.trainers.data.entailment_pairs import (
 from ontodex.trainers.entailment import gauss_cse as module
 from ontodex.trainers.entailment.batches import EntailmentBatches
 from ontodex.trainers.entailment.evaluation import evaluate_judged, judge
-from ontodex.trainers.entailment.gauss_cse import GaussCSETraining, train_gauss_cse
+from ontodex.trainers.entailment.gauss_cse import train_gauss_cse
 from ontodex.trainers.entailment.loss import LOSSES, EntailmentLoss
+from ontodex.trainers.entailment.settings import GaussCSETraining
 
 FULL = GaussCSETraining(epochs=40, batch=32, evaluations=3, rate=3e-3, head_rate=3e-3)
 STEADY = replace(FULL, rate=1e-3)

@@ -11,7 +11,8 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.trainers.trees.batches import SentenceBatches, TokenisedSentences, train_tokenizer
 from ontodex.trainers.trees.objectives import OBJECTIVES, TreeModel
-from ontodex.trainers.trees.self_strae import SelfStrAETraining, train_self_strae
+from ontodex.trainers.trees.self_strae import train_self_strae
+from ontodex.trainers.trees.settings import SelfStrAETraining
 from ontodex.trainers.trees.token_counts import counted_vectors, without_common
 
 ANIMALS, FOODS = ("dog", "cat", "cow", "hen", "pig"), ("bread", "soup", "rice", "cake", "fish")

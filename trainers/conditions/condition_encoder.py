@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,11 @@ import torch
 from torch import nn
 
 from ontodex.encoders.condition import ConditionEncoder, expect_readable
-from ontodex.encoders.condition_network import ConditionNetwork, ConditionNetworkSettings
+from ontodex.encoders.condition_network import ConditionNetwork
 from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.sentence_transformer import load_tunable
 from ontodex.encoders.text import TextEncoder
-from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
+from ontodex.errors import TrainingError
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import clear_model, data_hash, expect_own
 from ontodex.trainers.conditions.batches import ConditionBatches, batch_of
@@ -27,77 +27,15 @@ from ontodex.trainers.conditions.models import (
     TunedBiEncoderModel,
     TunedConditionModel,
 )
+from ontodex.trainers.conditions.settings import ConditionTraining
 from ontodex.trainers.correlation import spearman
 from ontodex.trainers.data.csts_rows import LABELS, CstsRows
 from ontodex.trainers.run import Run
 
-__all__ = ["ConditionTraining", "train_condition"]
+__all__ = ["train_condition"]
 
 VALIDATION_ROWS = 256
 """Rows of validation that are compared at a time."""
-
-
-@dataclass(frozen=True)
-class ConditionTraining:
-    """Settings of a training run.
-
-    Attributes:
-        architecture: ``"hyper"``, ``"hadamard"``, ``"concat"`` or ``"bi-encoder"``, see
-            :class:`~ontodex.encoders.condition_network.ConditionNetwork`.
-        rank: Width of what is compared, for ``"hyper"``; 0 for full rank. By default 64, or the embeddings' dimension if
-            that is less.
-        condition: Length of the vector that a condition is reduced to, for ``"hyper"``; 0 for the encoder's.
-        tune: ``"frozen"`` trains the network on fixed embeddings (a minute or two without a GPU), ``"full"`` trains the text
-            encoder with it. A bi-encoder has nothing else to train.
-        loss: ``"both"``, or ``"mse"`` or ``"contrastive"`` alone; see
-            :class:`~ontodex.trainers.conditions.loss.ConditionLoss`.
-        temperature: Temperature of the contrastive part.
-        epochs: Passes over the pairs of rows; 0 for 3 with ``tune="full"``, and if frozen for as many as make a thousand
-            batches, but at least 5 and at most 50.
-        pairs: Pairs of rows in a batch; 0 for 256 if frozen, otherwise 64.
-        rate: Learning rate of the network.
-        encoder_rate: Learning rate of the text encoder.
-        max_tokens: Texts are cut to this many tokens, the two that frame them counted, with ``tune="full"``.
-        seed: Seed of weights and batches.
-
-    Raises:
-        SettingsError: If one makes no sense.
-    """
-
-    architecture: str = "hyper"
-    rank: int | None = None
-    condition: int = 64
-    tune: str = "frozen"
-    loss: str = "both"
-    temperature: float = 1.5
-    epochs: int = 0
-    pairs: int = 0
-    rate: float = 5e-3
-    encoder_rate: float = 1e-4
-    max_tokens: int = 48
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        expect_choice("tune", self.tune, ("frozen", "full"))
-        if self.architecture == "bi-encoder" and self.tune == "frozen":
-            raise SettingsError(
-                "a bi-encoder has nothing to train but its text encoder: expected tune='full'"
-            )
-        if self.rank is not None:
-            expect_whole(self, rank=0)
-        expect_whole(self, condition=0, epochs=0, pairs=0, max_tokens=3, seed=0)
-        expect_number(self, "rate", "encoder_rate")
-        ConditionLoss(self.loss, self.temperature)
-        self.network(self.rank or 1)
-
-    def network(self, dim: int) -> ConditionNetworkSettings:
-        """Return the shape of the network over embeddings of ``dim`` dimensions.
-
-        Raises:
-            SettingsError: If the rank is above them, or there is no such architecture.
-        """
-        rank = min(dim, ConditionNetworkSettings.rank) if self.rank is None else self.rank
-        return ConditionNetworkSettings(dim, self.architecture, rank, self.condition or dim)
 
 
 def train_condition(

@@ -245,18 +245,18 @@ TOO_COMMON = 0.25
 
 @dataclass(frozen=True)
 class ConditionalPairsSettings:
-    """How a data set is made.
+    """Settings of a generated data set of conditional similarity.
 
     Attributes:
-        pairs: Most pairs of rows to train on.
-        held_out: Most pairs of rows in each of the four other parts, and no more than a tenth of those to train on in
-            ``valid`` and ``test``.
-        unseen_conditions: Share of the relations that are held out; at least one of three.
-        unseen_entities: Share of the entities that are held out.
-        seed: Equal seeds give equal data sets, on every machine.
+        pairs: Largest number of pairs of rows to train on.
+        held_out: Largest number of pairs of rows in each of the four other parts; in ``valid`` and
+            ``test`` also at most a tenth of those to train on.
+        unseen_conditions: Share of the relations that is held out; at least one of three.
+        unseen_entities: Share of the entities that is held out.
+        seed: Seed of all draws; equal seeds give equal data sets on every machine.
 
     Raises:
-        SettingsError: If one makes no sense.
+        SettingsError: If a setting is out of range.
     """
 
     pairs: int = 40_000

@@ -13,7 +13,14 @@ from ontodex.geometry.entailment import accuracy, area_under_precision_recall, f
 from ontodex.geometry.gaussian import entropy, similarity
 from ontodex.trainers.data.entailment_pairs import LABELS, EntailmentPairs
 
-__all__ = ["Judged", "evaluate_judged", "judge", "mcnemar", "valid_threshold"]
+__all__ = [
+    "Judged",
+    "evaluate_encoder",
+    "evaluate_judged",
+    "judge",
+    "mcnemar",
+    "valid_threshold",
+]
 
 DRAWS = 1000
 """Bootstrap samples."""
@@ -38,6 +45,51 @@ class Judged:
     forward: NDArray[np.float64]
     backward: NDArray[np.float64]
     wider: NDArray[np.bool_] | None = None
+
+
+def evaluate_encoder(
+    encoder: GaussCSE,
+    pairs: EntailmentPairs,
+    *,
+    valid: EntailmentPairs | None = None,
+    against: GaussCSE | None = None,
+    seed: int = 0,
+) -> dict[str, float]:
+    """Compare the judgements of an encoder with labels, and with those of a second encoder.
+
+    Args:
+        encoder: The encoder.
+        pairs: The labelled pairs.
+        valid: Pairs that choose the threshold; ``None`` for the encoder's own threshold.
+        against: The second encoder, or ``None``.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        The figures of :func:`evaluate_judged`; with a second encoder also its accuracy
+        (``against.accuracy``) and the figures of :func:`mcnemar` (``mcnemar.better``, ...).
+
+    Raises:
+        SettingsError: If all pairs of ``valid`` are entailed, or none.
+    """
+    found, right = _judged_right(encoder, pairs, valid, seed)
+    if against is not None:
+        other, other_right = _judged_right(against, pairs, valid, seed)
+        found["against.accuracy"] = other["accuracy"]
+        compared = mcnemar(right, other_right)
+        found.update({f"mcnemar.{key}": value for key, value in compared.items()})
+    return found
+
+
+def _judged_right(
+    encoder: GaussCSE, pairs: EntailmentPairs, valid: EntailmentPairs | None, seed: int
+) -> tuple[dict[str, float], NDArray[np.bool_]]:
+    """Return the figures of an encoder, and whether it is right, of shape (pairs,)."""
+    threshold = (
+        encoder.rule.threshold if valid is None else valid_threshold(judge(encoder, valid), valid)
+    )
+    judged = judge(encoder, pairs)
+    figures = evaluate_judged(judged, pairs, threshold, seed)
+    return figures, (judged.forward > threshold) == pairs.entailed
 
 
 def judge(encoder: GaussCSE, pairs: EntailmentPairs) -> Judged:

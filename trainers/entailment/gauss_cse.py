@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,83 +13,30 @@ from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 
-from ontodex.encoders.gauss_cse import ACTIVATIONS, GaussCSE, GaussianHeads
+from ontodex.encoders.gauss_cse import GaussCSE, GaussianHeads
 from ontodex.encoders.locate import DEFAULT_ENCODER, GAUSSIAN
 from ontodex.encoders.sentence_transformer import load_tunable
 from ontodex.encoders.text import TextEncoder
-from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
+from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry.entailment import Entailment, area_under_precision_recall, fit_entailment
-from ontodex.geometry.gaussian import SIMILARITIES, similarity, typical
+from ontodex.geometry.gaussian import similarity, typical
 from ontodex.trainers.adapter import inject_adapter, write_tuned
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import data_hash, expect_own
 from ontodex.trainers.data.entailment_pairs import CONTRADICTION, EntailmentPairs
 from ontodex.trainers.entailment.batches import EntailmentBatch, EntailmentBatches
-from ontodex.trainers.entailment.loss import LOSSES, EntailmentLoss
+from ontodex.trainers.entailment.loss import EntailmentLoss
+from ontodex.trainers.entailment.settings import GaussCSETraining
 from ontodex.trainers.run import Run, expect_finite
 from ontodex.trainers.text_tower import TextTower, tokenise
 
-__all__ = ["GaussCSEModel", "GaussCSETraining", "train_gauss_cse"]
+__all__ = ["GaussCSEModel", "train_gauss_cse"]
 
 DECAY = 0.01
 """Weight decay of matrices; biases and the weights of layer norms have none."""
 
 CURVE_RATE = 0.01
 """Learning rate of the two numbers of the logistic curve."""
-
-
-@dataclass(frozen=True)
-class GaussCSETraining:
-    """Settings of a training run.
-
-    Attributes:
-        losses: What an entailed hypothesis stands against, one of :data:`~ontodex.trainers.entailment.loss.LOSSES`; by
-            default all that the pairs have: ``"ent+con+rev"``, or ``"ent+rev"`` where none is a contradiction.
-        similarity: One of :data:`~ontodex.geometry.gaussian.SIMILARITIES`.
-        pairs: Weight of the logistic loss on all labelled pairs; 0 in the paper.
-        temperature: Divides similarities in the contrastive loss.
-        activation: What the means pass, ``"none"`` or ``"tanh"`` as in the paper.
-        tune: ``"full"`` trains the whole text encoder, ``"adapter"`` a LoRA adapter of a few megabytes.
-        epochs: Passes over the pairs.
-        batch: About how many pairs a batch has.
-        rate: Learning rate of the text encoder; 0 takes 1e-4 for the whole and 3e-4 for an adapter: with 1e-3, texts of
-            other fields than those of the pairs could not be told apart.
-        head_rate: Learning rate of the two heads.
-        rank: Rank of the adapter.
-        max_tokens: Texts are cut to this many tokens, the two that frame them counted.
-        evaluations: Times that the run is evaluated on validation, to keep the best checkpoint.
-        valid: Most validation pairs that are used for that.
-        seed: Seed of weights and batches.
-
-    Raises:
-        SettingsError: If one makes no sense.
-    """
-
-    losses: str | None = None
-    similarity: str = "scaled"
-    pairs: float = 2.0
-    temperature: float = 0.05
-    activation: str = "none"
-    tune: str = "full"
-    epochs: float = 1.5
-    batch: int = 64
-    rate: float = 0.0
-    head_rate: float = 1e-3
-    rank: int = 32
-    max_tokens: int = 64
-    evaluations: int = 8
-    valid: int = 2000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.losses is not None:
-            expect_choice("losses", self.losses, LOSSES)
-        expect_choice("similarity", self.similarity, SIMILARITIES)
-        expect_choice("activation", self.activation, ACTIVATIONS)
-        expect_choice("tune", self.tune, ("full", "adapter"))
-        expect_whole(self, batch=2, rank=1, max_tokens=3, evaluations=1, valid=2, seed=0)
-        expect_number(self, "temperature", "epochs", "head_rate")
-        expect_number(self, "pairs", "rate", zero=True)
 
 
 class GaussCSEModel(nn.Module):

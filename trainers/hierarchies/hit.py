@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from ontodex.encoders.hit import HiT, Learnt
 from ontodex.encoders.locate import DEFAULT_ENCODER, HIERARCHY
 from ontodex.encoders.sentence_transformer import load_tunable
 from ontodex.encoders.text import TextEncoder
-from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
+from ontodex.errors import TrainingError
 from ontodex.geometry.poincare import clip, curvature
 from ontodex.graph import links_fingerprint
 from ontodex.graph.negatives import Pairs, draw_negatives, homonym_rate
@@ -34,72 +34,11 @@ from ontodex.trainers.hierarchies.batches import (
 from ontodex.trainers.hierarchies.evaluation import at_most
 from ontodex.trainers.hierarchies.loss import HierarchyLoss
 from ontodex.trainers.hierarchies.rule import fit_rule, valid_f1
+from ontodex.trainers.hierarchies.settings import HiTTraining
 from ontodex.trainers.run import Run, expect_finite
 from ontodex.trainers.text_tower import TextTower, tokenise
 
-__all__ = ["HiTModel", "HiTTraining", "train_hit"]
-
-
-@dataclass(frozen=True)
-class HiTTraining:
-    """Settings of a training run.
-
-    Attributes:
-        tune: ``"full"`` trains the whole text encoder, ``"adapter"`` a LoRA adapter of a few megabytes.
-        batches: ``"families"``: parents with some of their children, every other text of the batch a negative, the nearest
-            most of all;
-            ``"random-triplets"`` or ``"hard-triplets"``: the paper's, each link with negatives of its own.
-        epochs: Passes over the links.
-        families: Families in a batch.
-        children: Most children in a family.
-        negatives: Negatives of a link, in triplets.
-        triplets: Triplets in a batch.
-        cluster: Margin of the clustering loss.
-        centripetal: Margin of the centripetal loss.
-        contraction: Weight of the mean distance to the origin in the loss, which keeps the points together; 0 in the paper.
-        rate: Learning rate; 0 takes 1e-4 for the whole encoder and 1e-3 for an adapter.
-        rank: Rank of the adapter.
-        strength: Share of what the weights have changed that is kept; 1 in the paper. An encoder that keeps less is better
-            for hierarchies that it has not learnt, and little less is no loss for its own (WiSE-FT, Wortsman et al., CVPR
-            2022).
-        max_tokens: Texts are cut to this many tokens, the two that frame them counted.
-        evaluations: Times that the run is evaluated on validation, to keep the best checkpoint.
-        valid: Most positive pairs that are used for that.
-        seed: Seed of weights and batches.
-
-    Raises:
-        SettingsError: If one makes no sense.
-    """
-
-    tune: str = "full"
-    batches: str = "families"
-    epochs: float = 8.0
-    families: int = 40
-    children: int = 4
-    negatives: int = 10
-    triplets: int = 256
-    cluster: float = 5.0
-    centripetal: float = 0.1
-    contraction: float = 0.0
-    rate: float = 0.0
-    rank: int = 32
-    strength: float = 1.0
-    max_tokens: int = 32
-    evaluations: int = 8
-    valid: int = 1000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        expect_choice("tune", self.tune, ("full", "adapter"))
-        expect_choice("batches", self.batches, ("families", "random-triplets", "hard-triplets"))
-        expect_whole(self, families=1, children=1, negatives=1, triplets=1, rank=1, max_tokens=3)
-        expect_whole(self, evaluations=1, valid=1, seed=0)
-        expect_number(self, "epochs", "strength")
-        if self.strength > 1:
-            raise SettingsError(
-                f"strength: expected a number above 0 and at most 1, found {self.strength!r}"
-            )
-        expect_number(self, "cluster", "centripetal", "contraction", "rate", zero=True)
+__all__ = ["HiTModel", "train_hit"]
 
 
 class HiTModel(nn.Module):

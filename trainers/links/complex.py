@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,53 +12,19 @@ from torch import Tensor
 from tqdm import tqdm
 
 from ontodex.encoders.device import choose_device, has_bfloat16
-from ontodex.errors import TrainingError, expect_number, expect_whole
+from ontodex.errors import TrainingError
 from ontodex.geometry.complex import ComplEx
 from ontodex.graph import KnowledgeGraph
 from ontodex.trainers.links.complex_batches import ComplExBatch, ComplExBatches
+from ontodex.trainers.links.settings import ComplExTraining
 
-__all__ = ["ComplExTraining", "train_complex"]
+__all__ = ["train_complex"]
 
 START = 1e-3
 """Standard deviation of the first vectors."""
 
 STRENGTH = 0.12
 """Weight of the regularisation where there is one link to an entity; it falls with the square root of their number."""
-
-
-@dataclass(frozen=True)
-class ComplExTraining:
-    """Settings of a training run.
-
-    Attributes:
-        rank: Complex numbers in a vector; it takes twice as many floats.
-        steps: Number of batches; 0 for ``passes`` passes over the questions, but at least 300 and at most 6,000 batches.
-        passes: Passes over all questions (entity, relation), inverses counted.
-        queries: Questions in a batch; all their answers are learnt at once.
-        candidates: Random entities that the answers of a batch are told from, besides each other; 0 for all entities.
-        rate: First learning rate of Adagrad; it falls to zero.
-        regularisation: Weight of the nuclear 3-norm (N3); ``None`` for 0.12 / √(links to an entity), as more is told of
-            each by more links.
-        seed: Seed of vectors and batches.
-
-    Raises:
-        SettingsError: If one makes no sense.
-    """
-
-    rank: int = 128
-    steps: int = 0
-    passes: int = 12
-    queries: int = 1024
-    candidates: int = 4096
-    rate: float = 0.1
-    regularisation: float | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        expect_whole(self, rank=1, steps=0, passes=1, queries=1, candidates=0, seed=0)
-        expect_number(self, "rate")
-        if self.regularisation is not None:
-            expect_number(self, "regularisation", zero=True)
 
 
 def train_complex(

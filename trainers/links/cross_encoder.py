@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from ontodex.encoders.cross_encoder import (
     tokens_of,
 )
 from ontodex.encoders.text import TextEncoder
-from ontodex.errors import TrainingError, expect_number, expect_whole
+from ontodex.errors import TrainingError
 from ontodex.graph import (
     KnowledgeGraph,
     TextSettings,
@@ -32,40 +32,10 @@ from ontodex.graph import (
 from ontodex.graph.known_links import KnownLinks
 from ontodex.trainers.checkpoints import clear_checkpoints, clear_model, expect_own
 from ontodex.trainers.epoch_batches import EpochBatches
+from ontodex.trainers.links.settings import CrossEncoderTraining
 from ontodex.trainers.run import Run, expect_finite, run_training
 
-__all__ = ["CrossEncoderTraining", "train_cross_encoder"]
-
-
-@dataclass(frozen=True)
-class CrossEncoderTraining:
-    """Settings of a training run.
-
-    Attributes:
-        steps: Number of batches; 0 for one pass over the triples in both directions, but at least 100 and at most 2000.
-        queries: Questions (head, relation) in a batch.
-        negatives: Wrong tails of each question: every other one is a tail of the same relation elsewhere, the others are
-            among the entities whose texts are most like that of the true tail or the head.
-        rate: Learning rate.
-        max_tokens: A triple is cut to this many tokens.
-        save_every: Steps between checkpoints.
-        seed: Seed of weights and batches.
-
-    Raises:
-        SettingsError: If one makes no sense.
-    """
-
-    steps: int = 0
-    queries: int = 16
-    negatives: int = 7
-    rate: float = 5e-5
-    max_tokens: int = 96
-    save_every: int = 200
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        expect_whole(self, steps=0, queries=1, negatives=1, max_tokens=8, save_every=1, seed=0)
-        expect_number(self, "rate")
+__all__ = ["train_cross_encoder"]
 
 
 def train_cross_encoder(

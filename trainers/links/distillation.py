@@ -18,7 +18,7 @@ from ontodex.encoders.text import TextEncoder
 from ontodex.errors import TrainingError, expect_number, expect_whole
 from ontodex.graph import inverse_text, question_text
 from ontodex.trainers.checkpoints import clear_checkpoints, clear_model, expect_own
-from ontodex.trainers.links.hyper_cl import HyperCLTraining
+from ontodex.trainers.links.settings import HyperCLTraining
 from ontodex.trainers.run import Run, expect_finite, run_training
 
 __all__ = ["DistillationTraining", "distil_hyper_cl"]

@@ -8,16 +8,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.encoders.self_strae import Tree
+from ontodex.encoders.text import TextEncoder
 from ontodex.trainers.correlation import pearson, spearman
 from ontodex.trainers.data.sts import ScoredPairs
 
-__all__ = ["evaluate_pairs", "tree_agreement"]
+__all__ = ["evaluate_encoder", "evaluate_pairs", "tree_agreement"]
 
 ALIKE = 0.8
 """Pairs whose score is in this upper part of the scale count as meaning the same, for alignment."""
 
 MOST_SPREAD = 2000
 """Texts among which uniformity is measured, at most: it compares every two."""
+
+TREES = 2000
+"""Largest number of texts whose trees are compared with regular ones."""
+
+
+def evaluate_encoder(encoder: TextEncoder, pairs: ScoredPairs) -> dict[str, float]:
+    """Compare the cosines of a text encoder with scores, and its trees with regular ones.
+
+    Args:
+        encoder: Any text encoder.
+        pairs: Texts and scores.
+
+    Returns:
+        The figures of :func:`evaluate_pairs`; if the encoder builds trees, also those of
+        :func:`tree_agreement` for the first texts (``tree.right``, ``tree.left``,
+        ``tree.balanced``).
+    """
+    found = evaluate_pairs(encoder.encode, pairs)
+    if encoder.structured is not None:
+        agreed = tree_agreement(encoder.structured.trees(list(pairs.ones)[:TREES]))
+        found.update({f"tree.{kind}": value for kind, value in agreed.items()})
+    return found
 
 
 def evaluate_pairs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -12,18 +12,16 @@ import torch
 
 from ontodex.encoders.device import choose_device
 from ontodex.encoders.self_strae import SelfStrAE
-from ontodex.errors import SettingsError, TrainingError, expect_choice, expect_number, expect_whole
+from ontodex.errors import SettingsError, TrainingError
 from ontodex.trainers.best_checkpoint import BestCheckpoint, run_to_best
 from ontodex.trainers.checkpoints import clear_model, data_hash, expect_own
 from ontodex.trainers.run import Run
 from ontodex.trainers.trees.batches import SentenceBatches, TokenisedSentences, train_tokenizer
-from ontodex.trainers.trees.objectives import OBJECTIVES, TreeModel
+from ontodex.trainers.trees.objectives import TreeModel
+from ontodex.trainers.trees.settings import SelfStrAETraining
 from ontodex.trainers.trees.token_counts import counted_vectors
 
-__all__ = ["SelfStrAETraining", "train_self_strae"]
-
-STARTS = ("counts", "public")
-"""How a run begins: from what stands near each token in the text, or from torch's and the paper's random numbers."""
+__all__ = ["train_self_strae"]
 
 HELD_OUT, MOST_HELD_OUT = 0.05, 2048
 """Share of the sentences by which the best checkpoint is chosen, and the most."""
@@ -37,78 +35,6 @@ CONTEXT_RATE, PUBLIC_RATE = 0.01, 0.001
 LEARNT, JUDGED = 0.003, 0.2
 """A run whose loss is not by this share below that of chance after this share of its steps has failed: others learn at least
 ten times as much."""
-
-
-@dataclass(frozen=True)
-class SelfStrAETraining:
-    """Settings of a training run.
-
-    Attributes:
-        objective: One of :data:`~ontodex.trainers.trees.objectives.OBJECTIVES`; all but ``"context"`` are the paper's.
-        channels: Parts of a vector.
-        size: Numbers of a part.
-        vocabulary: Number of tokens; 0 for 25,000, or fewer if the text has not so many.
-        start: ``"counts"``: from vectors of what stands near each token in the text, every node the sum of its tokens, rare
-            ones longer; at the end what is common to all tokens is taken out of their vectors. ``"public"``: from random
-            numbers, as in the authors' code.
-        multiplier: What cosines are multiplied by; 0 for the objective's own: 10, or the paper's exp(0.2).
-        nodes: Nodes of a batch that are compared; 0 for all, as in the paper, at more than ten times the cost.
-        public_order: Decompose in the order of the authors' code, not left halves left.
-        epochs: Passes over the sentences.
-        batch: Sentences of a batch.
-        rate: Learning rate; 0 for the objective's own: 0.01, or the paper's 0.001.
-        max_tokens: Sentences are cut to this many tokens.
-        evaluations: Times that the run is evaluated on validation, to keep the best checkpoint.
-        seed: Seed of weights, batches and draws.
-
-    Raises:
-        SettingsError: If one makes no sense.
-    """
-
-    objective: str = "context"
-    channels: int = 128
-    size: int = 2
-    vocabulary: int = 0
-    start: str = "counts"
-    multiplier: float = 0.0
-    nodes: int = 2048
-    public_order: bool = False
-    epochs: float = 15.0
-    batch: int = 512
-    rate: float = 0.0
-    max_tokens: int = 200
-    evaluations: int = 15
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        expect_choice("objective", self.objective, OBJECTIVES)
-        expect_choice("start", self.start, STARTS)
-        expect_whole(
-            self,
-            channels=1,
-            size=1,
-            vocabulary=0,
-            nodes=0,
-            batch=2,
-            max_tokens=2,
-            evaluations=1,
-            seed=0,
-        )
-        expect_number(self, "epochs")
-        expect_number(self, "multiplier", "rate", zero=True)
-
-    @classmethod
-    def of_dimension(cls, dimension: int, channels: int, **settings: object) -> SelfStrAETraining:
-        """Return settings of vectors of a dimension, taken apart into channels.
-
-        Raises:
-            SettingsError: If the channels do not divide the dimension, or a setting makes no sense.
-        """
-        if channels < 1 or dimension % channels:
-            raise SettingsError(
-                f"channels: expected a number that divides the dimension of {dimension}, found {channels}"
-            )
-        return cls(channels=channels, size=dimension // channels, **settings)  # type: ignore[arg-type]
 
 
 def train_self_strae(

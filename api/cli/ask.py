@@ -1,0 +1,340 @@
+"""The commands that ask an index: search, links, hierarchy, entailment, explanation and plots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import ontodex
+from ontodex.cli.answers import answer, expect_one_form, open_engine, show, singles
+from ontodex.cli.options import (
+    Also,
+    Batch,
+    Device,
+    IndexPath,
+    Json,
+    K,
+    KnownChoice,
+    Picture,
+    Quiet,
+    Rdf,
+    Relation,
+    Rerank,
+    Text,
+    Tsv,
+)
+from ontodex.engine.results.printable import json_text, printable
+from ontodex.errors import SettingsError
+
+__all__ = ["COMMANDS"]
+
+
+def search(
+    index: IndexPath, text: Text = None, k: K = 10,
+    spans: Annotated[
+        bool, typer.Option("--spans", help="Print which phrase matched; needs build --spans.")
+    ] = False,
+    queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
+) -> None:  # fmt: skip
+    """Rank all entities by similarity to TEXT."""
+    with open_engine(index, device) as engine:
+        answer(
+            (text,),
+            queries,
+            lambda asked: engine.search_batch(singles(asked), k, spans=spans),
+            json,
+            tsv,
+        )
+
+
+def similar(
+    index: IndexPath, text: Text = None, k: K = 10,
+    condition: Annotated[
+        str | None, typer.Option(help="What the similarity is about: a relation, or any text.")
+    ] = None,
+    condition_memory: Annotated[
+        int, typer.Option(help="Bytes of memory for entities under conditions, for later queries.")
+    ] = 1 << 30,
+    condition_disk: Annotated[
+        int,
+        typer.Option(
+            help="Bytes of the index's folder for projections of conditions; 0 for none."
+        ),
+    ] = 256 << 20,
+    queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
+) -> None:  # fmt: skip
+    """Rank the other entities by similarity to an entity or a text, also under a condition."""
+    with ontodex.open(
+        index, device=device, condition_memory=condition_memory, condition_disk=condition_disk
+    ) as engine:
+        answer(
+            (text,),
+            queries,
+            lambda asked: engine.similar_batch(singles(asked), k, condition=condition),
+            json,
+            tsv,
+        )
+
+
+def tails(
+    index: IndexPath, head: Text = None, relation: Relation = None, k: K = 10,
+    known: KnownChoice = "exclude", also_known: Also = None, queries: Batch = None,
+    json: Json = False, tsv: Tsv = False, rdf: Rdf = False, rerank: Rerank = None,
+    device: Device = "auto",
+) -> None:  # fmt: skip
+    """Rank the entities that HEAD may be linked to by RELATION."""
+    with open_engine(index, device, also_known, rerank) as engine:
+        answer(
+            (head, relation),
+            queries,
+            lambda asked: engine.tails_batch(asked, k, known),
+            json,
+            tsv,
+            rdf,
+        )
+
+
+def heads(
+    index: IndexPath, relation: Relation = None, tail: Text = None, k: K = 10,
+    known: KnownChoice = "exclude", also_known: Also = None, queries: Batch = None,
+    json: Json = False, tsv: Tsv = False, rdf: Rdf = False, rerank: Rerank = None,
+    device: Device = "auto",
+) -> None:  # fmt: skip
+    """Rank the entities that may be linked to TAIL by RELATION."""
+    with open_engine(index, device, also_known, rerank) as engine:
+        answer(
+            (relation, tail),
+            queries,
+            lambda asked: engine.heads_batch(asked, k, known),
+            json,
+            tsv,
+            rdf,
+        )
+
+
+def relations(
+    index: IndexPath, head: Text = None, tail: Text = None, k: K = 10,
+    known: KnownChoice = "include", also_known: Also = None, queries: Batch = None,
+    json: Json = False, tsv: Tsv = False, rdf: Rdf = False, device: Device = "auto",
+) -> None:  # fmt: skip
+    """Rank the relations that may link HEAD to TAIL."""
+    with open_engine(index, device, also_known) as engine:
+        answer(
+            (head, tail),
+            queries,
+            lambda asked: engine.relations_batch(asked, k, known),
+            json,
+            tsv,
+            rdf,
+        )
+
+
+def missing(
+    index: IndexPath,
+    relation: Annotated[
+        str | None,
+        typer.Argument(help="A relation of the graph; by default all.", show_default=False),
+    ] = None,
+    k: K = 20,
+    linked: Annotated[
+        bool, typer.Option(help="Include pairs that another relation links already.")
+    ] = True,
+    also_known: Also = None, json: Json = False, tsv: Tsv = False, rdf: Rdf = False,
+    device: Device = "auto", quiet: Quiet = False,
+) -> None:  # fmt: skip
+    """List the most probable links that the graph lacks, of one relation or all (some minutes)."""
+    expect_one_form(json=json, tsv=tsv, rdf=rdf)
+    with open_engine(index, device, also_known) as engine:
+        found = engine.missing(relation, k, linked=linked, quiet=quiet)
+    show(found, json=json, tsv=tsv, rdf=rdf)
+
+
+def why(
+    index: IndexPath,
+    head: Annotated[str, typer.Argument(help="An entity or any text.", show_default=False)],
+    relation: Annotated[
+        str, typer.Argument(help="A relation of the graph, or any text.", show_default=False)
+    ],
+    tail: Annotated[str, typer.Argument(help="An entity of the graph.", show_default=False)],
+    k: Annotated[int, typer.Option("-k", min=1, help="Number of links to name of each kind.")] = 3,
+    also_known: Also = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
+) -> None:  # fmt: skip
+    """Explain the score of the link HEAD, RELATION, TAIL: its terms, and the known links behind."""
+    expect_one_form(json=json, tsv=tsv)
+    with open_engine(index, device, also_known) as engine:
+        found = engine.why(head, relation, tail, k)
+    show(found, json=json, tsv=tsv)
+
+
+def parents(
+    index: IndexPath, text: Text = None, k: K = 10, known: KnownChoice = "include",
+    queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
+) -> None:  # fmt: skip
+    """Rank the entities that are more general than an entity or a text, with probabilities.
+
+    Asserted ancestors are marked.
+    """
+    with open_engine(index, device) as engine:
+        answer(
+            (text,),
+            queries,
+            lambda asked: engine.parents_batch(singles(asked), k, known),
+            json,
+            tsv,
+        )
+
+
+def children(
+    index: IndexPath, text: Text = None, k: K = 10, known: KnownChoice = "include",
+    queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
+) -> None:  # fmt: skip
+    """Rank the entities that are more specific than an entity or a text, with probabilities.
+
+    Asserted descendants are marked.
+    """
+    with open_engine(index, device) as engine:
+        answer(
+            (text,),
+            queries,
+            lambda asked: engine.children_batch(singles(asked), k, known),
+            json,
+            tsv,
+        )
+
+
+def place(
+    index: IndexPath, text: Text = None, k: K = 5, queries: Batch = None, json: Json = False,
+    tsv: Tsv = False, device: Device = "auto",
+) -> None:  # fmt: skip
+    """Place a new concept in the hierarchy: under which parent, and above which of its children."""
+    with open_engine(index, device) as engine:
+        answer((text,), queries, lambda asked: engine.place_batch(singles(asked), k), json, tsv)
+
+
+def audit(
+    index: IndexPath, k: K = 20, json: Json = False, tsv: Tsv = False,
+    sssom: Annotated[
+        bool, typer.Option("--sssom", help="Print SSSOM/TSV, for curation tools.")
+    ] = False,
+    device: Device = "auto",
+) -> None:  # fmt: skip
+    """List the least probable links of the hierarchy, and the best missing ones: k of each."""
+    expect_one_form(json=json, tsv=tsv, sssom=sssom)
+    with open_engine(index, device) as engine:
+        found = engine.audit(k)
+    show(found, json=json, tsv=tsv, sssom=sssom)
+
+
+def entailed_by(
+    index: IndexPath, text: Text = None, k: K = 10, known: KnownChoice = "include",
+    queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
+) -> None:  # fmt: skip
+    """Rank the entities that an entity or a text entails, with the sentence that matched.
+
+    Asserted ancestors are marked.
+    """
+    with open_engine(index, device) as engine:
+        answer(
+            (text,),
+            queries,
+            lambda asked: engine.entailed_by_batch(singles(asked), k, known),
+            json,
+            tsv,
+        )
+
+
+def entailing(
+    index: IndexPath, text: Text = None, k: K = 10, known: KnownChoice = "include",
+    queries: Batch = None, json: Json = False, tsv: Tsv = False, device: Device = "auto",
+) -> None:  # fmt: skip
+    """Rank the entities that entail an entity or a text, with the sentence that matched.
+
+    Asserted descendants are marked.
+    """
+    with open_engine(index, device) as engine:
+        answer(
+            (text,),
+            queries,
+            lambda asked: engine.entailing_batch(singles(asked), k, known),
+            json,
+            tsv,
+        )
+
+
+def entails(
+    index: IndexPath, premise: Text = None, hypothesis: Text = None, queries: Batch = None,
+    json: Json = False, device: Device = "auto",
+) -> None:  # fmt: skip
+    """Judge whether PREMISE entails HYPOTHESIS, and the reverse, each with a probability."""
+    with open_engine(index, device) as engine:
+        answer((premise, hypothesis), queries, engine.direction_batch, json, False)
+
+
+def tree(
+    model: Annotated[Path, typer.Argument(help="Folder of a Self-StrAE encoder.")],
+    text: Annotated[str, typer.Argument(help="Any text.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Draw the tree: .svg or .png.", show_default=False),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Print the tree that an encoder builds for TEXT, with the similarity of each merge."""
+    if not text.strip():
+        raise SettingsError(f"text: expected words, found {text!r}")
+    found = ontodex.load_self_strae(model).trees([text])[0]
+    if output is not None:
+        ontodex.draw_tree(found, output)
+    if json:
+        nodes = [
+            {**vars(node), "text": found.span(number)} for number, node in enumerate(found.nodes)
+        ]
+        typer.echo(json_text({"text": found.text, "nodes": nodes}))
+    elif output is None:
+        typer.echo(printable(str(found)))
+
+
+def plot(
+    index: IndexPath,
+    output: Picture,
+    root: Annotated[str | None, typer.Option(help="Draw the hierarchy around this entity.")] = None,
+    norms: Annotated[bool, typer.Option("--norms", help="Draw hyperbolic norms by depth.")] = False,
+    answers: Annotated[
+        int, typer.Option(help="Number of predicted parents, and children, to draw too.", min=0)
+    ] = 0,
+    limit: Annotated[int, typer.Option(help="Largest number of entities drawn.", min=1)] = 3000,
+    device: Device = "auto",
+) -> None:
+    """Draw the hierarchy in the Poincaré disk (--root ENTITY), or norms by depth (--norms)."""
+    if norms == (root is not None):
+        raise SettingsError(
+            f"expected one of --root ENTITY and --norms, found {'both' if norms else 'neither'}"
+        )
+    with open_engine(index, device) as engine:
+        if root is None:
+            engine.plot_norms(output)
+        else:
+            engine.plot(root, output, answers=answers, limit=limit)
+
+
+COMMANDS = (
+    search,
+    similar,
+    tails,
+    heads,
+    relations,
+    missing,
+    why,
+    parents,
+    children,
+    place,
+    audit,
+    entailed_by,
+    entailing,
+    entails,
+    tree,
+    plot,
+)
+"""The commands of this module, in the order of the help."""

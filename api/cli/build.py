@@ -1,0 +1,250 @@
+"""The commands that build, change, check and export an index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import ontodex
+from ontodex.cli.options import (
+    Device,
+    Format,
+    IndexPath,
+    Language,
+    Mapping,
+    OnError,
+    Out,
+    Quiet,
+    Sources,
+    say,
+)
+from ontodex.cli.settings import Fields, settings_options
+from ontodex.engine.results.printable import json_text
+from ontodex.errors import SettingsError
+from ontodex.graph.text import TextSettings
+from ontodex.trainers.links.settings import HyperCLTraining
+
+__all__ = ["COMMANDS"]
+
+
+@settings_options
+def build(
+    sources: Sources,
+    output: Out,
+    texts: TextSettings,
+    training: Annotated[HyperCLTraining, Fields("seed")],
+    encoder: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Folder or name of an encoder of texts, relations or conditions; may be repeated."
+        ),
+    ] = None,
+    train: Annotated[
+        bool,
+        typer.Option(
+            help="Train relation projections; without, they are computed from relation names."
+        ),
+    ] = True,
+    structure: Annotated[
+        bool, typer.Option(help="Use graph features for link prediction, beside texts.")
+    ] = True,
+    hierarchy: Annotated[
+        bool,
+        typer.Option(
+            help="Embed the entities for parents, children and place, if the graph has a hierarchy."
+        ),
+    ] = True,
+    hierarchy_encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="Folder or name of the HiT encoder for that; by default the one that ontodex "
+            "ships."
+        ),
+    ] = None,
+    hierarchy_relation: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Relation from child to parent, by id or label; may be repeated; by default all "
+            "that are recognised by name (is a, broader, …)."
+        ),
+    ] = None,
+    entailment: Annotated[
+        bool, typer.Option(help="Embed the sentences of labels and definitions, for entailment.")
+    ] = True,
+    entailment_encoder: Annotated[
+        str | None,
+        typer.Option(
+            help="Folder of the GaussCSE encoder for that; by default the one that ontodex ships."
+        ),
+    ] = None,
+    spans: Annotated[
+        bool,
+        typer.Option(
+            "--spans",
+            help="Embed every phrase too, for search --spans; needs a Self-StrAE encoder.",
+        ),
+    ] = False,
+    format: Format = None,
+    mapping: Mapping = None,
+    language: Language = "en",
+    on_error: OnError = "warn",
+    device: Device = "auto",
+    quiet: Quiet = False,
+) -> None:
+    """Build an index of a graph.
+
+    If there is an index already, only new texts are encoded, and its readers are not disturbed.
+    """
+    for name, wanted, encoders in (
+        ("hierarchy", hierarchy, hierarchy_encoder),
+        ("entailment", entailment, entailment_encoder),
+    ):
+        if encoders and not wanted:
+            raise SettingsError(f"expected --no-{name} or --{name}-encoder, found both")
+    engine = ontodex.build(
+        ontodex.read(
+            *sources, on_error=on_error, format=format, language=language, mapping=mapping
+        ),
+        output,
+        encoders=encoder or (),
+        train=train,
+        structure=structure,
+        hierarchy=hierarchy_encoder or hierarchy,
+        hierarchy_relation=hierarchy_relation or (),
+        entailment=entailment_encoder or entailment,
+        spans=spans,
+        training=training,
+        texts=texts,
+        device=device,
+        quiet=quiet,
+    )
+    say(f"{engine!r} in {sum(engine.index.manifest.seconds.values()):.1f} s", quiet)
+
+
+def add(
+    index: IndexPath,
+    sources: Sources,
+    format: Format = None,
+    mapping: Mapping = None,
+    language: Language = "en",
+    on_error: OnError = "warn",
+    device: Device = "auto",
+    quiet: Quiet = False,
+) -> None:
+    """Add the entities and triples of files to an index; only new texts are encoded.
+
+    Tables are read by the mappings that the index was built with.
+    """
+    from ontodex.indexing import read_for
+
+    more = read_for(
+        index, *sources, on_error=on_error, format=format, language=language, mapping=mapping
+    )
+    say(f"{ontodex.add(more, index, device=device, quiet=quiet)!r}", quiet)
+
+
+def remove(
+    index: IndexPath,
+    entities: Annotated[
+        list[str] | None,
+        typer.Argument(help="CURIEs, IRIs, labels or synonyms.", show_default=False),
+    ] = None,
+    links: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of triples to remove; of an SSSOM file, its negated mappings.",
+            show_default=False,
+        ),
+    ] = None,
+    device: Device = "auto",
+    quiet: Quiet = False,
+) -> None:
+    """Remove entities and their triples, or the triples of a file (--links), from an index."""
+    if links is not None and entities is None:
+        engine = ontodex.remove_links(links, index, device=device, quiet=quiet)
+    elif entities is not None and links is None:
+        engine = ontodex.remove(entities, index, device=device, quiet=quiet)
+    else:
+        raise SettingsError(
+            f"expected entities or --links, found {'both' if entities else 'neither'}"
+        )
+    say(f"{engine!r}", quiet)
+
+
+def info(index: IndexPath) -> None:
+    """Print what an index holds and how it was built, as JSON."""
+    from ontodex.storage.index import Index
+
+    typer.echo(json_text(Index.open(index).info(), indent=1))
+
+
+def verify(index: IndexPath) -> None:
+    """Compare every file of an index with its checksum; exit 1 if a file is damaged."""
+    from ontodex.storage.index import Index
+
+    problems = Index.open(index).verify()
+    for problem in problems:
+        typer.echo(problem)
+    if problems:
+        raise typer.Exit(1)
+    typer.echo(f"{index}: all files are whole")
+
+
+def export(
+    index: IndexPath,
+    output: Out,
+    space: Annotated[
+        str | None,
+        typer.Option(
+            help="Space of the vectors: text (the default), link, hybrid, hierarchy, "
+            "entailment or span; see "
+            "info."
+        ),
+    ] = None,
+) -> None:
+    """Write the graph of an index, or the vectors of a space.
+
+    The graph: a folder of TSV files, one file of triples (.tsv), or N-Quads (.nq). Vectors: a file
+    of numpy (.npy), and beside it a .npy.tsv file with the id and the text of each vector.
+    """
+    from ontodex.graph import write_nquads, write_tsv
+
+    writers = {"": write_tsv, ".tsv": write_tsv, ".nq": write_nquads}
+    suffix = "" if output.is_dir() else output.suffix
+    if suffix not in (*writers, ".npy"):
+        raise SettingsError(
+            f"{output}: expected a folder, or a file that ends in .tsv, .nq or .npy, "
+            f"found {suffix!r}"
+        )
+    if space is not None and suffix != ".npy":
+        raise SettingsError(f"--space {space}: expected a file of vectors (.npy), found {output}")
+    with ontodex.open(index) as engine:
+        if suffix == ".npy":
+            engine.embeddings(space or "text").write(output)
+        else:
+            writers[suffix](engine.graph, output)
+
+
+def demo(
+    graph: Annotated[
+        str,
+        typer.Option(
+            help="schema-org, or hpo: the Human Phenotype Ontology with diseases and genes."
+        ),
+    ] = "schema-org",
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for the files and the index.")
+    ] = Path("ontodex-demo"),
+    device: Device = "auto",
+    quiet: Quiet = False,
+) -> None:
+    """Build an index of a public graph, and print the answers to a dozen queries."""
+    from ontodex.demo import run_demo
+
+    run_demo(graph, output, device=device, quiet=quiet)
+
+
+COMMANDS = (build, add, remove, info, verify, export, demo)
+"""The commands of this module, in the order of the help."""

@@ -1,0 +1,179 @@
+"""Inspecting sources: what each table of them would be read as, before an index is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.readers.mapping.model import TableMapping, mappings_text
+
+__all__ = ["InspectedTable", "Inspection", "inspected"]
+
+FIELDS = {
+    "head": "head",
+    "relation": "relation",
+    "tail": "tail",
+    "id": "id",
+    "label": "label",
+    "label_parts": "part of the label",
+    "synonyms": "synonyms",
+    "definition": "definition",
+    "alternative_ids": "alternative ids",
+    "parent": "parent",
+    "path": "path of the row",
+    "levels": "level of a hierarchy",
+    "code": "code that begins with that of the parent",
+    "justification": "justification (SSSOM)",
+    "tool": "tool (SSSOM)",
+    "obsolete": "marks obsolete rows",
+}
+"""What a column becomes, by the field of a mapping that names it."""
+
+LONGEST = 60
+"""Letters of a text in a preview."""
+
+LINKS = 5
+"""Links of an entity in a preview."""
+
+
+@dataclass(frozen=True)
+class InspectedTable:
+    """A table, and what it would be read as.
+
+    Attributes:
+        source: The file, sheet or list.
+        mapping: What its columns hold.
+        columns: What each column becomes, or why it is left out.
+        samples: The first rows as they would be read, a text each.
+    """
+
+    source: str
+    mapping: TableMapping
+    columns: dict[str, str]
+    samples: tuple[str, ...]
+
+    def __str__(self) -> str:
+        kind = "triples" if self.mapping.are_triples else "entities"
+        width = max(map(len, self.columns), default=0)
+        lines = [f"{self.source}: {kind}"]
+        if self.mapping.rows_about:
+            lines.append(f"  rows say something of rows of {self.mapping.rows_about}")
+        if self.mapping.id_prefix:
+            lines.append(f"  ids begin with {self.mapping.id_prefix}")
+        lines += [f"  {name:<{width}}  {becomes}" for name, becomes in self.columns.items()]
+        lines += ["  for example:", *(f"    {sample}" for sample in self.samples)]
+        return "\n".join(lines if self.samples else lines[:-1])
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What sources would be read as.
+
+    Attributes:
+        graph: The graph that they make.
+        tables: Their tables.
+        remarks: The warnings of reading them: what was guessed, and what is left out.
+    """
+
+    graph: KnowledgeGraph
+    tables: tuple[InspectedTable, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def mappings(self) -> tuple[TableMapping, ...]:
+        """The mappings of the tables."""
+        return tuple(table.mapping for table in self.tables)
+
+    def write(self, path: str | Path) -> None:
+        """Write the mappings as YAML, to be edited and given to :func:`ontodex.read` as ``mapping``."""
+        Path(path).write_text(mappings_text(self.mappings), "utf-8")
+
+    def __str__(self) -> str:
+        graph = self.graph
+        counts = (
+            f"{graph.n_entities:,} entities, {graph.n_relations:,} relations, "
+            f"{graph.n_triples:,} triples"
+        )
+        others = ["no tables: the format says what everything is"] if not self.tables else []
+        return "\n\n".join([*map(str, self.tables), *others, f"{graph.source}: {counts}"])
+
+
+def inspected(graph: KnowledgeGraph, parts: Sequence[Any], remarks: Sequence[str]) -> Inspection:
+    """Return what parts of sources were read as.
+
+    Args:
+        graph: The graph of all parts.
+        parts: See :class:`ontodex.readers.tables.parts.Part`.
+        remarks: The warnings that were given.
+    """
+    tables = [
+        InspectedTable(
+            part.graph.source, mapping, dict(_columns(mapping)), tuple(_samples(part, mapping))
+        )
+        for part in parts
+        for mapping in part.table.read_by
+    ]
+    return Inspection(graph, tuple(tables), tuple(remarks))
+
+
+def _columns(mapping: TableMapping) -> Iterator[tuple[str, str]]:
+    """Yield each column, and what it becomes."""
+    becomes = {
+        column: what
+        for field, what in FIELDS.items()
+        for column in _several(getattr(mapping, field))
+    }
+    becomes |= {label: f"label of {column}" for column, label in mapping.labels_of.items()}
+    for column, of in mapping.relations.items():
+        relation = f"relation {of.relation}" if of.relation else "relation"
+        by = "" if of.by in ("any", "id", "nothing") else f", names rows by {of.by}"
+        known = ", of known entities alone" if of.known_only else ""
+        becomes[column] = f"{relation}{by}{known}"
+    for column, words in mapping.negation.items():
+        denies = f"denies its row ({', '.join(words)})"
+        becomes[column] = f"{becomes[column]}; {denies}" if column in becomes else denies
+    for column, what in becomes.items():
+        notes = [what]
+        if column in mapping.keys:
+            notes.append("key of {} ({})".format(*mapping.keys[column]))
+        if column in mapping.paths:
+            notes.append(f"separated by {mapping.paths[column]!r}")
+        if column in mapping.separators:
+            notes.append(f"values separated by {mapping.separators[column]!r}")
+        becomes[column] = "; ".join(notes)
+    becomes |= {column: f"left out: {why}" for column, why in mapping.ignored.items()}
+    order = [*mapping.columns, *(name for name in becomes if name not in mapping.columns)]
+    yield from ((name, becomes.get(name, "left out")) for name in order)
+
+
+def _several(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else (value,) if value else ()
+
+
+def _samples(part: Any, mapping: TableMapping) -> Iterator[str]:
+    """Yield the first rows of a table as they were read."""
+    graph = part.graph
+    for head, relation, tail in part.table.first_triples if mapping.are_triples else ():
+        yield f"{_short(head)} | {_short(relation)} | {_short(tail)}"
+    for identifier in () if mapping.are_triples else part.table.first_ids:
+        rows = graph.find(identifier)
+        if not rows:
+            continue
+        row = rows[0]
+        names = f" ({', '.join(graph.synonyms[row][:3])})" if graph.synonyms[row] else ""
+        relations, tails = graph.outgoing(row)
+        links = [
+            f"{graph.relation_labels[relation]} {_short(graph.labels[tail])}"
+            for relation, tail in zip(
+                relations.tolist()[:LINKS], tails.tolist()[:LINKS], strict=True
+            )
+        ]
+        said = f": {'; '.join(links)}" if links else ""
+        yield f"{_short(graph.ids[row])} {_short(graph.labels[row])}{names}{said}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

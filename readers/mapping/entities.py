@@ -1,0 +1,525 @@
+"""Guessing what the columns of a table of entities hold, by their names and by the cells of its rows."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ontodex.graph.builder import readable
+from ontodex.graph.names import normalise, spellings
+from ontodex.graph.prefixes import looks_like_identifier
+from ontodex.readers.mapping.headers import EntityColumns, negation_in, spelt
+from ontodex.readers.mapping.keys import are_counted, is_key, relation_label, table_of
+from ontodex.readers.mapping.model import RelationColumn, TableMapping
+from ontodex.readers.mapping.paths import path_separator
+from ontodex.readers.tables.entities import EntityRows
+from ontodex.readers.tables.found_rows import FoundRows, Link, keys_of
+from ontodex.readers.tables.paths import PathColumn, names_by_level, path_of
+from ontodex.readers.tables.table import Table
+from ontodex.readers.tables.values import (
+    LETTER,
+    LONGEST,
+    NOTHING,
+    NUMBER,
+    are_short,
+    are_yes_and_no,
+    cell_parts,
+    is_word,
+    share_there,
+    whole_name,
+)
+
+__all__ = ["TOOK_LABELS", "are_labels", "do_differ", "guess_entities"]
+
+APART = 0.9
+"""A column may hold the labels of a table that names none if so many of its rows have one and so many differ; and values
+that other columns name rows by."""
+
+TOOK_LABELS = "took {} for the labels, as no column is named label or name; name the one that is"
+"""The warning where labels have another name."""
+
+SUBJECT = 1 / 3
+"""Rows that share all values are about the first column that has so many values for each of the one that has most."""
+
+NEARLY_ALL = 0.98
+"""A first column tells rows apart by itself if so many of its cells differ: the others are repeated rows."""
+
+CODE = re.compile(r"[\w.:/-]{1,20}")
+"""What may tell rows apart where no name of a column says so."""
+
+ADDRESS = re.compile(r"@|://")
+
+BY_KEY = 0.9
+"""A column names rows by another one that tells them apart (an e-mail address, a code) if so many of its values do."""
+
+BY_LABEL = 4
+"""A value is a row by its label if at least one value of the column in so many is."""
+
+DENSE = 1 / 2
+"""Whole numbers are the ids of rows by chance where more than such a share of those around them are ids."""
+
+SHARED = 2 / 3
+"""A column is a relation if it has at most this many values for each filled cell: rows share them."""
+
+CODED = 0.1
+"""A column has codes of another kind if each is there once, and more than such a share are the ids of their own rows."""
+
+RECURRING, MOVING = 1 / 2, 1 / 3
+"""Cells list values by commas if more than such a share of the values is found in other cells too, which what an address
+or a name begins with is not, and if such a share of those stands at several places, which parts of addresses do not."""
+
+LONGEST_LISTED, FEWEST_LISTS, CLOSED = 40, 3, 0.9
+"""Letters of such a value in the mean (clauses of sentences are longer), cells with commas that show it, and the share of
+values whose brackets are closed."""
+
+SYNONYMS = "synonyms"
+
+LEVELS = 1 << 30
+"""The place of the paths that the levels of a hierarchy make."""
+
+Row = tuple[int, Sequence[str]]
+Cells = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """What is known of the columns of a table of entities so far.
+
+    Attributes:
+        names: The columns by name and place.
+        paths: The separators of columns of paths, by place; the levels stand at the width of the table.
+        own: Place of the paths of the rows themselves, if they are categories.
+    """
+
+    names: EntityColumns
+    paths: Mapping[int, str]
+    own: int | None
+
+
+def guess_entities(
+    header: EntityColumns,
+    columns: Sequence[str],
+    rows: Sequence[Row],
+    table: Table,
+    remark: Callable[[str], None],
+    *,
+    negated: bool = False,
+) -> TableMapping:
+    """Guess the mapping of a table of entities.
+
+    Args:
+        header: What the names of the columns say.
+        columns: The names that the mapping calls the columns by.
+        rows: (number, cells) of every row.
+        table: What is known of the table among others; takes the cells of columns that may name what others hold.
+        remark: Takes what is to be said of the guess.
+        negated: Whether the rows that deny what they say are to be read, in place of the others.
+
+    A column is a relation if most of its cells name rows, or if rows share its values (``habitat``); numbers, dates and
+    texts that few rows share are ignored. A value is a row by its label only if a quarter of the column's values are. Where
+    ids are numbers in a row, a number names a row only in a column whose name says so (``manager_id``). Where no column is
+    named as one of labels, first and last names make them, or else the first of short texts that differ is taken for one.
+    """
+    table.own_labels = header.are_labelled and not header.guess
+    width = len(columns)
+    fitting = [row for row in rows if len(row[1]) == width]
+    found = _chosen(fitting, header, remark, may_be_labelled=not table.is_of_others)
+    mapping = _without_relations(found, header, columns, [cells for _, cells in fitting])
+    entities = EntityRows(mapping, columns, fitting, set(), lambda *_: None, negated=negated)
+    return _with_relations(mapping, found, entities, table)
+
+
+def _without_relations(
+    found: _Columns, header: EntityColumns, columns: Sequence[str], lines: Cells
+) -> TableMapping:
+    """Return the mapping of a table but for its relations."""
+    names, width = found.names, len(columns)
+
+    def called(places: Sequence[int]) -> tuple[str, ...]:
+        return tuple(columns[at] for at in places if at < width)
+
+    others = dict(names.others)
+    negation = negation_in(spelt([others.get(at, "") for at in range(width)]))
+    level_of = "" if not header.levels or found.own == LEVELS else header.level_of
+    return TableMapping(
+        columns=tuple(columns),
+        id=called(names.id),
+        label=called(names.label),
+        label_parts=called(header.full_name if width in names.label else ()),
+        synonyms=called(names.synonyms),
+        definition=called(names.definition),
+        alternative_ids=called(names.alternatives),
+        parent=called(names.parents),
+        path=next(iter(called(() if found.own is None else (found.own,))), ""),
+        levels=called(header.levels),
+        level_of=level_of,
+        labels_of={columns[at]: columns[label] for at, label in names.value_labels},
+        separators={
+            columns[at]: ","
+            for at, _ in names.others
+            if at < width and at not in found.paths and are_comma_lists([one[at] for one in lines])
+        },
+        paths={columns[at]: mark for at, mark in found.paths.items() if at < width},
+        negation={columns[negation[0]]: negation[1]} if negation else {},
+        obsolete=called(names.obsolete),
+    )
+
+
+def _chosen(
+    rows: Sequence[Row],
+    columns: EntityColumns,
+    remark: Callable[[str], None],
+    *,
+    may_be_labelled: bool,
+) -> _Columns:
+    """Return what the rows say of the columns: which are ids and labels, and which are paths."""
+    lines = [cells for _, cells in rows]
+    width, paths = columns.width, dict[int, str]()
+    cells_of = dict[int, list[str]]()
+    if columns.full_name:
+        labels = [whole_name(cells[at] for at in columns.full_name) for cells in lines]
+        lines = [[*cells, label] for cells, label in zip(lines, labels, strict=True)]
+        columns = replace(columns, label=(width,), full_name=())
+    if columns.levels:
+        named = sum(any(cells[at].strip() for at in columns.label) for cells in lines)
+        if 2 * named <= len(lines):
+            columns = replace(columns, label=())  # a label that most rows lack is none of theirs
+        cells_of[LEVELS] = [path_of(names) for names in names_by_level(lines, columns.levels)]
+        paths[LEVELS] = ">"
+    columns = _identified(lines, columns)
+    places = [(at, "") for at in (*columns.label[:1], *columns.parents)] + [*columns.others]
+    for at, name in places:
+        if at not in paths and (mark := path_separator([cells[at] for cells in lines], name)):
+            paths[at] = mark
+    if may_be_labelled and (columns.guess or not columns.label):
+        columns = _labelled(lines, columns, paths, remark)
+    for at in paths.keys() - cells_of.keys():
+        cells_of[at] = [cells[at] for cells in lines]
+    may_be_own = [at for at in paths if at not in columns.parents]
+    own = next(
+        (at for at in may_be_own if _is_own(lines, columns, at, cells_of[at], paths[at])), None
+    )
+    paths = {at: mark for at, mark in paths.items() if at == own or at not in columns.label}
+    if own is not None:
+        columns = replace(
+            columns,
+            label=tuple(at for at in columns.label if at != own),
+            others=tuple(other for other in columns.others if other[0] != own),
+        )
+    return _Columns(columns, paths, own)
+
+
+def _is_own(
+    rows: Cells, columns: EntityColumns, at: int, paths: Sequence[str], separator: str
+) -> bool:
+    """Tell whether a column has the paths of the rows: of most the name, or else a path that no other row has."""
+    filled = [path for path in paths if path.strip()]
+    if not columns.label or at == columns.label[0]:
+        return not columns.id or len({*filled}) >= APART * len(filled)
+    column = PathColumn(separator, paths)
+    named = [
+        (column.categories(path), normalise(cells[columns.label[0]]))
+        for path, cells in zip(paths, rows, strict=True)
+        if path.strip()
+    ]
+    return 2 * sum(
+        any(normalise(one[-1]) == name for one in categories) for categories, name in named
+    ) > len(named)
+
+
+def _identified(rows: Cells, columns: EntityColumns) -> EntityColumns:
+    """Return the columns with the first of several keys that tells the rows, or their labels, apart as id.
+
+    So does a column of codes that stands first, whatever its name. Without one labels identify.
+    """
+    if not columns.keys:
+        may_be_first = (
+            columns.label and not columns.id and columns.others[:1] and columns.others[0][0] == 0
+        )
+        if may_be_first and _are_codes(rows, columns):
+            return replace(columns, id=(0,), others=columns.others[1:])
+        return columns
+    apart = [
+        at
+        for at, _ in columns.keys
+        if len({cells[at].strip() for cells in rows}) >= APART * len(rows)
+    ]
+    if not apart and columns.label:
+        labels = [cells[columns.label[0]].strip() for cells in rows]
+        for at, _ in columns.keys:
+            keys = [cells[at].strip() for cells in rows]
+            if len(set(keys)) == len(set(labels)) == len(set(zip(keys, labels, strict=True))):
+                apart.append(at)
+    others = sorted(
+        {*columns.others, *columns.keys} - {key for key in columns.keys if key[0] in apart[:1]}
+    )
+    return replace(columns, id=tuple(apart[:1]), others=tuple(others), keys=())
+
+
+def _are_codes(rows: Cells, columns: EntityColumns) -> bool:
+    """Tell whether the first cells of rows are codes that tell nearly all apart, and no labels, dates or mere numbers."""
+    codes = {cells[0].strip() for cells in rows}
+    labels = {cells[columns.label[0]].strip() for cells in rows}
+    return (
+        len(codes) >= NEARLY_ALL * len(rows) > 0
+        and not are_counted(codes)
+        and codes.isdisjoint(labels)
+        and all(CODE.fullmatch(code) and (code.isdigit() or is_word(code)) for code in codes)
+    )
+
+
+def _labelled(
+    rows: Cells, columns: EntityColumns, paths: Collection[int], remark: Callable[[str], None]
+) -> EntityColumns:
+    """Return the columns with the one that holds labels, if one does though it is not named so.
+
+    None of paths does. One that is named as those of something (``director_name``) does not, if rows share its values.
+    """
+    if columns.guess:
+        names = [cell for cells in rows if (cell := cells[columns.label[0]].strip())]
+        if do_differ(names):
+            return columns
+        others = sorted((*columns.others, (columns.label[0], columns.guess)))
+        columns = replace(columns, label=(), others=tuple(others), guess="")
+    ids = {cells[at].strip() for cells in rows for at in columns.id}
+    for at, name in [other for other in columns.others if other[0] not in paths]:
+        if are_labels([cells[at].strip() for cells in rows], ids):
+            remark(TOOK_LABELS.format(name))
+            return _identified(rows, columns.labelled(at))
+    return columns if columns.id or paths else _with_subject(rows, columns, remark)
+
+
+def do_differ(cells: Collection[str]) -> bool:
+    """Tell whether nearly all of some cells differ."""
+    return len({*cells}) >= APART * len(cells)
+
+
+def are_labels(cells: Sequence[str], ids: Collection[str]) -> bool:
+    """Tell whether the cells of a column name nearly all rows, by short words that are no ids and differ."""
+    filled = [cell for cell in cells if cell]
+    words = sum(_is_name(cell) and cell not in ids for cell in filled)
+    return min(words, len({*filled})) >= APART * len(cells) > 0 and are_short(filled)
+
+
+def _is_name(cell: str) -> bool:
+    return (
+        bool(LETTER.search(cell)) and not ADDRESS.search(cell) and not looks_like_identifier(cell)
+    )
+
+
+def _with_subject(
+    rows: Cells, columns: EntityColumns, remark: Callable[[str], None]
+) -> EntityColumns:
+    """Return the columns with one of short words as id, whose rows are one where they share it: the first of many values.
+
+    Another one that is named as a name is the label, if it goes with it.
+    """
+    values = {
+        at: {cells[at].strip() for cells in rows}
+        for at, _ in columns.others
+        if _are_words(rows, at)
+    }
+    most = max(map(len, values.values()), default=0)
+    at = next((at for at, found in values.items() if len(found) >= SUBJECT * most), None)
+    if at is None:
+        return columns
+    names = dict(columns.others)
+    labels = [
+        place
+        for place, found in values.items()
+        if spellings(names[place])[-1].endswith((" name", " label", " title"))
+        and len(found) >= APART * len(values[at])
+        and len({(cells[at].strip(), cells[place].strip()) for cells in rows})
+        <= len(values[at]) / APART
+        and found.isdisjoint(values[at])
+    ]
+    remark(
+        f"took {names[at]} for what the rows are about, and those that share it for one; name the column that is id or label"
+    )
+    others = tuple(other for other in columns.others if other[0] not in (at, *labels[:1]))
+    return replace(columns, id=(at,), label=tuple(labels[:1]), others=others)
+
+
+def _are_words(rows: Cells, at: int) -> bool:
+    """Tell whether nearly all cells of a column are filled, with short texts that are no dates and no addresses."""
+    filled = [cell for cells in rows if (cell := cells[at].strip())]
+    words = sum(is_word(cell) and not ADDRESS.search(cell) for cell in filled)
+    return words >= APART * len(rows) > 0 and are_short(filled)
+
+
+def _with_relations(
+    mapping: TableMapping, found: _Columns, entities: EntityRows, table: Table
+) -> TableMapping:
+    """Return the mapping with its relations, further synonyms, and the columns that are ignored."""
+    columns, width = mapping.columns, len(mapping.columns)
+    others = [(at, name) for at, name in found.names.others if at < width]
+    flags = [at for at, words in entities.denials if "true" in words]
+    others = [(at, name) for at, name in others if at not in flags]
+    names = [name for _, name in others]
+    guesses = _Relations(entities, table, [columns[at] for at, name in others if name])
+    relations, synonyms, ignored = (
+        dict[str, RelationColumn](),
+        [*mapping.synonyms],
+        dict[str, str](),
+    )
+    for at, name in others:
+        column = columns[at]
+        if not name:
+            ignored[column] = "without a name"
+        elif column in mapping.paths:
+            relations[column] = RelationColumn("" if name == column else name)
+        else:
+            of = guesses.of(column, name)
+            if isinstance(of, RelationColumn):
+                label = relation_label(name, names)
+                relations[column] = replace(
+                    of,
+                    relation="" if name == column else name,
+                    label="" if label == readable(name) else label,
+                )
+            elif of == SYNONYMS:
+                synonyms.append(column)
+            else:
+                ignored[column] = of
+    return replace(
+        mapping,
+        synonyms=tuple(synonyms),
+        relations=relations,
+        separators={
+            column: of for column, of in mapping.separators.items() if column not in ignored
+        },
+        ignored=ignored,
+    )
+
+
+class _Relations:
+    """Guesses which columns are relations.
+
+    Args:
+        entities: The rows, by the mapping so far.
+        table: What is known of the table among others.
+        columns: The columns that may be relations.
+    """
+
+    def __init__(self, entities: EntityRows, table: Table, columns: Sequence[str]) -> None:
+        self._table, self._entities, self._found = table, entities, entities.found
+        self._keys = {
+            column: key
+            for column, at in zip(columns, entities.at(columns), strict=True)
+            if column not in entities.mapping.paths
+            and (key := _key([(identifier, cells[at]) for identifier, cells in entities.stated]))
+        }
+        self._are_counted = are_counted(self._found.ids)
+        self._numbers = sorted(
+            int(name) for name in self._found.ids if name.isascii() and name.isdigit()
+        )
+
+    def of(self, column: str, name: str) -> RelationColumn | str:
+        """Return what a column says of links, or :data:`SYNONYMS`, or why it is ignored."""
+        links = self._entities.links_in(column)
+        of = self._named(name, links)
+        row = self._found.row_by(of, self._keys.get(of.by, {}))
+        links = FoundRows.told(links, row, NOTHING)
+        if not links:
+            return "empty"
+        parts = [part for _, part in links]
+        are_numbers = 2 * sum(bool(NUMBER.fullmatch(part)) for part in parts) > len(parts)
+        is_foreign = bool(are_numbers and table_of(name, self._table.others))
+        own = 0 if is_foreign else sum(row(part) == identifier for identifier, part in links)
+        if 2 * own > len(links):
+            words = sum(bool(LETTER.search(part)) for part in parts)
+            return SYNONYMS if 2 * words > len(parts) else "repeats the ids"
+        values = Counter(parts)
+        if is_foreign:
+            why = "numbers of another table"
+        elif own > CODED * len(links) and len(values) == len(links):
+            why = "codes of another kind"
+        else:
+            why = _why_not(values, sum(n for part, n in values.items() if row(part)))
+        if not why:
+            return of
+        may_name_rows = not self._table.is_alone and are_short(parts)
+        self._table.left_out.setdefault(name, []).extend(links if may_name_rows else ())
+        return why
+
+    def _named(self, name: str, links: Sequence[Link]) -> RelationColumn:
+        """Return how the values of a column name rows."""
+        values = {part for _, part in links}
+        for column, key in self._keys.items():
+            others = sum(key.get(part, head) != head for head, part in links)
+            if links and others >= BY_KEY * len(links):
+                return RelationColumn(by=column)
+        by_number = is_key(name) or not (self._are_counted or self._are_there(values))
+        by_label = len(values) <= BY_LABEL * sum(bool(self._found.row(value)) for value in values)
+        return RelationColumn(by="any" if by_label else "id", by_number=by_number)
+
+    def _are_there(self, values: Collection[str]) -> bool:
+        """Tell whether nearly all whole numbers within those of a column are ids, so that it names rows by chance."""
+        found = sorted(int(value) for value in values if value.isascii() and value.isdigit())
+        if not found:
+            return False
+        low, high = found[len(found) // 10], found[-1 - len(found) // 10]
+        there = bisect_right(self._numbers, high) - bisect_left(self._numbers, low)
+        return share_there(there, low, high) > DENSE
+
+
+def _key(cells: Sequence[Link]) -> dict[str, str]:
+    """Return the ids of rows by the cells of a column, given as (id, cell), if other columns may name rows by it."""
+    key, filled = keys_of(cells), sum(bool(LETTER.search(cell)) for _, cell in cells)
+    is_key = not are_yes_and_no(key) and are_short(key)
+    return key if is_key and len(key) == filled >= APART * len(cells) > 0 else {}
+
+
+def _why_not(values: Counter[str], rows: int) -> str:
+    """Return why a column of these values, so many of which are rows, is no relation; nothing if it is one.
+
+    >>> _why_not(Counter(["forest", "forest", "house"]), 0), _why_not(Counter(["1", "2"]), 0)
+    ('', 'numbers or dates')
+    """
+    count = sum(values.values())
+    if 2 * rows > count:
+        return ""
+    if sum(len(part) * n for part, n in values.items()) > LONGEST * count:
+        return "sentences"
+    if are_yes_and_no(values):
+        return "yes and no"
+    if 2 * sum(n for part, n in values.items() if is_word(part)) <= count:
+        return "numbers or dates"
+    return "" if len(values) <= SHARED * count else "texts that few rows share"
+
+
+def are_comma_lists(cells: Collection[str]) -> bool:
+    """Tell whether the different cells of a column list values by commas: in many ways the same ones.
+
+    >>> are_comma_lists({"Drama, Comedy", "Comedy, Action", "Action, Drama, Crime", "Crime", "Comedy, Crime"})
+    True
+    >>> are_comma_lists({"Bonn, Germany", "Kiel, Germany", "Rome, Italy", "Pisa, Italy", "Italy"})
+    False
+    """
+    if 2 * sum('":' in cell for cell in cells) > sum("," in cell for cell in cells):
+        return False  # objects of JSON, written out
+    lists = [parts for cell in {*cells} if (parts := cell_parts(cell, ","))]
+    several = [parts for parts in lists if len(parts) > 1]
+    if len(several) < FEWEST_LISTS:
+        return False
+    places = defaultdict[str, set[int]](set)
+    cells_with = defaultdict[str, int](int)
+    for parts in lists:
+        for place, part in enumerate(parts):
+            places[part].add(place)
+        for part in {*parts}:
+            cells_with[part] += 1
+    listed = [part for parts in several for part in parts]
+    recurring = {part for part in listed if cells_with[part] > 1}
+    moving = sum(len(places[part]) > 1 for part in recurring)
+    often = sum(part in recurring for part in listed) > RECURRING * len(listed)
+    closed = sum(
+        all(part.count(one) == part.count(other) for one, other in ("()", "[]", "{}"))
+        for part in listed
+    )
+    if closed < CLOSED * len(listed):
+        return False  # "2-(4-methyl-1,3-thiazol)"
+    return are_short(listed, LONGEST_LISTED) and often and moving >= MOVING * len(recurring) > 0

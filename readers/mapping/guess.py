@@ -1,0 +1,206 @@
+"""Guessing the mapping of a table: where its header stands, and what its columns hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, islice
+
+from ontodex.readers.mapping.entities import guess_entities
+from ontodex.readers.mapping.headers import EntityColumns, entity_columns
+from ontodex.readers.mapping.model import TableMapping, column_names, renamed
+from ontodex.readers.mapping.paths import is_path_name
+from ontodex.readers.mapping.triples import names_ends, own_columns, triples_mapping
+from ontodex.readers.tables.rows import Rows
+from ontodex.readers.tables.table import Table
+from ontodex.readers.tables.values import LETTER, NUMBER
+
+__all__ = ["FEW", "LOOKED_AT", "guess_mapping", "header_of", "of_table", "unnamed_triples"]
+
+LOOKED_AT = 20
+"""Rows in which a header must not recur, where it has only one of the names."""
+
+LONGEST_NAME = 40
+"""Letters of the name of a column that is none of those known, without a remark after it."""
+
+NAME = re.compile(r"[#%_]?\s*\w[^{}<>|]*")
+"""What the name of a column may look like: no path, no object of JSON."""
+
+ABOVE = 1000
+"""Lines that may stand above a header."""
+
+FEW = 3
+"""Rows from which on they show what a table holds."""
+
+
+def unnamed_triples(width: int = 3) -> TableMapping:
+    """Return the mapping of a table without a header: its first three columns are head, relation and tail."""
+    columns = tuple(column_names([""] * width))
+    return TableMapping(
+        columns=columns, header=False, head=columns[0], relation=columns[1], tail=columns[2]
+    )
+
+
+def guess_mapping(
+    names: Sequence[str],
+    rows: Sequence[tuple[int, Sequence[str]]],
+    table: Table,
+    remark: Callable[[str], None],
+    *,
+    columns: Sequence[str] = (),
+    negated: bool = False,
+) -> TableMapping | None:
+    """Guess what the columns of a table hold, by its header and its rows.
+
+    Args:
+        names: The header.
+        rows: (number, cells) of every row below.
+        table: What is known of the table among others; takes the cells of columns that may name what others hold.
+        remark: Takes what is to be said of the guess.
+        negated: Whether the rows that deny what they say are to be read, in place of the others.
+        columns: Names of the columns in the mapping, where the header was given others.
+
+    Returns:
+        ``None`` if the header names the two ends of links and no relation.
+    """
+    found = triples_mapping(names)
+    entities = own_columns(names, of_others=table.is_of_others)
+    if found is None and not entities and names_ends(names):
+        return None
+    own = column_names(names)
+    if found is None:
+        values = {
+            at: table.declared.values[name]
+            for at, name in enumerate(columns or own)
+            if name in table.declared.values
+        }
+        header = _with_declared(entities or EntityColumns.of(names), columns or own, table, values)
+        found = guess_entities(header, own, rows, table, remark, negated=negated)
+        left_out = {own[at]: why for at, why in values.items() if own[at] not in found.used}
+        found = replace(found, ignored={**found.ignored, **left_out})
+    return of_table(found, dict(zip(own, columns, strict=False)), table)
+
+
+def _with_declared(
+    header: EntityColumns, columns: Sequence[str], table: Table, values: Mapping[int, str]
+) -> EntityColumns:
+    """Return what a header says, with the key of the table as its id, and without the columns of values."""
+    key = [at for at, name in enumerate(columns) if table.declared.key == (name,)]
+    if key and key[0] not in header.label:
+        header = replace(header, id=(key[0],), keys=())
+    gone = {*values, *header.id}
+    others = tuple(other for other in header.others if other[0] not in gone)
+    return replace(header, others=others)
+
+
+def of_table(mapping: TableMapping, called: Mapping[str, str], table: Table) -> TableMapping:
+    """Return the mapping of a table with its name, the names of its columns, and its keys."""
+    mapping = replace(renamed(mapping, called), table=table.name)
+    if table.join is None:
+        return mapping
+    return replace(
+        mapping,
+        columns=(*mapping.columns, *table.join.ignored),
+        id_prefix=table.join.id_prefix,
+        rows_about=table.join.rows_about,
+        keys=table.join.keys,
+        ignored={**mapping.ignored, **table.join.ignored},
+    )
+
+
+def header_of(rows: Rows, *, is_first: bool = False) -> tuple[list[str], Rows, Rows]:
+    """Return the header of a table, the rows above it and those below; without a header, no names and no rows above.
+
+    Args:
+        rows: The rows of the table.
+        is_first: Whether the first is known to be the header.
+    """
+    if is_first:
+        return next(rows)[1], iter(()), rows
+    above: list[tuple[int, list[str]]] = []
+    for number, cells in rows:
+        if triples_mapping(cells):
+            return cells, iter(above), rows
+        columns = entity_columns(cells)
+        if columns or names_ends(cells):
+            below = [*islice(rows, LOOKED_AT if columns and columns.told < 2 else 1)]
+            rows = chain(below, rows)
+            pairs = [pair for _, others in below for pair in zip(cells, others, strict=False)]
+            if not any(cell == other and cell.strip() for cell, other in pairs):
+                return cells, iter(above), rows
+        above.append((number, cells))
+        is_triple = (
+            len(cells) == 3 and not cells[0].startswith("#") and any(map(str.strip, cells[1:]))
+        )
+        if len(above) > ABOVE or is_triple:
+            break
+    first = next(
+        (at for at, (_, cells) in enumerate(above) if not cells[0].startswith("#")), len(above)
+    )
+    above += islice(rows, LOOKED_AT)
+    lines = [cells for _, cells in above[first : first + LOOKED_AT]]
+    if _is_header(lines):
+        return lines[0], iter(above[:first]), chain(above[first + 1 :], rows)
+    for at in reversed(range(first)):
+        names = [name.strip("# ") for name in above[at][1]]
+        if len(names) > 3 and _is_header([names, *lines]):
+            return names, iter(above[:at]), chain(above[first:], rows)
+    return [], iter(()), chain(above, rows)
+
+
+def _is_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first of some rows names columns by words that are none of those known; of two or three one tells it.
+
+    A name does not recur below, but where the column has it or nothing (``EU``).
+
+    >>> rows = [["Titel", "Autor", "Verlag", "Jahr"], ["Momo", "Ende", "Thienemann", "1973"]]
+    >>> _is_header(rows), _is_header(rows[1:])
+    (True, False)
+    >>> _is_header([["ticker", "name", "sector"], ["A", "Alpha", "tools"], ["B", "Beta", "tools"]])
+    True
+    """
+    names = [name.strip() for name in rows[0]] if rows else []
+    named = names if any(names[:1]) else names[1:]  # an index of pandas has no name
+    below = [cells for cells in rows[1:] if len(cells) == len(names)]
+    are_names = (
+        all(LETTER.search(name) and NAME.fullmatch(name) for name in named)
+        and max(map(len, map(_without_remark, names)), default=0) <= LONGEST_NAME
+    )
+    columns = [{cell.strip() for cell in column} for column in zip(*below, strict=True)]
+    recur = any(
+        name in column and column != {name, ""}
+        for name, column in zip(names, columns, strict=False)
+    )
+    is_told = len(names) > 3 or (len(names) > 1 and _tells_entities(names, below))
+    return (
+        are_names
+        and is_told
+        and len({*names}) == len(names)
+        and not recur
+        and 2 * len(below) > len(rows[1:])
+    )
+
+
+def _without_remark(name: str) -> str:
+    """Return the name of a column without what stands in brackets after it: "ID (supplied by NCBI)"."""
+    return (
+        name.partition("(")[0]
+        if name.endswith(")")
+        else name.partition("[")[0]
+        if name.endswith("]")
+        else name
+    )
+
+
+def _tells_entities(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Tell whether few columns hold no triples: one is said to hold ids, labels or paths, or another one holds numbers."""
+    columns, seconds = EntityColumns.of(names), {cells[1] for cells in below}
+    is_alone = not any({*names} & {*cells} for cells in below)
+    told = (*columns.id, *columns.label)
+    is_first = below and (0 in told or not names[0] or is_path_name(names[0]))
+    is_later = 2 in told or (1 in told and 2 * len(seconds) > len(below))
+    are_values = len(below) >= FEW and any(
+        all(NUMBER.fullmatch(cells[at].strip()) for cells in below) for at in range(1, len(names))
+    )
+    return bool(is_alone and (is_first or is_later or are_values))

@@ -1,0 +1,545 @@
+"""What the names in the header of a table of entities say of its columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ontodex.graph.hierarchy_names import UPWARD
+from ontodex.graph.names import normalise, spellings
+
+__all__ = [
+    "ID",
+    "LABEL",
+    "LABEL_ALONE",
+    "EntityColumns",
+    "entity_columns",
+    "negation_in",
+    "spelt",
+]
+
+ID = (
+    *(
+        "id",
+        "identifier",
+        "mid",
+        "entity",
+        "entity id",
+        "curie",
+        "iri",
+        "uri",
+        "code",
+        "notation",
+        "class id",
+    ),
+    *("concept id", "concept uri", "child id", "sku"),
+)
+LABEL = (
+    "label",
+    "name",
+    "preferred label",
+    "preflabel",
+    "wikidata label",
+    "primary name",
+    "primary title",
+)
+LABEL_ALONE = ("title", "term", "concept", "child")
+"""Names of a column of labels where there is no better one."""
+
+KINDS = ("class", "category")
+"""Names of a column of labels where no other column stands before it; after one, what they hold is said of that."""
+
+SYNONYMS = (
+    *(
+        "synonyms",
+        "synonym",
+        "lemmas",
+        "aliases",
+        "alias",
+        "alternative labels",
+        "alternative label",
+        "altlabel",
+    ),
+    *(
+        "altlabels",
+        "alt label",
+        "alt labels",
+        "also known as",
+        "aka",
+        "exact synonyms",
+        "exact synonym",
+    ),
+    *(
+        f"{one} {name}"
+        for one in ("alternate", "alternative", "other")
+        for name in ("name", "names", "title", "titles")
+    ),
+    *("alternatenames", "alternativenames", "altnames", "alt names", "othernames"),
+    *("vernacular name", "vernacular names"),
+)
+DEFINITION = (
+    *(
+        "definition",
+        "definitions",
+        "gloss",
+        "description",
+        "term description",
+        "first sentence",
+        "comment",
+    ),
+    "wikidata description",
+)
+ALTERNATIVE = (
+    *(
+        "former ids",
+        "former id",
+        "alt ids",
+        "alt id",
+        "alternative ids",
+        "alternative id",
+        "replaces",
+    ),
+    *(
+        "same as",
+        "exact match",
+        "exact matches",
+        "exact mappings",
+        "equivalent ids",
+        "equivalent identifiers",
+    ),
+)
+PARENT = (
+    *(
+        "parent",
+        "parents",
+        "parent ids",
+        *(f"parent {name}" for name in (*ID, *LABEL, *LABEL_ALONE, *KINDS)),
+    ),
+    *(
+        "immediate parent",
+        "direct parent",
+        "superclass",
+        "super class",
+        "broader uri",
+        "type of",
+        *sorted(UPWARD),
+    ),
+)
+
+OF_A_PARENT = re.compile(r"parent (.+) (?:id|code|name|label)")
+"""A name that tells what the entities of a table are, and so what need not stand in the other names."""
+
+PARENT_OF_KIND = (("parent ", ""), ("broader ", ""), ("", " parent"))
+"""What stands before or after what the entities of a table are, in the name of a column of their parents."""
+
+HEADS = (
+    "id",
+    "identifier",
+    "curie",
+    "iri",
+    "uri",
+    "sku",
+    "label",
+    "name",
+    "preferred label",
+    "preflabel",
+)
+"""Names that in the first column tell a header by themselves."""
+
+OF_ITS_KIND = re.compile(r"(.+) (?:id|code|number|name|label|title)")
+"""A name of a column of ids or labels that tells what the entities are: "Product Name"."""
+
+ID_OF = re.compile(r"(.+) (?:id|code|key|no|number)")
+"""A name of a column of ids that tells what they are of."""
+
+OF_A_PLACE = re.compile("(?:postal|post|zip|area|phone|telephone|fax|house|room) (?:code|number)")
+"""A name of a column of what several rows may have, and so of ids only if it tells them apart."""
+
+WHOLE = (
+    "full",
+    "short",
+    "long",
+    "display",
+    "official",
+    "approved",
+    "common",
+    "scientific",
+    "canonical",
+    "legal",
+)
+OWN = (*WHOLE, "first", "last", "family", "given")
+""""full name" is a name of what stands in the row."""
+
+KINDS_OF_NAMES = "|".join(
+    (*WHOLE, "native", "original", "latin", "inverted", "alias", "former", "prev", "previous")
+)
+FURTHER_NAME = re.compile(
+    f"(?:{KINDS_OF_NAMES}) (?:name|symbol)s?|(?:name|symbol)s? (?:{KINDS_OF_NAMES})|symbols?|abbreviations?|acronyms?"
+)
+"""A name of a column of synonyms beside one of labels."""
+
+GIVEN = ("first name", "given name", "forename", "firstname", "givenname")
+FAMILY = ("last name", "family name", "surname", "lastname", "familyname")
+"""Names of the two columns that make a label together, where no better one does."""
+
+JOINED = re.compile(r"(?<=\w)[.-](?=\w)")
+"""What joins the words of a name, as a space does."""
+
+TYPED = re.compile(
+    r"(\w*):(ID|string|int|long|float|double|boolean|byte|short|char|date|datetime|point)(?:\[\])?(?:\(.*\))?"
+)
+"""A name with a type, as Neo4j imports it: ``movieId:ID(Movie)``, ``year:int``."""
+
+LEVEL = re.compile(r"(?:(.+) )?(level|tier|lvl|l) ?(\d)(?: (category|name|label|title|term))?")
+"""A name of the column of a level, perhaps with what it is one of ("product level 1", "L1 category")."""
+
+LEVELS_OF = "category"
+"""What levels are of, where their names do not say it."""
+
+OBSOLETE = ("obsolete", "is obsolete", "deprecated", "is deprecated", "revoked")
+
+
+QUALIFIERS = ("predicate modifier", "qualifier", "qualifiers")
+"""Names of columns in which NOT denies what a row says: of SSSOM, and of annotations to ontologies (GAF, HPO)."""
+
+FLAGS = ("negated", "is negated", "negation")
+"""Names of columns of yes and no that do (KGX)."""
+
+YES = ("true", "t", "yes", "y", "1", "not")
+
+
+@dataclass(frozen=True)
+class EntityColumns:
+    """Where a header has what is said of entities; positions, the first the most telling.
+
+    Attributes:
+        width: Number of columns.
+        id: Identifiers; where there are none, labels identify.
+        label: Labels; all but the first are synonyms, and so are other ones of an id that is repeated.
+        synonyms: Synonyms.
+        definition: Definitions.
+        alternatives: Alternative ids.
+        parents: What is more general, by id or label.
+        obsolete: Whether the entity is obsolete, and so left out.
+        others: All other columns, and their names.
+        keys: Columns of keys and their names, if there are several, of which the rows must tell which one is the id.
+        guess: Name of the column of labels, if it is one of labels of something that may be something else.
+        levels: Names of the levels of a hierarchy, the broadest first.
+        level_of: What the levels are of.
+        full_name: Columns of the first and the last names of people, who have no other label.
+        value_labels: Columns of links and those of the labels of what they link to ("country", "countryLabel").
+    """
+
+    width: int
+    id: tuple[int, ...]
+    label: tuple[int, ...]
+    synonyms: tuple[int, ...]
+    definition: tuple[int, ...]
+    alternatives: tuple[int, ...]
+    parents: tuple[int, ...]
+    obsolete: tuple[int, ...]
+    others: tuple[tuple[int, str], ...]
+    guess: str = ""
+    keys: tuple[tuple[int, str], ...] = ()
+    levels: tuple[int, ...] = ()
+    level_of: str = ""
+    full_name: tuple[int, ...] = ()
+    value_labels: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> EntityColumns:
+        """Find the columns by the names of a header."""
+        plain, value_labels = _with_labels(spelt(names))
+        ids, labels, synonyms, definitions, alternatives, parents, obsolete = (
+            tuple(place for name in known for place, other in enumerate(plain) if name in other)
+            for known in (
+                ID,
+                (*LABEL, *LABEL_ALONE),
+                SYNONYMS,
+                DEFINITION,
+                ALTERNATIVE,
+                PARENT,
+                OBSOLETE,
+            )
+        )
+        full_name = () if any({*plain[at]} & {*LABEL} for at in labels) else _full_name(plain)
+        labels = () if full_name else labels
+        pair = () if ids or labels or full_name else _paired(plain)
+        of_kind = _of_its_kind(plain, ("id", "code", "number"))
+        of_place = of_kind if any(OF_A_PLACE.fullmatch(plain[at][-1]) for at in of_kind) else ()
+        ids = ids or pair[:1] or (() if of_place else of_kind)
+        are_named = bool(labels or full_name) and ID_OF.fullmatch(plain[0][-1])
+        keys = () if ids else of_place or (_keys(plain) if are_named else ())
+        said = {
+            *ids,
+            *labels,
+            *synonyms,
+            *definitions,
+            *alternatives,
+            *parents,
+            *obsolete,
+            *full_name,
+        }
+        labels = tuple(
+            at
+            for at in labels
+            if plain[at] == plain[labels[0]] or not {*plain[at]} & {*LABEL_ALONE}
+        )
+        others = [() if at in said - {*ids} else form for at, form in enumerate(plain)]
+        guessed = (
+            ()
+            if labels or full_name
+            else pair[1:] or _of_its_kind(others, ("name", "label", "title"))
+        )
+        kinds = [
+            at
+            for at in range(len(plain))
+            if at not in said and {*plain[at]} & {*KINDS} and {*range(at)} <= said
+        ]
+        labels = labels or guessed or (() if full_name else tuple(kinds[:1]))
+        ids = ids or keys[:1]
+        levels, level_of = level_columns(names)
+        if labels:
+            synonyms += tuple(at for at in _further_names(plain) if at not in {*said, *labels})
+        taken = {
+            *ids,
+            *labels,
+            *synonyms,
+            *definitions,
+            *alternatives,
+            *parents,
+            *obsolete,
+            *levels,
+            *full_name,
+        }
+        taken.update(value_labels.values())
+        rest = tuple(
+            (place, str(name).strip()) for place, name in enumerate(names) if place not in taken
+        )
+        if guessed:
+            is_sure = (
+                bool(pair) or guessed[0] in (at + 1 for at in ids) or _is_own(plain[guessed[0]])
+            )
+        else:
+            is_sure = not {*labels} & {*kinds} or bool(parents)
+        guess = str(names[labels[0]]).strip() if ids and not is_sure else ""
+        return cls(
+            len(names),
+            ids,
+            labels,
+            synonyms,
+            definitions,
+            alternatives,
+            parents,
+            obsolete,
+            rest,
+            guess,
+            tuple((at, str(names[at]).strip()) for at in keys),
+            levels,
+            level_of,
+            full_name,
+            tuple(value_labels.items()),
+        )
+
+    @classmethod
+    def of_others(cls, names: Sequence[str]) -> EntityColumns:
+        """Find the columns of rows that say something of what their ids name, and neither label nor define it."""
+        columns = cls.of(names)
+        said = [
+            (at, str(names[at]).strip())
+            for at in (*columns.label, *columns.full_name, *columns.definition)
+        ]
+        others = tuple(sorted((*columns.others, *said)))
+        return replace(columns, label=(), full_name=(), definition=(), guess="", others=others)
+
+    def labelled(self, label: int) -> EntityColumns:
+        """Return the columns with one of the others as that of labels, and its further names as synonyms of them."""
+        named = [(at, name) for at, name in self.others if at != label]
+        further = [named[place][0] for place in _further_names(spelt([name for _, name in named]))]
+        rest = tuple(other for other in named if other[0] not in further)
+        return replace(self, label=(label,), synonyms=(*self.synonyms, *further), others=rest)
+
+    @property
+    def told(self) -> int:
+        """How many columns have a name that is one of an entity's."""
+        return self.width - sum(
+            normalise(name) not in (*LABEL_ALONE, *KINDS) for _, name in self.others
+        )
+
+    @property
+    def are_labelled(self) -> bool:
+        """Whether there are columns of labels."""
+        return bool(self.label or self.full_name)
+
+
+def _further_names(names: Sequence[tuple[str, ...]]) -> list[int]:
+    """Return the columns of synonyms beside one of labels."""
+    return [at for at, forms in enumerate(names) if any(map(FURTHER_NAME.fullmatch, forms))]
+
+
+def spelt(names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the spellings of the names in a header, without a mark of comments, and without what all are of.
+
+    >>> spelt(["CWE-ID", "owner.name"])
+    [('cwe id',), ('owner name',)]
+    >>> spelt(["movieId:ID(Movie)", "name:string"])
+    [('id',), ('name',)]
+    >>> spelt(["#catId", "cat_name", "parent_cat_id"])
+    [('catid', 'id'), ('name',), ('parent id',)]
+    >>> spelt(["Skill", "Parent skill", "description"])
+    [('label',), ('parent',), ('description',)]
+    """
+    forms = [spellings(JOINED.sub(" ", _untyped(str(name).strip().lstrip("#")))) for name in names]
+    of = next((found[1] for form in forms if (found := OF_A_PARENT.fullmatch(form[-1]))), " ")
+    there = {form[-1] for form in forms}
+    parents = {f"{before}{name}{after}": name for name in there for before, after in PARENT_OF_KIND}
+    kinds = {of, *(parents[name] for name in there.intersection(parents))}.difference(
+        ID, LABEL, LABEL_ALONE, KINDS
+    )
+    said = {name: "label" for name in kinds if not ID_OF.fullmatch(name)}
+    said.update({name: "parent" for name, kind in parents.items() if kind in said})
+    return [
+        (said[form[-1]],)
+        if form[-1] in said
+        else tuple(name.replace(f"{of} ", "") for name in form)
+        for form in forms
+    ]
+
+
+def _untyped(name: str) -> str:
+    """Return a name without the type that Neo4j gives it; the type ID alone is a name."""
+    found = TYPED.fullmatch(name)
+    if not found:
+        return name
+    return found[2] if found[2] == "ID" else found[1]
+
+
+def entity_columns(names: Sequence[str]) -> EntityColumns | None:
+    """Return what a header says, or ``None`` if it names no entities, or nothing of them.
+
+    >>> columns = entity_columns(["ID", "Label", "Parent_ID", "food"])
+    >>> columns.id, columns.label, columns.parents, columns.others
+    ((0,), (1,), (2,), ((3, 'food'),))
+    >>> entity_columns(["dog", "is_a", "animal"])
+    """
+    columns = EntityColumns.of(names)
+    if columns.levels:
+        return columns
+    return (
+        columns
+        if (columns.id or columns.label) and (columns.told > 1 or {*spelt(names)[0]} & {*HEADS})
+        else None
+    )
+
+
+def _with_labels(names: Sequence[tuple[str, ...]]) -> tuple[list[tuple[str, ...]], dict[int, int]]:
+    """Return the names with the first of those that another is named as the label of as the id, if there is no other one.
+
+    So a SPARQL endpoint names variables; the other pairs are returned too.
+
+    >>> _with_labels(spelt(["item", "itemLabel", "itemDescription", "country", "countryLabel"]))
+    ([('id',), ('label',), ('definition',), ('country',), ()], {3: 4})
+    """
+    places = {form: at for at, forms in enumerate(names) for form in forms}
+    pairs = {
+        at: places[f"{forms[-1]} label"]
+        for at, forms in enumerate(names)
+        if f"{forms[-1]} label" in places
+    }
+    found, own = list(names), next(iter(pairs), None)
+    others = {form for at, forms in enumerate(names) for form in forms if at != own}
+    if own is not None and not others.intersection((*ID, *LABEL, *LABEL_ALONE)):
+        stem = names[own][-1]
+        del pairs[own]
+        for kind, name in (
+            ("", "id"),
+            (" label", "label"),
+            (" description", "definition"),
+            (" alt label", "synonyms"),
+        ):
+            if (at := places.get(f"{stem}{kind}")) is not None:
+                found[at] = (name,)
+    for at in pairs.values():
+        found[at] = ()
+    return found, pairs
+
+
+def _of_its_kind(names: Sequence[tuple[str, ...]], kinds: Sequence[str]) -> tuple[int, ...]:
+    """Return the one column whose name ends as one of the kinds, if the entities of all such columns are the same."""
+    found = [
+        (at, form)
+        for at, name in enumerate(names)
+        for form in name[-1:]
+        if OF_ITS_KIND.fullmatch(form)
+    ]
+    if len({form.rpartition(" ")[0] for _, form in found}) != 1:
+        return ()
+    return tuple(at for at, form in found if form.rpartition(" ")[2] in kinds)[:1]
+
+
+def _paired(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+    """Return the first column of ids that one of labels of the same thing stands beside ("product id", "product name")."""
+    for at, forms in enumerate(names):
+        if found := ID_OF.fullmatch(forms[-1]):
+            labels = {f"{found[1]} {kind}" for kind in ("name", "label", "title")}
+            if of := [place for place, other in enumerate(names) if labels.intersection(other)]:
+                return at, of[0]
+    return ()
+
+
+def _full_name(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+    """Return the columns of first and of last names, if there are both.
+
+    >>> _full_name(spelt(["CustomerId", "FirstName", "LastName"])), _full_name(spelt(["id", "last_name"]))
+    ((1, 2), ())
+    """
+    places = [
+        [at for at, forms in enumerate(names) if {*forms} & {*known}] for known in (GIVEN, FAMILY)
+    ]
+    return (places[0][0], places[1][0]) if all(places) else ()
+
+
+def _keys(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
+    return tuple(at for at, forms in enumerate(names) if ID_OF.fullmatch(forms[-1]))
+
+
+def _is_own(forms: Sequence[str]) -> bool:
+    """Tell whether a name is one of a name that something bears itself ("full name")."""
+    return any(form.partition(" ")[0] in OWN for form in forms)
+
+
+def level_columns(names: Sequence[str]) -> tuple[tuple[int, ...], str]:
+    """Return the columns of levels in a header, the broadest first, and what they are of; at least two, or none.
+
+    >>> level_columns(["sku", "Product_Level_1", "Product_Level_2"]), level_columns(["Tier 2", "Tier 1"])
+    (((1, 2), 'product'), ((1, 0), 'category'))
+    >>> level_columns(["id", "level 1"]), level_columns(["L1", "binds", "L2"])
+    (((), ''), ((), ''))
+    """
+    found: dict[tuple[str, ...], dict[int, int]] = {}
+    for at, name in enumerate(names):
+        if match := LEVEL.fullmatch(normalise(str(name))):
+            of, word, number, kind = match.groups("")
+            found.setdefault((of, word, kind), {}).setdefault(int(number), at)
+    for (of, word, _), places in found.items():
+        numbers = sorted(places)
+        levels = tuple(places[number] for number in numbers)
+        stand_together = levels == tuple(range(levels[0], levels[0] + len(levels)))
+        is_row = numbers[0] < 2 and numbers[-1] - numbers[0] == len(numbers) - 1 > 0
+        if is_row and (word != "l" or stand_together):
+            return levels, of or LEVELS_OF
+    return (), ""
+
+
+def negation_in(names: Sequence[tuple[str, ...]]) -> tuple[int, tuple[str, ...]] | None:
+    """Return the column whose cells deny what their rows say, and those cells, by the spellings of the names.
+
+    >>> negation_in([("subject",), ("qualifier",)]), negation_in([("subject",)])
+    ((1, ('not',)), None)
+    """
+    for known, cells in ((QUALIFIERS, ("not",)), (FLAGS, YES)):
+        for at, forms in enumerate(names):
+            if {*forms}.intersection(known):
+                return at, cells
+    return None

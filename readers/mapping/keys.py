@@ -1,0 +1,78 @@
+"""What the names of columns say of the keys that they hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from ontodex.graph.builder import readable
+from ontodex.graph.names import normalise, spellings
+
+__all__ = ["are_counted", "is_key", "relation_label", "table_of"]
+
+KEY = re.compile(r"(?:(.+) )?(?:ids?|codes?|keys?|refs?|references?)")
+"""A name that says that the numbers of a column name rows."""
+
+OF_ANOTHER = re.compile(r"(.+) (?:ids?|keys?|refs?|references?)")
+"""A name that says of which table the rows are that the cells of a column name."""
+
+PLURALS = (("s", ""), ("es", ""), ("ies", "y"))
+IRREGULAR = {"people": "person", "children": "child"}
+
+
+def is_key(column: str) -> bool:
+    """Tell whether the name of a column says that its numbers name rows.
+
+    >>> is_key("manager_id"), is_key("rating")
+    (True, False)
+    """
+    return any(map(KEY.fullmatch, spellings(column)))
+
+
+def table_of(column: str, tables: Collection[str]) -> str:
+    """Return which of the tables a column of keys is named after, the most telling one, or nothing.
+
+    >>> table_of("production_company_id", ["films", "companies"]), table_of("ceo_id", ["movies"])
+    ('companies', '')
+    """
+    of = [f" {found[1]}" for form in spellings(column) if (found := OF_ANOTHER.fullmatch(form))]
+    named = [
+        table
+        for table in tables
+        if any(one.endswith(f" {form}") for form in _singulars(table) for one in of)
+    ]
+    return max(named, key=lambda table: (len(table), table), default="")
+
+
+def relation_label(column: str, others: Collection[str] = ()) -> str:
+    """Return what the relation of a column of keys is called: what they name, if no other column is called so.
+
+    >>> relation_label("ProductID"), relation_label("mother_id", ["mother"]), relation_label("genre")
+    ('Product', 'mother id', 'genre')
+    """
+    label = readable(column)
+    named = label.rpartition(" ")[0] if OF_ANOTHER.fullmatch(normalise(label)) else ""
+    return (
+        label
+        if not named or normalise(named) in {spellings(other)[-1] for other in others}
+        else named
+    )
+
+
+def _singulars(name: str) -> list[str]:
+    forms = [name, IRREGULAR.get(name, name)]
+    return forms + [
+        name.removesuffix(plural) + single for plural, single in PLURALS if name.endswith(plural)
+    ]
+
+
+def are_counted(names: Collection[str]) -> bool:
+    """Tell whether most of some different names are whole numbers in a row.
+
+    >>> are_counted({"1", "2", "4"}), are_counted({"01", "02"}), are_counted({"100", "200"})
+    (True, False, False)
+    """
+    numbers = [
+        int(name) for name in names if name.isascii() and name.isdigit() and str(int(name)) == name
+    ]
+    return 2 * len(numbers) > max(len(names), max(numbers, default=0) - min(numbers, default=0))

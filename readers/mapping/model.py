@@ -1,0 +1,383 @@
+"""Table mappings: which column of a table is the id, the label, a parent or a relation, in YAML."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ontodex.errors import ReadError, SettingsError, nearest
+
+__all__ = [
+    "ROWS_BY",
+    "RelationColumn",
+    "TableMapping",
+    "as_mappings",
+    "chosen_mapping",
+    "column_names",
+    "mapping_from",
+    "mapping_to",
+    "mappings_text",
+    "renamed",
+]
+
+Texts = tuple[str, ...]
+
+ROWS_BY = ("any", "id", "nothing")
+"""How the cells of a relation may name rows, other than by the cells of a column."""
+
+
+SINGLE = ("head", "relation", "tail", "path", "code", "justification", "tool")
+"""Fields that name one column."""
+
+
+@dataclass(frozen=True)
+class RelationColumn:
+    """A column whose cells link the entity of their row to others.
+
+    Attributes:
+        relation: Id of the relation; the name of the column where it is empty.
+        label: Label of the relation, if it is not made of its id.
+        by: How cells name rows of the table: ``any`` (by id or label), ``id``, ``nothing``, or the name
+            of the column that holds the same values (an e-mail address, a code).
+        by_number: Whether a number may be the id of a row.
+        known_only: Link only to what names an entity of the sources or of the index, and leave other
+            cells out. Without it a cell that names no row is an entity of this name.
+    """
+
+    relation: str = ""
+    label: str = ""
+    by: str = "any"
+    by_number: bool = True
+    known_only: bool = False
+
+
+@dataclass(frozen=True)
+class TableMapping:
+    """What the columns of a table hold.
+
+    Columns are named as in the header; the second of one name is ``name (2)``, one without a name
+    ``column 3``. The columns of a table without a header are ``column 1``, ``column 2``, ….
+
+    Attributes:
+        table: Name of the table: of the file, the sheet or the list, in words, without date and number.
+            A mapping without one is for every table that has its columns.
+        rows: Elements of XML that are the rows, as paths from the root (``.//Class``); columns are paths
+            from these then (``Label``, ``@code``), see :func:`ontodex.readers.tables.xml.read_elements`.
+        columns: The header that the mapping was made for.
+        header: Whether the table has a header.
+        head: Column of the heads, if rows are triples; ``relation`` and ``tail`` are needed then.
+        relation: Column of the relations of triples.
+        tail: Column of the tails of triples.
+        id: Columns of ids; the first that is filled counts, and without one the label identifies.
+        id_prefix: What stands before each id in the graph (``companies:``).
+        rows_about: Name of the table whose rows the ids name, if the rows of this one are no entities
+            but say something of those.
+        label: Columns of labels; the second and further ones are synonyms.
+        label_parts: Columns whose cells make the label together: first and last name.
+        synonyms: Columns of synonyms.
+        definition: Columns of definitions; the first that is filled counts.
+        alternative_ids: Columns of other ids of the same entity.
+        parent: Columns of what is more general, by id or label.
+        path: Column with the path of a row that is a category itself (``Animals > Birds``).
+        levels: Columns of the levels of a hierarchy, the broadest first.
+        level_of: Relation of a row to the category of its levels; without one the row is the category.
+        code: Column of codes that begin with the code of the parent (``A00.1`` is below ``A00``).
+        relations: Columns of relations.
+        labels_of: Columns of the labels of what other columns name, by the name of these.
+        separators: Characters that separate the values of a cell, by column; ``|``, ``;`` and new lines
+            where a column is not named.
+        paths: What separates the names of a path or the parts of a code, by column (``>`` for arrows).
+        keys: Foreign keys, by column: the table and the column of it whose values the cells repeat.
+        negation: Cells that deny what their row says, by column.
+        justification: Column of SSSOM's justifications; what ontodex proposed itself is no fact.
+        tool: Column of the tool that made a mapping in SSSOM.
+        obsolete: Columns that mark rows as obsolete by yes; such rows are left out.
+        ignored: Columns that are left out, and why.
+    """
+
+    table: str = ""
+    rows: Texts = ()
+    columns: Texts = ()
+    header: bool = True
+    head: str = ""
+    relation: str = ""
+    tail: str = ""
+    id: Texts = ()
+    id_prefix: str = ""
+    rows_about: str = ""
+    label: Texts = ()
+    label_parts: Texts = ()
+    synonyms: Texts = ()
+    definition: Texts = ()
+    alternative_ids: Texts = ()
+    parent: Texts = ()
+    path: str = ""
+    levels: Texts = ()
+    level_of: str = ""
+    code: str = ""
+    relations: Mapping[str, RelationColumn] = field(default_factory=dict)
+    labels_of: Mapping[str, str] = field(default_factory=dict)
+    separators: Mapping[str, str] = field(default_factory=dict)
+    paths: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, Texts] = field(default_factory=dict)
+    negation: Mapping[str, Texts] = field(default_factory=dict)
+    justification: str = ""
+    tool: str = ""
+    obsolete: Texts = ()
+    ignored: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        ends = (self.head, self.relation, self.tail)
+        if any(ends) and not all(ends):
+            raise SettingsError(
+                "mapping: expected head, relation and tail of triples, found "
+                f"{' and '.join(one for one in ('head', 'relation', 'tail') if getattr(self, one))}"
+                " alone; name all three columns, or id and label"
+            )
+        for column, key in self.keys.items():
+            if len(key) != 2:
+                raise SettingsError(
+                    f"mapping: keys: {column}: expected the name of a table and of its column, "
+                    f"found {', '.join(key)!r}; write [companies, id]"
+                )
+        unknown = [name for name in self.used if self.columns and name not in self.columns]
+        if unknown:
+            raise SettingsError(
+                f"mapping of {self.table or 'a table'}: expected one of its columns, found "
+                f"{unknown[0]!r}{nearest(unknown[0], self.columns)}"
+            )
+
+    @property
+    def are_triples(self) -> bool:
+        """Whether rows are triples, and not entities."""
+        return bool(self.head)
+
+    @property
+    def used(self) -> Texts:
+        """The columns that are read, each once."""
+        single = (getattr(self, name) for name in SINGLE)
+        several = (self.id, self.label, self.label_parts, self.synonyms, self.definition)
+        more = (self.alternative_ids, self.parent, self.levels, self.obsolete)
+        by_column = (self.relations, self.labels_of, self.labels_of.values(), self.negation)
+        keys = (of.by for of in self.relations.values() if of.by not in ROWS_BY)
+        names = [*single, *(one for of in (*several, *more, *by_column, keys) for one in of)]
+        return tuple(dict.fromkeys(filter(None, names)))
+
+    def fits(self, names: Iterable[str]) -> bool:
+        """Tell whether a table has the columns that are read."""
+        return {*self.used} <= {*names}
+
+
+def chosen_mapping(
+    mappings: Iterable[TableMapping], table: str, columns: Sequence[str]
+) -> TableMapping | None:
+    """Return the mapping of a table: of those whose columns it has the one of its name, of none, or of its header.
+
+    >>> pets, any_table = TableMapping(table="pets", id=("id",)), TableMapping(id=("id",))
+    >>> chosen_mapping([any_table, pets], "pets", ["id", "label"]) is pets
+    True
+    >>> chosen_mapping([any_table, pets], "people", ["name"])
+    """
+    fitting = [one for one in mappings if one.fits(columns)]
+    by_name = (one for one in fitting if table and one.table == table)
+    by_columns = (one for one in fitting if not one.table or one.columns == tuple(columns))
+    return next(by_name, next(by_columns, None))
+
+
+def renamed(mapping: TableMapping, called: Mapping[str, str]) -> TableMapping:
+    """Return a mapping with other names of columns.
+
+    >>> found = renamed(TableMapping(id=("id",), ignored={"x": "empty"}), {"id": "film_id"})
+    >>> found.id, found.ignored
+    (('film_id',), {'x': 'empty'})
+    """
+
+    def of(name: str) -> str:
+        return called.get(name, name)
+
+    found: dict[str, Any] = {}
+    for one in dataclasses.fields(TableMapping):
+        value = getattr(mapping, one.name)
+        if one.name == "labels_of":
+            found[one.name] = {of(column): of(label) for column, label in value.items()}
+        elif one.name == "relations":
+            found[one.name] = {
+                of(column): dataclasses.replace(
+                    relation, by=relation.by if relation.by in ROWS_BY else of(relation.by)
+                )
+                for column, relation in value.items()
+            }
+        elif isinstance(value, Mapping):
+            found[one.name] = {of(column): inside for column, inside in value.items()}
+        elif isinstance(value, tuple) and one.name != "rows":
+            found[one.name] = tuple(map(of, value))
+        elif one.name in SINGLE:
+            found[one.name] = of(value)
+    return dataclasses.replace(mapping, **found)
+
+
+def column_names(header: Sequence[str]) -> list[str]:
+    """Return names of the columns of a header that differ: of one name the second is numbered.
+
+    >>> column_names(["id", "name ", "name", ""])
+    ['id', 'name', 'name (2)', 'column 4']
+    """
+    count = Counter[str]()
+    found = []
+    for number, cell in enumerate(header, start=1):
+        name = str(cell).strip() or f"column {number}"
+        count[name] += 1
+        found.append(name if count[name] == 1 else f"{name} ({count[name]})")
+    return found
+
+
+def mapping_from(values: Any, where: str) -> TableMapping:
+    """Return a mapping from what YAML or JSON holds.
+
+    Raises:
+        SettingsError: If a key is unknown, a value is of the wrong kind, or a column does not exist.
+    """
+    found = _expect_keys(TableMapping, values, where)
+    for name, value in found.items():
+        default = getattr(TableMapping, name, None)
+        where_it_is = f"{where}: {name}"
+        if name == "relations":
+            found[name] = {
+                str(column): RelationColumn(
+                    **_scalars(RelationColumn, of or {}, f"{name} {column}")
+                )
+                for column, of in _expect_map(value, where_it_is).items()
+            }
+        elif name in ("negation", "keys"):
+            found[name] = {
+                str(column): _texts(cells, where_it_is)
+                for column, cells in _expect_map(value, where_it_is).items()
+            }
+        elif default is None:
+            found[name] = {
+                str(column): _text(of, where_it_is)
+                for column, of in _expect_map(value, where_it_is).items()
+            }
+        elif isinstance(default, tuple):
+            found[name] = _texts(value, where_it_is)
+        elif isinstance(default, str):
+            found[name] = _text(value, where_it_is)
+        elif not isinstance(value, bool):
+            raise SettingsError(f"{where_it_is}: expected true or false, found {value!r}")
+    try:
+        return TableMapping(**found)
+    except SettingsError as error:
+        raise SettingsError(f"{where}: {error}") from None
+
+
+def _scalars(kind: type, values: Any, where: str) -> dict[str, Any]:
+    found = _expect_keys(kind, values, where)
+    for name, value in found.items():
+        expected = type(getattr(kind, name))
+        if not isinstance(value, expected):
+            raise SettingsError(f"{where}: {name}: expected a {expected.__name__}, found {value!r}")
+    return found
+
+
+def _expect_keys(kind: type, values: Any, where: str) -> dict[str, Any]:
+    known = [one.name for one in dataclasses.fields(kind)]
+    found = {str(key): value for key, value in _expect_map(values, where).items()}
+    for key in found:
+        if key not in known:
+            raise SettingsError(
+                f"{where}: unknown key {key!r}{nearest(key, known)}; known: {', '.join(known)}"
+            )
+    return found
+
+
+def _expect_map(values: Any, where: str) -> Mapping[Any, Any]:
+    if not isinstance(values, Mapping):
+        raise SettingsError(f"{where}: expected names and their values, found {values!r}"[:300])
+    return values
+
+
+def _text(value: Any, where: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise SettingsError(f"{where}: expected a text, found {value!r}; put it in quotes")
+    return str(value)
+
+
+def _texts(value: Any, where: str) -> Texts:
+    several = value if isinstance(value, list | tuple) else [value]
+    return tuple(_text(one, where) for one in several)
+
+
+def mapping_to(mapping: TableMapping) -> dict[str, Any]:
+    """Return a mapping as YAML and JSON hold it: without defaults, one column as a text.
+
+    >>> mapping_to(TableMapping(table="pets", id=("id",), label=("name", "title")))
+    {'table': 'pets', 'id': 'id', 'label': ['name', 'title']}
+    """
+    found: dict[str, Any] = {}
+    for name, value, default in _differing(mapping, TableMapping()):
+        if name == "relations":
+            plain = {
+                column: {one: of for one, of, _ in _differing(relation, RelationColumn())}
+                for column, relation in value.items()
+            }
+            found[name] = plain
+        elif isinstance(default, tuple):
+            found[name] = [*value] if len(value) != 1 or name == "columns" else value[0]
+        elif isinstance(value, Mapping):
+            found[name] = {
+                key: [*one] if isinstance(one, tuple) else one for key, one in value.items()
+            }
+        else:
+            found[name] = value
+    return found
+
+
+def _differing(one: Any, default: Any) -> Iterable[tuple[str, Any, Any]]:
+    for of in dataclasses.fields(one):
+        value, usual = getattr(one, of.name), getattr(default, of.name)
+        if value != usual:
+            yield of.name, value, usual
+
+
+def mappings_text(mappings: Sequence[TableMapping]) -> str:
+    """Return mappings as a document of YAML, a list with one item a table."""
+    text: str = yaml.safe_dump(
+        [*map(mapping_to, mappings)], sort_keys=False, allow_unicode=True, width=100
+    )
+    return text
+
+
+def as_mappings(given: Any) -> tuple[TableMapping, ...]:
+    """Return mappings that were given as a path, a mapping, or several mappings.
+
+    Raises:
+        ReadError: If a file cannot be read or is no YAML.
+        SettingsError: If what it holds is no mapping.
+    """
+    if given is None:
+        return ()
+    if isinstance(given, TableMapping):
+        return (given,)
+    if isinstance(given, str | Path):
+        try:
+            values = yaml.safe_load(Path(given).read_text("utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise ReadError(f"expected a readable mapping: {error}", str(given)) from None
+        except (yaml.YAMLError, RecursionError) as error:
+            fault = " ".join(str(error).split())
+            raise ReadError(
+                f"expected a mapping in YAML, found a fault ({fault})", str(given)
+            ) from None
+        several = values if isinstance(values, list) else [values]
+        return tuple(mapping_from(one, str(given)) for one in several)
+    if isinstance(given, Iterable):
+        return tuple(
+            one if isinstance(one, TableMapping) else mapping_from(one, "mapping") for one in given
+        )
+    raise SettingsError(f"mapping: expected a path or a TableMapping, found {given!r}")

@@ -1,0 +1,254 @@
+"""Which columns of a table hold heads, relations and tails, as its header names them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from types import MappingProxyType
+
+from ontodex.readers.mapping.headers import EntityColumns, entity_columns, negation_in, spelt
+from ontodex.readers.mapping.model import TableMapping, column_names
+
+__all__ = [
+    "ends_of",
+    "link_columns",
+    "names_ends",
+    "no_relation",
+    "own_columns",
+    "triples_mapping",
+]
+
+STEMS = (
+    *(
+        ("head", "tail"),
+        ("h", "t"),
+        ("subject", "object"),
+        ("subj", "obj"),
+        ("s", "o"),
+        ("source", "target"),
+    ),
+    *(
+        ("start", "end"),
+        ("from", "to"),
+        ("child", "parent"),
+        ("entity1", "entity2"),
+        ("entry1", "entry2"),
+        ("node1", "node2"),
+    ),
+)
+ENDS = (
+    *STEMS,
+    *((f"{head} id", f"{tail} id") for head, tail in (*STEMS, (":start", ":end"))),
+    *((f"{head} ref", f"{tail} ref") for head, tail in STEMS),
+    *((f"{head} {kind}", f"{tail} {kind}") for kind in ("label", "name") for head, tail in STEMS),
+    *((f"x {name}", f"y {name}") for name in ("index", "id", "name")),
+)
+"""Names of the columns of heads and of tails."""
+
+RELATION = (
+    *(
+        "relation",
+        "r",
+        "predicate",
+        "pred",
+        "p",
+        "rel",
+        "edge",
+        "relationship",
+        "property",
+        "relation type",
+    ),
+    *(
+        "relationship type",
+        "edge type",
+        "rel type",
+        "type",
+        "relation id",
+        "predicate id",
+        "metaedge",
+        "interaction",
+    ),
+    ":type",
+)
+RELATION_OF = {
+    "node1": ("label",),
+    "subject": ("predicate",),
+    "subject id": ("predicate id", "predicate"),
+}
+"""Names that a relation has beside some names of a head, before all others: KGTK has labels, RDF and KGX predicates."""
+
+VALUES = ("value", "value id", "value label")
+"""Names of a column of tails beside one of ids and one of relations."""
+
+TAILS = tuple(
+    f"{tail}{kind}"
+    for tail in ("target", "object", "tail", "to")
+    for kind in ("", " id", " ref", " label")
+)
+"""Names of a tail in what is said of a head that stands around it."""
+
+CLEAR_RELATION = ("relation", "predicate", "pred", "rel", "edge", "relationship", "property")
+"""Names of a column of relations that say so beside one of ids."""
+
+
+def triples_mapping(names: Sequence[str]) -> TableMapping | None:
+    """Return which columns of a header are head, relation and tail, or ``None`` if it is no header of triples.
+
+    A header that names an id and a label too is one of triples only if head and tail are named alike; something that has a
+    label, a start and an end is an entity. Without a label, an id is a head where a relation and a tail stand beside it.
+
+    >>> found = triples_mapping(["id", "subject", "predicate", "object"])
+    >>> found.head, found.relation, found.tail
+    ('subject', 'predicate', 'object')
+    >>> triples_mapping(["ex:dog", "is_a", "ex:animal"])
+    >>> triples_mapping(["id", "relation", "target_label"]).head
+    'id'
+    >>> triples_mapping(["id", "name", "relation", "target_label"])
+    """
+    return _triples_mapping(tuple(map(str, names)))
+
+
+@lru_cache(maxsize=1 << 12)
+def _triples_mapping(names: tuple[str, ...]) -> TableMapping | None:
+    places = _places(names)
+    entities = entity_columns(names)
+    if entities is not None and entities.id and (of_an_id := _of_an_id(names, places, entities)):
+        return of_an_id
+    is_entity = entities is not None and bool(
+        entities.id and (entities.label or entities.definition)
+    )
+    pairs = [
+        pair
+        for pair in ENDS
+        if {*pair} <= {*places} and not (is_entity and pair == ("start", "end"))
+    ]
+    if not pairs and not is_entity:
+        heads, tails = (
+            [name for name in known if name in places] for known in zip(*ENDS, strict=True)
+        )
+        pairs = list(zip(heads[:1], tails[:1], strict=False))
+    if not pairs:
+        return None
+    relation = next(
+        (name for name in (*RELATION_OF.get(pairs[0][0], ()), *RELATION) if name in places), None
+    )
+    if relation is None:
+        return None
+    found = (pairs[0][0], relation, pairs[0][1])
+    labels = {
+        places[name]: places[label]
+        for name in found
+        if (label := next((label for label in _labels_of(name) if label in places), None))
+    }
+    return _of_places(names, tuple(places[name] for name in found), labels)
+
+
+def _of_places(
+    names: Sequence[str], ends: Sequence[int], labels: Mapping[int, int] = MappingProxyType({})
+) -> TableMapping:
+    """Return the mapping of a header whose heads, relations and tails stand at three places, with what else it says."""
+    columns, places = column_names(names), _places(names)
+    negation = negation_in(spelt(names))
+    review = (places.get("mapping justification"), places.get("mapping tool"))
+    justification, tool = ("" if at is None else columns[at] for at in review)
+    mapping = TableMapping(
+        columns=tuple(columns),
+        head=columns[ends[0]],
+        relation=columns[ends[1]],
+        tail=columns[ends[2]],
+        labels_of={columns[at]: columns[label] for at, label in labels.items()},
+        negation={columns[negation[0]]: negation[1]} if negation else {},
+        justification=justification,
+        tool=tool,
+    )
+    ignored = (name for name in columns if name not in mapping.used)
+    return replace(mapping, ignored=dict.fromkeys(ignored, "not part of a triple"))
+
+
+def _of_an_id(
+    names: Sequence[str], places: Mapping[str, int], entities: EntityColumns
+) -> TableMapping | None:
+    """Return where the triples of a table are whose heads are in a column of ids, if nothing else is said of these."""
+    told = {*entities.id, *(entities.label if entities.guess else ())}
+    relation = next((name for name in CLEAR_RELATION if name in places), None)
+    tails = [
+        name for _, tail in STEMS for name in (tail, f"{tail} id", f"{tail} label", f"{tail} name")
+    ]
+    tail = next((name for name in (*tails, *VALUES) if name in places), None)
+    heads = {head for head, _ in ENDS}.intersection(places)
+    if (
+        heads
+        or relation is None
+        or tail is None
+        or entities.width != 3
+        or entities.width - len(entities.others) > len(told)
+    ):
+        return None
+    columns = (entities.id[0], places[relation], places[tail])
+    return _of_places(names, columns)
+
+
+def own_columns(names: Sequence[str], *, of_others: bool = False) -> EntityColumns | None:
+    """Return what a header says of entities, or ``None`` if it says nothing, or names the two ends of links.
+
+    With ``of_others``, the rows say something of those of another table, see :meth:`EntityColumns.of_others`.
+
+    >>> own_columns(["subject_id", "subject_label", "object_id", "verdict"]), own_columns(["id", "label"]).id
+    (None, (0,))
+    """
+    if of_others:
+        return EntityColumns.of_others(names)
+    return None if {"subject id", "object id"} <= _places(names).keys() else entity_columns(names)
+
+
+@lru_cache(maxsize=1 << 12)
+def link_columns(names: tuple[str, ...]) -> tuple[int, int] | None:
+    """Return where relation and tail stand in what names no head, since it is said of what it stands in.
+
+    >>> link_columns(("relType", "target")), link_columns(("type", "value")), link_columns(("source", "type", "target"))
+    ((0, 1), (0, 1), None)
+    """
+    places = _places(names)
+    relation = next((name for name in RELATION if name in places), None)
+    tail = next((name for name in (*TAILS, *VALUES) if name in places), None)
+    if relation is None or tail is None or {head for head, _ in ENDS} & places.keys():
+        return None
+    return places[relation], places[tail]
+
+
+def names_ends(names: Sequence[str]) -> bool:
+    """Tell whether a header names heads and tails."""
+    return bool(ends_of(names))
+
+
+def ends_of(names: Sequence[str]) -> tuple[int, ...]:
+    """Return where heads and tails stand in a header, if it names both.
+
+    >>> ends_of(["source", "target", "weight"]), ends_of(["id", "label"])
+    ((0, 1), ())
+    """
+    places = _places(names)
+    return next(
+        (tuple(places[end] for end in pair) for pair in ENDS if {*pair} <= places.keys()), ()
+    )
+
+
+def no_relation(names: Sequence[str]) -> str:
+    """Return what is said of a header that names heads and tails alone."""
+    return (
+        f"expected a relation beside both ends, found {', '.join(map(str, names))[:80]}; add a column named relation, which "
+        "may say the same in every row, or name the columns child and parent; of an audit, give the table in SSSOM"
+    )
+
+
+def _places(names: Sequence[str]) -> dict[str, int]:
+    """Return the first column of each name, as a header spells it, without a group of ids in brackets (Neo4j's)."""
+    forms = spelt([str(name).partition("(")[0] for name in names])
+    return {name: at for at, form in reversed([*enumerate(forms)]) for name in form}
+
+
+def _labels_of(name: str) -> list[str]:
+    stem = re.sub(" (?:id|index)$", "", name)
+    return [label for label in (f"{stem} label", f"{stem} name", f"{stem};label") if label != name]

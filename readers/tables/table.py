@@ -1,0 +1,73 @@
+"""A table among those that are read together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ontodex.graph.names import spellings
+from ontodex.readers.files import ZIPPED
+from ontodex.readers.mapping.declared import Declared
+from ontodex.readers.mapping.model import TableMapping
+from ontodex.readers.tables.workbooks import Sheet
+
+__all__ = ["PREVIEW", "Table", "table_name"]
+
+PREVIEW = 5
+"""Rows of a preview."""
+
+SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson")
+
+
+def table_name(source: Any) -> str:
+    """Return what a table is called, by the name of file or sheet, without dates and numbers; nothing of what is no table.
+
+    >>> table_name("db/public.FilmCompanies_2024.csv.gz"), table_name("people.tsv"), table_name("pets.obo")
+    ('film companies', 'people', '')
+    """
+    name = f"{source.name}.csv" if isinstance(source, Sheet) else source
+    path = Path(name) if isinstance(name, str | Path) else Path()
+    path = path.with_suffix("") if path.suffix in ZIPPED else path
+    if path.suffix.lower() not in SUFFIXES:
+        return ""
+    words = spellings(path.stem.rpartition(".")[2].replace("-", " "))[-1]
+    return words.rstrip("0123456789 ") or words
+
+
+@dataclass
+class Table:
+    """A table that is read, and what came of reading it.
+
+    Attributes:
+        name: See :func:`table_name`.
+        others: Names of the other tables.
+        is_alone: Whether nothing else is read with it.
+        is_of_others: Whether its rows say something of those of another table, so that no column holds their labels.
+        declared: What a data package says of it.
+        join: What is guessed of its keys and those of the others, if they are joined.
+        mappings: The mappings to read it by, of which one may fit; without one, a mapping is guessed.
+        read_by: The mappings that it was read by.
+        first_ids: Ids of the first rows, for a preview.
+        first_triples: The first triples, likewise.
+        ids: Ids of its rows.
+        own_labels: Whether its rows have labels in a column that is named as one of labels.
+        left_out: (id, cell) of each cell of the columns that are no relations by themselves, by the name of the column;
+            none of those that cannot name rows of another table.
+        known_only: (id, cell) of the cells of relations to what other sources hold, likewise.
+    """
+
+    name: str = ""
+    others: frozenset[str] = frozenset()
+    is_alone: bool = True
+    is_of_others: bool = False
+    declared: Declared = field(default_factory=Declared)
+    join: TableMapping | None = None
+    mappings: tuple[TableMapping, ...] = ()
+    read_by: list[TableMapping] = field(default_factory=list)
+    first_ids: list[str] = field(default_factory=list)
+    first_triples: list[tuple[str, str, str]] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+    own_labels: bool = False
+    left_out: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    known_only: dict[str, list[tuple[str, str]]] = field(default_factory=dict)

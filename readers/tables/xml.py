@@ -1,0 +1,205 @@
+"""Elements of XML as the rows of tables, whose columns are paths of elements and attributes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from xml.etree.ElementTree import Element
+
+from ontodex.errors import ReadError, SettingsError
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.names import language_rank
+from ontodex.readers.mapping.model import TableMapping
+from ontodex.readers.mapping.vocabularies import vocabulary
+from ontodex.readers.problems import Problems
+from ontodex.readers.tables.keys import resolved
+from ontodex.readers.tables.paths import DEEPEST, Category, path_of
+from ontodex.readers.tables.reader import add_named_rows
+from ontodex.readers.tables.table import Table
+from ontodex.readers.xml_guard import XML
+
+__all__ = ["LANGUAGES", "Elements", "kind_of", "mappings_of", "read_elements"]
+
+LANGUAGES = (f"{XML}lang", "lang")
+"""Attributes with the language of the text of an element."""
+
+UNIT = "\x1f"
+"""The character between the values of a cell: no XML may hold it."""
+
+NAME = re.compile(r"[A-Za-z_][\w.-]*(?![^\[]*\])")
+"""The name of an element in a path."""
+
+ABOVE, PATH = "..", "path()"
+"""Columns of every table: the id of the row that an element stands in, and the labels from the outermost row on."""
+
+
+def kind_of(element: Element) -> str:
+    """Return the name of an element without its namespace."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def mappings_of(root: Element, given: Sequence[TableMapping]) -> tuple[TableMapping, ...]:
+    """Return the mappings of the elements of a document: those that were given and find rows, or its vocabulary."""
+    names = {kind_of(element) for element in root.iter() if isinstance(element.tag, str)}
+    fitting = (
+        mapping
+        for mapping in given
+        if any(NAME.findall(path)[-1:] and NAME.findall(path)[-1] in names for path in mapping.rows)
+    )
+    return tuple(fitting) or vocabulary(kind_of(root))
+
+
+@dataclass(frozen=True)
+class Elements:
+    """A document whose elements are read by mappings.
+
+    Attributes:
+        root: The outermost element.
+        mappings: What the elements hold.
+    """
+
+    root: Element
+    mappings: tuple[TableMapping, ...]
+
+
+def read_elements(
+    document: Elements,
+    builder: GraphBuilder,
+    problems: Problems,
+    table: Table,
+) -> None:
+    """Read the elements of a document by mappings.
+
+    ``rows`` of a mapping selects elements, and its columns are paths from these: ``Name``, ``@code``,
+    ``Rubric[@kind='preferred']/Label``; ``..`` is the id of the row that an element stands in. See
+    `the syntax of paths <https://docs.python.org/3/library/xml.etree.elementtree.html#xpath-support>`_.
+    Names are those without namespaces. Of values in several languages those in the one that is wanted count.
+
+    Args:
+        document: The document.
+        builder: Takes entities and links.
+        problems: Takes elements that are none.
+        table: Takes the mappings.
+
+    Raises:
+        ReadError: If there is no such element.
+        SettingsError: If a path is none.
+    """
+    root, mappings = document.root, document.mappings
+    for element in root.iter():
+        if isinstance(element.tag, str):
+            element.tag = kind_of(element)
+    elements = _Elements(root, mappings, builder.language)
+    tables = [(mapping, elements.columns(mapping)) for mapping in mappings]
+    found = [(mapping, cells) for mapping, cells in tables if next(iter(cells.values()), ())]
+    if not found:
+        paths = ", ".join(path for mapping in mappings for path in mapping.rows)
+        raise ReadError(f"expected elements {paths}, found none", builder.source)
+    for (mapping, cells), keys in zip(found, resolved(found), strict=True):
+        columns = [*cells]
+        rows = [
+            (number, [keys.cell(name, cell, UNIT) for name, cell in zip(columns, row, strict=True)])
+            for number, row in enumerate(zip(*cells.values(), strict=True), start=1)
+        ]
+        own, separators = Table(mapping.table), dict.fromkeys(columns, UNIT)
+        of_cells = replace(mapping, separators=separators)
+        add_named_rows(of_cells, columns, rows, builder, problems, own, "element")
+        table.read_by.append(mapping)
+        table.first_ids += own.first_ids
+
+
+class _Elements:
+    """The elements of a document as rows.
+
+    Args:
+        root: The outermost element.
+        mappings: What the elements hold.
+        language: Tag of the language that texts are wanted in.
+
+    Raises:
+        SettingsError: If a path is none.
+    """
+
+    def __init__(self, root: Element, mappings: Sequence[TableMapping], language: str) -> None:
+        self._language = language
+        self._around = {inside: element for element in root.iter() for inside in element}
+        self._rows = {
+            mapping.table: [one for path in mapping.rows for one in _found(root, path)]
+            for mapping in mappings
+        }
+        self._mapping_of = {
+            row: mapping for mapping in mappings for row in self._rows[mapping.table]
+        }
+        self._labels: dict[Element, Category] = {}
+
+    def columns(self, mapping: TableMapping) -> dict[str, list[str]]:
+        """Return the cells of the columns that a mapping reads."""
+        return {
+            column: [self._cell(row, column, mapping) for row in self._rows[mapping.table]]
+            for column in mapping.used
+        }
+
+    def _cell(self, row: Element, column: str, mapping: TableMapping) -> str:
+        values = self._values(row, column)
+        is_single = column in (*mapping.id, *mapping.label, *mapping.definition)
+        return UNIT.join(values[:1] if is_single else values)
+
+    def _values(self, row: Element, column: str) -> list[str]:
+        """Return what stands in a row under the path of a column, in the best language."""
+        if column == ABOVE:
+            above = self._row_around(row)
+            return self._first(above, self._mapping_of[above].id) if above is not None else []
+        if column == PATH:
+            return [path_of(self._path(row))]
+        path, _, last = column.rpartition("/")
+        path, attribute = (path, last[1:]) if last.startswith("@") else (column, "")
+        attribute = attribute.replace("xml:", XML)
+        elements = _found(row, path) if path not in ("", ".") else [row]
+        if attribute:
+            return [one.attrib[attribute] for one in elements if one.attrib.get(attribute)]
+        ranked = [(language_rank(_language(one), self._language), _text(one)) for one in elements]
+        best = min((rank for rank, text in ranked if text), default=0)
+        return [text for rank, text in ranked if text and rank == best]
+
+    def _row_around(self, row: Element) -> Element | None:
+        """Return the row that an element stands in."""
+        above = self._around.get(row)
+        while above is not None and above not in self._mapping_of:
+            above = self._around.get(above)
+        return above
+
+    def _first(self, row: Element, columns: Sequence[str]) -> list[str]:
+        return next((values[:1] for one in columns if (values := self._values(row, one))), [])
+
+    def _path(self, row: Element) -> Category:
+        """Return the labels from the outermost row on."""
+        if row not in self._labels:
+            above = self._row_around(row)
+            before = self._path(above) if above is not None else ()
+            label = self._first(row, self._mapping_of[row].label)
+            self._labels[row] = (*before, *label)[-DEEPEST:] if label else before
+        return self._labels[row]
+
+
+def _found(element: Element, path: str) -> list[Element]:
+    """Return what a path leads to.
+
+    Raises:
+        SettingsError: If it is none.
+    """
+    try:
+        return element.findall(path)
+    except (SyntaxError, KeyError, ValueError) as error:
+        raise SettingsError(
+            f"mapping: expected a path of elements such as .//Class or Name/@code, found {path!r} "
+            f"({error})"
+        ) from None
+
+
+def _language(element: Element) -> str:
+    return next((element.attrib[name] for name in LANGUAGES if name in element.attrib), "")
+
+
+def _text(element: Element) -> str:
+    return " ".join("".join(element.itertext()).split())

@@ -1,0 +1,152 @@
+"""Evaluating the embedding of a hierarchy: pairs of held-out subsumptions, and ancestors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.geometry.subsumption import Subsumption, differences
+from ontodex.geometry.vectors import Vectors
+from ontodex.graph import Hierarchy, links_fingerprint
+from ontodex.scoring.neighbour_voting import NeighbourVotes
+from ontodex.scoring.similarity import EntitySimilarity
+from ontodex.trainers.data.subsumptions import HierarchyTask
+from ontodex.trainers.hierarchies.evaluation import (
+    ancestor_recall,
+    evaluate_points,
+    evaluate_regression,
+    evaluate_rule,
+)
+
+if TYPE_CHECKING:
+    from ontodex.encoders.hit import Learnt
+
+__all__ = ["EmbeddedHierarchy", "evaluate_embedded", "evaluate_with_neighbours"]
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedHierarchy:
+    """Every entity of a graph as a point of the Poincaré ball.
+
+    Attributes:
+        points: Points, ``float32`` of shape (entities, dim).
+        c: Minus the curvature of the ball.
+        texts: Text of each entity that was encoded.
+        training: What the encoder was trained on; ``None`` if its settings do not tell.
+        rule: Rule of the index that the points come from, or ``None`` for those of an encoder.
+        upward: Relations of the index's hierarchy, from child to parent, if they were named.
+    """
+
+    points: NDArray[np.float32]
+    c: float
+    texts: list[str]
+    training: Learnt | None
+    rule: Subsumption | None = None
+    upward: tuple[str, ...] = ()
+
+    def training_of(self, hierarchy: Hierarchy) -> Learnt | None:
+        """Return what the encoder was trained on, if that is the links of this hierarchy."""
+        if self.training is None:
+            return None
+        links = links_fingerprint(hierarchy.links, self.texts)
+        return self.training if self.training.links == links else None
+
+    def warn_of_leakage(self, task: HierarchyTask, model: str) -> None:
+        """Warn if the encoder was trained on another split of this hierarchy.
+
+        Args:
+            task: The task to evaluate on.
+            model: Name of the encoder, for the message.
+
+        Warns:
+            UserWarning: If training saw some of what the task holds out.
+        """
+        training, settings = self.training_of(task.known), task.settings
+        if training is None or settings is None:
+            return
+        if (training.task, training.seed, training.held_out) != (
+            settings.task,
+            settings.seed,
+            settings.held_out,
+        ):
+            warnings.warn(
+                f"{model}: trained on this hierarchy as {training.task} with seed {training.seed}, "
+                f"evaluated as {settings.task} with seed {settings.seed}: it was trained on some "
+                "of the test pairs, and the figures are too good",
+                stacklevel=3,
+            )
+
+
+def evaluate_embedded(
+    task: HierarchyTask, embedded: EmbeddedHierarchy, *, queries: int = 2000, seed: int = 0
+) -> dict[str, float]:
+    """Classify the test pairs of a task, and rank ancestors among all entities.
+
+    Args:
+        task: Validation and test pairs.
+        embedded: The entities in the ball.
+        queries: Number of entities whose ancestors are ranked.
+        seed: Seed of the sample of queries.
+
+    Returns:
+        The figures of :func:`.evaluate_points`; those of :func:`.ancestor_recall` by the weight
+        that was fitted on random negatives, and with the prefix ``distance_only.`` by distance
+        alone; for an index also those of :func:`.evaluate_rule` and the recall by the weight of its
+        rule, with the prefix ``index.``.
+    """
+    points, c = embedded.points, embedded.c
+    found = evaluate_points(task, points, c)
+    weights = {"": found["random.weight"], "distance_only.": 0.0}
+    if embedded.rule is not None:
+        by_rule = evaluate_rule(task, points, c, embedded.rule)
+        found.update({f"index.{key}": value for key, value in by_rule.items()})
+        weights["index."] = embedded.rule.weight
+    for prefix, weight in weights.items():
+        recalls = ancestor_recall(task.known, points, c, weight=weight, queries=queries, seed=seed)
+        found.update(
+            {prefix + key: value for key, value in recalls.items() if not prefix or "recall" in key}
+        )
+    return found
+
+
+def evaluate_with_neighbours(
+    task: HierarchyTask, embedded: EmbeddedHierarchy, texts: NDArray[np.float32]
+) -> dict[str, float]:
+    """Classify the test pairs by HiT's distance and norms together with neighbour voting.
+
+    The votes are those of the training links; their weights come from a logistic regression on
+    validation, as in the engine.
+
+    Args:
+        task: Training links, validation and test pairs.
+        embedded: The entities in the ball.
+        texts: Text vectors of all entities, of shape (entities, text dim).
+
+    Returns:
+        The figures of :func:`.evaluate_regression`.
+    """
+    votes = NeighbourVotes(
+        Hierarchy(*task.train.T, ids=task.known.ids), EntitySimilarity(Vectors([texts]))
+    )
+    return evaluate_regression(task, _measure(embedded, votes))
+
+
+def _measure(
+    embedded: EmbeddedHierarchy, votes: NeighbourVotes
+) -> Callable[[NDArray[np.integer], NDArray[np.integer]], NDArray[np.float64]]:
+    """Return the function from pairs to their scores, of shape (scores, pairs)."""
+
+    def measure(children: NDArray[np.integer], parents: NDArray[np.integer]) -> NDArray[np.float64]:
+        return np.stack(
+            [
+                *differences(embedded.points, children, parents, embedded.c),
+                *votes.of_pairs("parents", children, parents),
+            ]
+        )
+
+    return measure
