@@ -199,9 +199,12 @@ class GaussCSE(Adapted):
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one Gaussian per text: means, then log-variances, ``float32`` of shape (texts, 2 dim).
 
+        Equal texts have equal Gaussians: each is computed once.
         Training leaves the average of every number near zero (:meth:`GaussianHeads.centre`); no divergence depends on it.
         """
-        return self.stored(self.text.encode(texts))
+        distinct = list(dict.fromkeys(texts))
+        rows = {text: row for row, text in enumerate(distinct)}
+        return self.stored(self.text.encode(distinct))[[rows[text] for text in texts]]
 
     def stored(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """Make Gaussians of pooled vectors, (n, dim) to ``float32`` of shape (n, 2 dim)."""

@@ -115,7 +115,7 @@ def test_pairs_are_judged_in_both_directions(engine, tiny_gauss):
     both = engine.direction("a wild dog", "an animal")
     backward = engine.entails("an animal", "a wild dog")
     for found, wanted in ((both.forward, verdict), (both.backward, backward)):
-        # Two pairs and one are matrix products of different shapes, whose float32 rounding differs.
+        # In another order a text is another row of the matrix product, whose float32 rounding may differ.
         assert found.similarity == pytest.approx(wanted.similarity, rel=1e-6)
         assert found.probability == pytest.approx(wanted.probability, rel=1e-6)
         numbers = {"similarity": wanted.similarity, "probability": wanted.probability}
