@@ -36,8 +36,8 @@ from ontodex.readers import formats as formats
 from ontodex.readers import inspect as inspect
 from ontodex.readers import read as read
 from ontodex.readers.inspection import Inspection as Inspection
-from ontodex.readers.mapping.model import RelationColumn as RelationColumn
-from ontodex.readers.mapping.model import TableMapping as TableMapping
+from ontodex.readers.tables.mapping import RelationColumn as RelationColumn
+from ontodex.readers.tables.mapping import TableMapping as TableMapping
 from ontodex.trainers.conditions.settings import ConditionTraining as ConditionTraining
 from ontodex.trainers.data.conditional_pairs import (
     ConditionalPairsSettings as ConditionalPairsSettings,

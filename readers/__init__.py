@@ -19,10 +19,10 @@ from ontodex.graph.notices import ReadWarning
 from ontodex.readers.archives import Archives
 from ontodex.readers.formats import ReadSettings
 from ontodex.readers.inspection import Inspection, inspected
-from ontodex.readers.mapping.model import as_mappings, mapping_to
 from ontodex.readers.opening import Piece, Session, opened
+from ontodex.readers.parts import Part, warn_of_clashes, warn_of_columns, with_named
 from ontodex.readers.registry import formats, with_name
-from ontodex.readers.tables.parts import Part, warn_of_clashes, warn_of_columns, with_named
+from ontodex.readers.tables.mapping import as_mappings, mapping_to
 
 __all__ = ["ReadWarning", "formats", "inspect", "read", "read_more"]
 

@@ -20,7 +20,7 @@ from ontodex.readers.files import lines_of, plain_name, text_of
 from ontodex.readers.formats import FOLDER, FolderFormat, Source, expect_folder
 from ontodex.readers.mapping.headers import ID, EntityColumns
 from ontodex.readers.problems import Problems
-from ontodex.readers.tables.reader import name_freebase, read_table
+from ontodex.readers.table_files import name_freebase, read_table
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.values import cell_parts, one_line
 

@@ -21,8 +21,8 @@ from typing import Any, Protocol
 from ontodex.errors import ReadError, SettingsError, expect_choice
 from ontodex.graph.builder import LANGUAGE, GraphBuilder
 from ontodex.readers.files import plain_name
-from ontodex.readers.mapping.model import TableMapping
 from ontodex.readers.problems import ON_ERROR, Problems
+from ontodex.readers.tables.mapping import TableMapping
 from ontodex.readers.tables.table import Table
 
 __all__ = [

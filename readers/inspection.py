@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ontodex.graph.knowledge_graph import KnowledgeGraph
-from ontodex.readers.mapping.model import TableMapping, mappings_text
+from ontodex.readers.tables.mapping import TableMapping, mappings_text
 
 __all__ = ["InspectedTable", "Inspection", "inspected"]
 
@@ -106,7 +106,7 @@ def inspected(graph: KnowledgeGraph, parts: Sequence[Any], remarks: Sequence[str
 
     Args:
         graph: The graph of all parts.
-        parts: See :class:`ontodex.readers.tables.parts.Part`.
+        parts: See :class:`ontodex.readers.parts.Part`.
         remarks: The warnings that were given.
     """
     tables = [

@@ -13,17 +13,17 @@ from typing import Any, NamedTuple
 
 from ontodex.errors import ReadError
 from ontodex.graph.names import normalise
-from ontodex.readers.mapping.declared import Declared, declared_by
 from ontodex.readers.mapping.foreign_keys import KeyedTable
 from ontodex.readers.mapping.guess import header_of
 from ontodex.readers.mapping.joins import guess_joins
 from ontodex.readers.mapping.keys import is_key
-from ontodex.readers.mapping.model import TableMapping, chosen_mapping
 from ontodex.readers.mapping.triples import ends_of, triples_mapping
 from ontodex.readers.problems import Noted, Problems
 from ontodex.readers.record_rows import Record
 from ontodex.readers.records import are_alike, cell_of, is_link, unwrapped
+from ontodex.readers.tables.declared import Declared, declared_by
 from ontodex.readers.tables.keys import Resolved, resolved
+from ontodex.readers.tables.mapping import TableMapping, chosen_mapping
 from ontodex.readers.tables.rows import mapped_header, rows_of
 from ontodex.readers.tables.table import table_name
 from ontodex.readers.tables.values import LETTER

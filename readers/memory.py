@@ -11,7 +11,6 @@ from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.formats import Source
 from ontodex.readers.mapping.guess import guess_mapping, of_table
-from ontodex.readers.mapping.model import TableMapping, chosen_mapping, column_names
 from ontodex.readers.mapping.triples import (
     names_ends,
     no_relation,
@@ -20,7 +19,8 @@ from ontodex.readers.mapping.triples import (
 )
 from ontodex.readers.ontologies.rdf import read_rdflib
 from ontodex.readers.problems import Problems
-from ontodex.readers.tables.reader import add_named_rows, remark_on_new
+from ontodex.readers.table_files import add_named_rows, remark_on_new
+from ontodex.readers.tables.mapping import TableMapping, chosen_mapping, column_names
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.workbooks import Sheet
 
@@ -100,7 +100,7 @@ def _read_frame(
 
     A named index of a pandas frame is a column. If column names are given and none is known, the
     first three columns are read as triples, with a warning. ``table`` takes ids and unread columns;
-    ``negated`` is as for :func:`ontodex.readers.tables.reader.read_table`.
+    ``negated`` is as for :func:`ontodex.readers.table_files.read_table`.
 
     Raises:
         ReadError: If there are fewer than three columns and they name no entities, or if they name

@@ -19,10 +19,10 @@ from ontodex.readers import registry
 from ontodex.readers.archives import Archives, innermost, is_archive
 from ontodex.readers.formats import FOLDER, Format, ReadSettings, Source
 from ontodex.readers.joining import Document, gathered, joined
-from ontodex.readers.mapping.declared import DATA_PACKAGE, Declared, declared_by
 from ontodex.readers.mapping.joins import remarks_on
 from ontodex.readers.memory import is_frame, read_object, table_of_frame
 from ontodex.readers.problems import Problems
+from ontodex.readers.tables.declared import DATA_PACKAGE, Declared, declared_by
 from ontodex.readers.tables.table import Table, table_name
 from ontodex.readers.tables.workbooks import Sheet
 from ontodex.readers.tabular import TabularFormat, read_tabular

@@ -18,7 +18,6 @@ from ontodex.readers.files import bounded_lines, opened
 from ontodex.readers.mapping.entities import TOOK_LABELS, guess_entities
 from ontodex.readers.mapping.guess import of_table
 from ontodex.readers.mapping.headers import ID, EntityColumns
-from ontodex.readers.mapping.model import TableMapping, chosen_mapping, column_names
 from ontodex.readers.mapping.triples import names_ends, no_relation, own_columns, triples_mapping
 from ontodex.readers.problems import Problems
 from ontodex.readers.record_rows import (
@@ -33,7 +32,8 @@ from ontodex.readers.record_rows import (
     text_of,
     under_ids,
 )
-from ontodex.readers.tables.reader import add_named_rows, remark_on_new
+from ontodex.readers.table_files import add_named_rows, remark_on_new
+from ontodex.readers.tables.mapping import TableMapping, chosen_mapping, column_names
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.values import LETTER, are_short, plain, whole_name
 

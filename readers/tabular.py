@@ -29,17 +29,17 @@ from ontodex.readers.formats import (
 from ontodex.readers.joining import Document
 from ontodex.readers.ontologies.obographs import read_obographs
 from ontodex.readers.ontologies.semantic_sql import is_semantic_sql, read_semantic_sql
+from ontodex.readers.path_files import read_paths
 from ontodex.readers.problems import Problems
 from ontodex.readers.records import json_of, lists_of, read_records, rows_in
 from ontodex.readers.sqlite import is_database
+from ontodex.readers.table_files import read_table
 from ontodex.readers.tables.databases import tables_of
 from ontodex.readers.tables.outlines import read_outline
-from ontodex.readers.tables.path_files import read_paths
-from ontodex.readers.tables.reader import read_table
 from ontodex.readers.tables.workbooks import Sheet, is_workbook, sheets_of
-from ontodex.readers.tables.xml import Elements, mappings_of, read_elements
 from ontodex.readers.wikibase import is_wikibase, read_wikibase
 from ontodex.readers.xml_records import xml_records, xml_root
+from ontodex.readers.xml_tables import Elements, mappings_of, read_elements
 from ontodex.readers.yaml_files import yaml_of
 
 __all__ = [

@@ -13,10 +13,10 @@ from ontodex.graph.names import normalise, spellings
 from ontodex.graph.prefixes import looks_like_identifier
 from ontodex.readers.mapping.headers import EntityColumns, negation_in, spelt
 from ontodex.readers.mapping.keys import are_counted, is_key, relation_label, table_of
-from ontodex.readers.mapping.model import RelationColumn, TableMapping
 from ontodex.readers.mapping.paths import path_separator
 from ontodex.readers.tables.entities import EntityRows
 from ontodex.readers.tables.found_rows import FoundRows, Link, keys_of
+from ontodex.readers.tables.mapping import RelationColumn, TableMapping
 from ontodex.readers.tables.paths import PathColumn, names_by_level, path_of
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.values import (

@@ -9,9 +9,9 @@ from itertools import chain, islice
 
 from ontodex.readers.mapping.entities import guess_entities
 from ontodex.readers.mapping.headers import EntityColumns, entity_columns
-from ontodex.readers.mapping.model import TableMapping, column_names, renamed
 from ontodex.readers.mapping.paths import is_path_name
 from ontodex.readers.mapping.triples import names_ends, own_columns, triples_mapping
+from ontodex.readers.tables.mapping import TableMapping, column_names, renamed
 from ontodex.readers.tables.rows import Rows
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.values import LETTER, NUMBER

@@ -9,8 +9,8 @@ from ontodex.graph.names import normalise, spellings
 from ontodex.readers.mapping.entities import are_labels
 from ontodex.readers.mapping.foreign_keys import ForeignKeys, KeyedTable, are_numbers
 from ontodex.readers.mapping.headers import spelt
-from ontodex.readers.mapping.model import TableMapping
 from ontodex.readers.mapping.triples import RELATION
+from ontodex.readers.tables.mapping import TableMapping
 
 __all__ = ["guess_joins", "remarks_on"]
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from ontodex.readers.mapping.headers import EntityColumns, entity_columns, negation_in, spelt
-from ontodex.readers.mapping.model import TableMapping, column_names
+from ontodex.readers.tables.mapping import TableMapping, column_names
 
 __all__ = [
     "ends_of",

@@ -9,8 +9,8 @@ from functools import cached_property
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import unique_ids_by_name
 from ontodex.graph.prefixes import WELL_KNOWN
-from ontodex.readers.mapping.model import ROWS_BY, RelationColumn, TableMapping
 from ontodex.readers.tables.found_rows import FoundRows, Link, keys_of
+from ontodex.readers.tables.mapping import ROWS_BY, RelationColumn, TableMapping
 from ontodex.readers.tables.paths import (
     Category,
     PathColumn,
@@ -56,7 +56,7 @@ class Layout:
 
     Args:
         mapping: What the columns hold.
-        columns: Their names, see :func:`ontodex.readers.mapping.model.column_names`.
+        columns: Their names, see :func:`ontodex.readers.tables.mapping.column_names`.
     """
 
     def __init__(self, mapping: TableMapping, columns: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 
 from ontodex.graph.names import normalise
-from ontodex.readers.mapping.model import ROWS_BY, RelationColumn
+from ontodex.readers.tables.mapping import ROWS_BY, RelationColumn
 from ontodex.readers.tables.values import LETTER, NUMBER, cell_parts
 
 __all__ = ["FoundRows", "Link", "Row", "keys_of"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Mapping, Sequence
 
-from ontodex.readers.mapping.model import TableMapping
+from ontodex.readers.tables.mapping import TableMapping
 
 __all__ = ["MARKS", "Resolved", "parts_of", "resolved"]
 

@@ -9,8 +9,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 from ontodex.readers.files import lines_of
-from ontodex.readers.mapping.model import TableMapping, chosen_mapping, column_names
 from ontodex.readers.problems import Problems
+from ontodex.readers.tables.mapping import TableMapping, chosen_mapping, column_names
 from ontodex.readers.tables.workbooks import Sheet
 
 __all__ = ["Rows", "mapped_header", "rows_of"]

@@ -8,8 +8,8 @@ from typing import Any
 
 from ontodex.graph.names import spellings
 from ontodex.readers.files import ZIPPED
-from ontodex.readers.mapping.declared import Declared
-from ontodex.readers.mapping.model import TableMapping
+from ontodex.readers.tables.declared import Declared
+from ontodex.readers.tables.mapping import TableMapping
 from ontodex.readers.tables.workbooks import Sheet
 
 __all__ = ["PREVIEW", "Table", "table_name"]

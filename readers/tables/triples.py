@@ -10,9 +10,9 @@ from urllib.parse import unquote
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.prefixes import expand
 from ontodex.graph.vocabulary import OUR_TOOL, OURS, PROPOSED, TOOL
-from ontodex.readers.mapping.model import TableMapping
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.entities import Layout, are_denied, denied_left_out
+from ontodex.readers.tables.mapping import TableMapping
 from ontodex.readers.tables.table import PREVIEW
 from ontodex.readers.tables.values import one_line
 

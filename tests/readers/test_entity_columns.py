@@ -7,7 +7,7 @@ import pytest
 from ontodex.errors import ReadError
 from ontodex.graph import ReadWarning
 from ontodex.readers import read
-from ontodex.readers.mapping.model import TableMapping
+from ontodex.readers.tables.mapping import TableMapping
 from tests.graph_strategies import says
 
 

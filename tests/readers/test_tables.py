@@ -11,7 +11,7 @@ import pytest
 from ontodex.errors import ReadError
 from ontodex.graph import ReadWarning
 from ontodex.readers import read
-from ontodex.readers.tables.reader import freebase_words
+from ontodex.readers.table_files import freebase_words
 from tests.graph_strategies import says
 
 KNOWN = {("ex:dog", "is_a", "ex:animal")}

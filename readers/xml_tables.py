@@ -10,13 +10,13 @@ from xml.etree.ElementTree import Element
 from ontodex.errors import ReadError, SettingsError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.graph.names import language_rank
-from ontodex.readers.mapping.model import TableMapping
-from ontodex.readers.mapping.vocabularies import vocabulary
 from ontodex.readers.problems import Problems
+from ontodex.readers.table_files import add_named_rows
 from ontodex.readers.tables.keys import resolved
+from ontodex.readers.tables.mapping import TableMapping
 from ontodex.readers.tables.paths import DEEPEST, Category, path_of
-from ontodex.readers.tables.reader import add_named_rows
 from ontodex.readers.tables.table import Table
+from ontodex.readers.tables.vocabularies import vocabulary
 from ontodex.readers.xml_guard import XML
 
 __all__ = ["LANGUAGES", "Elements", "kind_of", "mappings_of", "read_elements"]
@@ -190,7 +190,7 @@ def _found(element: Element, path: str) -> list[Element]:
     """
     try:
         return element.findall(path)
-    except (SyntaxError, KeyError, ValueError) as error:
+    except (SyntaxError, KeyError, TypeError, ValueError) as error:
         raise SettingsError(
             f"mapping: expected a path of elements such as .//Class or Name/@code, found {path!r} "
             f"({error})"

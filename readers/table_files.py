@@ -9,7 +9,6 @@ from pathlib import Path
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
-from ontodex.readers.mapping.declared import robot_mapping
 from ontodex.readers.mapping.guess import (
     FEW,
     LOOKED_AT,
@@ -18,12 +17,13 @@ from ontodex.readers.mapping.guess import (
     of_table,
     unnamed_triples,
 )
-from ontodex.readers.mapping.model import TableMapping, column_names
 from ontodex.readers.mapping.paths import are_paths
 from ontodex.readers.mapping.triples import names_ends, no_relation, own_columns, triples_mapping
+from ontodex.readers.path_files import read_paths
 from ontodex.readers.problems import Problems
+from ontodex.readers.tables.declared import robot_mapping
 from ontodex.readers.tables.entities import add_entities
-from ontodex.readers.tables.path_files import read_paths
+from ontodex.readers.tables.mapping import TableMapping, column_names
 from ontodex.readers.tables.rows import Rows, mapped_header, rows_of
 from ontodex.readers.tables.table import Table
 from ontodex.readers.tables.triples import TripleRows, sssom_header
@@ -136,7 +136,7 @@ def read_table(
 
     Lines above the table that start with # are comments, or SSSOM's metadata, of which the prefixes are read. Without a
     header there are three columns; a first line that shares nothing with the others, or nearly as many relations as lines,
-    make a warning then. Where lines are paths of categories, see :func:`ontodex.readers.tables.path_files.read_paths`.
+    make a warning then. Where lines are paths of categories, see :func:`ontodex.readers.path_files.read_paths`.
 
     Args:
         source: A TSV or CSV file, or a sheet of a workbook.
@@ -196,7 +196,7 @@ def read_table(
         problems.report(what, number, str(source))
 
     add_entities(mapping, columns, rows, builder, table, report, problems.remark, negated=negated)
-    is_known = given or own_columns(names, of_others=table.is_of_others)
+    is_known = given or table.declared.types or own_columns(names, of_others=table.is_of_others)
     if not is_known and not builder.relation_ids():
         raise ReadError(f"expected links of entities, found none; {UNNAMED}", str(source))
 
@@ -238,9 +238,9 @@ def _guessed(
 
 
 def remark_on_new(mapping: TableMapping, columns: Sequence[str], problems: Problems) -> None:
-    """Warn of columns that the mapping of a table does not know."""
+    """Warn of columns that a table did not have when its mapping was made."""
     known = {*mapping.used, *mapping.ignored, *mapping.columns, *mapping.keys}
-    new = [name for name in columns if name not in known]
+    new = [name for name in columns if mapping.columns and name not in known]
     if new:
         problems.remark(
             f"left out {', '.join(new)}: not in the mapping of the table; add what is to be read to the mapping"

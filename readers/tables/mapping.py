@@ -68,7 +68,7 @@ class TableMapping:
         table: Name of the table: of the file, the sheet or the list, in words, without date and number.
             A mapping without one is for every table that has its columns.
         rows: Elements of XML that are the rows, as paths from the root (``.//Class``); columns are paths
-            from these then (``Label``, ``@code``), see :func:`ontodex.readers.tables.xml.read_elements`.
+            from these then (``Label``, ``@code``), see :func:`ontodex.readers.xml_tables.read_elements`.
         columns: The header that the mapping was made for.
         header: Whether the table has a header.
         head: Column of the heads, if rows are triples; ``relation`` and ``tail`` are needed then.

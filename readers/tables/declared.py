@@ -12,7 +12,7 @@ from typing import Any
 
 from ontodex.errors import ReadError
 from ontodex.readers.files import plain_name
-from ontodex.readers.mapping.model import RelationColumn, TableMapping, column_names
+from ontodex.readers.tables.mapping import RelationColumn, TableMapping, column_names
 
 __all__ = ["DATA_PACKAGE", "Declared", "declared_by", "robot_mapping"]
 
@@ -79,14 +79,14 @@ def _package(path: Path, changed: int) -> dict[str, Declared]:
         for one in resources or ()
         if isinstance(one, dict) and isinstance(one.get("path"), str) and _schema(one)
     ]
-    stems = {one.get("name"): Path(plain_name(Path(one["path"]))).stem for one in tables}
+    stems = {str(one.get("name", "")): Path(plain_name(Path(one["path"]))).stem for one in tables}
     found = {}
     for one in tables:
         schema, name = _schema(one), Path(one["path"])
         found[plain_name(name)] = Declared(
-            stems.get(one.get("name"), ""),
+            stems[str(one.get("name", ""))],
             _names(schema.get("primaryKey")),
-            dict(_foreign(schema, {**stems, "": stems.get(one.get("name"), "")})),
+            dict(_foreign(schema, {**stems, "": stems[str(one.get("name", ""))]})),
             {
                 str(of["name"]): str(of.get("type", "string"))
                 for of in schema.get("fields") or ()

@@ -14,8 +14,8 @@ from ontodex.graph.knowledge_graph import KnowledgeGraph
 from ontodex.graph.merging import merge
 from ontodex.graph.names import ids_by_name, normalise
 from ontodex.readers.mapping.keys import are_counted, relation_label
-from ontodex.readers.mapping.model import RelationColumn
 from ontodex.readers.problems import Problems
+from ontodex.readers.tables.mapping import RelationColumn
 from ontodex.readers.tables.table import Table
 
 __all__ = ["Part", "warn_of_clashes", "warn_of_columns", "with_named"]

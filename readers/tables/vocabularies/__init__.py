@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import yaml
 
-from ontodex.readers.mapping.model import TableMapping, mapping_from
+from ontodex.readers.tables.mapping import TableMapping, mapping_from
 
 __all__ = ["vocabulary"]
 
