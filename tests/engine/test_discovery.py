@@ -149,7 +149,7 @@ def test_what_follows_from_the_hierarchy_is_not_missing(small_graph, tmp_path, t
         assert found
         assert found[0].probability is None
         assert "probability" not in found.to_tsv()
-        assert "nothing fitted to links held out" in str(found)
+        assert "not calibrated" in str(found)
         for link in found:
             head, tail = np.array([rows[link.head]]), np.array([rows[link.tail]])
             assert not above(head, tail)[0]
