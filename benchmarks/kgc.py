@@ -188,9 +188,9 @@ def _measured(
             "Filtered by train, valid and test; ties at their mean rank; heads are ranked by the inverse relation. "
             "No re-ranking by neighbourhood.",
             *([f"Text, ComplEx (rank {structure.rank}, N3 regularisation), type constraint (whether an entity is a known "
-               "tail of the relation) and case-based evidence (links of the 128 nearest entities by text and by KGE vectors, "
-               "similarity to known tails, and rules of one or two links) are added up, with weights for each relation that "
-               "are fitted together on the validation triples."]
+               "tail of the relation) and case-based evidence (links of the 128 nearest entities by text and by links, "
+               "similarity to known tails, and rules of one or two links) are added up, with weights of each relation, "
+               "fitted together on the validation triples."]
               if structure else []),
             "The entity that is asked about is no candidate, unless train links some entity to itself by the relation; the "
             "papers keep it, which is given beside.",
