@@ -57,7 +57,7 @@ from ontodex.trainers.hierarchies.embedded import (
 
 __all__ = ["evaluate_csts", "evaluate_hierarchy", "evaluate_kgc", "evaluate_nli", "evaluate_sts"]
 
-SCORES = ("all", "text", "structure", "precedents")
+SCORES = ("all", "text", "kge", "case-based")
 """What :func:`evaluate_kgc` ranks by: the index's hybrid score, or one part of it."""
 
 
@@ -83,8 +83,8 @@ def evaluate_kgc(
         source: A graph with held-out triples, or anything that :func:`ontodex.read` reads.
         split: ``"test"`` or ``"valid"``.
         score: What ranks the entities: ``"all"``, the score of the index's answers; or one part
-            alone, of an index with graph features: ``"text"``, ``"structure"`` (ComplEx) or
-            ``"precedents"`` (case-based evidence and rules).
+            alone, of an index with graph features: ``"text"``, ``"kge"`` (ComplEx) or
+            ``"case-based"`` (similar entities and rules).
         texts: How the text of an entity is built, for an encoder; by default as in its training.
         rerank: Folder of a cross-encoder that re-ranks the best ``top`` candidates of each query.
         top: Number of candidates to re-rank, at least 1; by default 50.
@@ -118,9 +118,9 @@ def evaluate_kgc(
                 "which has the texts it was built with"
             )
         return _evaluate_index(model, graph, split, score, better)
-    if score in ("structure", "precedents"):
+    if score in ("kge", "case-based"):
         raise IndexMismatch(
-            f"{model}: expected an index, found an encoder of texts; it has no {score} to rank by"
+            f"{model}: expected an index, found an encoder of texts; it has no {score} score to rank by"
         )
     from ontodex.encoders.link_encoder import load_link_encoder
     from ontodex.geometry.vectors import Vectors
@@ -171,9 +171,9 @@ def _evaluate_index(
     index.encoder_info(LINK)
     index.expect_graph(graph)
     link_queries, features = LinkQueries(resources), resources.graph_features
-    if score in ("structure", "precedents") and features is None:
+    if score in ("kge", "case-based") and features is None:
         raise IndexMismatch(
-            f"{path}: the index has no {score} to rank by: it was built without "
+            f"{path}: the index has no {score} score to rank by: it was built without "
             "(structure=False, --no-structure), or build left it out since too few triples of the "
             "graph could be held out or it has more than 500,000 entities"
         )
@@ -183,9 +183,9 @@ def _evaluate_index(
     if score == "text":
         vectors = index.vectors(LINK)
         ask, steps = partial(link_queries.of_rows, text_alone=True), better.steps(COSINE)
-    elif features is not None and score == "structure":
+    elif features is not None and score == "kge":
         vectors, ask, steps = features.kge_vectors(), features.kge_queries, better.steps(1.0)
-    elif score == "precedents":
+    elif score == "case-based":
         ask = partial(_zero_queries, dim=vectors.dim)
     return evaluate_links(graph, vectors, ask, adjust=steps, split=split, device=resources.device)
 

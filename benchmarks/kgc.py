@@ -139,9 +139,7 @@ def _measured(
                 }
             )
             for part in (
-                ("text", "structure", "precedents")
-                if engine.resources.graph_features is not None
-                else ()
+                ("text", "kge", "case-based") if engine.resources.graph_features is not None else ()
             ):
                 alone = ontodex.evaluate_kgc(index.path, graph, score=part)
                 figures.update(
@@ -160,14 +158,16 @@ def _measured(
                 )
                 figures.update(
                     {
-                        f"all but precedents · {name}": plain[name]
+                        f"all but case-based evidence · {name}": plain[name]
                         for name in ("mrr", "hits@1", "hits@10")
                     }
                 )
-                figures["seconds to rank all test queries with precedents, the first time"] = first
-                figures["seconds to rank all test queries with precedents, neighbours known"] = (
-                    again
-                )
+                figures[
+                    "seconds to rank all test queries with case-based evidence, the first time"
+                ] = first
+                figures[
+                    "seconds to rank all test queries with case-based evidence, neighbours known"
+                ] = again
             figures.update(_cost(graph, engine))
     suffix = form.split(",")[0] + ("-neighbours" if texts.neighbours else "")
     return Measured(
@@ -187,10 +187,10 @@ def _measured(
             f"Encoder all-MiniLM-L6-v2 (23 M parameters); trained with: {budget}.",
             "Filtered by train, valid and test; ties at their mean rank; heads are ranked by the inverse relation. "
             "No re-ranking by neighbourhood.",
-            *([f"Text, structure (ComplEx of rank {structure.rank} with N3 regularisation), range (whether an entity is a "
-               "known tail of the relation) and precedents (links of the 128 entities of likest text and of likest links, "
-               "likeness to known tails, and rules of one or two links) are added up, with weights for each relation that "
-               "are fitted on the validation triples together."]
+            *([f"Text, ComplEx (rank {structure.rank}, N3 regularisation), type constraint (whether an entity is a known "
+               "tail of the relation) and case-based evidence (links of the 128 nearest entities by text and by links, "
+               "similarity to known tails, and rules of one or two links) are added up, with weights of each relation, "
+               "fitted together on the validation triples."]
               if structure else []),
             "The entity that is asked about is no candidate, unless train links some entity to itself by the relation; the "
             "papers keep it, which is given beside.",

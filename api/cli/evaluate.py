@@ -43,8 +43,8 @@ def kgc(
     score: Annotated[
         str,
         typer.Option(
-            help="What ranks: all; or of an index with graph features text, structure (ComplEx) or "
-            "precedents (case-based evidence and rules) alone."
+            help="What ranks: all; or of an index with graph features text, kge (ComplEx) or "
+            "case-based (similar entities and rules) alone."
         ),
     ] = "all",
     rerank: Annotated[

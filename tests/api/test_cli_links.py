@@ -73,7 +73,7 @@ def test_a_model_of_another_architecture_is_trained_and_evaluated(
     [
         (("--top", 3), "top: expected a cross-encoder"),
         (("--neighbours", 5), "texts: expected an encoder, found"),
-        (("--score", "structure"), "too few triples of the graph could be held out"),
+        (("--score", "kge"), "too few triples of the graph could be held out"),
     ],
 )
 def test_what_an_evaluation_has_no_use_for_is_refused(shell, small_index, data, more, message):

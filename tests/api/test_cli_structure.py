@@ -1,9 +1,9 @@
-"""Text and structure from the command line, as a process."""
+"""Text and graph features from the command line, as a process."""
 
 import json
 
 
-def test_structure_is_built_searched_and_evaluated(shell, tmp_path, tiny_encoder):
+def test_graph_features_are_built_searched_and_evaluated(shell, tmp_path, tiny_encoder):
     folder, index = tmp_path / "numbers", tmp_path / "numbers.odx"
     folder.mkdir()
     links = [f"n{number}\tweek\tn{(number + 7) % 150}" for number in range(150)]
@@ -24,18 +24,16 @@ def test_structure_is_built_searched_and_evaluated(shell, tmp_path, tiny_encoder
     assert status == 0, err
     assert "structure" in err  # its progress
     status, out, _ = shell("tails", index, "n100", "week", "-k", "1", "--json")
-    assert (status, "links of the graph" in json.loads(out)["method"]) == (0, True)
+    assert (status, "ComplEx" in json.loads(out)["method"]) == (0, True)
     found = {}
-    for score in ("all", "text", "structure", "precedents"):
+    for score in ("all", "text", "kge", "case-based"):
         status, out, err = shell("eval", "kgc", index, folder, "--split", "valid", "--score", score)
         assert status == 0, err
         found[score] = json.loads(out)["mrr"]
-    assert (
-        min(found["all"], found["structure"]) > 0.8
-    )  # a number's text does not say what follows it
+    assert min(found["all"], found["kge"]) > 0.8  # a number's text does not say what follows it
     assert found["text"] < 0.5
     status, _, err = shell("eval", "kgc", index, folder, "--score", "best")
-    assert (status, "expected one of all, text, structure, precedents, found 'best'" in err) == (
+    assert (status, "expected one of all, text, kge, case-based, found 'best'" in err) == (
         2,
         True,
     )
@@ -53,5 +51,5 @@ def test_structure_is_built_searched_and_evaluated(shell, tmp_path, tiny_encoder
         )[0]
         == 0
     )
-    status, _, err = shell("eval", "kgc", index, folder, "--score", "structure")
-    assert (status, "no structure to rank by: it was built without" in err) == (1, True)
+    status, _, err = shell("eval", "kgc", index, folder, "--score", "kge")
+    assert (status, "no kge score to rank by: it was built without" in err) == (1, True)

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 
 import ontodex
+from ontodex.evaluation import SCORES
 from tests.golden.graphs import write_benchmark, write_phenotypes, write_table
 from tests.golden.reading import digest, without_paths
 
@@ -409,8 +410,9 @@ def people(folder: Path) -> dict[str, Any]:
     with ontodex.build(source, path, encoders=conditions, **settings) as engine:
         found["graph"] = graph_facts(engine)
         found["built"] = ask_everything(engine, PEOPLE)
-    for score in ("all", "text", "structure", "precedents"):
-        found[f"evaluate_kgc {score}"] = plain(
+    recorded = ("all", "text", "structure", "precedents")  # as in files of answers written before
+    for name, score in zip(recorded, SCORES, strict=True):
+        found[f"evaluate_kgc {name}"] = plain(
             ontodex.evaluate_kgc(path, source, score=score, device="cpu")
         )
     pairs = ontodex.conditional_pairs(source)

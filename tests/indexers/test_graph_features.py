@@ -166,11 +166,11 @@ def test_structure_finds_what_texts_do_not_say(hybrid_index: Path) -> None:
             score: ontodex.evaluate_kgc(
                 hybrid_index, held_out, split="valid", score=score, device="cpu"
             )["mrr"]
-            for score in ("all", "text", "structure", "precedents")
+            for score in ("all", "text", "kge", "case-based")
         }
-    assert found["structure"] > found["text"] + 0.1
+    assert found["kge"] > found["text"] + 0.1
     assert found["all"] > found["text"] + 0.1
-    assert 0 < found["precedents"] < found["all"]
+    assert 0 < found["case-based"] < found["all"]
 
 
 def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
@@ -367,9 +367,7 @@ def test_no_structure_where_it_is_not_wanted_or_cannot_be(
             assert "hybrid" not in engine.index.manifest.spaces
             assert engine.resources.graph_features is None
     held_out = dataclasses.replace(numbers(), test=numbers().triples[:5])
-    with pytest.raises(IndexMismatch, match="no structure to rank by"):
-        ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="structure", device="cpu")
-    with pytest.raises(
-        SettingsError, match="score: expected one of all, text, structure, precedents"
-    ):
+    with pytest.raises(IndexMismatch, match="no kge score to rank by"):
+        ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="kge", device="cpu")
+    with pytest.raises(SettingsError, match="score: expected one of all, text, kge, case-based"):
         ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="best", device="cpu")

@@ -81,7 +81,7 @@ def test_scores_are_those_of_the_definition(monkeypatch: pytest.MonkeyPatch, nea
     assert reached_any > 80
 
 
-def precedents_of(
+def case_based_of(
     triples: np.ndarray, vectors: Vectors, relations: int = RELATIONS
 ) -> CaseBasedEvidence:
     """Case-based evidence with KGE vectors that differ from text vectors."""
@@ -94,7 +94,7 @@ def turned(vectors: Vectors) -> Vectors:
 
 
 @pytest.mark.slow
-def test_precedents_are_analogies_rules_and_what_only_the_triple_itself_tells() -> None:
+def test_case_based_scores_are_analogies_rules_and_tails_by_the_asked_triple_alone() -> None:
     triples, vectors = drawn(triples=400)
     links, known = KnownLinks(triples, 60, RELATIONS), both_directions(triples, RELATIONS)
     random = np.random.default_rng(1)
@@ -118,7 +118,7 @@ def test_precedents_are_analogies_rules_and_what_only_the_triple_itself_tells() 
                 relations[question],
             )
     for own, (reached, scores) in zip(
-        wanted, precedents_of(triples, vectors).scores(asked, rows, relations), strict=True
+        wanted, case_based_of(triples, vectors).scores(asked, rows, relations), strict=True
     ):
         made = np.zeros((6, 60))
         made[:, reached] = scores
@@ -131,8 +131,8 @@ def test_precedents_are_analogies_rules_and_what_only_the_triple_itself_tells() 
 def test_a_question_has_the_same_scores_alone_and_among_others() -> None:
     triples, vectors = drawn()
     rows, relations = np.arange(60).repeat(2 * RELATIONS), np.tile(np.arange(2 * RELATIONS), 60)
-    together = list(precedents_of(triples, vectors).scores(vectors[rows], rows, relations))
-    alone = precedents_of(triples, vectors)
+    together = list(case_based_of(triples, vectors).scores(vectors[rows], rows, relations))
+    alone = case_based_of(triples, vectors)
     for place in (0, 77, 200, 359):
         one = slice(place, place + 1)
         [(reached, scores)] = alone.scores(vectors[rows[one]], rows[one], relations[one])
@@ -151,7 +151,7 @@ def test_what_the_graph_does_not_have_has_no_analogies() -> None:
 
 def test_one_entity_has_nobody_to_be_like() -> None:
     vectors = Vectors([np.ones((1, 1), dtype=np.float32)])
-    [(reached, scores)] = precedents_of(np.array([[0, 0, 0]]), vectors, 1).scores(
+    [(reached, scores)] = case_based_of(np.array([[0, 0, 0]]), vectors, 1).scores(
         vectors[np.zeros(1, int)], np.zeros(1, int), np.zeros(1, int)
     )
     assert (reached.tolist(), scores.tolist()) == ([0], [[0.0]] * 5 + [[1.0]])

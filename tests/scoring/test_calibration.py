@@ -200,7 +200,7 @@ def test_odds_are_fitted_to_what_is_held_out_if_it_is_enough(
     assert likely.sum() == pytest.approx(true.sum(), rel=0.3)
 
 
-def test_rules_are_where_precedents_say() -> None:
+def test_rules_are_at_their_place_among_case_based_scores() -> None:
     links = KnownLinks(np.array([[0, 0, 1], [0, 1, 1], [2, 0, 3]]), 4, 2)
     rules = no_rules()
     rules = type(rules)(np.array([[1, 0, -1]], dtype=np.int32), np.array([0.5], dtype=np.float32))
