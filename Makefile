@@ -5,13 +5,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TREE := build/tree/ontodex
+NUMERIC := $(addprefix tests/,geometry encoders trainers scoring storage engine indexers)
 FOLDERS := encoders engine geometry graph indexers readers scoring storage trainers
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format torture bench tree clean
+.PHONY: help install demo test test-plain check format torture bench tree clean
 
 help: ## Show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
 
 install: $(VENV)/.installed ## Create .venv and install ontodex in it, editable, with pinned dependencies
 
@@ -20,6 +21,11 @@ demo: install ## Build a small index and ask it questions
 
 test: install ## Run all tests, a process for each core, one thread in each
 	OMP_NUM_THREADS=1 $(BIN)/pytest tests -n auto --dist loadfile $(ARGS)
+
+# PyTorch, MKL, oneDNN (and with it bfloat16), OpenBLAS and FAISS choose their code by the processor: here the oldest.
+test-plain: install ## Run the fast tests of what computes as on the plainest processor
+	ATEN_CPU_CAPABILITY=default MKL_ENABLE_INSTRUCTIONS=SSE4_2 ONEDNN_MAX_CPU_ISA=SSE41 OPENBLAS_CORETYPE=Nehalem \
+	FAISS_SIMD_LEVEL=NONE OMP_NUM_THREADS=1 $(BIN)/pytest $(NUMERIC) -m 'not slow' -n auto --dist loadfile $(ARGS)
 
 check: install tree ## Lint, format, types, import layers, the examples of the docstrings; changes nothing
 	$(BIN)/ruff check .

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ontodex.graph import Hierarchy, KnowledgeGraph, TextSettings
     from ontodex.hierarchy_evaluation import evaluate_hierarchy
     from ontodex.indexing import build, open
-    from ontodex.readers import read
+    from ontodex.readers import formats, read
     from ontodex.self_strae import draw_tree, evaluate_sts, load_self_strae, train_self_strae
     from ontodex.trainers.conditions.condition_encoder import ConditionTraining
     from ontodex.trainers.data.conditional_pairs import ConditionalPairsSettings
@@ -100,6 +100,7 @@ __all__ = [
     "evaluate_kgc",
     "evaluate_nli",
     "evaluate_sts",
+    "formats",
     "load_self_strae",
     "open",
     "read",
@@ -133,14 +134,14 @@ _NAMES = {
     "ontodex.errors": ("OntodexError",),
     "ontodex.evaluation": ("evaluate_kgc",),
     "ontodex.graph": ("Hierarchy", "KnowledgeGraph", "TextSettings"),
-    "ontodex.readers": ("read",),
+    "ontodex.hierarchy_evaluation": ("evaluate_hierarchy",),
+    "ontodex.indexing": ("build", "open"),
+    "ontodex.readers": ("formats", "read"),
     "ontodex.trainers.data.conditional_pairs": ("ConditionalPairsSettings",),
     "ontodex.trainers.data.corpus": ("read_corpus",),
     "ontodex.trainers.data.csts": ("read_csts",),
     "ontodex.trainers.data.entailment_pairs": ("EntailmentPairs", "entailment_pairs"),
     "ontodex.trainers.data.nli": ("read_nli",),
-    "ontodex.hierarchy_evaluation": ("evaluate_hierarchy",),
-    "ontodex.indexing": ("build", "open"),
     "ontodex.updates": ("add", "remove", "remove_links"),
     "ontodex.self_strae": ("draw_tree", "evaluate_sts", "load_self_strae", "train_self_strae"),
     "ontodex.trainers.links.complex": ("ComplExTraining",),

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.projector import Projector
+from ontodex.encoders.link_architectures import query_function
+from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.ranking import Adjust, evaluate_links
-from ontodex.engine.rerank import COSINE, TOP, Reranker, neighbourhood_bonus
+from ontodex.engine.rerank import COSINE, TOP, Reranker, neighbourhood_offset
 from ontodex.errors import IndexMismatch, SettingsError, expect_choice, expect_count, settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.readers import read
-from ontodex.scoring.query_functions import QueryFunction, query_function
+from ontodex.scoring.graph_features import QueryFunction
 from ontodex.storage.space_names import LINK
 
 __all__ = ["evaluate_kgc"]
@@ -86,7 +87,8 @@ def evaluate_kgc(
     texts = texts or settings_from(TextSettings, encoder.texts, str(model))
     names = entity_texts(graph, texts)
     vectors = Vectors([encoder.entities(encoder.text.encode(names))])
-    ask = query_function(encoder, vectors, names, relation_texts(graph))
+    relations = relation_texts(graph)
+    ask = query_function(encoder.bind(relations), vectors, names, relations)
     adjust = better.steps(COSINE)
     return evaluate_links(
         graph, vectors, ask, adjust=adjust, split=split, device=encoder.text.device
@@ -107,7 +109,7 @@ class _Better:
         """Return the functions; the neighbourhood's bonus comes before the candidates are chosen that are read again."""
         steps: list[Adjust] = []
         if self.hops:
-            steps.append(neighbourhood_bonus(self.graph, self.hops, unit=unit))
+            steps.append(neighbourhood_offset(self.graph, self.hops, unit=unit))
         if self.rerank is not None:
             steps.append(
                 Reranker(
@@ -120,31 +122,33 @@ class _Better:
 def _evaluate_index(
     path: Path, graph: KnowledgeGraph, split: str, score: str, better: _Better
 ) -> dict[str, float]:
+    from ontodex.engine.resources import Resources
     from ontodex.storage.index import Index
 
-    index = Index.open(path, better.device)
-    index.stated(LINK)
+    index = Index.open(path)
+    resources = Resources(index, better.device)
+    index.encoder_info(LINK)
     index.expect_graph(graph)
-    projector, structure = Projector(index), index.structure
+    link_queries, structure = LinkQueries(resources), resources.graph_features
     if score in ("structure", "precedents") and structure is None:
         raise IndexMismatch(
             f"{path}: the index has no {score} to rank by: it was built without (structure=False, --no-structure), or the "
             "graph is one that build leaves it out of, of too few links to hold some out or more than 500,000 entities"
         )
-    vectors = index.vectors(projector.space)
-    ask: QueryFunction = projector.ask
-    steps = [projector.adjust, *better.steps(projector.score_unit)]
+    vectors = index.vectors(link_queries.space)
+    ask: QueryFunction = link_queries.of_rows
+    steps = [link_queries.add_offsets, *better.steps(link_queries.score_unit)]
     if score == "text":
         vectors, ask, steps = (
             index.vectors(LINK),
-            partial(projector.ask, text_alone=True),
+            partial(link_queries.of_rows, text_alone=True),
             better.steps(COSINE),
         )
     elif structure is not None and score == "structure":
-        vectors, ask, steps = structure.links_alone(), structure.links, better.steps(1.0)
+        vectors, ask, steps = structure.kge_vectors(), structure.kge_queries, better.steps(1.0)
     elif score == "precedents":
         ask = partial(_nothing, dim=vectors.dim)
-    return evaluate_links(graph, vectors, ask, adjust=steps, split=split, device=index.device)
+    return evaluate_links(graph, vectors, ask, adjust=steps, split=split, device=resources.device)
 
 
 def _nothing(

@@ -26,7 +26,7 @@ from ontodex.graph import (
 )
 from ontodex.indexing import load_hierarchy_encoder
 from ontodex.readers import read
-from ontodex.storage.space_names import HIT
+from ontodex.storage.space_names import HIERARCHY
 from ontodex.trainers.data.subsumptions import HierarchyTask
 from ontodex.trainers.data.task_files import hierarchy_task
 
@@ -312,13 +312,14 @@ def _embedded(model: str | Path, graph: KnowledgeGraph, device: str) -> _Embedde
         encoder = load_hierarchy_encoder(str(model), device)
         texts = hierarchy_texts(graph, encoder.texts, str(model))
         return _Embedded(encoder.points(texts), encoder.c, texts, encoder.learnt)
+    from ontodex.engine.resources import Resources
     from ontodex.storage.index import Index
 
-    index = Index.open(Path(model), device)
-    index.stated(HIT)
+    index = Index.open(Path(model))
+    index.encoder_info(HIERARCHY)
     index.expect_graph(graph)
-    items = np.concatenate(index.vectors(HIT).shards)
+    items = np.concatenate(index.vectors(HIERARCHY).shards)
     points = np.asarray(poincare.unlift(items, index.curvature), dtype=np.float32)
-    encoder = index.hit_encoder
+    encoder = Resources(index, device).encoders.hierarchy
     texts = hierarchy_texts(graph, encoder.texts, str(model))
     return _Embedded(points, index.curvature, texts, encoder.learnt, index.rule, index.graph.upward)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ontodex.encoders.link_encoder import LinkEncoder
     from ontodex.encoders.text import TextEncoder
     from ontodex.geometry.complex import ComplEx
-    from ontodex.indexers.generation import LinkTrainer
-    from ontodex.indexers.graph_features import StructureTrainer
+    from ontodex.indexers.graph_features import KGETrainer
+    from ontodex.indexers.steps.embed_links import LinkTrainer
     from ontodex.trainers.links.complex import ComplExTraining
     from ontodex.trainers.links.hyper_cl import HyperCLTraining
 
@@ -102,8 +102,8 @@ def build(
         IndexFailure: If the folder cannot be written.
     """
     from ontodex.encoders.hyper_cl import HyperCL
+    from ontodex.encoders.index_encoders import Encoders
     from ontodex.indexers.build import build_index
-    from ontodex.indexers.encoder_files import Encoders
     from ontodex.trainers.links.complex import ComplExTraining
     from ontodex.trainers.links.hyper_cl import HyperCLTraining
 
@@ -134,7 +134,7 @@ def build(
         folder,
         Encoders(text, link, hit, condition, gauss),
         train=_trainer(training, texts, quiet) if trains else None,
-        structure=_structure_trainer(structural, device, quiet) if structural else None,
+        train_kge=_kge_trainer(structural, device, quiet) if structural else None,
         texts=texts,
         settings={
             "training": dataclasses.asdict(training) if trains else None,
@@ -174,7 +174,8 @@ def open(
     """
     folder = expect_folder(path)
     return Engine(
-        Index.open(folder, device),
+        Index.open(folder),
+        device,
         known=[
             read(one) for one in (known if isinstance(known, list | tuple | Iterator) else [known])
         ],
@@ -327,7 +328,7 @@ def _trainer(training: HyperCLTraining, texts: TextSettings | None, quiet: bool)
     return train
 
 
-def _structure_trainer(settings: ComplExTraining, device: str, quiet: bool) -> StructureTrainer:
+def _kge_trainer(settings: ComplExTraining, device: str, quiet: bool) -> KGETrainer:
     def train(graph: KnowledgeGraph) -> ComplEx:
         from ontodex.trainers.links.complex import train_complex
 

@@ -16,7 +16,7 @@ from ontodex.graph import remove_links as without_links
 from ontodex.indexers.update import update_index
 from ontodex.indexing import expect_folder, has_links, open
 from ontodex.readers import read
-from ontodex.storage.space_names import HIT
+from ontodex.storage.space_names import HIERARCHY
 
 __all__ = ["add", "remove", "remove_links"]
 
@@ -49,7 +49,7 @@ def add(source: Any, path: str | Path, *, device: str = "auto", quiet: bool = Fa
 
     update_index(folder, merged, device=device, quiet=quiet)
     engine = open(path, device=device)
-    if HIT not in engine.index.manifest.spaces and first_links:
+    if HIERARCHY not in engine.index.manifest.spaces and first_links:
         warnings.warn(
             f"{path}: the graph has a hierarchy now, and the index no encoder for it: parents, children, place and audit "
             "need one; build the index anew",

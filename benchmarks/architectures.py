@@ -15,11 +15,11 @@ import numpy as np
 import ontodex
 from benchmarks.kgc import GRAPHS
 from benchmarks.record import Measured, expect_data
+from ontodex.encoders.link_architectures import query_function
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import entity_texts, relation_texts
-from ontodex.scoring.query_functions import query_function
 from ontodex.trainers.links.hyper_cl import train_hyper_cl
 
 __all__ = ["add_options", "run"]
@@ -104,7 +104,8 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
             took = time.perf_counter() - start
             encoded = embeddings if options.tune == "frozen" else made.text.encode(names)
             vectors = Vectors([made.entities(encoded)])
-            ask = query_function(made, vectors, names, relation_texts(graph))
+            relations = relation_texts(graph)
+            ask = query_function(made.bind(relations), vectors, names, relations)
             found = evaluate_links(graph, vectors, ask, device=text.device)
             figures[row] = {key: found[key] for key in KEPT}
             for what, part in (("linked in train", linked), ("not linked in train", apart)):

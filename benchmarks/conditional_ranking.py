@@ -96,7 +96,7 @@ def _measured(options: argparse.Namespace, name: str) -> Measured:
             figures["by a condition encoder and trained projections"] = _figures(
                 whole, hidden, questions, _under(engine)
             )
-            alone = engine.index.condition_encoder
+            alone = engine.resources.encoders.condition
             texts = engine.index.vectors("condition")[np.arange(whole.n_entities)]
         figures["by a condition encoder alone"] = _figures(
             whole,

@@ -20,12 +20,12 @@ from benchmarks.record import Goal, Measured
 from benchmarks.synthetic import DIM, Synthetic, graph_of
 from ontodex.encoders.condition import ConditionEncoder
 from ontodex.encoders.condition_network import ConditionNetwork, ConditionNetworkSettings
+from ontodex.encoders.index_encoders import Encoders
 from ontodex.encoders.locate import DEFAULT_ENCODER, locate
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.conditions import DISK
 from ontodex.geometry.conditioned import compact, expanded, under_condition
 from ontodex.indexers.build import build_index
-from ontodex.indexers.encoder_files import Encoders
 from ontodex.storage.condition_cache import FILE, ConditionCache
 
 __all__ = ["add_options", "run"]
@@ -109,7 +109,9 @@ def _measured(options: argparse.Namespace, path: Path) -> Measured:
 
     def opened() -> ontodex.Engine:
         engine = ontodex.open(path, device="cpu", condition_memory=memory)
-        engine.index.condition_encoder.text.encode(["warm"])  # loading it is no part of a question
+        engine.resources.encoders.condition.text.encode(
+            ["warm"]
+        )  # loading it is no part of a question
         return engine
 
     _say("cold, then the factors on the disk, then all at hand …")
@@ -181,7 +183,7 @@ class _Torch:
 
     def __init__(self, made: Synthetic, engine: ontodex.Engine, conditions: Sequence[str]) -> None:
         self.vectors = torch.from_numpy(made.whole())
-        self.factors = torch.from_numpy(engine.index.condition_encoder.factors(conditions))
+        self.factors = torch.from_numpy(engine.resources.encoders.condition.factors(conditions))
         self.kept: dict[int, torch.Tensor] = {}
 
     def __enter__(self) -> _Torch:

@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
     items = poincare.lift_items(points, c)
     vectors = Vectors([items])
     space = SubsumptionSpace(vectors, c, options.weight)
-    parents, children = Searcher(vectors, space=space), Searcher(vectors, space=space.turned())
+    parents, children = Searcher(vectors, space=space), Searcher(vectors, space=space.reversed())
     bare = faiss.IndexFlatIP(DIM + 1)
     bare.add(items)
     figures: dict[str, Any] = {}

@@ -15,7 +15,7 @@ import numpy as np
 
 import ontodex
 from benchmarks.record import Goal, Measured, expect_data
-from ontodex.engine.projector import Projector
+from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.ranking import BLOCK, evaluate_links
 from ontodex.geometry.vectors import Vectors
 
@@ -114,17 +114,22 @@ def _measured(
         )
         with engine:
             index = engine.index
-            projector = Projector(index)
-            vectors = index.vectors(projector.space)
-            better = [projector.adjust]
+            link_queries = LinkQueries(engine.resources)
+            vectors = index.vectors(link_queries.space)
+            better = [link_queries.add_offsets]
             start = time.perf_counter()
             figures: dict[str, Any] = evaluate_links(
-                graph, vectors, projector.ask, adjust=better, device=index.device
+                graph, vectors, link_queries.of_rows, adjust=better, device=engine.resources.device
             )
             first = time.perf_counter() - start
             start = time.perf_counter()
             papers = evaluate_links(
-                graph, vectors, projector.ask, adjust=better, itself=True, device=index.device
+                graph,
+                vectors,
+                link_queries.of_rows,
+                adjust=better,
+                itself=True,
+                device=engine.resources.device,
             )
             again = time.perf_counter() - start
             figures.update(
@@ -133,7 +138,11 @@ def _measured(
                     for name in ("mrr", "hits@1", "hits@10")
                 }
             )
-            for part in ("text", "structure", "precedents") if index.structure is not None else ():
+            for part in (
+                ("text", "structure", "precedents")
+                if engine.resources.graph_features is not None
+                else ()
+            ):
                 alone = ontodex.evaluate_kgc(index.path, graph, score=part)
                 figures.update(
                     {f"{part} alone · {name}": alone[name] for name in ("mrr", "hits@1", "hits@10")}
@@ -145,8 +154,10 @@ def _measured(
                     if took >= 0.1
                 }
             )
-            if index.structure is not None:
-                plain = evaluate_links(graph, vectors, projector.ask, device=index.device)
+            if engine.resources.graph_features is not None:
+                plain = evaluate_links(
+                    graph, vectors, link_queries.of_rows, device=engine.resources.device
+                )
                 figures.update(
                     {
                         f"all but precedents · {name}": plain[name]
@@ -194,15 +205,15 @@ def _cost(
     graph: ontodex.KnowledgeGraph, engine: ontodex.Engine, rounds: int = 5
 ) -> dict[str, float]:
     """Compare ranking all test queries with the matrix product alone, in turn."""
-    projector = Projector(engine.index)
-    whole = Vectors([np.concatenate(engine.index.vectors(projector.space).shards)])
+    link_queries = LinkQueries(engine.resources)
+    whole = Vectors([np.concatenate(engine.index.vectors(link_queries.space).shards)])
     queries = whole.shards[0][: 2 * len(graph.test)] if len(whole) >= 2 * len(graph.test) else np.resize(
         whole.shards[0], (2 * len(graph.test), whole.dim)
     )  # fmt: skip
     taken = []
     for _ in range(rounds):
         start = time.perf_counter()
-        evaluate_links(graph, whole, projector.ask)
+        evaluate_links(graph, whole, link_queries.of_rows)
         middle = time.perf_counter()
         for row in range(0, len(queries), BLOCK):
             queries[row : row + BLOCK] @ whole.shards[0].T

@@ -42,7 +42,8 @@ def run(options: argparse.Namespace) -> list[Measured]:
     entities, triples = (2000, 10_000) if options.quick else (options.entities, options.triples)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "made.tsv"
-        write_triples(source, entities, triples, options.relations, options.seed)
+        words = sorted({word for label in labels(None)[1] for word in label.split()})
+        write_triples(source, words, entities, triples, options.relations, options.seed)
         size = source.stat().st_size
         built = in_process("benchmarks.large_graph", "build", folder)
         asked = in_process("benchmarks.large_graph", "ask", folder)
@@ -74,13 +75,24 @@ def run(options: argparse.Namespace) -> list[Measured]:
     ]
 
 
-def write_triples(file: Path, entities: int, triples: int, relations: int, seed: int) -> None:
-    """Write a table of triples, relations and the entities of a group by a long-tailed distribution."""
+def write_triples(
+    file: Path, words: list[str], entities: int, triples: int, relations: int, seed: int
+) -> None:
+    """Write a table of triples, relations and the entities of a group by a long-tailed distribution.
+
+    Args:
+        file: Where to.
+        words: What the names of entities are made of.
+        entities: Number of entities, at most all names of one to three of the words.
+        triples: Number of triples, but for those that come up twice.
+        relations: Number of relations.
+        seed: Of the random numbers.
+    """
     random = np.random.default_rng(seed)
-    words = np.array(sorted({word for label in labels(None)[1] for word in label.split()}))
+    one_of = np.array(words)
     names: dict[str, None] = {}
     while len(names) < entities:
-        names[" ".join(random.choice(words, int(random.integers(1, MOST_WORDS + 1))))] = None
+        names[" ".join(random.choice(one_of, int(random.integers(1, MOST_WORDS + 1))))] = None
     by_name = np.array([*names])
     group = random.integers(0, GROUPS, entities)
     order, starts = (
@@ -111,14 +123,14 @@ def _build(folder: Path) -> dict[str, Any]:
     read = time.perf_counter() - start
     with ontodex.build(graph, folder / "made.odx") as engine:
         whole = time.perf_counter() - start
-        seconds, structure = engine.index.manifest.seconds, engine.index.structure
+        seconds, structure = engine.index.manifest.seconds, engine.resources.graph_features
     return {
         "entities": graph.n_entities,
         "triples": graph.n_triples,
         "seconds": {"read": read, **seconds, "from the file to the index": whole},
         "peak memory of building, MB": peak_bytes() / 1e6,
         "links are learnt": structure is not None,
-        "chances are fitted": structure is not None and structure.odds is not None,
+        "chances are fitted": structure is not None and structure.calibration is not None,
     }
 
 

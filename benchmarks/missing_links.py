@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 import ontodex
 from benchmarks.record import Measured, expect_data
 from ontodex.demo_data import write_hpo
-from ontodex.engine.projector import Projector
+from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.search.topk import Searcher
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
-from ontodex.scoring.calibration import ASKED, BEST, answerable, leave_out
+from ontodex.scoring.calibration import BEST, BLOCK, answerable, leave_out
 
 __all__ = ["add_options", "run"]
 
@@ -139,16 +139,18 @@ def _shares(right: NDArray[np.bool_]) -> dict[str, float]:
 
 def _by_scores(engine: ontodex.Engine, links: KnownLinks) -> dict[str, Keys]:
     """Return the likeliest links by scores that rank the answers of one question."""
-    index, projector = engine.index, Projector(engine.index)
-    whole, structure = engine.searcher(projector.space), index.structure
+    index, link_queries = engine.index, LinkQueries(engine.resources)
+    whole, structure = engine.searcher(link_queries.space), engine.resources.graph_features
     assert structure is not None
-    alone, questions = Searcher(structure.links_alone()), answerable(links, structure.rules)
+    alone, questions = Searcher(structure.kge_vectors()), answerable(links, structure.rules)
 
     def by_all(rows: Keys, numbers: Keys) -> Scores:
-        return projector.adjust(rows, numbers, whole.products(projector.ask(rows, numbers)))
+        return link_queries.add_offsets(
+            rows, numbers, whole.products(link_queries.of_rows(rows, numbers))
+        )
 
     def by_structure(rows: Keys, numbers: Keys) -> Scores:
-        return alone.products(structure.links(rows, numbers))
+        return alone.products(structure.kge_queries(rows, numbers))
 
     ways = {"by the score of tails and heads": by_all, "by ComplEx alone": by_structure}
     return {
@@ -165,8 +167,8 @@ def _best(
     """Return the links of the highest scores among the best answers of questions, best first."""
     count, size = links.n_relations // 2, links.n_entities
     keys, values = [], []
-    for first in range(0, len(questions), ASKED):
-        entities, numbers = questions[first : first + ASKED].T
+    for first in range(0, len(questions), BLOCK):
+        entities, numbers = questions[first : first + BLOCK].T
         scores = score(entities, numbers)
         leave_out(scores, links, entities, numbers, reflexive)
         tails = np.argpartition(scores, -BEST, axis=1)[:, -BEST:]

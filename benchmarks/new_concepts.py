@@ -82,8 +82,8 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
             whole, hierarchy.is_ancestor, taken, found
         )
         figures["parents"]["milliseconds a concept"] = 1000 * took / len(taken)
-        rules = NeighbourVoting.read(engine.index.manifest.encoders["hit"], name)
-        figures["seconds to fit rules"] = engine.index.manifest.seconds["rule"]
+        rules = NeighbourVoting.read(engine.index.manifest.neighbour_voting, name)
+        figures["seconds to fit rules"] = engine.index.manifest.seconds["fit hierarchy"]
     print(f"{whole!r}: {len(inner)} others taken out …", file=sys.stderr)
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -18,8 +18,8 @@ __all__ = ["build", "first_answer", "serve"]
 def build(path: Path, entities: int, seed: int) -> dict[str, Any]:
     """Build an index; memory is what comes on top of the imports and the graph's source."""
     from benchmarks.synthetic import Synthetic, encoders, graph_of
+    from ontodex.encoders.index_encoders import Encoders
     from ontodex.indexers.build import build_index
-    from ontodex.indexers.encoder_files import Encoders
 
     importlib.import_module("faiss")
     imported = peak_bytes()

@@ -18,7 +18,7 @@ from pykeen.pipeline import pipeline
 
 import ontodex
 from benchmarks.record import Goal, Measured
-from ontodex.engine.projector import Projector
+from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.ranking import evaluate_links, rank_metrics
 
 __all__ = ["add_options", "run"]
@@ -110,10 +110,10 @@ def _ours(options: argparse.Namespace, name: str, folder: Path) -> dict[str, flo
         quiet=True,
     ) as engine:
         took = time.perf_counter() - start
-        projector = Projector(engine.index)
-        vectors, better = engine.index.vectors(projector.space), [projector.adjust]
+        link_queries = LinkQueries(engine.resources)
+        vectors, better = engine.index.vectors(link_queries.space), [link_queries.add_offsets]
         found, as_papers = (
-            evaluate_links(graph, vectors, projector.ask, adjust=better, itself=itself)
+            evaluate_links(graph, vectors, link_queries.of_rows, adjust=better, itself=itself)
             for itself in (False, True)
         )
     return {**{key: found[key] for key in KEPT}, **_in_form(as_papers), "seconds": took}

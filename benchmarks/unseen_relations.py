@@ -16,11 +16,12 @@ import ontodex
 from benchmarks.record import Measured, expect_data
 from benchmarks.zero_shot import KEPT, asking_together
 from ontodex.encoders.hyper_cl import HyperCL
+from ontodex.encoders.link_architectures import query_function
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph, entity_texts, relation_texts
-from ontodex.scoring.query_functions import QueryFunction, query_function
+from ontodex.scoring.graph_features import QueryFunction
 from ontodex.trainers.data.conditional_pairs import TOO_COMMON
 from ontodex.trainers.links.hyper_cl import HyperCLTraining, train_hyper_cl
 
@@ -122,7 +123,10 @@ def _ways(
     yield "the text “head relation”, plain encoder", asking_together(known, text)
     box = HyperCL.in_the_box(text)
     if box is not None:
-        yield "the network in the box", query_function(box, vectors, names, relations)
+        yield (
+            "the network in the box",
+            query_function(box.bind(relations), vectors, names, relations),
+        )
     settings = HyperCLTraining(seed=seed, steps=20 if options.quick else 0)
     with tempfile.TemporaryDirectory() as folder:
         made = train_hyper_cl(
@@ -133,4 +137,7 @@ def _ways(
             embeddings=embeddings,
             quiet=True,
         )
-        yield "trained on the others", query_function(made, vectors, names, relations)
+        yield (
+            "trained on the others",
+            query_function(made.bind(relations), vectors, names, relations),
+        )

@@ -71,6 +71,6 @@ def hit_alone(engine: ontodex.Engine) -> Subsumptions:
     """Return what ranks parents and children of an engine's graph by the subsumption score alone."""
     index = engine.index
     return Subsumptions(
-        index.graph, index.graph.hierarchy(on_cycle="warn"), index.vectors("hit"), index.curvature, index.rule,
-        encode=lambda texts: np.asarray(index.hit_encoder.items(texts)),
+        index.graph, index.graph.hierarchy(on_cycle="warn"), index.vectors("hierarchy"), index.curvature, index.rule,
+        encode=lambda texts: np.asarray(engine.resources.encoders.hierarchy.items(texts)),
     )  # fmt: skip

@@ -21,12 +21,13 @@ from benchmarks.hierarchies import LOADERS
 from benchmarks.record import Measured, expect_data
 from ontodex.demo_data import write_hpo
 from ontodex.encoders.hyper_cl import HyperCL
+from ontodex.encoders.link_architectures import query_function
 from ontodex.encoders.text import TextEncoder
 from ontodex.engine.ranking import evaluate_links
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph, entity_texts, question_text, relation_texts
 from ontodex.graph.text import in_words
-from ontodex.scoring.query_functions import QueryFunction, query_function
+from ontodex.scoring.graph_features import QueryFunction
 from ontodex.trainers.links.distillation import DistillationTraining, distil_hyper_cl
 
 __all__ = ["KEPT", "add_options", "asking_together", "make", "relation_phrases", "run"]
@@ -203,7 +204,9 @@ def _measured(options: argparse.Namespace, name: str, text: TextEncoder, made: H
     figures: dict[str, Any] = {}
     ways: dict[str, QueryFunction] = {
         "the text “head relation”, plain encoder": asking_together(graph, text),
-        "the network in the box": query_function(made, vectors, names, relation_texts(graph)),
+        "the network in the box": query_function(
+            made.bind(relation_texts(graph)), vectors, names, relation_texts(graph)
+        ),
     }
     for way, ask in ways.items():
         start = time.perf_counter()

@@ -1,1 +1,1 @@
-"""Text to representation: text encoders and what stands on them."""
+"""Encoders: from texts to representations, with loading and saving."""

@@ -23,7 +23,7 @@ from ontodex.encoders.bert_files import (
     pooling,
     sources_of_weights,
 )
-from ontodex.encoders.text import Text
+from ontodex.encoders.text_reader import Text
 from ontodex.errors import EncoderError
 
 __all__ = ["Bert"]
@@ -90,7 +90,7 @@ class Bert(nn.Module):
         EncoderError: If the folder or the adapter is damaged.
     """
 
-    reads_tokens = True
+    encode = None
     trees = None
 
     def __init__(

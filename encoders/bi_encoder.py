@@ -1,4 +1,4 @@
-"""The bi-encoder of SimKGC: head and relation read together, and compared with entities read alone."""
+"""The bi-encoder of SimKGC: encodes head and relation as one pair, and entities alone."""
 
 from __future__ import annotations
 
@@ -12,24 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.encoders.link_architectures import BI_ENCODER, PairArchitecture
 from ontodex.encoders.locate import NETWORK
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError, settings_from
 
-__all__ = ["BI_ENCODER", "BiEncoder", "query_folder"]
-
-BI_ENCODER = "bi-encoder"
-"""Name of the architecture."""
+__all__ = ["BiEncoder", "query_folder"]
 
 
 def query_folder(folder: Path) -> Path:
-    """Return where the encoder of queries is in a bi-encoder's folder, if it has one of its own."""
+    """Return the folder of the query encoder in a bi-encoder of two towers."""
     return folder / NETWORK / "query"
 
 
 @dataclass(frozen=True)
 class _Settings:
-    """What the folder's settings say of the network."""
+    """The ``network`` entry of the folder's settings."""
 
     towers: int
     architecture: str = BI_ENCODER
@@ -40,18 +38,19 @@ class _Settings:
 
 
 class BiEncoder:
-    """Encodes a head and a relation as one pair of texts (Wang et al., "SimKGC", ACL 2022, section 3.2).
+    """Encodes a head and a relation as one pair of texts (SimKGC).
 
-    Nothing is kept of a relation: every question passes the encoder. That is what Hyper-CL's tri-encoders save.
+    Wang et al., "SimKGC", ACL 2022, section 3.2.
+
+    Relations have no stored form: every query needs the encoder, unlike with tri-encoders.
 
     Args:
         text: The text encoder of entities.
-        query: The text encoder of pairs of head and relation; by default ``text`` itself.
-        texts: How the text of an entity was built in training (the fields of ``ontodex.TextSettings``); empty where that
-            is not known.
+        query: The text encoder of pairs of head and relation; by default ``text``.
+        texts: How the text of an entity was built in training (the fields of
+            ``ontodex.TextSettings``); empty if that is not known.
     """
 
-    architecture = BI_ENCODER
     moves_entities = False
 
     def __init__(
@@ -62,7 +61,8 @@ class BiEncoder:
     ) -> None:
         if query is not None and query.dim != text.dim:
             raise EncoderError(
-                f"{text.folder}: the encoder of entities makes {text.dim} dimensions, that of queries {query.dim}"
+                f"{text.folder}: the encoder of entities makes {text.dim} dimensions, that of queries "
+                f"{query.dim}"
             )
         self.text = text
         self.query = query or text
@@ -75,10 +75,10 @@ class BiEncoder:
         Args:
             folder: The encoder's folder.
             text: The text encoder of entities, if it is loaded already.
-            device: Where the encoders compute.
+            device: Device of the encoders.
 
         Raises:
-            EncoderError: If the folder holds no bi-encoder or a damaged one.
+            EncoderError: If the folder holds no bi-encoder, or a damaged one.
         """
         path = folder / NETWORK / "config.json"
         try:
@@ -94,7 +94,7 @@ class BiEncoder:
         return cls(text, query, texts)
 
     def save(self, folder: Path) -> None:
-        """Write the folder of the encoder of entities with what else there is in it.
+        """Write the encoder of entities, with the query encoder and the settings in its folder.
 
         ``SentenceTransformer(folder)`` loads it as the plain encoder of entities.
         """
@@ -103,7 +103,7 @@ class BiEncoder:
         self.save_network(folder)
 
     def save_network(self, folder: Path) -> None:
-        """Write what makes the folder of a text encoder one of a bi-encoder."""
+        """Write query encoder and settings alone into the folder of the encoder of entities."""
         (folder / NETWORK).mkdir(parents=True, exist_ok=True)
         own = query_folder(folder)
         if self.query is not self.text and own.resolve() != self.query.folder.resolve():
@@ -114,18 +114,29 @@ class BiEncoder:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the text encoders, not of the texts they are given (hex, 128 bits)."""
+        """Hash of both text encoders (hex, 128 bits)."""
         both = f"{BI_ENCODER} {self.text.fingerprint} {self.query.fingerprint}"
         return hashlib.blake2b(both.encode(), digest_size=16).hexdigest()
 
     def entities(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Turn text embeddings of entities into entity vectors: they are that already."""
+        """Return entity vectors of text embeddings, which are the embeddings themselves."""
         return embeddings
 
     def queries(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """Encode pairs of a head's text and a relation's, known or not; equal pairs once.
+        """Encode pairs of the text of a head and that of a relation; equal pairs are encoded once.
 
         Returns:
             Unit queries, ``float32`` of shape (pairs, dim).
         """
         return self.query.encode(pairs)
+
+    def described(self) -> dict[str, Any]:
+        """Return what an index's manifest holds of the architecture."""
+        return {"architecture": BI_ENCODER}
+
+    def projections(self, relations: Sequence[str]) -> None:
+        """Return ``None``: a bi-encoder has no stored form of relations."""
+
+    def bind(self, relations: Sequence[str]) -> PairArchitecture:
+        """Return the architecture; see :class:`~ontodex.encoders.link_encoder.LinkEncoder`."""
+        return PairArchitecture(lambda: self)

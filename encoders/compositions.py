@@ -1,4 +1,4 @@
-"""The simpler ways to combine a head and a relation that are encoded apart: the baselines of Hyper-CL."""
+"""Simpler compositions of separately encoded heads and relations: the baselines of Hyper-CL."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ __all__ = ["Concatenation", "HadamardProduct", "make_network"]
 
 
 class HadamardProduct(LinkNetwork):
-    """Multiplies a head elementwise with a linear map of the relation's embedding: h ∘ s_r (Hyper-CL, section 4.2).
+    """Multiplies a head elementwise with a linear map of the relation's embedding, h ∘ s_r.
+
+    Hyper-CL, section 4.2.
 
     Args:
-        settings: Its shape.
+        settings: Settings of the network.
     """
 
     def __init__(self, settings: LinkNetworkSettings) -> None:
@@ -24,7 +26,7 @@ class HadamardProduct(LinkNetwork):
             nn.init.zeros_(self.scale.bias)
 
     def forward(self, relations: Tensor) -> dict[str, Tensor]:
-        """Make projections: ``scale`` (relations, dim)."""
+        """Make ``scale`` (relations, dim); see :class:`LinkNetwork`."""
         return {"scale": self.scale(relations)}
 
     def moved(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
@@ -34,13 +36,13 @@ class HadamardProduct(LinkNetwork):
 
 
 class Concatenation(LinkNetwork):
-    """Passes head and relation, one after the other, through a linear layer: [h; r]·W + b = h·W_h + (r·W_r + b).
+    """Applies a linear layer to the concatenation of both: [h; r]·W + b = h·W_h + (r·W_r + b).
 
-    As in the paper (Hyper-CL, section 4.2), without the activation that its public code puts behind the layer: so a
-    relation is stored as one vector, whatever the head.
+    As in the paper (Hyper-CL, section 4.2), without the activation that the public code has after
+    the layer. A relation is therefore stored as one vector.
 
     Args:
-        settings: Its shape.
+        settings: Settings of the network.
     """
 
     def __init__(self, settings: LinkNetworkSettings) -> None:
@@ -54,7 +56,7 @@ class Concatenation(LinkNetwork):
             nn.init.zeros_(self.shift.bias)
 
     def forward(self, relations: Tensor) -> dict[str, Tensor]:
-        """Make projections: ``shared`` (dim, dim), the same for all, and ``shift`` (relations, dim)."""
+        """Make ``shared`` (dim, dim) of all relations, and ``shift`` (relations, dim)."""
         return {"shared": self.head.weight.T, "shift": self.shift(relations)}
 
     def moved(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
@@ -64,7 +66,7 @@ class Concatenation(LinkNetwork):
 
 
 def make_network(settings: LinkNetworkSettings) -> LinkNetwork:
-    """Make a network of the architecture that its settings name."""
+    """Return a new network of the architecture in its settings."""
     kinds: dict[str, type[LinkNetwork]] = {
         "hyper": HyperNetwork,
         "hadamard": HadamardProduct,

@@ -119,6 +119,14 @@ class ConditionEncoder:
         """Length of what is compared under a condition."""
         return self.network.settings.width
 
+    @property
+    def mix(self) -> NDArray[np.float32]:
+        """The matrix (dim, dim) that a concatenation of text and condition multiplies texts by.
+
+        Other architectures have none.
+        """
+        return np.ascontiguousarray(self.network.mix.weight.detach().numpy().T)
+
     @staticmethod
     def is_at(folder: Path) -> bool:
         """Tell whether a folder holds one."""

@@ -27,13 +27,19 @@ def choose_device(device: str = "auto") -> str:
 
 
 def has_bfloat16(device: str) -> bool:
-    """Tell whether the device multiplies bfloat16 matrices natively."""
+    """Tell whether the device multiplies bfloat16 matrices natively.
+
+    On the CPU, oneDNN multiplies them. Its environment variable ``ONEDNN_MAX_CPU_ISA`` restricts it to the instructions of
+    an older processor: with ``ONEDNN_MAX_CPU_ISA=AVX2`` every processor computes in float32, as one without bfloat16 does.
+    """
     import torch
 
     if device.startswith("cuda"):
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    supports = (
-        getattr(torch.cpu, name, None)
-        for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    names = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    native = any(getattr(torch.cpu, name, bool)() for name in names)
+    return (
+        device == "cpu"
+        and native
+        and bool(getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", bool)())
     )
-    return device == "cpu" and any(check() for check in supports if check is not None)

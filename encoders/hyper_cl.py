@@ -1,4 +1,4 @@
-"""Hyper-CL for link prediction: a text encoder and what combines head and relation, in one folder."""
+"""Hyper-CL for link prediction: a text encoder with a composition network, in one folder."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.compositions import make_network
 from ontodex.encoders.hypernetwork import LinkNetwork, LinkNetworkSettings
+from ontodex.encoders.link_architectures import ProjectionArchitecture
 from ontodex.encoders.locate import NETWORK, weights_hash
 from ontodex.encoders.network_files import load_network, network_fingerprint, save_network
 from ontodex.encoders.text import TextEncoder
@@ -22,17 +23,18 @@ from ontodex.geometry.projection import Projections
 __all__ = ["DEFAULT_HYPER_CL", "HyperCL"]
 
 DEFAULT_HYPER_CL = Path(__file__).resolve().parent / "models" / "hyper-cl-names"
-"""The network that the package carries, for all-MiniLM-L6-v2: it answers for any relation, by its name."""
+"""The network that comes with the package, for all-MiniLM-L6-v2, trained on names of relations."""
 
 
 @dataclass(frozen=True)
 class _Config:
-    """What ``hyper_cl/config.json`` holds.
+    """Contents of ``hyper_cl/config.json``.
 
     Attributes:
         network: Settings of the network.
-        texts: Those of the texts that it was trained on.
-        base_weights: Hash of the text encoder's weights, if the folder does not hold the text encoder itself.
+        texts: Settings of the texts that it was trained on.
+        base_weights: Hash of the text encoder's weights, if the folder does not hold the text
+            encoder.
     """
 
     network: dict[str, Any]
@@ -49,13 +51,13 @@ def _network(config: _Config, where: str) -> LinkNetwork:
 
 
 class HyperCL:
-    """A text encoder with a network on top: entities and relations are encoded once, and combined cheaply (a tri-encoder).
+    """A tri-encoder: heads, relations and tails are encoded separately, and composed by a network.
 
     Args:
         text: The text encoder of entities and relations.
-        network: What combines them: a hypernetwork, or one of the simpler architectures.
-        texts: How the text of an entity was built in training (the fields of ``ontodex.TextSettings``), and is to be built
-            for it ever after; empty where that is not known.
+        network: The composition: a hypernetwork, or one of the simpler ones.
+        texts: How the text of an entity was built in training (the fields of
+            ``ontodex.TextSettings``), and is built in use; empty if that is not known.
     """
 
     def __init__(
@@ -72,22 +74,22 @@ class HyperCL:
 
     @property
     def architecture(self) -> str:
-        """How head and relation are combined: one of :data:`~ontodex.encoders.hypernetwork.ARCHITECTURES`."""
+        """The composition: one of :data:`~ontodex.encoders.link_architectures.TRI_ENCODERS`."""
         return self.network.settings.architecture
 
     @property
     def residual(self) -> bool:
-        """Whether a projection is added to the head's vector, not put in its place."""
+        """Whether the projected head is added to the head's vector."""
         return self.network.settings.projection == "residual"
 
     @property
     def moves_entities(self) -> bool:
-        """Whether :meth:`entities` changes embeddings."""
+        """Whether :meth:`entities` changes text embeddings."""
         return self.network.entity is not None
 
     @staticmethod
     def is_at(folder: Path) -> bool:
-        """Tell whether a folder holds one."""
+        """Return whether a folder holds a link encoder."""
         return (folder / NETWORK / "config.json").exists()
 
     @classmethod
@@ -97,17 +99,17 @@ class HyperCL:
         Args:
             folder: The encoder's folder.
             text: The text encoder, if it is loaded already.
-            device: Where the text encoder computes.
+            device: Device of the text encoder.
 
         Raises:
-            EncoderError: If the folder holds no such network or a damaged one.
+            EncoderError: If the folder holds no such network, or a damaged one.
         """
         config, network = load_network(folder / NETWORK, _Config, _network, "a Hyper-CL encoder")
         return cls(text or TextEncoder(folder, device), network, config.texts)
 
     @classmethod
     def in_the_box(cls, text: TextEncoder) -> HyperCL | None:
-        """Load the network that ontodex brings, if it is one for this text encoder."""
+        """Load the network of the package; ``None`` if it is one for another text encoder."""
         config, network = load_network(
             DEFAULT_HYPER_CL / NETWORK, _Config, _network, "a Hyper-CL encoder"
         )
@@ -118,7 +120,7 @@ class HyperCL:
         )
 
     def save(self, folder: Path) -> None:
-        """Write the text encoder's folder with the network in it.
+        """Write the text encoder with the network in its folder.
 
         ``SentenceTransformer(folder)`` loads it as the plain text encoder.
         """
@@ -127,27 +129,36 @@ class HyperCL:
         self.save_network(folder)
 
     def save_network(self, folder: Path) -> None:
-        """Write the network alone into the folder of a text encoder."""
+        """Write the network alone into the folder of the text encoder."""
         config = asdict(_Config(asdict(self.network.settings), self.texts))
         save_network(folder / NETWORK, config, self.network.state_dict())
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the text encoder and the network, not of the texts they are given (hex, 128 bits)."""
+        """Hash of the text encoder and the network (hex, 128 bits)."""
         shape = asdict(self.network.settings)
         for name, first in (("architecture", "hyper"), ("shift", False)):
             if shape[name] == first:
-                del shape[name]  # what was trained before there was a choice keeps its fingerprint
+                del shape[name]  # not in the fingerprint of networks older than the setting
         return network_fingerprint(self.text.fingerprint, shape, self.network.state_dict())
 
     @torch.inference_mode()
     def entities(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Turn text embeddings of entities, shape (n, dim), into entity vectors of the same shape."""
+        """Return entity vectors of text embeddings, both of shape (n, dim)."""
         return self.network.entities(torch.from_numpy(np.ascontiguousarray(embeddings))).numpy()
 
     @torch.inference_mode()
     def projections(self, relations: Sequence[str]) -> Projections:
-        """Make the projections of relations, known or not, from their texts."""
+        """Make projections of relations from their texts."""
         parts = self.network(torch.from_numpy(self.text.encode(relations)))
         arrays = {name: part.contiguous().numpy() for name, part in parts.items()}
         return Projections(residual=self.residual, **arrays)
+
+    def described(self) -> dict[str, Any]:
+        """Return what an index's manifest holds of the architecture."""
+        return {"architecture": self.architecture, "residual": self.residual}
+
+    def bind(self, relations: Sequence[str]) -> ProjectionArchitecture:
+        """Return the architecture; see :class:`~ontodex.encoders.link_encoder.LinkEncoder`."""
+        made = self.projections(relations)
+        return ProjectionArchitecture(lambda: made, lambda: self)

@@ -7,36 +7,35 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from ontodex.encoders.link_architectures import TRI_ENCODERS
 from ontodex.errors import SettingsError, expect_choice, expect_whole
 
-__all__ = ["ARCHITECTURES", "HyperNetwork", "LinkNetwork", "LinkNetworkSettings"]
-
-ARCHITECTURES = ("hyper", "hadamard", "concat")
-"""How a head and a relation that are encoded apart are combined: by a hypernetwork, by the elementwise product, or by a
-linear layer over both."""
+__all__ = ["HyperNetwork", "LinkNetwork", "LinkNetworkSettings"]
 
 
 @dataclass(frozen=True)
 class LinkNetworkSettings:
-    """Shape of what combines heads and relations.
+    """Settings of a network that combines heads and relations.
 
     Attributes:
-        dim: Length of an embedding.
-        condition: For ``"hyper"``, length of the vector that a relation's embedding is reduced to before factors are made
-            of it: it sets the cost and the size of the hypernetwork, dim * rank * condition for each factor. The public
-            code keeps ``dim``.
-        rank: For ``"hyper"``, rank of a projection, made as two factors; 0 for full rank, one matrix.
-        shift: For ``"hyper"``, whether a linear map of the relation's embedding, at first the embedding itself, is added to
-            what the matrix makes of a head: a relation says much of its tails whatever the head. Not in the paper.
-        projection: ``"residual"``, query = unit(h + moved h), which starts near the plain encoder and learns the
-            difference; or ``"public"``, query = moved h without normalisation, from torch's default initial weights, as
-            the authors' code has it.
-        width: Hidden units of the entity layer, unit(e + layer(e)), which adapts a frozen encoder's embeddings to
-            the graph; 0 for none, as when the encoder itself is trained.
-        architecture: One of :data:`ARCHITECTURES`.
+        dim: Dimension of embeddings.
+        condition: For ``"hyper"``, dimension that a relation's embedding is reduced to before the
+            factors are made of it. A factor needs dim * rank * condition weights. The public code
+            has ``dim``.
+        rank: For ``"hyper"``, rank of a projection, a product of two factors; 0 for full rank, one
+            matrix.
+        shift: For ``"hyper"``, add a linear map of the relation's embedding to the projected head;
+            it is the identity at first. A relation determines its tails in part whatever the head.
+            Not in the paper.
+        projection: ``"residual"``, query = unit(h + projected h), which starts near the plain
+            encoder and learns the difference; or ``"public"``, query = projected h without
+            normalisation, with torch's default initial weights, as in the authors' code.
+        width: Hidden units of the entity layer, unit(e + layer(e)), which adapts the embeddings of
+            a frozen encoder to the graph; 0 for no layer, as when the encoder is trained.
+        architecture: One of :data:`~ontodex.encoders.link_architectures.TRI_ENCODERS`.
 
     Raises:
-        SettingsError: If one makes no sense.
+        SettingsError: If a value is invalid.
     """
 
     dim: int
@@ -48,7 +47,7 @@ class LinkNetworkSettings:
     architecture: str = "hyper"
 
     def __post_init__(self) -> None:
-        expect_choice("architecture", self.architecture, ARCHITECTURES)
+        expect_choice("architecture", self.architecture, TRI_ENCODERS)
         expect_choice("projection", self.projection, ("residual", "public"))
         if self.architecture == "hyper" and not 0 <= self.rank <= self.dim:
             raise SettingsError(
@@ -58,10 +57,10 @@ class LinkNetworkSettings:
 
 
 class EntityLayer(nn.Module):
-    """Adapts the embeddings of a frozen encoder: unit(e + layer(e)), at first e itself.
+    """Adapts the embeddings of a frozen encoder: unit(e + layer(e)), the identity at first.
 
     Args:
-        dim: Length of an embedding.
+        dim: Dimension of embeddings.
         width: Hidden units.
     """
 
@@ -79,10 +78,10 @@ class EntityLayer(nn.Module):
 
 
 class LinkNetwork(nn.Module):
-    """Makes a projection of a relation's embedding, and applies it to heads; what the architectures share.
+    """Makes projections of relation embeddings, and applies them to heads: base class of all kinds.
 
     Args:
-        settings: Its shape.
+        settings: Settings of the network.
     """
 
     def __init__(self, settings: LinkNetworkSettings) -> None:
@@ -102,15 +101,15 @@ class LinkNetwork(nn.Module):
         raise NotImplementedError
 
     def moved(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
-        """Apply to each head the projection of its relation; see :meth:`queries`."""
+        """Apply the projection of its relation to each head; see :meth:`queries`."""
         raise NotImplementedError
 
     def entities(self, vectors: Tensor) -> Tensor:
-        """Pass embeddings through the entity layer: unit vectors of shape (n, dim)."""
+        """Apply the entity layer; return unit vectors of shape (n, dim)."""
         return vectors if self.entity is None else self.entity(vectors)
 
     def queries(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
-        """Project each head by its relation; every relation's projection is made once.
+        """Project each head by its relation; the projection of a relation is made once.
 
         Args:
             heads: Entity vectors of shape (n, dim).
@@ -118,7 +117,7 @@ class LinkNetwork(nn.Module):
             which: Relation of each head, an index into ``relations``, of shape (n,).
 
         Returns:
-            Queries of shape (n, dim), to be scored with entity vectors by inner product.
+            Queries of shape (n, dim), whose inner products with entity vectors are scores.
         """
         moved = self.moved(heads, relations, which)
         if self.settings.projection == "public":
@@ -127,13 +126,14 @@ class LinkNetwork(nn.Module):
 
 
 class HyperNetwork(LinkNetwork):
-    """Makes matrices of relations: h·W, or h·P·S in two factors; with a shift h·P·S + s.
+    """Makes matrices of relations: h·W, or h·P·S in two factors, or h·P·S + s with a shift.
 
-    A relation's embedding passes a linear layer (the condition layer of the public code) and one linear layer per factor.
-    Yoo et al., "Hyper-CL", ACL 2024, section 3.2; low rank: section 3.4.
+    A relation's embedding passes a linear layer (the condition layer of the public code), and one
+    linear layer for each factor. Yoo et al., "Hyper-CL", ACL 2024, section 3.2; low rank: section
+    3.4.
 
     Args:
-        settings: Its shape.
+        settings: Settings of the network.
     """
 
     def __init__(self, settings: LinkNetworkSettings) -> None:
@@ -147,7 +147,7 @@ class HyperNetwork(LinkNetwork):
             self._start_near_identity()
 
     def _start_near_identity(self) -> None:
-        """Start from projections of a small, known size, so that a query is h at first, or h + r, however deep the rank."""
+        """Initialise small projections of a norm that is independent of the rank."""
         dim = self.settings.dim
         nn.init.orthogonal_(self.condition.weight)
         nn.init.zeros_(self.condition.bias)
@@ -160,7 +160,12 @@ class HyperNetwork(LinkNetwork):
             nn.init.zeros_(self.shift.bias)
 
     def forward(self, relations: Tensor) -> dict[str, Tensor]:
-        """Make ``left`` (relations, dim, rank) and ``right`` (relations, rank, dim), or matrices ``left``; and ``shift``."""
+        """Make the parts of projections; see :class:`LinkNetwork`.
+
+        Returns:
+            ``left`` (relations, dim, rank) and ``right`` (relations, rank, dim), or full matrices
+            ``left`` (relations, dim, dim); with a shift also ``shift`` (relations, dim).
+        """
         condition = self.condition(relations)
         dim, rank = self.settings.dim, self.settings.rank
         parts = {"left": self.left(condition).view(-1, dim, rank or dim)}
@@ -171,7 +176,10 @@ class HyperNetwork(LinkNetwork):
         return parts
 
     def moved(self, heads: Tensor, relations: Tensor, which: Tensor) -> Tensor:
-        """Multiply each head with the matrix of its relation: one product for all relations of as many heads."""
+        """Multiply each head with the matrix of its relation.
+
+        Relations with equal numbers of heads share one batched product.
+        """
         counts = torch.bincount(which, minlength=len(relations))
         by_count = torch.argsort(counts, stable=True)
         sizes, repeats = (
@@ -182,7 +190,7 @@ class HyperNetwork(LinkNetwork):
         parts = self(relations[by_count])
         along = heads[order]
         for factor in (parts[name] for name in ("left", "right") if name in parts):
-            # split, not an index each: the gradient of an index is as large as all factors together.
+            # split instead of an index each: the gradient of an index has the size of all factors
             rows = torch.split(
                 along, [size * repeat for size, repeat in zip(sizes, repeats, strict=True)]
             )

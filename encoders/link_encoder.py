@@ -1,26 +1,113 @@
-"""Encoders of link prediction, whatever their architecture."""
+"""Link encoders: the protocol that they follow, and the registry of their architectures."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
-from ontodex.encoders.bi_encoder import BI_ENCODER, BiEncoder
-from ontodex.encoders.hyper_cl import HyperCL
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.encoders.link_architectures import (
+    BI_ENCODER,
+    TRI_ENCODERS,
+    LinkArchitecture,
+    PairArchitecture,
+    ProjectionArchitecture,
+    TextArchitecture,
+)
 from ontodex.encoders.locate import NETWORK
 from ontodex.encoders.text import TextEncoder
+from ontodex.geometry.projection import Projections
 
-__all__ = ["LinkEncoder", "load_link_encoder"]
+__all__ = ["LinkEncoder", "load_link_encoder", "open_architecture"]
 
-LinkEncoder = HyperCL | BiEncoder
-"""A tri-encoder, whose relations are projections, or a bi-encoder, whose questions are encoded."""
+
+class LinkEncoder(Protocol):
+    """An encoder of link prediction.
+
+    Attributes:
+        text: The text encoder of entities.
+        texts: How the text of an entity was built in training (the fields of
+            ``ontodex.TextSettings``); empty if that is not known.
+    """
+
+    text: TextEncoder
+    texts: dict[str, Any]
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the weights and settings (hex, 128 bits)."""
+
+    @property
+    def moves_entities(self) -> bool:
+        """Whether :meth:`entities` changes text embeddings."""
+
+    def entities(self, embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return entity vectors of text embeddings, both of shape (n, dim)."""
+
+    def described(self) -> dict[str, Any]:
+        """Return the architecture and what else the stored form depends on, for the manifest."""
+
+    def projections(self, relations: Sequence[str]) -> Projections | None:
+        """Return the stored form of relations, given by their texts; ``None`` if there is none."""
+
+    def bind(self, relations: Sequence[str]) -> LinkArchitecture:
+        """Return the architecture over a list of relations, given by their texts.
+
+        Args:
+            relations: Text of each relation, inverses from R on.
+        """
+
+    def save(self, folder: Path) -> None:
+        """Write the encoder of entities with the rest of the encoder in its folder."""
+
+    def save_network(self, folder: Path) -> None:
+        """Write the rest of the encoder alone into the folder of a text encoder."""
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """An entry of the registry of architectures.
+
+    Attributes:
+        load: Loads an encoder from a folder, with a text encoder that may be loaded already, onto a
+            device.
+        open: Makes the architecture of stored projections and an encoder, both loaded on request.
+    """
+
+    load: Callable[[Path, TextEncoder | None, str], LinkEncoder]
+    open: Callable[[Callable[[], Projections], Callable[[], Any]], LinkArchitecture]
+
+
+def _load_tri_encoder(folder: Path, text: TextEncoder | None, device: str) -> LinkEncoder:
+    from ontodex.encoders.hyper_cl import HyperCL  # imports torch
+
+    return HyperCL.load(folder, text, device)
+
+
+def _load_bi_encoder(folder: Path, text: TextEncoder | None, device: str) -> LinkEncoder:
+    from ontodex.encoders.bi_encoder import BiEncoder
+
+    return BiEncoder.load(folder, text, device)
+
+
+_TRI_ENCODER = _Kind(_load_tri_encoder, ProjectionArchitecture)
+_KINDS = {
+    **dict.fromkeys(TRI_ENCODERS, _TRI_ENCODER),
+    BI_ENCODER: _Kind(_load_bi_encoder, lambda _, encoder: PairArchitecture(encoder)),
+}
+"""The registry: each architecture by the name that its settings and an index's manifest give it."""
 
 
 def load_link_encoder(
     folder: Path, text: TextEncoder | None = None, device: str = "auto"
 ) -> LinkEncoder:
-    """Load an encoder of link prediction (:meth:`HyperCL.is_at` tells where one is).
+    """Load a link encoder of any architecture.
 
     Args:
         folder: The encoder's folder.
@@ -30,10 +117,28 @@ def load_link_encoder(
     Raises:
         EncoderError: If the folder holds none or a damaged one.
     """
-    with suppress(
-        OSError, ValueError, KeyError, TypeError
-    ):  # what is damaged is for the classes to say
+    kind = _TRI_ENCODER
+    with suppress(OSError, ValueError, KeyError, TypeError):  # the loader reports the damage
         config = json.loads((folder / NETWORK / "config.json").read_text(encoding="utf-8"))
-        if config["network"]["architecture"] == BI_ENCODER:
-            return BiEncoder.load(folder, text, device)
-    return HyperCL.load(folder, text, device)
+        kind = _KINDS.get(config["network"]["architecture"], kind)
+    return kind.load(folder, text, device)
+
+
+def open_architecture(
+    name: str | None,
+    projections: Callable[[], Projections],
+    encoder: Callable[[], Any],
+    text: Callable[[], TextEncoder],
+) -> LinkArchitecture:
+    """Return the architecture of a name.
+
+    Args:
+        name: A key of the registry, or ``None`` for no link encoder.
+        projections: Returns the stored form of the relations, of a tri-encoder.
+        encoder: Returns the link encoder, if there is one.
+        text: Returns the text encoder.
+
+    Raises:
+        KeyError: If no architecture has the name.
+    """
+    return TextArchitecture(text) if name is None else _KINDS[name].open(projections, encoder)

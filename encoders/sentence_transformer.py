@@ -17,7 +17,7 @@ from torch import Tensor
 from ontodex.encoders.adapter import add_adapter
 from ontodex.encoders.locate import CROSS
 from ontodex.encoders.self_strae import SelfStrAE
-from ontodex.encoders.text import Text
+from ontodex.encoders.text_reader import Text
 from ontodex.errors import EncoderError
 
 __all__ = ["LibraryEncoder", "forward_tokens", "load_sentence_transformer", "load_tunable"]
@@ -97,7 +97,7 @@ class LibraryEncoder:
     Attributes:
         model: The model.
         dim: Length of a vector.
-        reads_tokens: Whether a text can be given as its tokens; if not, only :meth:`encode` is there.
+        encode: Makes vectors of texts, if the model takes no tokens; else ``None``.
 
     Raises:
         EncoderError: If the folder is no encoder.
@@ -128,14 +128,16 @@ class LibraryEncoder:
                 f"{folder}: expected a model with one vector per text, found one without a dimension"
             )
         self.dim: int = dim
-        self.reads_tokens = callable(getattr(self.model[0], "tokenizer", None)) and hasattr(
-            self.model[0], "model"
+        transformer = self.model[0]
+        takes_tokens = callable(getattr(transformer, "tokenizer", None)) and hasattr(
+            transformer, "model"
         )
+        self.encode = None if takes_tokens else self._encode
 
     @property
     def longest(self) -> int | None:
         """Tokens that are read of a text; ``None`` where there is no limit, or none that is known."""
-        return self.model.max_seq_length if self.reads_tokens else None
+        return self.model.max_seq_length if self.encode is None else None
 
     @property
     def trees(self) -> SelfStrAE | None:
@@ -170,7 +172,7 @@ class LibraryEncoder:
         """
         return forward_tokens(self.model, columns, self._device, unit=self._unit)
 
-    def encode(self, texts: Sequence[Text]) -> NDArray[np.float32]:
+    def _encode(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         """Embed texts without tokens."""
         found = self.model.encode(
             list(texts),

@@ -13,16 +13,12 @@ from numpy.typing import NDArray
 
 from ontodex.encoders.device import choose_device, has_bfloat16
 from ontodex.encoders.locate import DEFAULT_ENCODER, files_of, fingerprint, locate
+from ontodex.encoders.text_reader import Text, TextReader
 
 if TYPE_CHECKING:
-    from ontodex.encoders.bert import Bert
     from ontodex.encoders.self_strae import SelfStrAE
-    from ontodex.encoders.sentence_transformer import LibraryEncoder
 
-__all__ = ["Text", "TextEncoder"]
-
-Text = str | tuple[str, str]
-"""A text, or two that are read together: "[CLS] one [SEP] other [SEP]"."""
+__all__ = ["TextEncoder"]
 
 CHUNK = 4096
 """Texts that are tokenised together and arranged by their number of tokens."""
@@ -65,7 +61,7 @@ class TextEncoder:
         self.unit = unit
         self._reader = _reader(folder, self.device, unit, adapter, max_tokens)
         self.dim: int = self._reader.dim
-        if self._reader.reads_tokens and has_bfloat16(self.device):
+        if self._reader.encode is None and has_bfloat16(self.device):
             self._reader.to_bfloat16()
 
     @property
@@ -148,8 +144,8 @@ class TextEncoder:
     def _encode_unique(self, texts: list[Text]) -> NDArray[np.float32]:
         import torch
 
-        if not self._reader.reads_tokens:
-            return self._reader.encode(texts)  # type: ignore[operator]
+        if self._reader.encode is not None:
+            return self._reader.encode(texts)
         tokens = self._reader.tokenise(texts)
         lengths = np.array([len(ids) for ids in tokens["input_ids"]])
         vectors = np.empty((len(texts), self.dim), dtype=np.float32)
@@ -162,7 +158,7 @@ class TextEncoder:
 
 def _reader(
     folder: Path, device: str, unit: bool, adapter: Path | None, max_tokens: int | None
-) -> Bert | LibraryEncoder:
+) -> TextReader:
     """Load what reads texts; the library that reads them all takes seconds to import, and so is for what no other reads."""
     from ontodex.encoders.bert import Bert
 

@@ -1,4 +1,4 @@
-"""What every kind of question needs on the way from rows and scores to an answer."""
+"""Common parts of all kinds of questions: from rows and scores to answers."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ __all__ = [
 Rows = NDArray[np.int64]
 Scored = tuple[Rows, NDArray[np.float64]]
 Answer = tuple[tuple[Hit, ...], dict[str, Resolution], str]
-"""Hits, how each part of the question was read, and what the scores mean."""
+"""Hits, the resolution of each part of the question, and the name of the score."""
 
 
 def no_rows() -> Rows:
-    """Return no rows."""
+    """Return an empty array of rows."""
     return np.zeros(0, dtype=np.int64)
 
 
 def own_row(one: ResolvedTerm) -> Rows:
-    """Return the row of an entity; none for free text."""
+    """Return the row of an entity as an array; an empty one for free text."""
     return no_rows() if one.row is None else np.array([one.row], dtype=np.int64)
 
 
@@ -47,7 +47,7 @@ def checked(k: Any) -> int:
     """Return a number of answers as an ``int``.
 
     Raises:
-        SettingsError: If it is no whole number of at least 1.
+        SettingsError: If it is no integer of at least 1.
     """
     try:
         number = operator.index(k)
@@ -67,10 +67,10 @@ def hits_of(
     """Return entities as hits.
 
     Args:
-        graph: Where they are.
-        scored: Their rows and scores.
-        known: Rows that are marked as known.
-        probabilities: One for each, where there are any.
+        graph: Graph of the entities.
+        scored: Rows and scores of the entities.
+        known: Rows of known answers.
+        probabilities: Probability of each entity, if there are probabilities.
     """
     rows, scores = scored
     values = [None] * len(rows) if probabilities is None else probabilities.tolist()
@@ -84,14 +84,14 @@ def hits_of(
 
 
 def milliseconds(start: float, questions: int) -> float:
-    """Return the share of one of so many questions in the time since ``start``."""
+    """Return the mean time of a question since ``start``, in milliseconds."""
     return (time.perf_counter() - start) * 1000 / max(1, questions)
 
 
 def answered(
     graph: KnowledgeGraph, question: str, answers: Sequence[Answer], start: float
 ) -> list[Hits]:
-    """Return the answers to questions that were asked together at ``start``."""
+    """Return the answers to a batch of questions that was asked at ``start``."""
     took = milliseconds(start, len(answers))
     return [
         Hits(hits, question, resolutions, method, took, graph)

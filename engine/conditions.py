@@ -1,4 +1,4 @@
-"""Similarity under a condition: by a condition encoder, relation projections, and shared tails."""
+"""Similarity under a condition: by condition encoder or projections, and by known tails."""
 
 from __future__ import annotations
 
@@ -15,8 +15,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from ontodex.engine.answers import Answer, answered, checked, hits_of, no_rows, own_row
-from ontodex.engine.projector import Projector, vectors_of
-from ontodex.engine.resolve import ResolvedTerm, relation_text, resolve_entities, resolve_relation
+from ontodex.engine.link_queries import LinkQueries
+from ontodex.engine.resolve import (
+    ResolvedTerm,
+    relation_text,
+    resolve_entities,
+    resolve_relation,
+    vectors_of,
+)
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.hits import Hits
 from ontodex.engine.search.score_offsets import no_offsets
 from ontodex.engine.search.topk import Searcher
@@ -26,7 +33,6 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph import relation_texts
 from ontodex.scoring.graph_features import Offsets
 from ontodex.storage.condition_cache import ConditionCache, Factor
-from ontodex.storage.index import Index
 from ontodex.storage.space_names import CONDITION, LINK
 
 __all__ = [
@@ -43,25 +49,25 @@ __all__ = [
 Floats = NDArray[np.float32]
 
 ROWS = 4096
-"""Vectors read or projected at once: their float64 copies stay in the processor's cache."""
+"""Vectors in one block, whose float64 copies fit the processor's cache."""
 
 
 class TailCentroids:
-    """The sum of the vectors of each entity's tails, by one relation.
+    """The sum of the vectors of each entity's tails by one relation, as a direction.
 
-    The sums themselves are not kept, a vector for each entity: as inner products are linear, one product of what is asked
-    for with the vector of each distinct tail, added up along the links, gives the products with all sums. Their lengths are
-    kept.
+    The sums, one vector an entity, are not stored. Inner products are linear: the products of a
+    query with the vectors of the distinct tails, added up along the links, are the products with
+    all sums. The norms of the sums are stored.
 
     Args:
         heads: Heads of the relation's triples, of shape (n,).
-        tails: Their tails, likewise.
+        tails: Tails of the relation's triples, of shape (n,).
         vectors: Unit vectors of the entities.
 
     Example:
         >>> vectors = Vectors([np.array([[1, 0], [0, 1], [0.6, 0.8]], dtype=np.float32)])
         >>> tails = TailCentroids(np.array([0, 2, 2]), np.array([1, 0, 1]), vectors)
-        >>> [(rows, cosines)] = tails.alike(tails.of(0)[None])
+        >>> [(rows, cosines)] = tails.cosines(tails.of(0)[None])
         >>> rows.tolist(), cosines.round(3).tolist()
         ([0, 2], [1.0, 0.707])
     """
@@ -88,27 +94,28 @@ class TailCentroids:
         return len(self._heads)
 
     def of(self, row: int | None) -> Floats | None:
-        """Return the direction of an entity's tails, of shape (dim,), or ``None`` if it has none, or is no entity."""
+        """Return the direction of an entity's tails, of shape (dim,); ``None`` if it has none."""
         at = np.searchsorted(self._heads, -1 if row is None else row)
         if row is None or at == len(self._heads) or self._heads[at] != row:
             return None
         total = self._vectors[self._tails[self._links[at].indices]].sum(axis=0)
         return np.asarray(total / self._lengths[at], dtype=np.float32)
 
-    def alike(self, directions: Floats) -> list[Offsets]:
-        """Return, for each direction, the entities that have tails, ascending, and its cosine with that of each one's tails.
+    def cosines(self, directions: Floats) -> list[Offsets]:
+        """Return the cosine of each direction and those of all entities' tails.
 
         Args:
             directions: Unit vectors of shape (n, dim).
+
+        Returns:
+            For each direction the entities that have tails, ascending, and the cosines.
         """
         products = np.empty((len(self._tails), len(directions)), dtype=np.float32)
         for start in range(0, len(self._tails), ROWS):
             part = slice(start, start + ROWS)
-            read = self._vectors[self._tails[part]]
-            for column, direction in enumerate(
-                directions
-            ):  # one by one: the same whatever else is asked
-                products[part, column] = read @ direction
+            block = self._vectors[self._tails[part]]
+            for column, direction in enumerate(directions):  # bits independent of the batch
+                products[part, column] = block @ direction
         cosines = np.clip(self._links @ products / self._lengths[:, None], -1, 1).astype(np.float64)
         return [(self._heads, column) for column in np.ascontiguousarray(cosines.T)]
 
@@ -116,18 +123,18 @@ class TailCentroids:
 Transform = Callable[[Floats], Floats]
 
 CONDITIONS = 64
-"""Conditions whose factors are made at once."""
+"""Conditions whose factors are made in one batch."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """In what texts are to be alike.
+    """A condition of similarity.
 
     Attributes:
-        text: What an encoder reads.
-        row: Of the relation of the graph that it stands for; ``None`` for free text.
+        text: Text for an encoder.
+        row: Number of the relation that the condition is; ``None`` for free text.
         backward: Whether it is the relation's inverse.
-        relation: How it was read; the same conditions may have been asked for by other names.
+        relation: Resolution of the condition; equal conditions may differ in it.
     """
 
     text: str
@@ -137,12 +144,12 @@ class Condition:
 
 
 class ConditionStrategy(Protocol):
-    """Transforms vectors by conditions.
+    """A way to transform vectors by conditions.
 
     Attributes:
-        method: What the similarity of the results means.
-        vectors: What is stored of the entities, to be transformed.
-        width: Length of the results.
+        method: Name of the similarity of transformed vectors, for answers.
+        vectors: Vectors of the entities, before the transformation.
+        width: Dimension of transformed vectors.
     """
 
     method: str
@@ -150,10 +157,10 @@ class ConditionStrategy(Protocol):
     width: int
 
     def encode(self, texts: list[str]) -> Floats:
-        """Return vectors of other texts, like the stored ones."""
+        """Return vectors of other texts, before the transformation."""
 
     def transforms(self, conditions: Sequence[Condition]) -> Iterator[tuple[Condition, Transform]]:
-        """Yield what turns vectors of shape (n, dim) into unit vectors of shape (n, width), for each condition.
+        """Yield a function of each condition, from vectors (n, dim) to unit vectors (n, width).
 
         Raises:
             SettingsError: If a condition is longer than the encoder reads.
@@ -161,21 +168,22 @@ class ConditionStrategy(Protocol):
 
 
 class ByEncoder:
-    """By a condition encoder; the factors that it makes of conditions are kept on the disk.
+    """Transformation by a condition encoder, with a cache of its factors on disk.
 
     Args:
-        index: An index with such an encoder.
+        resources: Encoders and scorers of an index that has such an encoder.
         disk: Bytes for factors in the index's folder; 0 for none.
 
     Raises:
-        SettingsError: If there is no room for one factor.
+        SettingsError: If the cache is too small for one factor.
     """
 
     method = "similarity under the condition (cosine)"
 
-    def __init__(self, index: Index, disk: int) -> None:
-        self._index = index
-        self._about = index.stated(CONDITION)
+    def __init__(self, resources: Resources, disk: int) -> None:
+        index = resources.index
+        self._resources = resources
+        self._about = index.encoder_info(CONDITION)
         self.vectors = index.vectors(CONDITION)
         self.width = int(self._about["width"])
         factor = (
@@ -184,14 +192,14 @@ class ByEncoder:
         )
         if disk != 0 and disk < factor:
             raise SettingsError(
-                f"condition_disk: expected at least {factor:,} bytes, for the projection of one condition, or 0 for none, "
-                f"found {disk:,}"
+                f"condition_disk: expected at least {factor:,} bytes, for the projection of one "
+                f"condition, or 0 for none, found {disk:,}"
             )
         self._cache = ConditionCache(index.path, disk)
 
     def encode(self, texts: list[str]) -> Floats:
         """See :class:`ConditionStrategy`."""
-        return np.asarray(self._index.condition_encoder.text.encode(texts))
+        return np.asarray(self._resources.encoders.condition.text.encode(texts))
 
     def transforms(self, conditions: Sequence[Condition]) -> Iterator[tuple[Condition, Transform]]:
         """See :class:`ConditionStrategy`."""
@@ -202,18 +210,25 @@ class ByEncoder:
                 yield one, self._by(expanded(factors[one.text], self.vectors.dim, self.width))
 
     def _by(self, factor: Factor) -> Transform:
-        return lambda vectors: under_condition(vectors, factor, self._index.condition_mix)
+        return lambda vectors: under_condition(vectors, factor, self._mix)
+
+    @cached_property
+    def _mix(self) -> Floats | None:
+        """The matrix (dim, dim) that texts are multiplied by, if the architecture has one."""
+        if self._about["architecture"] != "concat":
+            return None
+        return self._resources.encoders.condition.mix
 
     def _factors(self, conditions: Sequence[str]) -> dict[str, Factor]:
-        """Return compact factors of conditions, from the disk or from their texts: the same to the last bit."""
-        encoder = str(self._about["network"])
+        """Return compact factors of conditions from the cache or the encoder, equal to the bit."""
+        encoder = str(self._about["fingerprint"])
         factors = self._cache.get(encoder, conditions)
         missing = [text for text in conditions if text not in factors]
         if missing:
             made = dict(
                 zip(
                     missing,
-                    map(compact, self._index.condition_encoder.factors(missing)),
+                    map(compact, self._resources.encoders.condition.factors(missing)),
                     strict=True,
                 )
             )
@@ -223,147 +238,156 @@ class ByEncoder:
 
 
 class ByProjections:
-    """By what the projection of a relation makes of an entity: where its tails are to be looked for.
+    """Transformation by the projection of a relation: entities with similar tails are similar.
 
     Args:
-        index: An index with projections of relations.
-        projector: Makes them.
+        resources: Encoders and scorers of an index with relation projections.
+        link_queries: Makes the projections.
     """
 
-    method = "similarity of what the relation's projection makes of both (cosine)"
+    method = "similarity of relation projections (cosine)"
 
-    def __init__(self, index: Index, projector: Projector) -> None:
-        self._index, self._projector = index, projector
-        self.vectors = index.vectors(LINK)
+    def __init__(self, resources: Resources, link_queries: LinkQueries) -> None:
+        self._resources, self._queries = resources, link_queries
+        self.vectors = resources.index.vectors(LINK)
         self.width = self.vectors.dim
 
     def encode(self, texts: list[str]) -> Floats:
         """See :class:`ConditionStrategy`."""
-        return self._projector.encode(texts)
+        return self._queries.encode(texts)
 
     def transforms(self, conditions: Sequence[Condition]) -> Iterator[tuple[Condition, Transform]]:
         """See :class:`ConditionStrategy`."""
         unknown = [one.text for one in conditions if one.row is None]
         if unknown:
-            from ontodex.encoders.condition import (
-                expect_readable,  # and torch with it, as the encoder has
-            )
+            from ontodex.encoders.condition import expect_readable  # imports torch
 
-            expect_readable(self._index.link_encoder.text, unknown)
+            expect_readable(self._resources.encoders.link.text, unknown)
         for one in conditions:
             yield one, self._by(one)
 
     def _by(self, condition: Condition) -> Transform:
-        projections, number = self._projector.projections(
+        projections, number = self._queries.projection(
             condition.relation, backward=condition.backward
         )
         return lambda vectors: projections.project(vectors, number)
 
 
 MEMORY = 1 << 30
-"""Bytes of memory, by default, for entities projected by conditions."""
+"""Default size of the cache of entities under conditions, in bytes of memory."""
 
 DISK = 256 << 20
-"""Bytes of disk, by default, for factors of conditions."""
+"""Default size of the cache of factors of conditions, in bytes on disk."""
 
-BONUSES = 1 << 22
-"""Cosines of tails, of all entities with all that are asked about, that are in memory at once."""
+PRODUCTS = 1 << 22
+"""Maximal number of cosines with known tails, of all entities and queries, in memory."""
 
-LINKED = ", plus that of what both are linked to by it"
+WITH_TAILS = " + similarity of known tails (cosine)"
 
 
 @dataclass(frozen=True, eq=False)
 class _Projected:
-    """All entities under one condition, and what they are linked to by it, if it is a relation of the graph."""
+    """All entities under one condition, and their tails if it is a relation of the graph."""
 
     transform: Transform
     searcher: Searcher
     tails: TailCentroids | None
 
     def parts(self, positions: list[int]) -> Iterator[list[int]]:
-        """Part what is asked about into as many at once as there is room for."""
-        step = len(positions) if self.tails is None else max(1, BONUSES // max(1, self.tails.count))
+        """Split queries into batches of at most :data:`PRODUCTS` cosines."""
+        step = (
+            len(positions) if self.tails is None else max(1, PRODUCTS // max(1, self.tails.count))
+        )
         for start in range(0, len(positions), step):
             yield positions[start : start + step]
 
 
 class Conditions:
-    """Answers what is similar under a condition; see :meth:`~ontodex.engine.engine.Engine.similar`.
+    """Answers questions about similarity under a condition; see :meth:`ontodex.Engine.similar`.
 
-    A condition costs most the first time: all entities are projected by it, by the condition encoder of the index or by the
-    projections of relations, and kept in memory until others need the room.
+    The first question under a condition transforms all entities, by the condition encoder of the
+    index or else by relation projections; the result stays in memory until other conditions need
+    the room.
 
-    Where the condition is a relation of the graph, what both are linked to by it counts as much: the cosine of the sums of
-    their tails' vectors. What is asked about and has none is compared by where the projections, if the index has some,
-    look for them.
+    If the condition is a relation of the graph, the cosine of the sums of both entities' known
+    tails is added. A query without known tails is compared by its projection, if the index has
+    projections.
 
     Args:
-        index: An opened index.
-        memory: Bytes for projected entities.
-        disk: Bytes for factors of a condition encoder in the index's folder; 0 for none.
+        resources: Encoders and scorers of an opened index.
+        memory: Size of the cache of transformed entities, in bytes.
+        disk: Size of the cache of a condition encoder's factors in the index's folder, in bytes; 0
+            for none.
 
     Raises:
         IndexMismatch: If the index has neither a condition encoder nor projections.
-        SettingsError: If a budget is too small for the entities under one condition, or for one factor.
+        SettingsError: If a cache is too small for the entities under one condition, or for one
+            factor.
     """
 
-    def __init__(self, index: Index, memory: int = MEMORY, disk: int = DISK) -> None:
-        self._index = index
+    def __init__(self, resources: Resources, memory: int = MEMORY, disk: int = DISK) -> None:
+        index = resources.index
+        self._resources = resources
         self._graph = index.graph
-        self._projector = Projector(index)
-        by_projections = CONDITION not in index.manifest.encoders and self._projector.projects
-        self._way: ConditionStrategy = (
-            ByProjections(index, self._projector) if by_projections else ByEncoder(index, disk)
+        self._queries = LinkQueries(resources)
+        by_projections = CONDITION not in index.manifest.encoders and self._queries.projects
+        self._strategy: ConditionStrategy = (
+            ByProjections(resources, self._queries)
+            if by_projections
+            else ByEncoder(resources, disk)
         )
         self._room = self._expect_room(memory)
         self._projected: OrderedDict[Condition, _Projected] = OrderedDict()
         self._lock = threading.Lock()
 
     def similar(self, texts: Sequence[str], condition: str | Sequence[str], k: int) -> list[Hits]:
-        """Rank the other entities by how alike they are to each text, under one condition or one for each.
+        """Rank the other entities by similarity to each text, under one condition or one for each.
 
         Raises:
-            SettingsError: If there are not as many conditions as texts, or a text or condition is empty or too long.
+            SettingsError: If there are not as many conditions as texts, or a text or condition is
+                empty or too long.
         """
         k = checked(k)
         start = time.perf_counter()
-        read = resolve_entities(self._graph, texts, names=self._index.name_similarity)
+        resolved = resolve_entities(self._graph, texts, names=self._resources.name_similarity)
         if isinstance(condition, str) or not isinstance(condition, Sequence):
-            named = [condition] * len(read)
+            named = [condition] * len(resolved)
         else:
             named = list(condition)
-        if len(named) != len(read):
+        if len(named) != len(resolved):
             raise SettingsError(
-                f"condition: expected one, or one for each of {len(read)} texts, found {len(named)}"
+                f"condition: expected one, or one for each of {len(resolved)} texts, found {len(named)}"
             )
         under = [self._resolved(one) for one in named]
         groups: dict[Condition, list[int]] = {}
         for position, one in enumerate(under):
             groups.setdefault(one, []).append(position)
-        vectors = vectors_of(self._way.vectors, read, self._way.encode)
-        hits: list[Answer] = [((), {}, "")] * len(read)
+        vectors = vectors_of(self._strategy.vectors, resolved, self._strategy.encode)
+        hits: list[Answer] = [((), {}, "")] * len(resolved)
         for one, projected in self._under(list(groups)):
             for positions in projected.parts(groups[one]):
-                asked = [read[position] for position in positions]
+                entities = [resolved[position] for position in positions]
                 queries = projected.transform(vectors[positions])
-                offsets = self._offsets(asked, one, projected.tails)
-                raised = None if projected.tails is None else offsets
+                offsets = self._offsets(entities, one, projected.tails)
                 answers = projected.searcher.top(
-                    queries, k, [own_row(entity) for entity in asked], raised
+                    queries,
+                    k,
+                    [own_row(entity) for entity in entities],
+                    None if projected.tails is None else offsets,
                 )
                 for position, entity, scored, (linked, _) in zip(
-                    positions, asked, answers, offsets, strict=True
+                    positions, entities, answers, offsets, strict=True
                 ):
                     resolutions = {
                         "text": entity.resolution,
                         "condition": under[position].relation.resolution,
                     }
-                    method = self._way.method + LINKED * (len(linked) > 0)
+                    method = self._strategy.method + WITH_TAILS * (len(linked) > 0)
                     hits[position] = hits_of(self._graph, scored, no_rows()), resolutions, method
         return answered(self._graph, "similar", hits, start)
 
     def _resolved(self, condition: str) -> Condition:
-        """Read a relation, "inverse " and a relation, or any other text."""
+        """Resolve a relation, "inverse " before one, or any other text to a condition."""
         if not isinstance(condition, str) or not condition.strip():
             raise SettingsError(
                 f"condition: expected a relation or a text such as 'genre', found {condition!r}"
@@ -373,7 +397,7 @@ class Conditions:
         return Condition(text, relation.row, relation.inverted, relation)
 
     def _under(self, conditions: Sequence[Condition]) -> Iterator[tuple[Condition, _Projected]]:
-        """Yield the entities under each condition, those that are at hand first."""
+        """Yield the entities under each condition, those in memory first."""
         with self._lock:
             ready = {one: self._projected[one] for one in conditions if one in self._projected}
             for one in ready:
@@ -381,7 +405,7 @@ class Conditions:
         yield from ready.items()
         missing = [one for one in conditions if one not in ready]
         ready.clear()
-        for one, transform in self._way.transforms(missing):
+        for one, transform in self._strategy.transforms(missing):
             projected = _Projected(transform, self._searcher(transform), self._tails(one))
             with self._lock:
                 self._projected[one] = projected
@@ -390,35 +414,35 @@ class Conditions:
             yield one, projected
 
     def _searcher(self, transform: Transform) -> Searcher:
-        whole = np.empty((len(self._way.vectors), self._way.width), dtype=np.float32)
-        for first, block in self._way.vectors.blocks():
+        whole = np.empty((len(self._strategy.vectors), self._strategy.width), dtype=np.float32)
+        for first, block in self._strategy.vectors.blocks():
             for start in range(0, len(block), ROWS):
                 piece = block[start : start + ROWS]
                 whole[first + start : first + start + len(piece)] = transform(piece)
-        return Searcher(Vectors([whole]), self._index.device)
+        return Searcher(Vectors([whole]), self._resources.device)
 
     def _tails(self, condition: Condition) -> TailCentroids | None:
-        """Return what entities are linked to by a condition that is a relation."""
+        """Return the known tails of all entities, if the condition is a relation."""
         if condition.row is None:
             return None
         links = np.flatnonzero(self._graph.relations == condition.row)
         heads, tails = self._graph.heads[links], self._graph.tails[links]
         if condition.backward:
             heads, tails = tails, heads
-        return TailCentroids(heads, tails, self._projector.entities)
+        return TailCentroids(heads, tails, self._queries.entities)
 
     def _offsets(
-        self, asked: Sequence[ResolvedTerm], condition: Condition, tails: TailCentroids | None
+        self, entities: Sequence[ResolvedTerm], condition: Condition, tails: TailCentroids | None
     ) -> list[Offsets]:
-        """Return what tails add to the score of each entity that has some, for each that is asked about."""
-        offsets = [no_offsets()] * len(asked)
+        """Return the score offsets by known tails, for the query of each entity."""
+        offsets = [no_offsets()] * len(entities)
         if tails is None:
             return offsets
-        directions = {position: tails.of(entity.row) for position, entity in enumerate(asked)}
+        directions = {position: tails.of(entity.row) for position, entity in enumerate(entities)}
         without = [position for position, direction in directions.items() if direction is None]
-        if without and self._projector.projects:
-            vectors = self._projector.vectors([asked[position] for position in without])
-            projections, number = self._projector.projections(
+        if without and self._queries.projects:
+            vectors = self._queries.vectors([entities[position] for position in without])
+            projections, number = self._queries.projection(
                 condition.relation, backward=condition.backward
             )
             directions.update(zip(without, projections.project(vectors, number), strict=True))
@@ -428,24 +452,23 @@ class Conditions:
             if direction is not None
         }
         if known:
-            for position, bonus in zip(
-                known, tails.alike(np.stack(list(known.values()))), strict=True
-            ):
-                offsets[position] = bonus
+            cosines = tails.cosines(np.stack(list(known.values())))
+            for position, own in zip(known, cosines, strict=True):
+                offsets[position] = own
         return offsets
 
     def _expect_room(self, memory: int) -> int:
-        """Return how many conditions the memory has room for.
+        """Return the number of conditions that fit the memory.
 
         Raises:
-            SettingsError: If it has none.
+            SettingsError: If none does.
         """
-        rows, width = len(self._way.vectors), self._way.width
+        rows, width = len(self._strategy.vectors), self._strategy.width
         one = rows * width * 4
         if memory < one:
             raise SettingsError(
-                f"condition_memory: expected at least {one:,} bytes, for {rows:,} entities under one condition "
-                f"({width} numbers each), found {memory:,}"
+                f"condition_memory: expected at least {one:,} bytes, for {rows:,} entities under one "
+                f"condition ({width} numbers each), found {memory:,}"
             )
         return memory // max(1, one)
 

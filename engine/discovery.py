@@ -1,4 +1,4 @@
-"""Which links a graph lacks most likely: the best answers to all questions that have known or sure ones, made comparable."""
+"""Link discovery: the most probable missing links, by calibrated answers to all questions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from tqdm import tqdm
 
 from ontodex.engine.answers import Rows, checked, milliseconds, no_rows
 from ontodex.engine.known import Known
-from ontodex.engine.projector import Projector
+from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.resolve import ResolvedTerm, resolve_relation
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.link import parts_of
 from ontodex.engine.results.missing_links import MissingLink, MissingLinks
 from ontodex.engine.search.topk import Searcher
@@ -23,66 +24,62 @@ from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.calibration import answerable, best_answers, probabilities
 from ontodex.scoring.graph_features import Offsets
 from ontodex.scoring.rules import no_rules
-from ontodex.storage.index import Index
 from ontodex.storage.space_names import LINK
 
-__all__ = ["Missing"]
+__all__ = ["LinkDiscovery"]
 
 SURE = 1e-12, 0.9999
-"""Probabilities below and beyond which no answer is doubted or trusted."""
+"""Bounds of the probability of an answer, when answers about head and tail are combined."""
 
 Found = tuple[Rows, NDArray[np.float64]]
-"""Links by the number of their relation, head and tail in one, and how likely each is."""
+"""Keys of links, which combine relation, head and tail, and their probabilities."""
 
-METHOD = (
-    "the logarithm of how likely the link is, as an answer about its head or as one about its tail"
-)
-FITTED = f"{METHOD}, if as many are missing as were held out to tell"
-UNFITTED = (
-    "the logarithm of how likely the link would be if as many were missing as are known, as an answer about its head or as "
-    "one about its tail (the index has nothing fitted to links held out, to tell how likely it is)"
-)
+METHOD = "log-probability of the link, by tail and head prediction"
+CALIBRATED = f"{METHOD} (calibrated on held-out links)"
+UNCALIBRATED = f"{METHOD} (not calibrated: the index has too few held-out links)"
 
 
-class Missing:
-    """Finds missing links; what it does is said at :meth:`ontodex.engine.links.LinkQuestions.missing`.
+class LinkDiscovery:
+    """Finds missing links; see :meth:`ontodex.engine.links.LinkQuestions.missing`.
 
     Args:
-        index: The index.
-        known: Its known triples, and further ones.
-        projector: Makes queries.
-        searcher: Gives the search of a space.
+        resources: Encoders and scorers of an opened index.
+        known: Known triples of the index, and further ones.
+        link_queries: Makes queries.
+        searcher: Returns the search of a space.
     """
 
     def __init__(
-        self, index: Index, known: Known, projector: Projector, searcher: Callable[[str], Searcher]
+        self,
+        resources: Resources,
+        known: Known,
+        link_queries: LinkQueries,
+        searcher: Callable[[str], Searcher],
     ) -> None:
-        self._index, self._known, self._projector, self._searcher = (
-            index,
-            known,
-            projector,
-            searcher,
-        )
+        self._resources, self._index = resources, resources.index
+        self._known, self._queries, self._searcher = known, link_queries, searcher
 
     def links(self, relation: str | None, k: int, *, linked: bool, quiet: bool) -> MissingLinks:
-        """Return the k likeliest.
+        """Return the k most probable missing links.
 
         Args:
-            relation: Of this one alone.
-            k: How many.
-            linked: Whether two that some relation links already may lack a link by another.
+            relation: Restrict to this relation.
+            k: Number of links.
+            linked: Include links between entities that another relation links.
             quiet: Show no progress on stderr.
         """
         k, start = checked(k), time.perf_counter()
-        self._index.stated(LINK)
-        graph, structure = self._index.graph, self._index.structure
-        asked = None if relation is None else self._read(relation)
+        self._index.encoder_info(LINK)
+        graph, features = self._index.graph, self._resources.graph_features
+        only = None if relation is None else self._resolved(relation)
         numbers = (
-            None if asked is None else np.array([asked.row, graph.n_relations + (asked.row or 0)])
+            None if only is None else np.array([only.row, graph.n_relations + (only.row or 0)])
         )
-        odds, rules = (None, no_rules()) if structure is None else (structure.odds, structure.rules)
+        calibration, rules = (
+            (None, no_rules()) if features is None else (features.calibration, features.rules)
+        )
         links = self._known.links()
-        passed_over = self._passed_over(links, linked)
+        no_answers = self._no_answers(links, linked)
         questions = answerable(links, rules, numbers)
         best: Found = no_rows(), np.zeros(0)
         with tqdm(
@@ -94,40 +91,43 @@ class Missing:
             delay=1,
         ) as bar:
             for of_one in _by_relation(questions, graph.n_relations):
-                answers = self._answers(links, of_one, passed_over, bar.update)
+                answers = self._answers(links, of_one, no_answers, bar.update)
                 found = _joined(
-                    [(keys, probabilities(evidence, odds)) for keys, evidence in answers]
+                    [(keys, probabilities(columns, calibration)) for keys, columns in answers]
                 )
-                best = _likeliest([best, found], k)
+                best = _most_probable([best, found], k)
         relations_and_heads, tails = np.divmod(best[0], graph.n_entities)
         relations, heads = np.divmod(relations_and_heads, graph.n_entities)
         rows = tuple(
             MissingLink(
                 **parts_of(graph, head, number, tail),
                 score=math.log(probability),
-                probability=None if odds is None else probability,
+                probability=None if calibration is None else probability,
             )
             for head, number, tail, probability in zip(
                 *(part.tolist() for part in (heads, relations, tails, best[1])), strict=True
             )
         )
-        resolution = None if asked is None else asked.resolution
-        return MissingLinks(
-            rows, resolution, UNFITTED if odds is None else FITTED, milliseconds(start, 1), graph
-        )
+        resolution = None if only is None else only.resolution
+        method = UNCALIBRATED if calibration is None else CALIBRATED
+        return MissingLinks(rows, resolution, method, milliseconds(start, 1), graph)
 
-    def _read(self, relation: str) -> ResolvedTerm:
+    def _resolved(self, relation: str) -> ResolvedTerm:
         graph = self._index.graph
-        read = resolve_relation(graph, relation)
-        if read.row is None:
+        term = resolve_relation(graph, relation)
+        if term.row is None:
             raise UnknownRelation(
                 f"{graph.source}: expected a relation of the graph, found free text {relation!r}"
                 f"{nearest(relation, graph.relation_labels)}"
             )
-        return read
+        return term
 
-    def _passed_over(self, links: KnownLinks, linked: bool) -> Callable[[int, int], Rows]:
-        """Return what gives the entities that are no missing answer to a question, though nothing says so."""
+    def _no_answers(self, links: KnownLinks, linked: bool) -> Callable[[int, int], Rows]:
+        """Return a function of a question to entities that are no missing answers to it.
+
+        They are linked entities, unless ``linked``, and for a relation of the hierarchy ancestors
+        and descendants.
+        """
         graph, upward = self._index.graph, self._index.graph.hierarchy_relations
         hierarchy = self._known.hierarchy
 
@@ -145,29 +145,29 @@ class Missing:
         self,
         links: KnownLinks,
         questions: Rows,
-        passed_over: Callable[[int, int], Rows],
+        no_answers: Callable[[int, int], Rows],
         done: Callable[[int], object],
     ) -> Iterator[tuple[Rows, NDArray[np.float64]]]:
-        """Yield the best answers to questions, as keys of links, and what is seen of each."""
-        count, searcher = links.n_relations // 2, self._searcher(self._projector.space)
+        """Yield keys of the best answers to questions, and their features for calibration."""
+        count, searcher = links.n_relations // 2, self._searcher(self._queries.space)
 
         def scored(entities: Rows, numbers: Rows) -> tuple[NDArray[np.float32], Sequence[Offsets]]:
-            scores = searcher.products(self._projector.ask(entities, numbers))
-            rules = self._projector.add_case_based(entities, numbers, scores)
-            scores /= np.float32(self._projector.score_unit)
+            scores = searcher.products(self._queries.of_rows(entities, numbers))
+            rules = self._queries.add_case_based(entities, numbers, scores)
+            scores /= np.float32(self._queries.score_unit)
             done(len(entities))
             return scores, rules
 
-        for best in best_answers(questions, scored, links, self._known.reflexive, passed_over):
-            asked, by = best.entities, best.relations
-            heads, tails = np.where(by < count, [asked, best.tails], [best.tails, asked])
-            yield (by % count * links.n_entities + heads) * links.n_entities + tails, best.evidence
+        for best in best_answers(questions, scored, links, self._known.reflexive, no_answers):
+            given, by = best.entities, best.relations
+            heads, tails = np.where(by < count, [given, best.tails], [best.tails, given])
+            yield (by % count * links.n_entities + heads) * links.n_entities + tails, best.features
 
 
 def _by_relation(questions: Rows, count: int) -> list[Rows]:
-    """Part questions by their relation, of which there are so many: what is asked about heads and about tails together.
+    """Split questions by relation; those about heads and about tails are together.
 
-    So no more is kept at once than the answers of one relation.
+    The answers of one relation are held in memory at a time.
     """
     relations = questions[:, 1] % count
     order = np.argsort(relations, kind="stable")
@@ -175,15 +175,15 @@ def _by_relation(questions: Rows, count: int) -> list[Rows]:
 
 
 def _joined(answers: Sequence[Found]) -> Found:
-    """Return links, each once: an answer about its head or its tail, or about both, which is surer than either."""
+    """Return distinct links; the probability of one found in both directions is their noisy-or."""
     parts = [(no_rows(), np.zeros(0)), *answers]
     links, at = np.unique(np.concatenate([keys for keys, _ in parts]), return_inverse=True)
-    doubts = np.concatenate([np.log1p(-np.clip(likely, *SURE)) for _, likely in parts])
+    doubts = np.concatenate([np.log1p(-np.clip(values, *SURE)) for _, values in parts])
     return links, -np.expm1(np.bincount(at, doubts, len(links)))
 
 
-def _likeliest(found: Sequence[Found], k: int) -> Found:
-    """Return the k likeliest links of several parts, which have none in common."""
-    links, likely = (np.concatenate(part) for part in zip(*found, strict=True))
-    best = np.lexsort((links, -likely))[:k]
-    return links[best], likely[best]
+def _most_probable(found: Sequence[Found], k: int) -> Found:
+    """Return the k most probable links of several disjoint parts."""
+    links, values = (np.concatenate(part) for part in zip(*found, strict=True))
+    best = np.lexsort((links, -values))[:k]
+    return links[best], values[best]

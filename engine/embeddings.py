@@ -1,4 +1,4 @@
-"""The vectors of an index and those of questions to it, for other programs."""
+"""Vectors of an index, and of queries to it, for other programs."""
 
 from __future__ import annotations
 
@@ -7,27 +7,35 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.projector import vectors_of
-from ontodex.engine.resolve import resolve_entities
+from ontodex.engine.resolve import resolve_entities, vectors_of
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.embeddings import Embeddings
 from ontodex.geometry import poincare
 from ontodex.graph.text import in_words
 from ontodex.storage.index import Index
-from ontodex.storage.space_names import GAUSS, HIT, HYBRID, LINK, SENTENCE_SPACES, SPAN, TEXT
+from ontodex.storage.space_names import (
+    ENTAILMENT,
+    HIERARCHY,
+    HYBRID,
+    LINK,
+    SENTENCE_SPACES,
+    SPAN,
+    TEXT,
+)
 
 __all__ = ["OF_LINKS", "SPACES", "embed", "embeddings"]
 
-SPACES = (TEXT, LINK, HYBRID, HIT, GAUSS, SPAN)
-"""Spaces whose vectors are of use without a condition."""
+SPACES = (TEXT, LINK, HYBRID, HIERARCHY, ENTAILMENT, SPAN)
+"""Spaces with vectors for other programs."""
 
 OF_LINKS = (LINK, HYBRID)
-"""Spaces that are asked by an entity and a relation."""
+"""Spaces whose queries are (entity, relation) pairs."""
 
 Floats = NDArray[np.float32]
 
 
 def embeddings(index: Index, space: str) -> Embeddings:
-    """Return the vectors of a space, those of a ball as points in it.
+    """Return the vectors of a space; those of a Poincaré ball are points in the ball.
 
     Raises:
         IndexMismatch: If the index has no such space.
@@ -36,31 +44,36 @@ def embeddings(index: Index, space: str) -> Embeddings:
     vectors = np.concatenate(stored.shards).astype(np.float32, copy=False)
     ids, texts = list(graph.ids), list(graph.labels)
     if space in SENTENCE_SPACES:
-        said = index.said(space)
-        ids, texts = [ids[owner] for owner in said.owners.tolist()], list(said.texts)
-    curvature = index.curvature if space == HIT else 0.0
-    if space == HIT:
+        sentences = index.sentences(space)
+        ids, texts = [ids[owner] for owner in sentences.owners.tolist()], list(sentences.texts)
+    curvature = index.curvature if space == HIERARCHY else 0.0
+    if space == HIERARCHY:
         vectors = poincare.unlift(vectors, curvature)
     return Embeddings(space, index.manifest.spaces[space].geometry, curvature, ids, texts, vectors)
 
 
-def embed(index: Index, texts: Sequence[str], space: str) -> Floats:
-    """Return vectors of entities and texts; the form is that of :func:`embeddings`.
+def embed(resources: Resources, texts: Sequence[str], space: str) -> Floats:
+    """Return vectors of entities and texts in the form of :func:`embeddings`.
 
-    In the spaces of what entities say, an entity is its label.
+    In the spaces of sentences and phrases, an entity is encoded by its label.
 
     Raises:
         IndexMismatch: If the index has no such space.
         UnknownEntity: If a text is an IRI or CURIE that no entity has.
-        SettingsError: If one is empty.
+        SettingsError: If a text is empty.
     """
-    stored, read = index.vectors(space), resolve_entities(index.graph, texts)
-    if space == HIT:
-        items = vectors_of(stored, read, lambda words: np.asarray(index.hit_encoder.items(words)))
+    index = resources.index
+    stored, resolved = index.vectors(space), resolve_entities(index.graph, texts)
+    if space == HIERARCHY:
+        items = vectors_of(
+            stored, resolved, lambda words: np.asarray(resources.encoders.hierarchy.items(words))
+        )
         return np.asarray(poincare.unlift(items, index.curvature))
     if space in SENTENCE_SPACES:
-        encoder = index.gauss_encoder if space == GAUSS else index.text_encoder
+        encoder = resources.encoders.entailment if space == ENTAILMENT else resources.encoders.text
         return np.asarray(
-            encoder.encode([in_words(one.resolution.label) for one in read]), dtype=np.float32
+            encoder.encode([in_words(one.resolution.label) for one in resolved]), dtype=np.float32
         )
-    return vectors_of(stored, read, lambda words: np.asarray(index.text_encoder.encode(words)))
+    return vectors_of(
+        stored, resolved, lambda words: np.asarray(resources.encoders.text.encode(words))
+    )

@@ -1,4 +1,4 @@
-"""What a text entails and what entails it, sentence by sentence, by the GaussCSE encoder of an index."""
+"""Asymmetric entailment between sentences, by the GaussCSE encoder of an index."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ontodex.engine.answers import Rows, answered, checked, no_rows, own_row
 from ontodex.engine.known import CHOICES
 from ontodex.engine.resolve import ResolvedTerm, expect_pairs, resolve_entities
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.hits import Hit, Hits
 from ontodex.engine.results.verdicts import Direction, Verdict
 from ontodex.engine.search.gaussian_space import GaussianSpace
@@ -25,14 +26,13 @@ from ontodex.graph import EntitySentences, Hierarchy, KnowledgeGraph, sentences
 from ontodex.graph.arrays import runs
 from ontodex.graph.text import in_words
 from ontodex.scoring.name_similarity import NameSimilarity
-from ontodex.storage.index import Index
-from ontodex.storage.space_names import GAUSS
+from ontodex.storage.space_names import ENTAILMENT
 
 __all__ = ["Entailments"]
 
 Gaussians = NDArray[np.floating]
-Said = tuple[ResolvedTerm, Gaussians]
-"""An entity or a text, and a Gaussian of each sentence that it says."""
+EncodedTerm = tuple[ResolvedTerm, Gaussians]
+"""An entity or a text, and a Gaussian of each of its sentences."""
 
 METHODS = {
     "scaled": "GaussCSE: similarity 1 / (1 + KL/d) of hypothesis to premise",
@@ -41,28 +41,30 @@ METHODS = {
 }
 
 OVERFETCH, LEAST_FETCH = 10, 200
-"""Where no inner product ranks as the similarity does, so many times k sentences, and at least so many, are scored."""
+"""For a similarity that no inner product ranks by: number of candidates a hit, and minimal
+number."""
 
 
 class Entailments:
-    """Ranks what follows; what each question means is said at :class:`~ontodex.engine.engine.Engine`.
+    """Ranks entailed and entailing entities; see :class:`~ontodex.engine.engine.Engine`.
 
     Args:
-        graph: What is known.
-        said: The sentences of its entities.
+        graph: The graph.
+        sentences: Sentences of its entities.
         vectors: A Gaussian of each sentence, of shape (sentences, 2d).
-        rule: Turns similarities into probabilities.
+        rule: Threshold and curve of probabilities.
         form: The similarity, one of :data:`~ontodex.geometry.gaussian.SIMILARITIES`.
-        hierarchy: The asserted hierarchy, ``None`` if there is none: what is above an entity is known to follow from it.
+        hierarchy: Asserted hierarchy, ``None`` if there is none; the ancestors of an entity are
+            known to be entailed by it.
         encode: Makes Gaussians of texts.
-        device: Where vectors are searched.
-        names: Finds the name that free text is spelt like.
+        device: Device of the search.
+        names: Finds names of similar spelling, for hints.
     """
 
     def __init__(
         self,
         graph: KnowledgeGraph,
-        said: EntitySentences,
+        sentences: EntitySentences,
         vectors: Vectors,
         rule: Entailment,
         form: str,
@@ -72,7 +74,7 @@ class Entailments:
         device: str = "cpu",
         names: NameSimilarity | None = None,
     ) -> None:
-        self.graph, self.said, self.vectors = graph, said, vectors
+        self.graph, self.sentences, self.vectors = graph, sentences, vectors
         self.rule, self.form = rule, form
         self.hierarchy = hierarchy
         self.device = device
@@ -80,87 +82,90 @@ class Entailments:
         self._names = names
 
     @classmethod
-    def of(cls, index: Index, hierarchy: Hierarchy | None) -> Entailments:
-        """Rank by the GaussCSE encoder of an index.
+    def of(cls, resources: Resources, hierarchy: Hierarchy | None) -> Entailments:
+        """Make the ranking of an index with a GaussCSE encoder.
 
         Args:
-            index: An opened index.
+            resources: Encoders and scorers of an opened index.
             hierarchy: The hierarchy of its graph, ``None`` if there is none.
 
         Raises:
-            IndexMismatch: If the index was built without one.
+            IndexMismatch: If the index was built without a GaussCSE encoder.
         """
-        about = index.stated(GAUSS)
+        index = resources.index
+        about = index.encoder_info(ENTAILMENT)
         return cls(
             index.graph,
-            index.said(GAUSS),
-            index.vectors(GAUSS),
+            index.sentences(ENTAILMENT),
+            index.vectors(ENTAILMENT),
             index.entailment_rule,
             about["similarity"],
             hierarchy=hierarchy,
-            encode=lambda texts: np.asarray(index.gauss_encoder.encode(texts)),
-            device=index.device,
-            names=index.name_similarity,
+            encode=lambda texts: np.asarray(resources.encoders.entailment.encode(texts)),
+            device=resources.device,
+            names=resources.name_similarity,
         )
 
     @cached_property
     def hypotheses(self) -> Searcher:
-        """Searches all sentences as hypotheses."""
+        """Search of all sentences as hypotheses."""
         space = GaussianSpace(self.vectors, "left")
         return Searcher(space.lifted, self.device, space=space)
 
     @cached_property
     def premises(self) -> Searcher:
-        """Searches all sentences as premises."""
+        """Search of all sentences as premises."""
         space = GaussianSpace(self.vectors, "right")
         return Searcher(space.lifted, self.device, space=space)
 
     def ranked(self, question: str, texts: Sequence[str], k: int, known: str) -> list[Hits]:
-        """Rank what each text entails (``"entailed_by"``), or what entails it (``"entailing"``)."""
+        """Rank the entities that each text entails (``"entailed_by"``), or that entail it."""
         expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
-        read = resolve_entities(self.graph, texts, names=self._names)
-        asked = self._gaussians(read)
+        resolved = resolve_entities(self.graph, texts, names=self._names)
+        queries = self._gaussians(resolved)
         if question == "entailing":
-            asked = [_as_hypothesis(*said) for said in zip(read, asked, strict=True)]
-        asserted = [self._asserted(question, one.row) for one in read]
-        found = [(no_rows(), np.zeros(0))] * len(read)
+            queries = [_as_hypothesis(*term) for term in zip(resolved, queries, strict=True)]
+        asserted = [self._asserted(question, one.row) for one in resolved]
+        found = [(no_rows(), np.zeros(0))] * len(resolved)
         if known == "only":
-            for at, (queries, rows) in enumerate(zip(asked, asserted, strict=True)):
-                found[at] = self._scored(question, queries, self._sentences_of(rows), k)
+            for at, (own, rows) in enumerate(zip(queries, asserted, strict=True)):
+                found[at] = self._scored(question, own, self._sentences_of(rows), k)
         else:
             refused = [
                 np.concatenate([own_row(one), rows if known == "exclude" else no_rows()])
-                for one, rows in zip(read, asserted, strict=True)
+                for one, rows in zip(resolved, asserted, strict=True)
             ]
-            found = self._best(question, asked, [self._sentences_of(rows) for rows in refused], k)
+            found = self._best(question, queries, [self._sentences_of(rows) for rows in refused], k)
         answers = [
             (self._hits(rows, scores, marked), {"text": one.resolution}, METHODS[self.form])
-            for one, (rows, scores), marked in zip(read, found, asserted, strict=True)
+            for one, (rows, scores), marked in zip(resolved, found, asserted, strict=True)
         ]
         return answered(self.graph, question, answers, start)
 
     def verdicts(self, pairs: Sequence[tuple[str, str]]) -> list[Verdict]:
-        """Judge whether each premise entails its hypothesis."""
-        return [self._verdict(*pair) for pair in self._read_pairs(pairs)]
+        """Decide whether each premise entails its hypothesis."""
+        return [self._verdict(*pair) for pair in self._resolved_pairs(pairs)]
 
     def directions(self, pairs: Sequence[tuple[str, str]]) -> list[Direction]:
-        """Judge both directions of each pair."""
+        """Decide both directions of each pair."""
         return [
             Direction(self._verdict(one, other), self._verdict(other, one))
-            for one, other in self._read_pairs(pairs)
+            for one, other in self._resolved_pairs(pairs)
         ]
 
-    def _read_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Said, Said]]:
-        """Read pairs, and return what each side says; all texts are encoded together."""
-        read = resolve_entities(
+    def _resolved_pairs(
+        self, pairs: Sequence[tuple[str, str]]
+    ) -> list[tuple[EncodedTerm, EncodedTerm]]:
+        """Resolve and encode both sides of each pair; all texts are encoded in one batch."""
+        resolved = resolve_entities(
             self.graph, [text for pair in expect_pairs(pairs) for text in pair], names=self._names
         )
-        said = list(zip(read, self._gaussians(read), strict=True))
-        return list(zip(said[::2], said[1::2], strict=True))
+        terms = list(zip(resolved, self._gaussians(resolved), strict=True))
+        return list(zip(terms[::2], terms[1::2], strict=True))
 
-    def _verdict(self, premise: Said, hypothesis: Said) -> Verdict:
+    def _verdict(self, premise: EncodedTerm, hypothesis: EncodedTerm) -> Verdict:
         (one, ours), (two, theirs) = premise, (hypothesis[0], _as_hypothesis(*hypothesis))
         wide = theirs.astype(np.float64)[:, None], ours.astype(np.float64)[None]
         score = float(similarity(wide[0], wide[1], self.form).max(axis=1).min())
@@ -171,7 +176,7 @@ class Entailments:
         )
 
     def _gaussians(self, entities: Sequence[ResolvedTerm]) -> list[Gaussians]:
-        """Return the Gaussians of what each entity or text says, a sentence each."""
+        """Return a Gaussian of each sentence of each entity or text."""
         texts = [
             [] if one.row is not None else sentences(one.words) or [one.words] for one in entities
         ]
@@ -186,8 +191,8 @@ class Entailments:
         ]
 
     def _sentences_of(self, entities: Rows) -> Rows:
-        """Return the sentences of some entities, in the order of the entities."""
-        owners = self.said.owners
+        """Return the numbers of the sentences of entities, in the order of the entities."""
+        owners = self.sentences.owners
         starts, ends = (np.searchsorted(owners, entities, side=side) for side in ("left", "right"))
         return runs(starts, ends - starts)[1]
 
@@ -202,15 +207,15 @@ class Entailments:
         return found.astype(np.int64)
 
     def _best(
-        self, question: str, asked: Sequence[Gaussians], refused: Sequence[Rows], k: int
+        self, question: str, queries: Sequence[Gaussians], refused: Sequence[Rows], k: int
     ) -> Found:
-        """Return the best sentence of each of the best k entities, for each question."""
+        """Return the best sentence of each of the best k entities, for each query."""
         searcher = self.hypotheses if question == "entailed_by" else self.premises
-        queries = np.concatenate([*asked, np.zeros((0, self.vectors.dim))]).astype(np.float32)
-        counts = [len(own) for own in asked]
+        flat = np.concatenate([*queries, np.zeros((0, self.vectors.dim))]).astype(np.float32)
+        counts = [len(own) for own in queries]
         left_out = [rows for rows, count in zip(refused, counts, strict=True) for _ in range(count)]
         fetch = max(LEAST_FETCH, OVERFETCH * k) if self.form == "per-dimension" else 2 * k
-        found = fetched(searcher, queries, self.said.owners, k, fetch=fetch, left_out=left_out)
+        found = fetched(searcher, flat, self.sentences.owners, k, fetch=fetch, left_out=left_out)
         ends = np.cumsum([0, *counts])
         return [
             self._scored(
@@ -219,13 +224,13 @@ class Entailments:
                 np.unique(np.concatenate([rows for rows, _ in found[ends[at] : ends[at + 1]]])),
                 k,
             )
-            for at, own in enumerate(asked)
+            for at, own in enumerate(queries)
         ]
 
     def _scored(
         self, question: str, queries: Gaussians, rows: Rows, k: int
     ) -> tuple[Rows, NDArray[np.float64]]:
-        """Score sentences by the best of some queries; return the best sentence of each of the best k entities."""
+        """Return the best sentence of each of the best k entities, by the best query of each."""
         items, wide = self.vectors[rows].astype(np.float64), queries.astype(np.float64)
         scores = np.full(len(rows), -np.inf)
         for query in wide:
@@ -233,11 +238,11 @@ class Entailments:
             scores = np.maximum(scores, similarity(hypothesis, premise, self.form))
         order = np.lexsort((rows, -scores))
         rows, scores = rows[order], scores[order]
-        kept = top_per_owner(rows, self.said.owners, k)
+        kept = top_per_owner(rows, self.sentences.owners, k)
         return rows[kept], scores[kept]
 
     def _hits(self, rows: Rows, scores: NDArray[np.float64], known: Rows) -> tuple[Hit, ...]:
-        owners = self.said.owners[rows]
+        owners = self.sentences.owners[rows]
         marked, probabilities = (
             np.isin(owners, known).tolist(),
             self.rule.probability(scores).tolist(),
@@ -252,16 +257,14 @@ class Entailments:
                 score,
                 mark,
                 probability,
-                self.said.texts[row],
+                self.sentences.texts[row],
             )
             for row, owner, score, mark, probability in columns
         )
 
 
-def _as_hypothesis(one: ResolvedTerm, said: Gaussians) -> Gaussians:
-    """Return what is asked for as a hypothesis: of an entity the sentences of its label alone, which come first."""
-    return (
-        said
-        if one.row is None
-        else said[: max(1, len(set(sentences(in_words(one.resolution.label)))))]
-    )
+def _as_hypothesis(term: ResolvedTerm, gaussians: Gaussians) -> Gaussians:
+    """Return the Gaussians of a hypothesis: for an entity, those of its label, which come first."""
+    if term.row is None:
+        return gaussians
+    return gaussians[: max(1, len(set(sentences(in_words(term.resolution.label)))))]

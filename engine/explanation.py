@@ -1,4 +1,4 @@
-"""Why an entity is the answer that it is."""
+"""Explanation of an answer: the parts of its score, and the known links behind them."""
 
 from __future__ import annotations
 
@@ -9,40 +9,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, checked, milliseconds
-from ontodex.engine.projector import Projector
+from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.resolve import ResolvedTerm
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.explanation import Explanation, Reason, SimilarCase
 from ontodex.engine.results.link import Link, parts_of
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import UnknownEntity
 from ontodex.scoring.case_based import Ground
-from ontodex.storage.index import Index
 from ontodex.storage.space_names import HYBRID
 
-__all__ = ["Why"]
+__all__ = ["LinkExplanation"]
 
 LEAST = 0.0005
-"""Strength of precedents below which none is named."""
+"""Minimal strength of a similar case in an explanation."""
 
-BY_VECTORS = ("text", "structure", "range")
-BY_PRECEDENTS = (
-    "heads of like text", "tails of like text", "heads of like links", "tails of like links", "rules",
-)  # fmt: skip
+BY_VECTORS = ("text", "ComplEx", "type constraint")
+"""Names of the parts of a score that are inner products."""
+
+BY_CASES = (
+    "similar heads (text)",
+    "similar tails (text)",
+    "similar heads (links)",
+    "similar tails (links)",
+    "rules",
+)
+"""Names of the parts of a score by case-based evidence, but for the correction of the
+constraint."""
 
 
-class Why:
-    """Takes scores apart; what it says is told at :meth:`ontodex.engine.links.LinkQuestions.why`.
+class LinkExplanation:
+    """Splits scores into parts; see :meth:`ontodex.engine.links.LinkQuestions.why`.
 
     Args:
-        index: The index.
-        projector: Makes queries.
-        searcher: Gives the search of a space.
+        resources: Encoders and scorers of an opened index.
+        link_queries: Makes queries.
+        searcher: Returns the search of a space.
     """
 
     def __init__(
-        self, index: Index, projector: Projector, searcher: Callable[[str], Searcher]
+        self, resources: Resources, link_queries: LinkQueries, searcher: Callable[[str], Searcher]
     ) -> None:
-        self._index, self._projector, self._searcher = index, projector, searcher
+        self._resources, self._index = resources, resources.index
+        self._queries, self._searcher = link_queries, searcher
 
     def explain(
         self,
@@ -56,53 +65,47 @@ class Why:
         """Explain the score of a tail; for the inverse of a relation, of a head.
 
         Args:
-            head: What is asked about.
-            relation: By which relation.
+            head: Entity of the question.
+            relation: Relation of the question.
             tail: The answer.
-            k: How many precedents of each kind to name.
+            k: Number of similar cases of each kind.
             known: Rows of the known answers.
-            left_out: Rows that have no rank: those, and others that are no answer.
+            left_out: Rows that have no rank: known answers, and entities that are no answers.
         """
         k, start = checked(k), time.perf_counter()
         if tail.row is None:
             raise UnknownEntity(
-                f"{self._index.graph.source}: expected an entity of the graph as an answer to explain, found free text "
-                f"{tail.resolution.text!r}{tail.resolution.hint}"
+                f"{self._index.graph.source}: expected an entity of the graph as an answer to explain, "
+                f"found free text {tail.resolution.text!r}{tail.resolution.hint}"
             )
         backward = relation.resolution.inverted
         [entity], [number] = (
-            rows.tolist() for rows in self._projector.numbers([head], [relation], backward)
+            rows.tolist() for rows in self._queries.numbers([head], [relation], backward)
         )
-        [query], [(reached, bonus)] = self._projector.asked([head], [relation], backward=backward)
-        scores = self._searcher(self._projector.space).products(query[None])[0].astype(np.float64)
-        scores[reached] += bonus
-        vectors = self._index.vectors(self._projector.space)
+        [query], [(reached, offsets)] = self._queries.of_terms(
+            [head], [relation], backward=backward
+        )
+        scores = self._searcher(self._queries.space).products(query[None])[0].astype(np.float64)
+        scores[reached] += offsets
+        vectors = self._index.vectors(self._queries.space)
         own = query * vectors[np.array([tail.row])][0].astype(np.float64)
         mean = query * np.sum(
             [block.sum(axis=0, dtype=np.float64) for _, block in vectors.blocks()], axis=0
         )
-        apart = self._apart(own - mean / len(vectors))
-        adds = dict(zip(BY_VECTORS, (float(part.sum()) for part in apart), strict=False))
+        parts = self._split(own - mean / len(vectors))
+        adds = dict(zip(BY_VECTORS, (float(part.sum()) for part in parts), strict=False))
         grounds: dict[str, list[Ground]] = {}
-        structure, case_based = self._index.structure, self._index.case_based
-        if structure is not None and case_based is not None:
-            vector, asked, by = (
-                self._projector.vectors([head]),
-                np.array([entity]),
-                np.array([number]),
-            )
-            [(rows, said)] = case_based.scores(vector, asked, by)
-            shares = structure.case_weights(asked, by)[0].astype(np.float64)[:, None] * said
-            more = shares[:, rows == tail.row].sum(axis=1) - shares.sum(axis=1) / len(vectors)
-            for name, share in zip((*BY_PRECEDENTS, "range"), more.tolist(), strict=True):
+        features, case_based = self._resources.graph_features, self._resources.case_based
+        if features is not None and case_based is not None:
+            vector = self._queries.vectors([head])
+            pair = np.array([entity]), np.array([number])
+            [(rows, case_scores)] = case_based.scores(vector, *pair)
+            shares = features.case_weights(*pair)[0].astype(np.float64)[:, None] * case_scores
+            excess = shares[:, rows == tail.row].sum(axis=1) - shares.sum(axis=1) / len(vectors)
+            for name, share in zip((*BY_CASES, BY_VECTORS[2]), excess.tolist(), strict=True):
                 adds[name] = adds.get(name, 0.0) + share
-            grounds = dict(
-                zip(
-                    BY_PRECEDENTS,
-                    case_based.grounds(vector[0], entity, number, tail.row),
-                    strict=True,
-                )
-            )
+            found = case_based.grounds(vector[0], entity, number, tail.row)
+            grounds = dict(zip(BY_CASES, found, strict=True))
         others = np.ones(len(scores), dtype=bool)
         others[np.append(left_out, tail.row)] = False
         return Explanation(
@@ -116,22 +119,22 @@ class Why:
             float(scores.mean()),
             1 + int(np.count_nonzero(scores[others] > scores[tail.row])),
             bool(tail.row in known),
-            self._projector.method,
+            self._queries.method,
             milliseconds(start, 1),
         )
 
-    def _apart(self, products: NDArray[np.float64]) -> Sequence[NDArray[np.float64]]:
-        """Split numbers of the space, of shape (dim,), into those of text, ComplEx and ranges."""
-        structure = self._index.structure
-        if self._projector.space != HYBRID or structure is None:
+    def _split(self, products: NDArray[np.float64]) -> Sequence[NDArray[np.float64]]:
+        """Split products, of shape (dim,), into those of text, ComplEx and type constraint."""
+        features = self._resources.graph_features
+        if self._queries.space != HYBRID or features is None:
             return [products]
-        links, ranges = structure.relations.shape[1], structure.ranges.shape[1]
-        return np.split(products, [len(products) - links - ranges, len(products) - ranges])
+        kge, constraint = features.relations.shape[1], features.type_constraints.shape[1]
+        return np.split(products, [len(products) - kge - constraint, len(products) - constraint])
 
     def _case_based(self, by: str, grounds: Sequence[Ground]) -> tuple[SimilarCase, ...]:
-        """Return the grounds of a reason that count for anything."""
+        """Return the similar cases of a part that are stronger than :data:`LEAST`."""
         graph = self._index.graph
-        of_link = {"heads": 0, "tails": 2}.get(by.split()[0])
+        of_link = 0 if "heads" in by else 2 if "tails" in by else None
         return tuple(
             SimilarCase(
                 strength,

@@ -1,4 +1,4 @@
-"""Questions about the hierarchy: parents, children, placement of new concepts, and the audit."""
+"""Hierarchy-aware search: parents and children, taxonomy completion, and the audit."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ontodex.engine.answers import (
     own_row,
 )
 from ontodex.engine.known import CHOICES
-from ontodex.engine.projector import vectors_of
-from ontodex.engine.resolve import ResolvedTerm, resolve_entities
+from ontodex.engine.resolve import ResolvedTerm, resolve_entities, vectors_of
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
 from ontodex.engine.results.hits import Hits
 from ontodex.engine.results.placements import Placement, Placements
@@ -36,28 +36,32 @@ from ontodex.graph.arrays import distinct
 from ontodex.graph.names import NameKind, normalise
 from ontodex.scoring.graph_features import Offsets
 from ontodex.scoring.name_similarity import NameSimilarity
-from ontodex.scoring.neighbour_voting import Added, NeighbourVotes, NeighbourVoting
+from ontodex.scoring.neighbour_voting import NeighbourVotes, NeighbourVoting, VoteOffsets
 from ontodex.scoring.similarity import EntitySimilarity
-from ontodex.storage.index import Index
-from ontodex.storage.space_names import HIT, TEXT
+from ontodex.storage.space_names import HIERARCHY, TEXT
 
-__all__ = ["Subsumptions", "audit", "place"]
+__all__ = ["Subsumptions", "audit", "complete_taxonomy"]
 
-FEW = 5
-"""Missing parents of one child, at most."""
+MAX_MISSING = 5
+"""Maximal number of missing parents of one child."""
 
 BATCH = 512
-"""Children that are looked at at once."""
+"""Children in one block of the audit."""
 
 PAIRS = 8192
-"""Members in a part of what is searched."""
+"""Members of the hierarchy in one shard of the vectors that the audit searches."""
 
 
 class _Pairs(NamedTuple):
-    """Pairs of a child and a parent, each column of shape (pairs,).
+    """Columns of (child, parent) pairs, each of shape (pairs,).
 
-    They are their rows, subsumption scores, probabilities, and leads: how far a score is above the best of the child's
-    other asserted parents, and that of an asserted parent above the best of the missing ones too; 0 if there are none.
+    Attributes:
+        children: Row of the child.
+        parents: Row of the parent.
+        scores: Subsumption score.
+        probabilities: Probability of the link.
+        leads: Score less the best score of the child's other asserted parents and, for an asserted
+            parent, of its missing parents; 0 if there are none.
     """
 
     children: Rows
@@ -68,16 +72,16 @@ class _Pairs(NamedTuple):
 
     @classmethod
     def none(cls) -> _Pairs:
-        """Return no pair."""
+        """Return columns of no pairs."""
         return cls(no_rows(), no_rows(), np.zeros(0), np.zeros(0), np.zeros(0))
 
     def at(self, places: Rows) -> _Pairs:
-        """Return those at some places, in that order."""
+        """Return the pairs at some places, in that order."""
         return _Pairs._make(column[places] for column in self)
 
 
 def audit(subsumptions: Subsumptions, k: int) -> Audit:
-    """Compare the asserted hierarchy with the model; see :meth:`ontodex.engine.engine.Engine.audit`."""
+    """Compare the asserted hierarchy with the model; see :meth:`ontodex.Engine.audit`."""
     k = checked(k)
     start = time.perf_counter()
     graph, members = subsumptions.graph, subsumptions.hierarchy.members.astype(np.int64)
@@ -87,17 +91,18 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
     for first in range(0, len(members), BATCH):
         batch = members[first : first + BATCH]
         points = subsumptions.space.vectors[batch]
-        added = subsumptions.added(
-            "parents", subsumptions.read([graph.ids[row] for row in batch.tolist()])
+        all_votes = subsumptions.vote_offsets(
+            "parents", subsumptions.resolve([graph.ids[row] for row in batch.tolist()])
         )
         related = [places[_related(subsumptions, child)] for child in batch.tolist()]
         related = [rows[rows >= 0] for rows in related]
-        found = searcher.top(points, FEW, related, [_among(places, more) for more in added])
-        for child, point, more, (best, scores) in zip(
-            batch.tolist(), points, added, found, strict=True
+        offsets = [_offsets_of_members(places, votes) for votes in all_votes]
+        found = searcher.top(points, MAX_MISSING, related, offsets)
+        for child, point, votes, (best, scores) in zip(
+            batch.tolist(), points, all_votes, found, strict=True
         ):
             parents = subsumptions.hierarchy.parents(child).astype(np.int64)
-            known = subsumptions.above.among(point, parents, len(parents), more.bonus)
+            known = subsumptions.above.among(point, parents, len(parents), votes.offsets)
             own, rest = known[1].tolist(), scores.tolist()
             of_own = [_lead(one, [*own[:at], *own[at + 1 :], *rest]) for at, one in enumerate(own)]
             of_rest = [_lead(one, own) for one in rest]
@@ -105,7 +110,7 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
                 (asserted, known, of_own),
                 (others, (members[best], scores), of_rest),
             ):
-                probabilities = subsumptions.probabilities("parents", scored, more)
+                probabilities = subsumptions.probabilities("parents", scored, votes)
                 pairs.append(
                     _Pairs(
                         np.full(len(probabilities), child),
@@ -137,10 +142,11 @@ def audit(subsumptions: Subsumptions, k: int) -> Audit:
 
 
 def _doubtful(asserted: _Pairs, k: int) -> _Pairs:
-    """Return at most k asserted links that are no likelier than not, the most doubtful first.
+    """Return at most k asserted links with a probability of at most 0.5, the most doubtful first.
 
-    Most doubtful is what comes first in two orders taken together: by probability, and by lead. Right links too are
-    unlikely, if their child's name tells little of what is above it; but then all its other parents are as unlikely.
+    The order is by the sum of the ranks of probability and lead. A true link has a low probability
+    too if its child's name says little about its parents; but then the child's other parents have
+    one as well, and the lead is small.
     """
     places = _places(asserted.probabilities) + _places(asserted.leads)
     worst = np.lexsort(
@@ -150,7 +156,7 @@ def _doubtful(asserted: _Pairs, k: int) -> _Pairs:
 
 
 def _missing(others: _Pairs, k: int) -> _Pairs:
-    """Return at most k pairs, the best first: by score and by lead, taken together; one of two alike one way round."""
+    """Return at most k pairs by the sum of the ranks of score and lead, in one direction only."""
     places = _places(others.scores) + _places(others.leads)
     best = np.lexsort((others.parents, others.children, -others.scores, -places))
     ends = np.sort(np.stack([others.children, others.parents], axis=1)[best], axis=1)
@@ -158,7 +164,7 @@ def _missing(others: _Pairs, k: int) -> _Pairs:
 
 
 def _places(values: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return how many values are below each."""
+    """Return the number of smaller values for each value."""
     return np.searchsorted(np.sort(values), values)
 
 
@@ -171,9 +177,9 @@ def _joined(pairs: Sequence[_Pairs]) -> _Pairs:
 
 
 def _related(subsumptions: Subsumptions, child: int) -> Rows:
-    """Return what is no missing parent of an entity: itself, what is above and below, and what is near, rightly.
+    """Return the entities that are no missing parents of an entity.
 
-    Near are entities that share a parent, or a name.
+    They are the entity, its ancestors, descendants and siblings, and entities of the same label.
     """
     hierarchy = subsumptions.hierarchy
     above, below, beside = (
@@ -188,14 +194,14 @@ def _related(subsumptions: Subsumptions, child: int) -> Rows:
     )
 
 
-def _among(places: Rows, added: Added) -> Offsets:
-    """Return what is added to scores by the places of members, without what is none."""
-    there = places[added.rows] >= 0
-    return places[added.rows[there]], added.scores[there]
+def _offsets_of_members(places: Rows, votes: VoteOffsets) -> Offsets:
+    """Return score offsets by the places of members, without other entities."""
+    there = places[votes.rows] >= 0
+    return places[votes.rows[there]], votes.scores[there]
 
 
 def _among_members(subsumptions: Subsumptions, members: Rows) -> Searcher:
-    """Return a search for parents among the members alone, whose rows are their places in ``members``."""
+    """Return a search for parents among the members, whose rows are places in ``members``."""
     vectors = subsumptions.space.vectors
     if len(members) == len(vectors):
         return subsumptions.above
@@ -208,33 +214,35 @@ def _among_members(subsumptions: Subsumptions, members: Rows) -> Searcher:
 
 
 POOL = 50
-"""So many of the best parents, and of the best children, are looked through, or five for each position asked for."""
+"""Number of best parents, and of best children, that positions are made of; at least five times
+k."""
 
 SURE = 0.9
-"""Above this probability of a parent, what lies above it is no news. A lower one costs direct parents their places."""
+"""Probability of a parent above which its ancestors are ranked last."""
 
 
-def place(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Placements]:
+def complete_taxonomy(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Placements]:
     """Find the positions of each text; see :meth:`ontodex.engine.engine.Engine.place`."""
     k = checked(k)
     start = time.perf_counter()
-    read = subsumptions.read(texts)
-    points = subsumptions.points(read)
+    resolved = subsumptions.resolve(texts)
+    points = subsumptions.points(resolved)
     refused = {
-        question: subsumptions.refused(question, read) for question in ("parents", "children")
+        question: subsumptions.refused(question, resolved) for question in ("parents", "children")
     }
-    pool, added = max(POOL, 5 * k), subsumptions.added("parents", read)
+    pool, all_votes = max(POOL, 5 * k), subsumptions.vote_offsets("parents", resolved)
     parents = subsumptions.above.top(
-        points, pool, refused["parents"], [more.bonus for more in added]
+        points, pool, refused["parents"], [votes.offsets for votes in all_votes]
     )
     children = subsumptions.below.top(points, pool, refused["children"])
     positions = []
-    for point, one, above, more, below, none in zip(
-        points, read, parents, added, children, refused["children"], strict=True
+    for point, one, above, votes, below, none in zip(
+        points, resolved, parents, all_votes, children, refused["children"], strict=True
     ):
         ancestors, descendants = subsumptions.asserted("parents", one.row)
-        probabilities = subsumptions.probabilities("parents", above, more)
-        best = np.argsort(_no_news(subsumptions, above[0], probabilities), kind="stable")[:k]
+        probabilities = subsumptions.probabilities("parents", above, votes)
+        last = _above_sure_parent(subsumptions, above[0], probabilities)
+        best = np.argsort(last, kind="stable")[:k]
         rows, scores = (column[best] for column in above)
         hits = hits_of(subsumptions.graph, (rows, scores), ancestors, probabilities[best])
         moving = [_moving(subsumptions, point, parent, below, none) for parent in rows.tolist()]
@@ -252,17 +260,17 @@ def place(subsumptions: Subsumptions, texts: Sequence[str], k: int) -> list[Plac
                 for hit, some in zip(hits, moving, strict=True)
             )
         )
-    took = milliseconds(start, len(read))
+    took = milliseconds(start, len(resolved))
     return [
         Placements(of_one, {"text": one.resolution}, subsumptions.methods["parents"], took)
-        for of_one, one in zip(positions, read, strict=True)
+        for of_one, one in zip(positions, resolved, strict=True)
     ]
 
 
-def _no_news(
+def _above_sure_parent(
     subsumptions: Subsumptions, parents: Rows, probabilities: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Tell which parents lie above one that is all but sure to be a parent."""
+    """Return which parents are ancestors of a parent with a probability above :data:`SURE`."""
     likely = parents[probabilities > SURE]
     return np.asarray(
         subsumptions.hierarchy.is_ancestor(likely[:, None], parents[None]).any(axis=0)
@@ -276,10 +284,12 @@ def _moving(
     below: Scored,
     refused: Rows,
 ) -> Scored:
-    """Return what lies below the parent and rather below the concept, the most general alone, best first.
+    """Return the entities below the parent that move below the concept, best first.
 
-    That is every child of the parent, and every one of the concept's best children deeper down, that the rule accepts as
-    below the concept, that scores higher below it than below the parent, and that is further from the origin than it.
+    Candidates are the children of the parent, and those of the concept's best children that are
+    descendants of the parent. A candidate moves if the rule accepts it as a child of the concept,
+    if it scores higher as a child of the concept than of the parent, and if its hyperbolic norm is
+    larger than the concept's. Of an ancestor and its descendant only the ancestor is returned.
     """
     hierarchy, space = subsumptions.hierarchy, subsumptions.space
     direct = hierarchy.children(parent).astype(np.int64)
@@ -288,7 +298,7 @@ def _moving(
     rows, scores = subsumptions.below.among(point, rows, len(rows))
     likely = scores > subsumptions.rule.threshold
     likely &= scores > space.pair_scores(space.vectors[rows], np.full(len(rows), parent))
-    likely &= space.norms[rows] > space.ask(point[None]).norms[0]
+    likely &= space.norms[rows] > space.prepare(point[None]).norms[0]
     rows, scores = rows[likely], scores[likely]
     general = ~hierarchy.is_ancestor(rows[:, None], rows[None]).any(axis=1)
     return rows[general], scores[general]
@@ -296,37 +306,33 @@ def _moving(
 
 Points = NDArray[np.float32]
 
-METHOD = "the subsumption score of HiT"
+METHOD = "subsumption score (HiT)"
+METHOD_WITH_VOTES = f"{METHOD} + neighbour votes"
 
-KIN_METHODS = {
-    "parents": f"{METHOD}, and what is above entities of like text",
-    "children": f"{METHOD}, and what is below entities of like text, or beside them",
-}
-
-VotesOf = Callable[[Sequence[ResolvedTerm]], list[Added]]
-"""Says what is added to the parents, or children, of entities and texts."""
+VoteFunction = Callable[[Sequence[ResolvedTerm]], list[VoteOffsets]]
+"""From entities and texts to the offsets of their parents, or of their children."""
 
 
 class Subsumptions:
-    """Ranks parents and children; what each question means is said at :class:`~ontodex.engine.engine.Engine`.
+    """Ranks parents and children; see :class:`~ontodex.engine.engine.Engine` for the questions.
 
     Args:
-        graph: What is known.
+        graph: The graph.
         hierarchy: Its hierarchy, ``None`` if there is none.
-        vectors: Every entity as a lifted point, of shape (n, d+1).
-        curvature: The ball has curvature -c.
-        rule: Scores pairs, and turns scores into probabilities.
+        vectors: Lifted points of the entities, of shape (n, d+1).
+        curvature: c; the ball has curvature -c.
+        rule: Weights of the score, and the curve of its probabilities.
         encode: Makes lifted points of texts.
-        kin: What entities of like text add to ``"parents"`` and ``"children"``, and what the sums mean.
-        device: Where vectors are searched.
-        names: Finds the name that free text is spelt like.
+        voting: Settings and functions of neighbour voting for ``"parents"`` and ``"children"``.
+        device: Device of the search.
+        names: Finds names of similar spelling, for hints.
 
     Attributes:
-        hierarchy: As given, or one without a link.
-        space: Scores all entities as parents.
-        above: Searches for parents.
-        below: Searches for children.
-        methods: What the scores of ``"parents"`` and ``"children"`` are.
+        hierarchy: The hierarchy; one without links if there is none.
+        space: The subsumption score of all entities as parents.
+        above: Search for parents.
+        below: Search for children.
+        methods: Name of the score for ``"parents"`` and ``"children"``.
     """
 
     def __init__(
@@ -338,7 +344,7 @@ class Subsumptions:
         rule: Subsumption,
         *,
         encode: Callable[[list[str]], Points],
-        kin: Mapping[str, tuple[NeighbourVoting, VotesOf]] | None = None,
+        voting: Mapping[str, tuple[NeighbourVoting, VoteFunction]] | None = None,
         device: str = "cpu",
         names: NameSimilarity | None = None,
     ) -> None:
@@ -351,22 +357,26 @@ class Subsumptions:
         self._names = names
         self.space = SubsumptionSpace(vectors, curvature, rule.weight, rule.tilt)
         self.above = Searcher(vectors, device, space=self.space)
-        self.below = self.above.scored_by(self.space.turned())
-        self._kin = kin or {}
-        self.methods = {of: KIN_METHODS[of] if of in self._kin else METHOD for of in KIN_METHODS}
+        self.below = self.above.scored_by(self.space.reversed())
+        self._voting = voting or {}
+        self.methods = {
+            question: METHOD_WITH_VOTES if question in self._voting else METHOD
+            for question in ("parents", "children")
+        }
 
     @classmethod
-    def of(cls, index: Index, hierarchy: Hierarchy | None) -> Subsumptions:
-        """Rank by the HiT encoder of an index.
+    def of(cls, resources: Resources, hierarchy: Hierarchy | None) -> Subsumptions:
+        """Make the ranking of an index with a HiT encoder.
 
         Args:
-            index: An opened index.
+            resources: Encoders and scorers of an opened index.
             hierarchy: The hierarchy of its graph, ``None`` if there is none.
 
         Raises:
             IndexMismatch: If the index was built without a HiT encoder.
         """
-        if HIT not in index.manifest.spaces:
+        index = resources.index
+        if HIERARCHY not in index.manifest.spaces:
             found, remedy = "without", "build it anew"
             if hierarchy is None or not len(hierarchy.links):
                 found = (
@@ -374,32 +384,32 @@ class Subsumptions:
                 )
                 remedy = "give the graph a hierarchy and build the index anew"
             raise IndexMismatch(
-                f"{index.path}: expected an index with a HiT encoder, which tells parents from children, "
-                f"found one built {found}; {remedy}, or search for what is alike"
+                f"{index.path}: expected an index with a HiT encoder, which distinguishes parents "
+                f"from children, found one built {found}; {remedy}, or use similarity search"
             )
         return cls(
             index.graph,
             hierarchy,
-            index.vectors(HIT),
+            index.vectors(HIERARCHY),
             index.curvature,
             index.rule,
-            encode=lambda texts: np.asarray(index.hit_encoder.items(texts)),
-            kin=_kin(index, hierarchy),
-            device=index.device,
-            names=index.name_similarity,
+            encode=lambda texts: np.asarray(resources.encoders.hierarchy.items(texts)),
+            voting=_voting(resources, hierarchy),
+            device=resources.device,
+            names=resources.name_similarity,
         )
 
-    def read(self, texts: Sequence[str]) -> list[ResolvedTerm]:
-        """Read entities and free texts; of several that bear a name, one in the hierarchy is meant.
+    def resolve(self, texts: Sequence[str]) -> list[ResolvedTerm]:
+        """Resolve entities and free texts; an ambiguous name means an entity in the hierarchy.
 
         Raises:
-            UnknownEntity: If one is an IRI or CURIE that no entity has.
-            SettingsError: If one is empty.
+            UnknownEntity: If a text is an IRI or CURIE that no entity has.
+            SettingsError: If a text is empty.
         """
         return resolve_entities(self.graph, texts, fits=self.hierarchy.has, names=self._names)
 
     def points(self, entities: Sequence[ResolvedTerm]) -> Points:
-        """Return entities and texts as lifted points, of shape (entities, d+1)."""
+        """Return lifted points of entities and texts, of shape (entities, d+1)."""
         return vectors_of(self.space.vectors, entities, self._encode)
 
     def ranked(self, question: str, texts: Sequence[str], k: int, known: str) -> list[Hits]:
@@ -407,50 +417,58 @@ class Subsumptions:
         expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
-        read = self.read(texts)
-        points = self.points(read)
-        asserted = [self.asserted(question, one.row) for one in read]
-        refused = self.refused(question, read)
-        searcher, added = (
-            self.above if question == "parents" else self.below,
-            self.added(question, read),
-        )
+        resolved = self.resolve(texts)
+        points = self.points(resolved)
+        asserted = [self.asserted(question, one.row) for one in resolved]
+        refused = self.refused(question, resolved)
+        searcher = self.above if question == "parents" else self.below
+        all_votes = self.vote_offsets(question, resolved)
         if known == "only":
-            parts = zip(points, asserted, added, strict=True)
-            found = [searcher.among(point, rows, k, more.bonus) for point, (rows, _), more in parts]
+            parts = zip(points, asserted, all_votes, strict=True)
+            found = [
+                searcher.among(point, rows, k, votes.offsets) for point, (rows, _), votes in parts
+            ]
         else:
             left_out = [
                 np.concatenate([other, rows if known == "exclude" else no_rows()])
                 for other, (rows, _) in zip(refused, asserted, strict=True)
             ]
-            found = searcher.top(points, k, left_out, [more.bonus for more in added])
+            found = searcher.top(points, k, left_out, [votes.offsets for votes in all_votes])
         answers = [
             (
-                hits_of(self.graph, scored, rows, self.probabilities(question, scored, more)),
+                hits_of(self.graph, scored, rows, self.probabilities(question, scored, votes)),
                 {"text": one.resolution},
                 self.methods[question],
             )
-            for one, scored, (rows, _), more in zip(read, found, asserted, added, strict=True)
+            for one, scored, (rows, _), votes in zip(
+                resolved, found, asserted, all_votes, strict=True
+            )
         ]
         return answered(self.graph, question, answers, start)
 
-    def added(self, question: str, entities: Sequence[ResolvedTerm]) -> list[Added]:
-        """Return what like entities add to ``"parents"``, or ``"children"``, of each entity or text."""
+    def vote_offsets(self, question: str, entities: Sequence[ResolvedTerm]) -> list[VoteOffsets]:
+        """Return the offsets by neighbour votes of the answers for each entity or text."""
         return (
-            self._kin[question][1](entities)
-            if question in self._kin
-            else [Added.nothing()] * len(entities)
+            self._voting[question][1](entities)
+            if question in self._voting
+            else [VoteOffsets.none()] * len(entities)
         )
 
-    def probabilities(self, question: str, scored: Scored, added: Added) -> NDArray[np.float64]:
-        """Return the probabilities of answers to a question; their scores have what is added already."""
+    def probabilities(
+        self, question: str, scored: Scored, votes: VoteOffsets
+    ) -> NDArray[np.float64]:
+        """Return the probabilities of answers; their scores include the offsets by votes."""
         rows, scores = scored
-        if question not in self._kin:
+        if question not in self._voting:
             return self.rule.probability(scores)
-        return self._kin[question][0].probability(scores, added.logits_of(rows))
+        return self._voting[question][0].probability(scores, votes.logits_of(rows))
 
     def asserted(self, question: str, row: int | None) -> tuple[Rows, Rows]:
-        """Return the asserted ancestors (or descendants), and what would close a circle if it were one."""
+        """Return the asserted answers, and the entities that would close a cycle as answers.
+
+        For ``"parents"`` they are ancestors and descendants, for ``"children"`` the other way
+        round.
+        """
         if row is None:
             return no_rows(), no_rows()
         both = (
@@ -460,43 +478,50 @@ class Subsumptions:
         return both if question == "parents" else both[::-1]
 
     def refused(self, question: str, entities: Sequence[ResolvedTerm]) -> list[Rows]:
-        """Return what is no answer to each: the entity, its namesakes that are not asserted, what would close a circle."""
+        """Return the entities that are no answers for each entity or text.
+
+        They are the entity itself, those of the same label unless asserted, and those that would
+        close a cycle.
+        """
         found = []
         for one in entities:
             known, circular = self.asserted(question, one.row)
-            alike = no_rows() if one.row is None else np.setdiff1d(self.namesakes(one.row), known)
-            found.append(np.concatenate([own_row(one), alike, circular]))
+            same = no_rows() if one.row is None else np.setdiff1d(self.namesakes(one.row), known)
+            found.append(np.concatenate([own_row(one), same, circular]))
         return found
 
     def namesakes(self, row: int) -> Rows:
-        """Return all other entities of the same label: a model of texts cannot tell one from the other."""
+        """Return the other entities of the same label, which no text encoder distinguishes."""
         graph = self.graph
         label = normalise(graph.labels[row])
-        bearers = {
+        rows = {
             other
             for other, kind in graph.names.lookup(label)
             if kind is NameKind.LABEL and other != row and normalise(graph.labels[other]) == label
         }
-        return np.array(sorted(bearers), dtype=np.int64)
+        return np.array(sorted(rows), dtype=np.int64)
 
 
-def _kin(index: Index, hierarchy: Hierarchy | None) -> dict[str, tuple[NeighbourVoting, VotesOf]]:
-    """Return what entities of like text say of parents and children, if the index has weights for it."""
-    rules = NeighbourVoting.read(
-        index.manifest.encoders.get(HIT, {}), str(index.folder / "manifest.json")
+def _voting(
+    resources: Resources, hierarchy: Hierarchy | None
+) -> dict[str, tuple[NeighbourVoting, VoteFunction]]:
+    """Return settings and functions of neighbour voting, by question, if the index has some."""
+    index = resources.index
+    settings = NeighbourVoting.read(
+        index.manifest.neighbour_voting, str(index.folder / "manifest.json")
     )
-    if not rules or hierarchy is None:
+    if not settings or hierarchy is None:
         return {}
     known = index.vectors(TEXT)
-    kin = NeighbourVotes(hierarchy, EntitySimilarity(known))
+    votes = NeighbourVotes(hierarchy, EntitySimilarity(known))
 
     def encode(texts: list[str]) -> Points:
-        return np.asarray(index.text_encoder.encode(texts))
+        return np.asarray(resources.encoders.text.encode(texts))
 
-    def added(
-        question: str, rule: NeighbourVoting, entities: Sequence[ResolvedTerm]
-    ) -> list[Added]:
+    def offsets(
+        question: str, voting: NeighbourVoting, entities: Sequence[ResolvedTerm]
+    ) -> list[VoteOffsets]:
         rows = np.array([-1 if one.row is None else one.row for one in entities], dtype=np.int64)
-        return list(kin.added(question, rule, vectors_of(known, entities, encode), rows))
+        return list(votes.offsets(question, voting, vectors_of(known, entities, encode), rows))
 
-    return {question: (rule, partial(added, question, rule)) for question, rule in rules.items()}
+    return {question: (one, partial(offsets, question, one)) for question, one in settings.items()}

@@ -1,4 +1,4 @@
-"""Triples that are known: those of the index, and those of any further sources."""
+"""Known triples: those of the index, and those of further sources."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ CHOICES = ("exclude", "include", "only")
 
 
 class Known:
-    """Looks up known triples in several graphs at once, in the rows of the first.
+    """Looks up known triples of several graphs, in the rows of the first graph.
 
     Args:
         graph: The graph of the index.
-        others: Further graphs; entities and relations meet by CURIE or IRI, and what is said of others is left out,
-            with a :class:`~ontodex.graph.ReadWarning` if that is all of it.
+        others: Further graphs; entities and relations are matched by CURIE or IRI. Triples about
+            others are ignored, with a :class:`~ontodex.graph.ReadWarning` if no triple of a graph
+            is left.
     """
 
     def __init__(self, graph: KnowledgeGraph, others: Iterable[KnowledgeGraph] = ()) -> None:
@@ -38,7 +39,7 @@ class Known:
 
     @cached_property
     def reflexive(self) -> frozenset[int]:
-        """Relations that are known to link some entity to itself."""
+        """Relations that link some entity to itself in a known triple."""
         further = (
             np.zeros((0, 3), dtype=np.int64) if self._further is None else self._further.triples
         )
@@ -49,7 +50,10 @@ class Known:
 
     @cached_property
     def hierarchy(self) -> Hierarchy | None:
-        """The hierarchy of all of them, circles cut open; ``None`` if no relation leads from child to parent."""
+        """The hierarchy of all known triples, without cycles.
+
+        ``None`` if no relation leads from child to parent.
+        """
         upward = self._graph.hierarchy_relations
         if not upward:
             return None
@@ -60,7 +64,7 @@ class Known:
         return Hierarchy(children, parents, ids=self._graph.ids, on_cycle="ignore")
 
     def links(self) -> KnownLinks:
-        """Return all of them, to be looked up by arrays."""
+        """Return all known triples, for lookups by arrays."""
         graph, further = self._graph, np.zeros((0, 3), dtype=np.int64)
         if self._further is not None:
             further = self._further.triples[self._further.triples[:, 1] < graph.n_relations]
@@ -87,7 +91,7 @@ class Known:
         return np.union1d(known, relations[(tails == tail) & (relations < self._graph.n_relations)])
 
     def _with_further(self, known: NDArray[np.int32], entity: int, relation: int) -> Rows:
-        """Return known tails with those of the further graphs; relations from R on are inverses."""
+        """Return known tails with those of further graphs; relations from R on are inverses."""
         rows = known.astype(np.int64)
         if self._further is None:
             return rows
@@ -95,7 +99,11 @@ class Known:
 
 
 def _in_rows_of(graph: KnowledgeGraph, other: KnowledgeGraph) -> NDArray[np.int32]:
-    """Return all triples of ``other`` that can be said in ``graph``, ``int32`` of shape (n, 3)."""
+    """Return the triples of ``other`` about entities and relations of ``graph``.
+
+    Returns:
+        Rows and numbers of ``graph``, ``int32`` of shape (n, 3).
+    """
     other = aligned(other, graph)
     rows = {name: row for row, name in enumerate(graph.ids)}
     numbers = {name: number for number, name in enumerate(graph.relation_ids)}
@@ -110,7 +118,7 @@ def _in_rows_of(graph: KnowledgeGraph, other: KnowledgeGraph) -> NDArray[np.int3
     moved = moved[(moved >= 0).all(axis=1)]
     if not len(moved):
         warn_reader(
-            f"none of the {len(triples):,} triples of {other.source} is about entities and relations of the index; "
-            "are its ids those of another source?"
+            f"none of the {len(triples):,} triples of {other.source} is about entities and relations "
+            "of the index; are its ids those of another source?"
         )
     return moved

@@ -1,4 +1,4 @@
-"""Link prediction: tails, heads, relations, missing links and explanations."""
+"""Link prediction: tails, heads and relations; entry to link discovery and explanation."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from ontodex.engine.answers import (
     no_rows,
     own_row,
 )
-from ontodex.engine.discovery import Missing
-from ontodex.engine.explanation import Why
+from ontodex.engine.discovery import LinkDiscovery
+from ontodex.engine.explanation import LinkExplanation
 from ontodex.engine.known import CHOICES, Known
 from ontodex.engine.lifecycle import guarded
-from ontodex.engine.projector import Projector
+from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.rerank import Reranker
 from ontodex.engine.resolve import (
     Fits,
@@ -38,6 +38,7 @@ from ontodex.engine.resolve import (
     resolve_entity,
     resolve_relation,
 )
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.explanation import Explanation
 from ontodex.engine.results.hits import Hit, Hits
 from ontodex.engine.results.missing_links import MissingLinks
@@ -48,63 +49,69 @@ from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.scoring.graph_features import Offsets, add_offsets
 from ontodex.scoring.name_similarity import NameSimilarity
 from ontodex.scoring.similarity import EntitySimilarity
-from ontodex.storage.index import Index
 
 __all__ = ["LinkQuestions", "Links", "RelationPrediction"]
 
 Floats = NDArray[np.float64]
-Asked = tuple[ResolvedTerm, NDArray[np.float32]]
+EncodedTerm = tuple[ResolvedTerm, NDArray[np.float32]]
 """An entity or a text, and its vector of shape (dim,)."""
 
-MOST = 64
-"""Relations that are told apart by what else they would lead to; of more, the likeliest by what both are linked by."""
+MAX_RELATIONS = 64
+"""Maximal number of relations that are scored by tail and head prediction; of more relations, those
+with the largest priors."""
 
 PRODUCTS = 1 << 27
-"""Entities times relations that are looked at for one pair, in both directions: of many entities fewer relations."""
+"""Maximal number of scores for one pair of entities: a graph with many entities has fewer relations
+scored."""
 
-AT_ONCE = 64
-"""Relations whose scores of all entities are held at once."""
+BLOCK = 64
+"""Relations in one block."""
 
-OWN = 5.0
-"""Links of an entity that count as much as those of all that are like it."""
+OWN_PRIOR = 5.0
+"""Number of an entity's own links that have the same weight as the links of its neighbours."""
 
-LIKE = 0.2
-"""EntitySimilarity, summed over neighbours, that counts as much as the links of the whole graph."""
+GRAPH_PRIOR = 0.2
+"""Sum of similarities that gives the neighbours' links the same weight as those of the full
+graph."""
 
 
 class RelationPrediction:
-    """Tells how likely each relation of the graph is the one that links two entities, given that one does.
+    """Predicts which relation links two entities, given that exactly one does.
 
-    By Bayes' rule, with head h, relation r and tail t, P(r | h, t) is proportional to P(r | h) P(t | h, r), and so on
-    the tail's side. The first factor is the share of the relation among the links of the entity and of those of like
-    text, the second the softmax of the scores by which tails are ranked. The mean of both sides counts. If but one of the
-    two has links in the graph, only that side does on which it is the answer; if neither has any, answers are told apart
-    by text alone, as all others have links that speak for them.
+    By Bayes' rule, with head h, relation r and tail t, P(r | h, t) is proportional to P(r | h) P(t
+    | h, r). The first factor, the prior, is the share of the relation among the links of the entity
+    and of its nearest neighbours by text. The second factor is the softmax of the scores of tail
+    prediction. The same holds with the roles of head and tail exchanged, and the mean of both
+    probabilities is the result.
+
+    If only one of the two entities has links in the graph, only the direction in which it is the
+    answer is used. An answer without links is scored by text alone, as other entities have graph
+    features that it lacks.
 
     Args:
         graph: The graph.
-        known: What is known; a known answer other than the one in question is none that it must be told from.
-        projector: Makes queries.
-        searcher: Gives the search of a space.
+        known: Known triples; other known answers are excluded from the softmax.
+        link_queries: Makes queries.
+        searcher: Returns the search of a space.
     """
 
     def __init__(
         self,
         graph: KnowledgeGraph,
         known: Known,
-        projector: Projector,
+        link_queries: LinkQueries,
         searcher: Callable[[str], Searcher],
     ) -> None:
-        self._graph, self._known, self._projector, self._searcher = (
+        self._graph, self._known, self._queries, self._searcher = (
             graph,
             known,
-            projector,
+            link_queries,
             searcher,
         )
 
     @cached_property
     def _counts(self) -> csr_matrix:
-        """How many links each entity has by each relation, inverses from R on, of shape (entities, 2R)."""
+        """Number of links of each entity by each relation, inverses from R on; (entities, 2R)."""
         links = both_directions(self._graph.triples, self._graph.n_relations)
         ones = np.ones(len(links), dtype=np.float64)
         return csr_matrix(
@@ -113,32 +120,32 @@ class RelationPrediction:
         )
 
     @cached_property
-    def _whole(self) -> Floats:
-        """The share of each relation among all links, one more of each, of shape (R,)."""
+    def _relation_shares(self) -> Floats:
+        """Share of each relation among all links, with add-one smoothing, of shape (R,)."""
         counts = np.bincount(self._graph.triples[:, 1], minlength=self._graph.n_relations) + 1.0
         return np.asarray(counts / counts.sum())
 
     @cached_property
-    def _likeness(self) -> EntitySimilarity:
-        return EntitySimilarity(self._projector.entities)
+    def _similarity(self) -> EntitySimilarity:
+        return EntitySimilarity(self._queries.entities)
 
-    def of(self, head: Asked, tail: Asked, among: Rows, k: int) -> tuple[Rows, Floats]:
-        """Return the ``k`` likeliest relations, and the logarithm of the chance that it is each, if it is one of ``among``.
+    def of(self, head: EncodedTerm, tail: EncodedTerm, among: Rows, k: int) -> tuple[Rows, Floats]:
+        """Return the ``k`` most probable of some relations, and their log-probabilities.
 
         Args:
             head: An entity or a text, and its vector.
-            tail: Likewise.
+            tail: An entity or a text, and its vector.
             among: Relations, ascending.
-            k: How many.
+            k: Number of relations.
         """
         by_head, by_tail = (
             np.log(self._shares(head, False)[among]),
             np.log(self._shares(tail, True)[among]),
         )
-        most = max(k, min(MOST, PRODUCTS // (2 * self._graph.n_entities)))
+        most = max(k, min(MAX_RELATIONS, PRODUCTS // (2 * self._graph.n_entities)))
         if len(among) > most:
-            likely = np.sort(np.argpartition(-(by_head + by_tail), most)[:most])
-            among, by_head, by_tail = among[likely], by_head[likely], by_tail[likely]
+            best = np.sort(np.argpartition(-(by_head + by_tail), most)[:most])
+            among, by_head, by_tail = among[best], by_head[best], by_tail[best]
         sides = []
         linked = self._linked(head[0]), self._linked(tail[0])
         if linked[1] or not linked[0]:
@@ -152,35 +159,37 @@ class RelationPrediction:
     def _linked(self, entity: ResolvedTerm) -> bool:
         return entity.row is not None and self._counts[entity.row].nnz > 0
 
-    def _shares(self, asked: Asked, backward: bool) -> Floats:
-        """Return the share of each relation among the links of an entity, of shape (R,); none is zero."""
+    def _shares(self, term: EncodedTerm, backward: bool) -> Floats:
+        """Return the prior of each relation for an entity, of shape (R,); none is zero."""
         count = self._graph.n_relations
         way = slice(count * backward, count * (1 + backward))
-        entity, vector = asked
+        entity, vector = term
         row = np.array([-1 if entity.row is None else entity.row])
-        near, likeness = self._likeness.of_all(vector[None], row)
+        near, similarity = self._similarity.of_all(vector[None], row)
         theirs = self._counts[near[0]][:, way]
         totals = np.asarray(theirs.sum(axis=1))[:, 0]
-        weights = np.where(totals > 0, likeness[0], 0.0)
+        weights = np.where(totals > 0, similarity[0], 0.0)
         summed = theirs.T @ (weights / np.maximum(totals, 1.0))
-        alike = (summed + LIKE * self._whole) / (weights.sum() + LIKE)
+        shares = (summed + GRAPH_PRIOR * self._relation_shares) / (weights.sum() + GRAPH_PRIOR)
         if entity.row is None:
-            return np.asarray(alike)
+            return np.asarray(shares)
         own = self._counts[row][:, way].toarray()[0]
-        return np.asarray((own + OWN * alike) / (own.sum() + OWN))
+        return np.asarray((own + OWN_PRIOR * shares) / (own.sum() + OWN_PRIOR))
 
-    def _answers(self, asked: Asked, answer: Asked, relations: Rows, backward: bool) -> Floats:
-        """Return the logarithm of the chance of one answer among all entities, for each relation, of shape (relations,)."""
-        searcher = self._searcher(self._projector.space)
-        unit = self._projector.score_unit
-        entity, (wanted, vector) = asked[0], answer
+    def _answers(
+        self, given: EncodedTerm, answer: EncodedTerm, relations: Rows, backward: bool
+    ) -> Floats:
+        """Return the log-softmax of one answer among all entities, of shape (relations,)."""
+        searcher = self._searcher(self._queries.space)
+        unit = self._queries.score_unit
+        entity, (wanted, vector) = given[0], answer
         linked = self._linked(wanted)
         found = np.empty(len(relations))
-        for start in range(0, len(relations), AT_ONCE):
-            part = relations[start : start + AT_ONCE]
-            queries, offsets = self._projector.of_each(*asked, part, backward=backward)
+        for start in range(0, len(relations), BLOCK):
+            part = relations[start : start + BLOCK]
+            queries, offsets = self._queries.by_each(*given, part, backward=backward)
             if not linked:
-                queries[:, self._projector.entities.dim :], offsets = (
+                queries[:, self._queries.entities.dim :], offsets = (
                     0.0,
                     [no_offsets()] * len(part),
                 )
@@ -192,25 +201,25 @@ class RelationPrediction:
                 mine = scores[:, wanted.row] / unit
                 scores[:, wanted.row] = -np.inf
             for own, relation in zip(scores, part.tolist(), strict=True):
-                own[self._apart(entity, relation, backward)] = -np.inf
+                own[self._excluded(entity, relation, backward)] = -np.inf
             others = _log_of_sum(scores / np.float32(unit))
-            found[start : start + AT_ONCE] = mine - np.logaddexp(mine, others)
+            found[start : start + BLOCK] = mine - np.logaddexp(mine, others)
         return found
 
-    def _apart(self, asked: ResolvedTerm, relation: int, backward: bool) -> Rows:
-        """Return the entities that an answer need not be told from: known answers, and the entity asked about."""
-        if asked.row is None:
+    def _excluded(self, entity: ResolvedTerm, relation: int, backward: bool) -> Rows:
+        """Return the entities excluded from the softmax: known answers, and the entity itself."""
+        if entity.row is None:
             return np.zeros(0, dtype=np.int64)
         known = (
-            self._known.heads(relation, asked.row)
+            self._known.heads(relation, entity.row)
             if backward
-            else self._known.tails(asked.row, relation)
+            else self._known.tails(entity.row, relation)
         )
-        return known if relation in self._known.reflexive else np.append(known, asked.row)
+        return known if relation in self._known.reflexive else np.append(known, entity.row)
 
 
 def _log_of_sum(scores: NDArray[np.float32]) -> Floats:
-    """Return the logarithm of the sum of the exponentials of each row."""
+    """Return the log of the sum of exponentials of each row."""
     top = scores.max(axis=1, keepdims=True)
     top[np.isneginf(top)] = 0.0
     with np.errstate(divide="ignore"):
@@ -220,170 +229,178 @@ def _log_of_sum(scores: NDArray[np.float32]) -> Floats:
 
 @guarded("missing", "why")
 class LinkQuestions:
-    """What :class:`~ontodex.engine.engine.Engine` answers about links."""
+    """Questions about links; a part of :class:`~ontodex.engine.engine.Engine`."""
 
     _links: Links
 
     def tails(self, head: str, relation: str, k: int = 10, known: str = "exclude") -> Hits:
-        """Rank the entities that ``head`` may be linked to by ``relation``.
+        """Rank entities as tails of ``head`` and ``relation`` (link prediction).
 
-        ``head`` itself is left out, unless the graph links some entity to itself by ``relation``.
+        ``head`` itself is excluded, unless the graph links some entity to itself by ``relation``.
 
         Args:
             head: An entity or any text.
-            relation: A relation of the graph, "inverse " and a relation, or the text of one that it does not have.
-            k: How many.
-            known: ``"exclude"`` leaves known tails out, ``"include"`` marks them, ``"only"`` ranks them alone.
+            relation: A relation of the graph, "inverse " before one, or the text of one that the
+                graph does not have.
+            k: Number of hits.
+            known: ``"exclude"`` excludes known tails, ``"include"`` marks them, ``"only"`` ranks
+                them alone.
 
         Raises:
-            UnknownEntity: If a CURIE or IRI is not in the graph.
-            UnknownRelation: Likewise.
-            SettingsError: If ``k`` is below 1, ``known`` none of the above, or a text empty.
+            UnknownEntity: If the graph does not have a CURIE or IRI of an entity.
+            UnknownRelation: If the graph does not have a CURIE or IRI of a relation.
+            SettingsError: If ``k`` is below 1, ``known`` is another value, or a text is empty.
         """
         return self.tails_batch([(head, relation)], k, known)[0]
 
     def tails_batch(
         self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "exclude"
     ) -> list[Hits]:
-        """Answer many (head, relation) questions at once; see :meth:`tails`."""
+        """Answer a batch of (head, relation) questions; see :meth:`tails`."""
         return self._links.ends("tails", expect_pairs(questions), k, known)
 
     def heads(self, relation: str, tail: str, k: int = 10, known: str = "exclude") -> Hits:
-        """Rank the entities that may be linked to ``tail`` by ``relation``; see :meth:`tails`."""
+        """Rank entities as heads of ``relation`` and ``tail``; see :meth:`tails`."""
         return self.heads_batch([(relation, tail)], k, known)[0]
 
     def heads_batch(
         self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "exclude"
     ) -> list[Hits]:
-        """Answer many (relation, tail) questions at once; see :meth:`heads`."""
+        """Answer a batch of (relation, tail) questions; see :meth:`heads`."""
         return self._links.ends(
             "heads", [(tail, relation) for relation, tail in expect_pairs(questions)], k, known
         )
 
     def relations(self, head: str, tail: str, k: int = 10, known: str = "include") -> Hits:
-        """Rank the relations of the graph by the chance that it is this one that leads from ``head`` to ``tail``.
+        """Rank the relations of the graph by the probability that they link ``head`` to ``tail``.
 
-        The probability is that of the relation if exactly one of those ranked links the two; the score is its logarithm. It
-        comes of how often entities like either are linked by the relation, and of how likely each is an answer to a question
-        about the other, by text and links as in :meth:`tails`. Of more than 64 relations those are told apart by such
-        answers that are the likeliest by what both are linked by; the others are left out, unless ``k`` is larger.
+        The probability is given that exactly one of the ranked relations holds; the score is its
+        logarithm. It combines the share of the relation among the links of similar entities with
+        the scores of tail and head prediction as in :meth:`tails`. Of a graph with more than 64
+        relations, the 64 with the largest shares are ranked, or ``k`` if that is more.
 
         Args:
             head: An entity or any text.
             tail: An entity or any text.
-            k: How many.
-            known: ``"include"`` marks relations that are known to link them; ``"exclude"`` leaves them out; ``"only"`` ranks
-                them alone.
+            k: Number of hits.
+            known: ``"include"`` marks known relations of the two, ``"exclude"`` excludes them,
+                ``"only"`` ranks them alone.
 
         Raises:
-            UnknownEntity: If a CURIE or IRI is not in the graph.
-            SettingsError: If ``k`` is below 1, ``known`` none of the above, or a text empty.
+            UnknownEntity: If the graph does not have a CURIE or IRI of an entity.
+            SettingsError: If ``k`` is below 1, ``known`` is another value, or a text is empty.
         """
         return self.relations_batch([(head, tail)], k, known)[0]
 
     def relations_batch(
         self, questions: Sequence[tuple[str, str]], k: int = 10, known: str = "include"
     ) -> list[Hits]:
-        """Answer many (head, tail) questions at once; see :meth:`relations`."""
+        """Answer a batch of (head, tail) questions; see :meth:`relations`."""
         return self._links.between(expect_pairs(questions), k, known)
 
     def missing(
         self, relation: str | None = None, k: int = 20, *, linked: bool = True, quiet: bool = False
     ) -> MissingLinks:
-        """Find the links that the graph lacks most likely, whatever they are about.
+        """Find the most probable missing links of the full graph (link discovery).
 
-        Every head and relation that has known tails, or surely has one as a rule says, is asked as in :meth:`tails`, every
-        relation and tail likewise; the best twenty answers count. A link is the likelier the larger its share of the chances
-        of its question, the more answers are known, and the surer rules are, as fitted to links held out: the validation
-        triples of the graph or, if it has fewer than 50, a twentieth of its triples, at least 50 and at most 5,000. The
-        probability is right if as many are missing as were held out. Triples for validation and test are not known, and may
-        be found; what follows from the hierarchy is not missing. It takes 3 minutes for 15,000 entities and 270,000 triples
-        on one processor core.
+        Every head and relation with known tails, or with a tail by a confident rule, is asked as in
+        :meth:`tails`, and every relation and tail likewise. Their best twenty answers are
+        candidates. The probability of a candidate is a logistic regression on its share of the
+        question's softmax, the number of known answers and the confidence of rules. It is fitted to
+        held-out links: the validation triples of the graph or, if there are fewer than 50, a
+        twentieth of the triples, at least 50 and at most 5,000. It is calibrated if as many links
+        are missing as were held out.
+
+        Triples for validation and test are not known, and may be found. Links implied by the
+        hierarchy are not missing. A graph of 15,000 entities and 270,000 triples takes 3 minutes on
+        one core.
 
         Args:
-            relation: Of this one alone; by default of all.
-            k: How many.
-            linked: Whether two that some relation links already may lack a link by another.
+            relation: Restrict to this relation; by default all relations.
+            k: Number of links.
+            linked: Include links between entities that another relation links.
             quiet: Show no progress on stderr.
 
         Raises:
-            UnknownRelation: If the relation is none of the graph.
+            UnknownRelation: If the graph does not have the relation.
             SettingsError: If ``k`` is below 1.
-            IndexMismatch: If the index has no projections of relations.
+            IndexMismatch: If the index has no link encoder.
         """
-        return self._links.missing.links(relation, k, linked=linked, quiet=quiet)
+        return self._links.discovery.links(relation, k, linked=linked, quiet=quiet)
 
     def why(self, head: str, relation: str, tail: str, k: int = 3) -> Explanation:
-        """Explain why ``tail`` has the score, and the rank, that it has as an answer to :meth:`tails`.
+        """Explain the score and rank of ``tail`` as an answer to :meth:`tails`.
 
-        The score is taken apart into what text, structure, range, analogies and rules add to it, each compared with what it
-        adds to an entity in the mean, so that a part may be negative; analogies and rules come with the known links they
-        go by. Why a head is an answer to :meth:`heads` is asked by the inverse: ``why(tail, "inverse …", head)``. A
-        cross-encoder has no part in it.
+        The score is split into the contributions of text, ComplEx, type constraint, similar
+        entities and rules. Each contribution is relative to the mean over all entities, so it may
+        be negative. Similar entities and rules have the known links behind them. An answer to
+        :meth:`heads` is explained by the inverse: ``why(tail, "inverse …", head)``. A cross-encoder
+        is not part of the explanation.
 
         Args:
             head: An entity or any text.
-            relation: A relation of the graph, "inverse " and a relation, or the text of one that it does not have.
+            relation: A relation of the graph, "inverse " before one, or the text of one that the
+                graph does not have.
             tail: An entity of the graph.
-            k: How many links, or paths, to name of each kind.
+            k: Number of links, or paths, of each kind.
 
         Raises:
-            UnknownEntity: If a CURIE or IRI is not in the graph, or the tail is free text.
-            UnknownRelation: Likewise, of the relation.
-            SettingsError: If ``k`` is below 1, or a text empty.
+            UnknownEntity: If the graph does not have a CURIE or IRI of an entity, or the tail is
+                free text.
+            UnknownRelation: If the graph does not have a CURIE or IRI of a relation.
+            SettingsError: If ``k`` is below 1, or a text is empty.
         """
         return self._links.why(head, relation, tail, k)
 
 
-METHOD = (
-    "the logarithm of the chance of the relation, if one of those ranked links the two: its share in the links of entities "
-    "like them, and the chance of each as an answer about the other"
-)
+METHOD = "log-probability of the relation: shares among similar entities + tail and head prediction"
 
 
 class Links:
-    """Answers questions about links; what each means is said at :class:`~ontodex.engine.engine.Engine`.
+    """Answers questions about links; see :class:`~ontodex.engine.engine.Engine`.
 
     Args:
-        index: An opened index.
-        searcher: Gives the search of a space.
-        known: Its known triples, and further ones.
-        rerank: Folder of a cross-encoder that reads the best answers again.
+        resources: Encoders and scorers of an opened index.
+        searcher: Returns the search of a space.
+        known: Known triples of the index, and further ones.
+        rerank: Folder of a cross-encoder that re-ranks the best answers.
     """
 
     def __init__(
         self,
-        index: Index,
+        resources: Resources,
         searcher: Callable[[str], Searcher],
         known: Known,
         rerank: Path | None = None,
     ) -> None:
-        self._index, self._graph = index, index.graph
+        self._resources, self._graph = resources, resources.index.graph
         self._known = known
-        self._projector = Projector(index)
+        self._queries = LinkQueries(resources)
         self._searcher = searcher
-        self._likely = RelationPrediction(self._graph, self._known, self._projector, searcher)
-        self.missing = Missing(index, self._known, self._projector, searcher)
-        self._why = Why(index, self._projector, searcher)
+        self._relation_prediction = RelationPrediction(
+            self._graph, self._known, self._queries, searcher
+        )
+        self.discovery = LinkDiscovery(resources, self._known, self._queries, searcher)
+        self._explanation = LinkExplanation(resources, self._queries, searcher)
         self._reranker: Reranker | None = None
         if rerank is not None:
             self._reranker = Reranker(
-                rerank, index.graph, unit=self._projector.score_unit, device=index.device
+                rerank, self._graph, unit=self._queries.score_unit, device=resources.device
             )
 
     def ends(
         self, question: str, questions: Sequence[tuple[str, str]], k: int, known: str
     ) -> list[Hits]:
-        """Answer (entity, relation) questions for ``"tails"`` or ``"heads"``, which are the inverse relation's tails."""
+        """Answer (entity, relation) questions for ``"tails"``, or ``"heads"``."""
         expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
         given = "tail" if question == "heads" else "head"
         answers: list[Answer] = [((), {}, "")] * len(questions)
-        for backward, places, entities, relations in self._ways(
+        for backward, places, entities, relations in self._by_direction(
             questions, backward=question == "heads"
         ):
-            found = self._one_way(entities, relations, backward, k, known)
+            found = self._in_direction(entities, relations, backward, k, known)
             for at, entity, relation, (hits, method) in zip(
                 places, entities, relations, found, strict=True
             ):
@@ -400,12 +417,12 @@ class Links:
         """Return the queries of (head, relation) questions for tails, of shape (questions, dim).
 
         Args:
-            questions: What is asked; the index has an encoder of links.
-            text_alone: Ask the texts, and not the links too.
+            questions: The questions; the index has a link encoder.
+            text_alone: Return queries of the link space, not of the hybrid space.
         """
         made = np.zeros((len(questions), 0), dtype=np.float32)
-        for backward, places, entities, relations in self._ways(questions, backward=False):
-            queries = self._projector.queries(
+        for backward, places, entities, relations in self._by_direction(questions, backward=False):
+            queries = self._queries.vectors_of_terms(
                 entities, relations, backward=backward, text_alone=text_alone
             )
             made = (
@@ -416,20 +433,20 @@ class Links:
             made[places] = queries
         return made
 
-    def _ways(
+    def _by_direction(
         self, questions: Sequence[tuple[str, str]], *, backward: bool
     ) -> Iterator[tuple[bool, list[int], list[ResolvedTerm], list[ResolvedTerm]]]:
-        """Read (entity, relation) questions; yield those that ask for tails, and those for heads, ``True`` before them.
+        """Resolve (entity, relation) questions; yield those for tails, then those for heads.
 
         Args:
-            questions: What is asked.
-            backward: Whether heads are asked for, where the relation is no inverse.
+            questions: The questions.
+            backward: Whether they are for heads, by the relation as it is given.
 
         Yields:
-            Whether they ask for heads, their places, entities and relations.
+            Whether the questions are for heads; their places, entities and relations.
         """
         relations = [resolve_relation(self._graph, relation) for _, relation in questions]
-        names = for_hints(self._index.name_similarity, len(questions))
+        names = for_hints(self._resources.name_similarity, len(questions))
         ways = [backward != relation.inverted for relation in relations]
         entities = [
             resolve_entity(self._graph, entity, fits=self._linked(relation, way), names=names)
@@ -444,7 +461,7 @@ class Links:
                     [relations[at] for at in places],
                 )
 
-    def _one_way(
+    def _in_direction(
         self,
         entities: Sequence[ResolvedTerm],
         relations: Sequence[ResolvedTerm],
@@ -452,12 +469,12 @@ class Links:
         k: int,
         known: str,
     ) -> list[tuple[tuple[Hit, ...], str]]:
-        """Answer for the tails of each relation, or ``backward`` for the heads; return hits and method of each."""
+        """Return hits and method of each question for tails, or for heads if ``backward``."""
         true = [
-            self._true(entity.row, relation.row, backward)
+            self._known_answers(entity.row, relation.row, backward)
             for entity, relation in zip(entities, relations, strict=True)
         ]
-        queries, offsets = self._projector.asked(entities, relations, backward=backward)
+        queries, offsets = self._queries.of_terms(entities, relations, backward=backward)
         left_out = [
             self._left_out(rows, entity, relation)
             for rows, entity, relation in zip(
@@ -467,31 +484,31 @@ class Links:
                 strict=True,
             )
         ]
-        method = self._projector.method
+        method = self._queries.method
         if self._reranker is None:
             found = self._ranked(queries, offsets, k, known, true, left_out)
         else:
             count = max(k, self._reranker.top)
             found = self._ranked(queries, offsets, count, known, true, left_out)
-            read = self._reranker.questions(entities, relations, backward=backward)
+            texts = self._reranker.questions(entities, relations, backward=backward)
             found = [
-                (rows[:k], scores[:k]) for rows, scores in self._reranker.reordered(read, found)
+                (rows[:k], scores[:k]) for rows, scores in self._reranker.reordered(texts, found)
             ]
-            method = f"{method}, plus the logit of a cross-encoder (the best {count} read again)"
+            method = f"{method} + cross-encoder logit (best {count} re-ranked)"
         return [
             (hits_of(self._graph, scored, rows), method)
             for rows, scored in zip(true, found, strict=True)
         ]
 
     def between(self, questions: Sequence[tuple[str, str]], k: int, known: str) -> list[Hits]:
-        """Answer (head, tail) questions for relations."""
+        """Answer (head, tail) questions for relations (relation prediction)."""
         expect_choice("known", known, CHOICES)
         k = checked(k)
         start = time.perf_counter()
         answers = []
-        names = for_hints(self._index.name_similarity, 2 * len(questions))
+        names = for_hints(self._resources.name_similarity, 2 * len(questions))
         pairs = [self._pair(*question, names) for question in questions]
-        vectors = [self._projector.vectors([pair[side] for pair in pairs]) for side in (0, 1)]
+        vectors = [self._queries.vectors([pair[side] for pair in pairs]) for side in (0, 1)]
         for (head, tail), *both in zip(pairs, *vectors, strict=True):
             true = no_rows()
             if head.row is not None and tail.row is not None:
@@ -499,7 +516,9 @@ class Links:
             chosen = _chosen(np.arange(self._graph.n_relations), true, known)
             rows, probabilities = no_rows(), np.zeros(0)
             if len(chosen):
-                rows, probabilities = self._likely.of((head, both[0]), (tail, both[1]), chosen, k)
+                rows, probabilities = self._relation_prediction.of(
+                    (head, both[0]), (tail, both[1]), chosen, k
+                )
             hits = tuple(
                 Hit(
                     self._graph.relation_ids[row],
@@ -514,47 +533,47 @@ class Links:
                 (
                     hits,
                     {"head": head.resolution, "tail": tail.resolution},
-                    METHOD + self._inverse_of(head, tail, true),
+                    METHOD + self._other_direction(head, tail, true),
                 )
             )
         return answered(self._graph, "relations", answers, start)
 
     def why(self, head: str, relation: str, tail: str, k: int) -> Explanation:
-        """Explain a tail as an answer to a question; see :class:`~ontodex.engine.explanation.Why`."""
+        """Explain an answer; see :class:`~ontodex.engine.explanation.LinkExplanation`."""
         by = resolve_relation(self._graph, relation)
-        names = for_hints(self._index.name_similarity, 2)
+        names = for_hints(self._resources.name_similarity, 2)
         one = resolve_entity(self._graph, head, fits=self._linked(by, by.inverted), names=names)
-        ends = self._true(one.row, by.row, by.inverted)
+        ends = self._known_answers(one.row, by.row, by.inverted)
         other = resolve_entity(self._graph, tail, fits=lambda row: row in ends, names=names)
-        return self._why.explain(one, by, other, k, ends, self._left_out(ends, one, by))
+        return self._explanation.explain(one, by, other, k, ends, self._left_out(ends, one, by))
 
     def _left_out(self, rows: Rows, entity: ResolvedTerm, relation: ResolvedTerm) -> Rows:
-        """Return rows, and that of the entity asked about unless the relation may link it to itself."""
+        """Return rows with the entity's own row, unless the relation may link it to itself."""
         return rows if relation.row in self._known.reflexive else np.union1d(rows, own_row(entity))
 
-    def _inverse_of(self, head: ResolvedTerm, tail: ResolvedTerm, true: Rows) -> str:
-        """Say by which relations the graph links two the other way round only."""
+    def _other_direction(self, head: ResolvedTerm, tail: ResolvedTerm, true: Rows) -> str:
+        """Return a note on relations of the opposite direction, if the graph has no others."""
         if head.row is None or tail.row is None or len(true):
             return ""
         labels = [
             self._graph.relation_labels[row]
             for row in self._known.relations(tail.row, head.row).tolist()
         ]
-        return f"; the graph links them the other way round: {', '.join(labels)}" if labels else ""
+        return f"; known in the opposite direction: {', '.join(labels)}" if labels else ""
 
     def _linked(self, relation: ResolvedTerm, backward: bool) -> Fits:
-        """Return what tells whether an entity has a link by a relation."""
-        return lambda row: len(self._true(row, relation.row, backward)) > 0
+        """Return a function that tells whether an entity has a link by a relation."""
+        return lambda row: len(self._known_answers(row, relation.row, backward)) > 0
 
     def _pair(
         self, head: str, tail: str, names: NameSimilarity | None
     ) -> tuple[ResolvedTerm, ResolvedTerm]:
-        """Read two entities; of several that bear a name, those are meant that are linked."""
+        """Resolve two entities; ambiguous names mean linked entities."""
         expect_words(tail, "entity")
-        bearers, _ = self._graph.find_all(tail) or ([], None)
+        candidates, _ = self._graph.find_all(tail) or ([], None)
 
         def leads(row: int) -> bool:
-            return any(len(self._known.relations(row, other)) for other in bearers)
+            return any(len(self._known.relations(row, other)) for other in candidates)
 
         def led_to(row: int) -> bool:
             return one.row is not None and len(self._known.relations(one.row, row)) > 0
@@ -562,7 +581,7 @@ class Links:
         one = resolve_entity(self._graph, head, fits=leads, names=names)
         return one, resolve_entity(self._graph, tail, fits=led_to, names=names)
 
-    def _true(self, entity: int | None, relation: int | None, backward: bool) -> Rows:
+    def _known_answers(self, entity: int | None, relation: int | None, backward: bool) -> Rows:
         if entity is None or relation is None:
             return no_rows()
         return (
@@ -578,10 +597,10 @@ class Links:
         true: Sequence[Rows],
         left_out: Sequence[Rows],
     ) -> list[Scored]:
-        searcher = self._searcher(self._projector.space)
+        searcher = self._searcher(self._queries.space)
         if known == "only":
             parts = zip(queries, true, offsets, strict=True)
-            return [searcher.among(query, rows, k, bonus) for query, rows, bonus in parts]
+            return [searcher.among(query, rows, k, own) for query, rows, own in parts]
         return searcher.top(queries, k, left_out, offsets)
 
 

@@ -1,4 +1,4 @@
-"""Filtered ranking: how well an index, or an encoder, predicts triples that were held out."""
+"""Evaluation of link prediction by filtered ranking of held-out triples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ontodex.errors import GraphError, expect_choice
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
-from ontodex.scoring.query_functions import QueryFunction
+from ontodex.scoring.graph_features import QueryFunction
 
 __all__ = ["Adjust", "evaluate_links", "filtered_ranks", "rank_metrics"]
 
@@ -20,14 +20,13 @@ Ranks = NDArray[np.float64]
 Rows = NDArray[np.integer]
 
 Adjust = Callable[[Rows, Rows, NDArray[np.float32]], NDArray[np.float32]]
-"""From rows of entities, numbers of relations, and the scores of all entities, to better scores."""
+"""From rows of entities, numbers of relations, and scores of all entities, to adjusted scores."""
 
 BLOCK = 64
-"""Queries scored at once: their scores stay in the processor's cache while they are counted."""
+"""Queries in one block, whose scores fit the processor's cache."""
 
 SAME = 1e-6
-"""Float32 scores of equal vectors differ by less than so much of the largest, depending on where in the product they stand;
-cosines count as 1."""
+"""Relative difference below which float32 scores count as equal; the scale is at least 1."""
 
 
 def filtered_ranks(
@@ -37,16 +36,17 @@ def filtered_ranks(
     searcher: Searcher,
     adjust: Callable[[slice, NDArray[np.float32]], NDArray[np.float32]] | None = None,
 ) -> Ranks:
-    """Rank the true answer of each query among all entities, other true answers left out.
+    """Rank the true answer of each query among all entities, without other true answers.
 
-    Ties count as the mean of the ranks that they take up ("realistic" rank: Berrendorf et al. 2020).
+    Ties have the mean of their ranks ("realistic" rank: Berrendorf et al. 2020).
 
     Args:
         queries: Query vectors, of shape (queries, dim).
         answers: Row of the true answer of each, of shape (queries,).
         known: Rows of all true answers of each query.
-        searcher: Scores the entities.
-        adjust: Makes better scores of those of a block of queries, of shape (block, entities); what is left out has -inf.
+        searcher: Search of the entities.
+        adjust: Adjusts the scores of a block of queries, of shape (block, entities), in which
+            excluded entities have -inf.
 
     Returns:
         Ranks from 1, ``float64`` of shape (queries,).
@@ -89,7 +89,7 @@ def rank_metrics(ranks: Ranks) -> dict[str, float]:
 def evaluate_links(
     graph: KnowledgeGraph,
     vectors: Vectors,
-    ask: QueryFunction,
+    query: QueryFunction,
     *,
     adjust: Sequence[Adjust] = (),
     split: str = "test",
@@ -98,18 +98,19 @@ def evaluate_links(
 ) -> dict[str, float]:
     """Rank the tail and the head of every held-out triple among all entities.
 
-    All triples of the graph, known and held out, count as true. Heads are ranked as tails of the inverse relation. As in
-    the engine's answers, the entity that is asked about is no candidate, unless the known triples link some entity to
-    itself by the relation.
+    All triples of the graph, known and held out, count as true. Heads are ranked as tails of the
+    inverse relation. As in the engine's answers, the entity of the question is no candidate, unless
+    a known triple links some entity to itself by the relation.
 
     Args:
         graph: The graph, with held-out triples.
         vectors: Entity vectors.
-        ask: Makes the queries.
-        adjust: Each makes better scores of those before it, as a re-ranker does; see :mod:`ontodex.engine.rerank`.
+        query: Makes the queries.
+        adjust: Functions that adjust the scores one after the other, such as those of
+            :mod:`ontodex.engine.rerank`.
         split: ``"test"`` or ``"valid"``.
-        itself: Keep the entity that is asked about among the candidates in any case, as most papers do.
-        device: Where to score.
+        itself: Keep the entity of the question among the candidates, as most papers do.
+        device: Device of the search.
 
     Returns:
         Metrics of both directions together, and of each with ``tail.`` and ``head.`` before them.
@@ -121,7 +122,8 @@ def evaluate_links(
     triples = graph.test if split == "test" else graph.valid
     if not len(triples):
         raise GraphError(
-            f"{graph.source}: expected {split} triples to rank, found none; give a folder with train, valid and test"
+            f"{graph.source}: expected {split} triples to rank, found none; give a folder with train, "
+            "valid and test"
         )
     true = KnownLinks(
         np.concatenate([graph.triples, graph.valid, graph.test]),
@@ -130,16 +132,16 @@ def evaluate_links(
     )
     searcher = Searcher(vectors, device)
     by_side: dict[str, Ranks] = {}
-    for side, asked, answers in (("tail", 0, 2), ("head", 2, 0)):
+    for side, given, answers in (("tail", 0, 2), ("head", 2, 0)):
         relations = triples[:, 1] + graph.n_relations * (side == "head")
-        entities = triples[:, asked]
-        queries = ask(entities, relations)
+        entities = triples[:, given]
+        queries = query(entities, relations)
         known = list(true.tails(entities, relations))
         if not itself:
             own = ~np.isin(triples[:, 1], list(graph.reflexive))
             known = [
                 np.append(rows, row) if out and row not in rows else rows
-                for rows, row, out in zip(known, triples[:, asked], own, strict=True)
+                for rows, row, out in zip(known, triples[:, given], own, strict=True)
             ]
         of_side = _of_side(adjust, entities, relations) if adjust else None
         by_side[side] = filtered_ranks(queries, triples[:, answers], known, searcher, of_side)

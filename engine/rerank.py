@@ -1,4 +1,4 @@
-"""Better scores for a few candidates: a cross-encoder's, or a bonus for what is near in the graph."""
+"""Re-ranking of candidates: by a cross-encoder, or by a score offset for graph neighbours."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from ontodex.errors import SettingsError, settings_from
 from ontodex.graph import KnowledgeGraph, TextSettings, entity_texts, relation_texts
 from ontodex.graph.arrays import runs
 
-__all__ = ["COSINE", "TOP", "Reranker", "neighbourhood_bonus"]
+__all__ = ["COSINE", "TOP", "Reranker", "neighbourhood_offset"]
 
 Rows = NDArray[np.integer]
 Scores = NDArray[np.float32]
 
 TOP = 50
-"""Candidates of a question that are read again."""
+"""Number of candidates of a question that are re-ranked."""
 
 COSINE = 0.05
-"""So much cosine counts as one unit of a log-probability: the temperature that link prediction is trained with."""
+"""Difference in cosine that counts as one unit of log-probability: the training temperature."""
 
 
 class Reranker:
-    """Orders the best candidates of a question anew, by their score and a cross-encoder's logit together.
+    """Re-ranks the best candidates of a question by their score plus a cross-encoder's logit.
 
-    Both are logarithms of probabilities, but for a constant and a unit, and their sum that of the product.
+    Both are log-probabilities up to a constant and a unit; their sum is that of the product.
 
     Args:
         model: Folder of the cross-encoder.
-        graph: Where entities and relations are.
-        top: So many candidates are read.
-        unit: How much of a score counts as one unit of a log-probability: :data:`COSINE`, or 1 where scores are such.
-        device: Where the cross-encoder computes.
+        graph: Graph of the entities and relations.
+        top: Number of candidates that are re-ranked.
+        unit: Score difference of one unit of log-probability: :data:`COSINE`, or 1 for log-odds.
+        device: Device of the cross-encoder.
 
     Raises:
         EncoderError: If there is no cross-encoder in the folder.
@@ -56,7 +56,7 @@ class Reranker:
         from ontodex.encoders.cross_encoder import CrossEncoder
 
         if top < 1:
-            raise SettingsError(f"top: expected at least 1 candidate to read again, found {top}")
+            raise SettingsError(f"top: expected at least 1 candidate to re-rank, found {top}")
         self.top, self._unit = top, unit
         self._encoder: Any = CrossEncoder.load(model, device)
         self._entities = entity_texts(
@@ -71,12 +71,12 @@ class Reranker:
         *,
         backward: bool = False,
     ) -> list[tuple[str, str]]:
-        """Return the texts of each (entity, relation) pair, as the cross-encoder reads them.
+        """Return the texts of (entity, relation) pairs that the cross-encoder reads.
 
         Args:
-            entities: Heads; tails with ``backward``.
-            relations: One relation for each.
-            backward: Ask for heads: read the inverse relation.
+            entities: Heads; tails if ``backward``.
+            relations: The relation of each.
+            backward: Ask for heads, by the inverse relation.
         """
         heads = [one.words if one.row is None else self._entities[one.row] for one in entities]
         return list(
@@ -90,14 +90,14 @@ class Reranker:
     def reordered(
         self, questions: Sequence[tuple[str, str]], found: Sequence[Scored]
     ) -> list[Scored]:
-        """Order the answers to questions anew.
+        """Re-rank the answers to questions.
 
         Args:
-            questions: Texts of head and relation of each.
+            questions: Texts of head and relation of each question.
             found: Rows and scores of the answers to each.
 
         Returns:
-            Rows and new scores: the old ones, and the logits in their unit.
+            Rows and new scores: the sum of the old ones and of the logits in their unit.
         """
         if not found:
             return []
@@ -117,12 +117,12 @@ class Reranker:
         return answers
 
     def adjust(self, entities: Rows, relations: Rows, scores: Scores) -> Scores:
-        """Put the best candidates of each question into their new order, in front of all others; see ``evaluate_links``.
+        """Return scores with re-ranked candidates above all others; see ``evaluate_links``.
 
         Args:
             entities: Heads, of shape (questions,).
             relations: Relations; those from R on are inverses.
-            scores: Of all entities, of shape (questions, entities); -inf where one is no candidate.
+            scores: Scores of all entities, of shape (questions, entities); -inf for no candidate.
         """
         count = min(self.top, scores.shape[1])
         best = np.argpartition(-scores, count - 1, axis=1)[:, :count]
@@ -130,32 +130,33 @@ class Reranker:
             (rows[np.isfinite(own[rows])], own[rows][np.isfinite(own[rows])].astype(np.float64))
             for rows, own in zip(best, scores, strict=True)
         ]
-        asked = zip(entities.tolist(), relations.tolist(), strict=True)
         questions = [
-            (self._entities[entity], self._relations[relation]) for entity, relation in asked
+            (self._entities[entity], self._relations[relation])
+            for entity, relation in zip(entities.tolist(), relations.tolist(), strict=True)
         ]
         made = scores.copy()
         for row, (rows, better) in enumerate(self.reordered(questions, found)):
             if len(rows):
-                lift = scores[row][np.isfinite(scores[row])].max() - better.min() + 1.0
-                made[row, rows] = better + lift
+                shift = scores[row][np.isfinite(scores[row])].max() - better.min() + 1.0
+                made[row, rows] = better + shift
         return made
 
 
-def neighbourhood_bonus(
+def neighbourhood_offset(
     graph: KnowledgeGraph, hops: int, *, unit: float = COSINE
 ) -> Callable[[Rows, Rows, Scores], Scores]:
-    """Make a bonus for entities within some hops of the one asked about, in the known triples whatever their direction.
+    """Return a function that adds an offset to the scores of entities near the question's entity.
 
-    Wang et al., "SimKGC", ACL 2022, section 3.4: five hops for WN18RR, two for FB15k-237.
+    An entity is near if it is within some hops in the known triples, in any direction. Wang et al.,
+    "SimKGC", ACL 2022, section 3.4, take five hops for WN18RR and two for FB15k-237.
 
     Args:
-        graph: Its known triples.
-        hops: How far.
-        unit: What is added to the score, by default SimKGC's 0.05.
+        graph: Graph of the known triples.
+        hops: Maximal number of hops.
+        unit: The offset; by default SimKGC's 0.05.
 
     Returns:
-        What ``evaluate_links`` takes for ``adjust``.
+        An ``adjust`` function of ``evaluate_links``.
 
     Raises:
         SettingsError: If ``hops`` is below 1.
@@ -165,7 +166,7 @@ def neighbourhood_bonus(
         >>> builder = GraphBuilder("line")
         >>> for here, there in ("ab", "bc", "cd"):
         ...     builder.triple(here, "next", there)
-        >>> adjust = neighbourhood_bonus(builder.build(), hops=2, unit=1.0)
+        >>> adjust = neighbourhood_offset(builder.build(), hops=2, unit=1.0)
         >>> adjust(np.array([0]), np.array([0]), np.zeros((1, 4), dtype=np.float32)).tolist()
         [[1.0, 1.0, 1.0, 0.0]]
     """

@@ -1,4 +1,4 @@
-"""From what a user types to an entity, a relation, or free text."""
+"""Resolution of names: from a user's text to an entity, a relation, or free text."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ontodex.engine.results.hits import Resolution
 from ontodex.errors import SettingsError, UnknownEntity, UnknownRelation, nearest
+from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.hierarchy_names import DOWNWARD, PARENT, UPWARD, spelt
 from ontodex.graph.names import NameKind
@@ -28,6 +30,7 @@ __all__ = [
     "resolve_entities",
     "resolve_entity",
     "resolve_relation",
+    "vectors_of",
 ]
 
 
@@ -36,36 +39,36 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ResolvedTerm:
-    """What a name stands for: a row, or ``None`` for free text; and how it was read."""
+    """The row that a name is resolved to, ``None`` for free text; and its resolution."""
 
     row: int | None
     resolution: Resolution
 
     @property
     def inverted(self) -> bool:
-        """Whether it is a relation's inverse."""
+        """Whether the inverse of a relation is meant."""
         return self.resolution.inverted
 
     @property
     def unless_named(self) -> ResolvedTerm:
-        """The same if it was read by an id, else its words as free text."""
+        """The term if it was resolved by an id, else its text as free text."""
         by_id = self.resolution.kind in map(str, (NameKind.ID, NameKind.ALTERNATIVE_ID))
         return self if by_id else ResolvedTerm(None, self.resolution)
 
     @property
     def words(self) -> str:
-        """What an encoder reads of free text: camel case taken apart, as in the texts of entities."""
+        """The text for an encoder: camel case is split into words, as in entity texts."""
         return in_words(self.resolution.text)
 
 
 HINTS = 100
-"""Texts at most for which names that are spelt alike are looked for."""
+"""Maximal number of texts in a batch for hints of similar spelling."""
 
-LIKEST, SPELT_ALIKE = 10, 0.8
-"""Entities whose names are compared with free text letter by letter, and the least ratio of what agrees (difflib)."""
+COMPARED, MIN_RATIO = 10, 0.8
+"""Number of entities whose names are compared with free text, and the minimal ratio (difflib)."""
 
 Fits = Callable[[int], bool]
-"""Tells which entities a question can be about, where several bear a name."""
+"""Whether an entity, of several with a name, can be the one of a question."""
 
 
 def resolve_entity(
@@ -76,40 +79,39 @@ def resolve_entity(
     fits: Fits | None = None,
     names: NameSimilarity | None = None,
 ) -> ResolvedTerm:
-    """Read a CURIE, an IRI, a label, a synonym or free text.
+    """Resolve a CURIE, an IRI, a label, a synonym or free text to an entity.
 
     Args:
-        graph: What is known.
-        text: What a user typed.
-        any_text: Take what looks like an unknown identifier for words.
-        fits: Of several that bear the name those that fit are meant, if there are any; of these, the one in most triples.
-        names: Finds the name that free text is spelt like, for the hint of its reading.
+        graph: The graph.
+        text: The user's text.
+        any_text: Treat unknown identifiers as free text.
+        fits: Selects among several entities of the name, if it accepts any of them; of the selected
+            ones, the one in most triples is taken.
+        names: Finds names of similar spelling, for the hint of free text.
 
     Raises:
-        UnknownEntity: If it is an IRI, or a CURIE with a prefix that the graph uses, and no entity has it.
-        SettingsError: If it is empty.
+        UnknownEntity: If the text is an IRI, or a CURIE with a prefix of the graph, and no entity
+            has it.
+        SettingsError: If the text is empty.
     """
     expect_words(text, "entity")
     found = graph.find_all(text)
     if found is not None:
-        bearers, kind = found
-        fitting = list(filter(fits, bearers)) if fits is not None and len(bearers) > 1 else []
-        row = graph.by_links(fitting or bearers)[0]
-        hint = f", one of {len(bearers)}: give its id to mean another" if len(bearers) > 1 else ""
+        rows, kind = found
+        fitting = list(filter(fits, rows)) if fits is not None and len(rows) > 1 else []
+        row = graph.by_links(fitting or rows)[0]
+        hint = f", one of {len(rows)}: give its id to mean another" if len(rows) > 1 else ""
         return ResolvedTerm(
             row, Resolution(text, str(kind), graph.ids[row], graph.labels[row], hint)
         )
     if not any_text and _is_identifier(text, graph.prefixes, graph.ids):
-        alike = (known for known in graph.ids if abs(len(known) - len(text)) <= 2)
+        similar = (known for known in graph.ids if abs(len(known) - len(text)) <= 2)
         raise UnknownEntity(
-            f"{graph.source}: no entity {text!r}{nearest(text, alike)}; give a CURIE, an IRI, a label, or words"
+            f"{graph.source}: no entity {text!r}{nearest(text, similar)}; "
+            "give a CURIE, an IRI, a label, or words"
         )
-    return ResolvedTerm(
-        None,
-        Resolution(
-            text, "free text", None, text, "" if names is None else _spelt_alike(graph, names, text)
-        ),
-    )
+    hint = "" if names is None else _similar_name(graph, names, text)
+    return ResolvedTerm(None, Resolution(text, "free text", None, text, hint))
 
 
 def resolve_entities(
@@ -120,10 +122,10 @@ def resolve_entities(
     fits: Fits | None = None,
     names: NameSimilarity | None = None,
 ) -> list[ResolvedTerm]:
-    """Read many; see :func:`resolve_entity`.
+    """Resolve many texts; see :func:`resolve_entity`.
 
     Raises:
-        SettingsError: If they are no list, but one text, say, each letter of which would be a question.
+        SettingsError: If they are one text instead of a list.
     """
     texts = list_of(texts, "texts")
     names = for_hints(names, len(texts))
@@ -133,19 +135,21 @@ def resolve_entities(
 
 
 def for_hints(names: NameSimilarity | None, texts: int) -> NameSimilarity | None:
-    """Return what finds names that are spelt alike, but nothing for more texts than anybody reads the hints of."""
+    """Return ``names``, or ``None`` for a batch of more than :data:`HINTS` texts."""
     return names if texts <= HINTS else None
 
 
 def resolve_relation(graph: KnowledgeGraph, text: str) -> ResolvedTerm:
-    """Read the identifier or label of a relation, "inverse " and one, or the text of one that the graph does not have.
+    """Resolve the identifier or label of a relation, "inverse " before one, or free text.
 
-    If one relation of the graph leads from child to parent, it has the usual names of such relations too, and its inverse
-    those of the inverse (``narrower``).
+    If exactly one relation of the graph leads from child to parent, the usual names of such
+    relations (``broader``) resolve to it too, and those of the inverse (``narrower``) to its
+    inverse.
 
     Raises:
-        UnknownRelation: If it is an IRI, or a CURIE with a prefix that relations use, and no relation has it.
-        SettingsError: If it is empty.
+        UnknownRelation: If the text is an IRI, or a CURIE with a prefix of relations, and no
+            relation has it.
+        SettingsError: If the text is empty.
     """
     expect_words(text, "relation")
     found = graph.find_relation(text)
@@ -177,11 +181,11 @@ def resolve_relation(graph: KnowledgeGraph, text: str) -> ResolvedTerm:
 
 
 def relation_text(texts: Sequence[str], relation: ResolvedTerm, backward: bool = False) -> str:
-    """Return what encoders read of a relation or of free text for one, or of its inverse.
+    """Return the text of a relation, or of its inverse, for an encoder.
 
     Args:
-        texts: Of the graph's relations, the inverses after them.
-        relation: Which one.
+        texts: Texts of the graph's relations, then those of the inverses.
+        relation: The relation, or free text for one.
         backward: Whether the inverse is meant.
     """
     if relation.row is not None:
@@ -189,19 +193,45 @@ def relation_text(texts: Sequence[str], relation: ResolvedTerm, backward: bool =
     return inverse_text(relation.words) if backward else relation.words
 
 
-def _spelt_alike(graph: KnowledgeGraph, names: NameSimilarity, text: str) -> str:
-    """Return a hint that names the name that is spelt most like free text, or an empty string."""
-    rows, likeness = names.find(text)
+def vectors_of(
+    stored: Vectors,
+    entities: Sequence[ResolvedTerm],
+    encode: Callable[[list[str]], NDArray[np.float32]],
+) -> NDArray[np.float32]:
+    """Return a vector of each entity: stored ones of known entities, encoded ones of free text.
+
+    Args:
+        stored: The vectors of a space.
+        entities: Entities and texts.
+        encode: Makes vectors of texts.
+
+    Returns:
+        ``float32`` of shape (entities, dim).
+    """
+    vectors = np.empty((len(entities), stored.dim), dtype=np.float32)
+    known = [position for position, entity in enumerate(entities) if entity.row is not None]
+    unseen = [position for position, entity in enumerate(entities) if entity.row is None]
+    if known:
+        rows = np.array([entities[position].row for position in known], dtype=np.int64)
+        vectors[known] = stored[rows]
+    if unseen:
+        vectors[unseen] = encode([entities[position].words for position in unseen])
+    return vectors
+
+
+def _similar_name(graph: KnowledgeGraph, names: NameSimilarity, text: str) -> str:
+    """Return a hint with the name most similar to free text in spelling, or an empty string."""
+    rows, similarity = names.find(text)
     known: dict[str, str] = {}
-    for row in rows[np.argsort(-likeness, kind="stable")[:LIKEST]].tolist():
+    for row in rows[np.argsort(-similarity, kind="stable")[:COMPARED]].tolist():
         for name in (graph.labels[row], *graph.synonyms[row]):
             known.setdefault(plain(name), name)
-    match = difflib.get_close_matches(plain(text), known, n=1, cutoff=SPELT_ALIKE)
+    match = difflib.get_close_matches(plain(text), known, n=1, cutoff=MIN_RATIO)
     return f"; did you mean {known[match[0]]!r}?" if match else ""
 
 
 def _of_hierarchy(graph: KnowledgeGraph, text: str) -> ResolvedTerm | None:
-    """Return the relation from child to parent, or its inverse, if the text is a usual name of it and there is one alone."""
+    """Return the one relation from child to parent, or its inverse, if a text is its usual name."""
     names, upward = spelt(text), UPWARD | PARENT
     if len(graph.hierarchy_relations) != 1 or not names & (upward | DOWNWARD):
         return None
@@ -217,7 +247,7 @@ def expect_pairs(questions: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return questions of two texts each.
 
     Raises:
-        SettingsError: If one is anything else.
+        SettingsError: If a question is no pair.
     """
     pairs = list_of(questions, "pairs of texts")
     for pair in pairs:
@@ -227,10 +257,10 @@ def expect_pairs(questions: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def list_of(found: Iterable[T], what: str) -> list[T]:
-    """Return questions, or what else has an order.
+    """Return an iterable with an order as a list.
 
     Raises:
-        SettingsError: If it is one text, or has none.
+        SettingsError: If it is one text, or has no order.
     """
     if isinstance(found, str):
         raise SettingsError(
@@ -242,7 +272,7 @@ def list_of(found: Iterable[T], what: str) -> list[T]:
 
 
 def _is_identifier(text: str, prefixes: Mapping[str, str], ids: Iterable[str]) -> bool:
-    """Tell whether a text can only be meant as an identifier: an IRI, or a CURIE with a prefix in use."""
+    """Return whether a text is an identifier: an IRI, or a CURIE with a prefix of the graph."""
     if "://" in text:
         return looks_like_identifier(text)
     prefix, colon, _ = text.partition(":")
@@ -252,7 +282,7 @@ def _is_identifier(text: str, prefixes: Mapping[str, str], ids: Iterable[str]) -
 
 
 def expect_words(text: str, role: str) -> None:
-    """Refuse what is no text, or empty, or no UTF-8.
+    """Reject values that are no text, empty texts, and texts that are not valid UTF-8.
 
     Raises:
         SettingsError: If it is.

@@ -1,4 +1,4 @@
-"""Similarity: search by words or by spans of texts, and entities similar to an entity or a text."""
+"""Similarity: search by text or by phrases, and entities similar to an entity or a text."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.engine.answers import Rows, Scored, answered, checked, hits_of, no_rows, own_row
-from ontodex.engine.projector import vectors_of
-from ontodex.engine.resolve import ResolvedTerm, resolve_entities
+from ontodex.engine.resolve import ResolvedTerm, resolve_entities, vectors_of
+from ontodex.engine.resources import Resources
 from ontodex.engine.results.hits import Hit, Hits, Resolution
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import IndexMismatch
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.text import in_words
-from ontodex.storage.index import Index
 from ontodex.storage.space_names import SPAN, TEXT
 
 __all__ = ["by_phrase", "fetched", "search", "similar", "top_per_owner"]
@@ -31,15 +30,16 @@ def fetched(
     fetch: int,
     left_out: Sequence[Rows] | None = None,
 ) -> list[Scored]:
-    """Return the best items for each query, so many that they belong to k owners, or all.
+    """Return the best items of each query: so many that they have k owners, or all items.
 
     Args:
-        searcher: Searches the items.
-        queries: One vector a row.
+        searcher: Search of the items.
+        queries: Query vectors, of shape (queries, dim).
         owners: Owner of each item.
-        k: How many owners are wanted.
-        fetch: So many items are asked for first, and four times as many whenever they have too few owners.
-        left_out: Items that may not be found, for each query.
+        k: Number of owners.
+        fetch: Number of items to search first; four times as many follow while they have too few
+            owners.
+        left_out: Items to exclude, for each query.
     """
     found: list[Scored] = [(no_rows(), np.zeros(0))] * len(queries)
     open_ones = np.arange(len(queries))
@@ -56,43 +56,55 @@ def fetched(
 
 
 def top_per_owner(rows: Rows, owners: NDArray[np.int32], k: int) -> Rows:
-    """Return positions in ``rows``, which are in order of score: the first of each of the first k owners."""
+    """Return the position of the best item of each of the best k owners.
+
+    Args:
+        rows: Items, the best first.
+        owners: Owner of each item.
+        k: Number of owners.
+
+    Returns:
+        Positions in ``rows``, ascending.
+    """
     _, first = np.unique(owners[rows], return_index=True)
     return np.sort(first)[:k]
 
 
-SPAN_METHOD = "similarity of the phrase (cosine)"
+SPAN_METHOD = "phrase similarity (cosine)"
 
 
 def by_phrase(
-    index: Index, searcher: Callable[[str], Searcher], texts: Sequence[str], k: int
+    resources: Resources, searcher: Callable[[str], Searcher], texts: Sequence[str], k: int
 ) -> list[Hits]:
-    """Rank all entities by the phrase of their label or definition that is most alike to each text, of an id to its label.
+    """Rank all entities by the phrase of their label or definition that is most similar to a text.
+
+    The text of an id is the label of its entity.
 
     Raises:
         IndexMismatch: If the index was built without phrases.
     """
     k = checked(k)
     start = time.perf_counter()
+    index = resources.index
     if SPAN not in index.manifest.spaces:
         raise IndexMismatch(
-            f"{index.path}: the index has no phrases; build it with a Self-StrAE encoder (ontodex train self-strae) and "
-            "--spans"
+            f"{index.path}: the index has no phrases; build it with a Self-StrAE encoder "
+            "(ontodex train self-strae) and --spans"
         )
-    said, graph = index.said(SPAN), index.graph
-    read = resolve_entities(graph, texts, any_text=True)
-    asked = [one.unless_named for one in read]
-    words = [one.words if one.row is None else in_words(graph.labels[one.row]) for one in asked]
-    vectors = np.asarray(index.text_encoder.encode(words))
+    phrases, graph = index.sentences(SPAN), index.graph
+    resolved = resolve_entities(graph, texts, any_text=True)
+    terms = [one.unless_named for one in resolved]
+    words = [one.words if one.row is None else in_words(graph.labels[one.row]) for one in terms]
+    vectors = np.asarray(resources.encoders.text.encode(words))
     answers = []
     for one, (rows, scores) in zip(
-        asked, fetched(searcher(SPAN), vectors, said.owners, k, fetch=4 * k), strict=True
+        terms, fetched(searcher(SPAN), vectors, phrases.owners, k, fetch=4 * k), strict=True
     ):
-        best = top_per_owner(rows, said.owners, k)
+        best = top_per_owner(rows, phrases.owners, k)
         rows, scores = rows[best], scores[best]
-        owners = said.owners[rows].tolist()
+        owners = phrases.owners[rows].tolist()
         hits = tuple(
-            Hit(graph.ids[owner], graph.labels[owner], score, False, None, said.texts[row])
+            Hit(graph.ids[owner], graph.labels[owner], score, False, None, phrases.texts[row])
             for row, owner, score in zip(rows.tolist(), owners, scores.tolist(), strict=True)
         )
         text = one.resolution.text
@@ -104,69 +116,71 @@ def by_phrase(
 
 
 METHOD = "text similarity (cosine)"
-WITH_NAMES = "text similarity (cosine) and likeness of names (trigrams), weighed two to one"
+WITH_NAMES = "text similarity (cosine) + name similarity (trigrams), weighted two to one"
 
-NAMES = 0.5
-"""How much the likeness of names counts beside the cosine of texts."""
+NAME_WEIGHT = 0.5
+"""Weight of name similarity relative to text similarity."""
 
 
-def search(index: Index, searcher: Searcher, texts: Sequence[str], k: int) -> list[Hits]:
-    """Rank all entities by the cosine of their text and the likeness of their names; those of that very name come first.
+def search(resources: Resources, searcher: Searcher, texts: Sequence[str], k: int) -> list[Hits]:
+    """Rank all entities by text and name similarity; entities of exactly that name come first.
 
     Args:
-        index: An opened index.
-        searcher: Searches its texts.
-        texts: What is searched for: words, and by ids the text of the entity.
-        k: How many.
+        resources: Encoders and scorers of an opened index.
+        searcher: Search of the text space.
+        texts: Queries: texts, or ids for the texts of their entities.
+        k: Number of hits.
     """
     k = checked(k)
     start = time.perf_counter()
-    read = resolve_entities(index.graph, texts, any_text=True)
-    asked = [one.unless_named for one in read]
-    named = [_bearers(index.graph, one) for one in read]
-    names, offsets, most, method = index.name_similarity, None, 1.0, METHOD
-    if names is not None:
-        most_similar = [
-            names.find(one.resolution.text if one.row is None else one.resolution.label)
-            for one in asked
-        ]
-        offsets, most, method = (
-            [(rows, NAMES * likeness) for rows, likeness in most_similar],
-            1 + NAMES,
-            WITH_NAMES,
+    index = resources.index
+    resolved = resolve_entities(index.graph, texts, any_text=True)
+    terms = [one.unless_named for one in resolved]
+    named = [_named(index.graph, one) for one in resolved]
+    similar_names = [
+        resources.name_similarity.find(
+            one.resolution.text if one.row is None else one.resolution.label
         )
+        for one in terms
+    ]
+    offsets = [(rows, NAME_WEIGHT * similarity) for rows, similarity in similar_names]
     answers = []
     for one, own, (rows, scores) in zip(
-        read, named, searcher.top(_vectors(index, asked), k, named, offsets), strict=True
+        resolved, named, searcher.top(_vectors(resources, terms), k, named, offsets), strict=True
     ):
         scored = (
             np.concatenate([own, rows])[:k],
-            np.concatenate([np.ones(len(own)), scores / most])[:k],
+            np.concatenate([np.ones(len(own)), scores / (1 + NAME_WEIGHT)])[:k],
         )
-        answers.append((hits_of(index.graph, scored, no_rows()), {"text": one.resolution}, method))
+        answers.append(
+            (hits_of(index.graph, scored, no_rows()), {"text": one.resolution}, WITH_NAMES)
+        )
     return answered(index.graph, "search", answers, start)
 
 
-def similar(index: Index, searcher: Searcher, texts: Sequence[str], k: int) -> list[Hits]:
-    """Rank all other entities by the cosine of their text, that of an entity with its definition and all."""
+def similar(resources: Resources, searcher: Searcher, texts: Sequence[str], k: int) -> list[Hits]:
+    """Rank all other entities by text similarity; the text of an entity includes its definition."""
     k = checked(k)
     start = time.perf_counter()
-    read = resolve_entities(index.graph, texts, names=index.name_similarity)
-    found = searcher.top(_vectors(index, read), k, [own_row(one) for one in read])
+    index = resources.index
+    resolved = resolve_entities(index.graph, texts, names=resources.name_similarity)
+    found = searcher.top(_vectors(resources, resolved), k, [own_row(one) for one in resolved])
     answers = [
         (hits_of(index.graph, scored, no_rows()), {"text": one.resolution}, METHOD)
-        for one, scored in zip(read, found, strict=True)
+        for one, scored in zip(resolved, found, strict=True)
     ]
     return answered(index.graph, "similar", answers, start)
 
 
-def _vectors(index: Index, asked: Sequence[ResolvedTerm]) -> NDArray[np.float32]:
+def _vectors(resources: Resources, terms: Sequence[ResolvedTerm]) -> NDArray[np.float32]:
     return vectors_of(
-        index.vectors(TEXT), asked, lambda texts: np.asarray(index.text_encoder.encode(texts))
+        resources.index.vectors(TEXT),
+        terms,
+        lambda texts: np.asarray(resources.encoders.text.encode(texts)),
     )
 
 
-def _bearers(graph: KnowledgeGraph, one: ResolvedTerm) -> Rows:
-    """Return the entities that bear the name that one was found by, those in most triples first."""
-    bearers, _ = graph.find_all(one.resolution.text) or ([], None)
-    return np.array(graph.by_links(bearers), dtype=np.int64)
+def _named(graph: KnowledgeGraph, one: ResolvedTerm) -> Rows:
+    """Return the entities of the name that a term was resolved by, those in most triples first."""
+    rows, _ = graph.find_all(one.resolution.text) or ([], None)
+    return np.array(graph.by_links(rows), dtype=np.int64)

@@ -1,1 +1,1 @@
-"""Graph and encoders to an index on disk, and back."""
+"""Building an index of a graph and its encoders, and updating it: a list of resumable steps."""

@@ -1,25 +1,69 @@
-"""Making a generation of an index."""
+"""Building a generation of an index: a list of steps, which resume after an interruption."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
 import json
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timezone
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from ontodex.encoders.index_encoders import Encoders
 from ontodex.errors import IndexFailure
 from ontodex.graph import KnowledgeGraph, TextSettings
-from ontodex.indexers.encoder_files import Encoders
-from ontodex.indexers.generation import LinkTrainer, NewGeneration
-from ontodex.indexers.graph_features import StructureTrainer
-from ontodex.indexers.previous import live
-from ontodex.scoring.graph_features import Structure
+from ontodex.indexers.graph_features import KGETrainer
+from ontodex.indexers.previous import open_previous
+from ontodex.indexers.step import Build, Inputs, Step
+from ontodex.indexers.steps.embed_conditions import EmbedConditions
+from ontodex.indexers.steps.embed_hierarchy import EmbedHierarchy, FitHierarchy
+from ontodex.indexers.steps.embed_links import (
+    EmbedLinks,
+    LinkTrainer,
+    ProjectRelations,
+    TrainLinks,
+)
+from ontodex.indexers.steps.embed_sentences import EmbedSentences
+from ontodex.indexers.steps.encode_texts import EncodeTexts
+from ontodex.indexers.steps.learn_links import LearnLinks
+from ontodex.indexers.steps.store import MakeCandidates, Store
 from ontodex.storage import generations
+from ontodex.storage.blobs import tree_checksum
+from ontodex.storage.graph_blobs import graph_info
 from ontodex.storage.index import Index
-from ontodex.storage.manifest import FORMAT
+from ontodex.storage.integrity import STORE
+from ontodex.storage.manifest import FORMAT, FileInfo, Manifest, file_info
 
-__all__ = ["build_generation", "build_index"]
+__all__ = ["build_generation", "build_index", "steps_of"]
+
+JOB = "job.json"
+"""File with the checksum of a build's inputs: only a build with the same inputs resumes."""
+
+
+def steps_of(train: LinkTrainer | None = None, train_kge: KGETrainer | None = None) -> list[Step]:
+    """Return the steps of a build, in order.
+
+    Args:
+        train: Trains a link encoder where none is given; ``None`` for an index without one.
+        train_kge: Trains KGE vectors; ``None`` for an index without graph features.
+    """
+    return [
+        EncodeTexts(),
+        TrainLinks(train),
+        EmbedLinks(),
+        LearnLinks(train_kge),
+        EmbedHierarchy(),
+        FitHierarchy(),
+        EmbedConditions(),
+        EmbedSentences(),
+        ProjectRelations(),
+        Store(),
+        MakeCandidates(),
+    ]
 
 
 def build_index(
@@ -28,24 +72,25 @@ def build_index(
     encoders: Encoders,
     *,
     train: LinkTrainer | None = None,
-    structure: StructureTrainer | Structure | None = None,
+    train_kge: KGETrainer | None = None,
     texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
     quiet: bool = False,
 ) -> int:
-    """Build the next generation of an index, publish it, and drop the old ones that nobody reads.
+    """Build the next generation of an index, publish it, and drop old ones that have no reader.
 
-    Entities whose text an earlier generation has encoded are not encoded again. An interrupted build goes on where it was,
-    if it is called again with the same arguments.
+    Texts that the previous generation has encoded by the same encoder are not encoded again. Called
+    again with the same arguments, an interrupted build resumes.
 
     Args:
-        graph: What is known.
-        path: Folder of the index; made if it is not there.
-        encoders: Encoders of the spaces.
-        train: Trains an encoder of the link space where none is given; ``None`` for an index without one.
-        structure: Trains structural vectors to stand beside those of the link space, if there is one, or has them already.
-        texts: How an entity's text is built; for a space whose encoder says how it was trained, as that says.
-        settings: What else the result depends on; written to the manifest.
+        graph: The graph.
+        path: Folder of the index; made if it does not exist.
+        encoders: The encoder of each space.
+        train: Trains a link encoder where none is given; ``None`` for an index without one.
+        train_kge: Trains KGE vectors; ``None`` for an index without graph features.
+        texts: How the text of an entity is built. Spaces whose encoder brings settings of its own
+            use these.
+        settings: Further settings that the result depends on, for the manifest.
         quiet: Show no progress on stderr.
 
     Returns:
@@ -53,64 +98,119 @@ def build_index(
 
     Raises:
         IndexLocked: If another process is writing the index.
-        IndexFailure: If the folder cannot be written, or holds something else.
-        IndexMismatch: If it holds an index of a newer version.
+        IndexFailure: If the folder cannot be written, or has other files in it.
+        IndexMismatch: If the folder has an index of a newer version.
     """
     if path.is_dir() and any(path.iterdir()) and not generations.is_index(path):
         raise IndexFailure(
             f"{path}: expected an index or an empty folder, found other files; choose another name"
         )
     with generations.writer(path):
-        return build_generation(
-            graph,
-            path,
-            encoders,
-            train=train,
-            structure=structure,
-            texts=texts,
-            settings=settings,
-            quiet=quiet,
-        )
+        steps = steps_of(train, train_kge)
+        return build_generation(graph, path, encoders, steps, texts, settings, quiet=quiet)
 
 
 def build_generation(
     graph: KnowledgeGraph,
     path: Path,
     encoders: Encoders,
-    *,
-    train: LinkTrainer | None = None,
-    structure: StructureTrainer | Structure | None = None,
+    steps: Sequence[Step],
     texts: TextSettings | None = None,
     settings: dict[str, Any] | None = None,
+    *,
+    update_of: Index | None = None,
     quiet: bool = False,
-    kept: Index | None = None,
 ) -> int:
-    """Do as :func:`build_index`, as the one writer of the index (:func:`ontodex.storage.generations.writer`).
+    """Build and publish a generation, with the writer's lock held; see :func:`build_index`.
 
-    With ``kept``, an index of the graph as it was, nothing changes that was fitted or learnt: the hierarchy encoder has the
-    rule that it has, and relations the projections that they had, whatever they are called now.
+    Args:
+        graph: The graph.
+        path: Folder of the index.
+        encoders: The encoder of each space.
+        steps: The steps of the build.
+        texts: How the text of an entity is built.
+        settings: Further settings that the result depends on.
+        update_of: The index that is updated, whose trained and fitted parts are carried over.
+        quiet: Show no progress on stderr.
     """
     texts = texts or TextSettings()
     number = generations.next_number(path)
-    about = {"texts": dataclasses.asdict(texts), **(settings or {})}
-    job = _job(graph, encoders, about)
+    settings = {"texts": dataclasses.asdict(texts), **(settings or {})}
     try:
-        with live(path) as earlier:
-            made = NewGeneration(
-                path, number, graph, encoders, texts, about, quiet, kept, earlier, job
+        with open_previous(path) as previous:
+            inputs = Inputs(
+                index=path,
+                folder=path / f"gen-{number:06d}.tmp",
+                graph=graph,
+                texts=texts,
+                settings=settings,
+                previous=previous,
+                update_of=update_of,
+                quiet=quiet,
             )
-            made.start()
-            made.make(train, structure)
-        generations.publish(path, made.folder, number)
+            build = Build(inputs, encoders, graph)
+            _open_folder(inputs, _job(graph, encoders, settings))
+            for step in steps:
+                step.prepare(build)
+            for step in steps:
+                if all(space in build.spaces for space in step.needs):
+                    with build.timed(step.name):
+                        step.run(build)
+            _finish(build, steps, number)
+        generations.publish(path, inputs.folder, number)
     except OSError as error:
         raise IndexFailure(
-            f"{path}: the index cannot be written ({error}); the next build goes on from here"
+            f"{path}: the index cannot be written ({error}); the next build resumes from here"
         ) from error
     generations.drop_old(path, keep=number)
     return number
 
 
 def _job(graph: KnowledgeGraph, encoders: Encoders, settings: dict[str, Any]) -> str:
+    """Return a checksum of the inputs of a build."""
     given = encoders.link is not None, encoders.fingerprints
     parts = (FORMAT, graph.fingerprint, encoders.text.fingerprint, *given, settings)
     return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def _open_folder(inputs: Inputs, job: str) -> None:
+    """Keep the folder of an interrupted build of the same job, remove those of others."""
+    for folder in inputs.index.glob("gen-*.tmp"):
+        if folder != inputs.folder or _read_job(folder) != job:
+            shutil.rmtree(folder)
+    inputs.folder.mkdir(exist_ok=True)
+    (inputs.folder / JOB).write_text(json.dumps({"job": job}))
+
+
+def _read_job(folder: Path) -> str | None:
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return str(json.loads((folder / JOB).read_text())["job"])
+    return None
+
+
+def _finish(build: Build, steps: Sequence[Step], number: int) -> None:
+    """Remove the working files of all steps, write the manifest, and sync everything."""
+    folder, graph = build.inputs.folder, build.inputs.graph
+    build.spaces.clear()  # with their maps of working files
+    for name in (JOB, *(name for step in steps for name in step.working_files)):
+        file = folder / name
+        if file.is_dir():
+            shutil.rmtree(file, ignore_errors=True)
+        else:
+            file.unlink(missing_ok=True)
+    files: dict[str, FileInfo] = {
+        file.relative_to(folder).as_posix(): file_info(file)
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file.name != "manifest.json"
+    }
+    Manifest(
+        generation=number,
+        version=version("ontodex"),
+        created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        graph=graph_info(graph),
+        settings=build.inputs.settings,
+        files=files,
+        tree_checksum=tree_checksum(folder / STORE, build.entries.blobs),
+        **vars(build.entries),
+    ).write(folder)
+    generations.sync_tree(folder)

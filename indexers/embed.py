@@ -1,4 +1,4 @@
-"""Embedding all entities of a graph into a file: resumable, nothing encoded twice, memory flat."""
+"""Embedding the texts of a space into a file: resumable, no text encoded twice, memory bounded."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tqdm import tqdm
 
 from ontodex.encoders.text import TextEncoder
 from ontodex.geometry.vectors import Vectors, release
-from ontodex.storage.integrity import expect_storable
+from ontodex.storage.integrity import expect_valid
 
 __all__ = ["ROWS", "Embeddings", "embed", "map_blocks", "map_file", "text_keys"]
 
 ROWS = 16384
-"""Rows that are mapped from file to file at a time."""
+"""Rows that are copied from file to file at a time."""
 
 Embeddings = NDArray[np.float32]
 
@@ -41,42 +41,42 @@ def embed(
     file: Path,
     *,
     known: tuple[NDArray[np.bytes_], Vectors] | None = None,
-    finish: Callable[[Embeddings], Embeddings] | None = None,
+    transform: Callable[[Embeddings], Embeddings] | None = None,
     width: int | None = None,
     dtype: type[np.floating] = np.float32,
     geometry: str = "cosine",
     quiet: bool = False,
 ) -> Embeddings:
-    """Encode texts into a raw file, going on where an interrupted call stopped.
+    """Encode texts into a raw file, and resume where an interrupted call stopped.
 
     Args:
-        texts: One text per entity.
+        texts: The texts.
         encoder: The encoder.
-        file: The file to make; a journal beside it says how far it is.
-        known: Keys and vectors of texts that the same encoder has encoded (and ``finish`` has passed) in an earlier
-            generation.
-        finish: What each block of embeddings passes before it is stored.
-        width: Length of a stored vector, if ``finish`` changes it.
-        dtype: In which precision they are stored.
-        geometry: Of the space that they are for.
+        file: The file to make; a journal beside it (``.json``) records how many chunks are done.
+        known: Keys (:func:`text_keys`) and vectors of texts that are encoded already, by the same
+            encoder and ``transform``.
+        transform: Applied to each block of embeddings before it is stored.
+        width: Numbers in a stored vector, if ``transform`` changes them.
+        dtype: Type of the stored numbers.
+        geometry: Geometry of the space, which the vectors must be valid in.
         quiet: Show no progress on stderr.
 
     Returns:
         The vectors as a map of the file, of shape (texts, width).
 
     Raises:
-        EncoderError: If the encoder makes something of a text that the space cannot hold.
+        EncoderError: If the vector of a text is not valid in the geometry.
     """
     journal = file.with_suffix(".json")
     keys = text_keys(texts)
     rows, places = _known_rows(keys, known[0]) if known else (np.zeros(0, dtype=np.int64),) * 2
     missing = np.setdiff1d(np.arange(len(texts)), rows)
     job = hashlib.blake2b(keys.tobytes() + missing.tobytes(), digest_size=16).hexdigest()
-    done = _done(journal, file, job)
+    done = _chunks_done(journal, file, job)
     vectors = map_file(file, (len(texts), width or encoder.dim), new=done is None, dtype=dtype)
     if done is None and known:
-        for start in range(0, len(rows), 16384):
-            vectors[rows[start : start + 16384]] = known[1][places[start : start + 16384]]
+        for start in range(0, len(rows), ROWS):
+            vectors[rows[start : start + ROWS]] = known[1][places[start : start + ROWS]]
     done = done or 0
     _note(journal, vectors, done, job)
     wanted = [texts[row] for row in missing.tolist()]
@@ -89,9 +89,9 @@ def embed(
         disable=quiet or not wanted,
     ) as bar:
         for number, (positions, found) in enumerate(chunks, start=done + 1):
-            with np.errstate(over="ignore"):  # what is too large becomes infinite, and is named
-                made = (found if finish is None else finish(found)).astype(dtype)
-            expect_storable(geometry, made, [wanted[position] for position in positions.tolist()])
+            with np.errstate(over="ignore"):  # too large numbers become infinite: not valid
+                made = (found if transform is None else transform(found)).astype(dtype)
+            expect_valid(geometry, made, [wanted[position] for position in positions.tolist()])
             vectors[missing[positions]] = made
             _note(journal, vectors, number, job)
             bar.update(len(positions))
@@ -113,7 +113,11 @@ def map_blocks(
 def map_file(
     file: Path, shape: tuple[int, ...], *, new: bool, dtype: type[np.floating] = np.float32
 ) -> Embeddings:
-    """Map a raw file; a new one takes its room at once: a full disk kills who writes to a map."""
+    """Map a raw file.
+
+    The blocks of a new file are allocated at once: on a full disk, writing to a map of a sparse
+    file kills the process.
+    """
     if new:
         with file.open("wb") as made:
             size = int(np.prod(shape)) * np.dtype(dtype).itemsize
@@ -131,24 +135,24 @@ def map_file(
 def _known_rows(
     wanted: NDArray[np.bytes_], keys: NDArray[np.bytes_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows of texts, by their keys, that were encoded before, and where each of them is."""
+    """Return the rows of ``wanted`` whose key is among ``keys``, and their places in ``keys``."""
     order = np.argsort(keys)
     places = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
     rows = np.flatnonzero(keys[places] == wanted)
     return rows, places[rows]
 
 
-def _done(journal: Path, file: Path, job: str) -> int | None:
-    """Return how many chunks an interrupted call for the same texts has done; ``None`` if there was none."""
+def _chunks_done(journal: Path, file: Path, job: str) -> int | None:
+    """Return how many chunks an interrupted call with the same texts has done, else ``None``."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        left = json.loads(journal.read_text())
-        if left["job"] == job and file.exists():
-            return int(left["chunks"])
+        content = json.loads(journal.read_text())
+        if content["job"] == job and file.exists():
+            return int(content["chunks"])
     return None
 
 
 def _note(journal: Path, vectors: Embeddings, chunks: int, job: str) -> None:
-    """Say that so many chunks are on the disk, once they are."""
+    """Record how many chunks are done, after they are synced to the disk."""
     assert isinstance(vectors, np.memmap)
     vectors.flush()
     release(vectors)

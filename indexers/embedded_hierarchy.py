@@ -1,4 +1,4 @@
-"""A hierarchy whose entities are points of the Poincaré ball: what rules are fitted to."""
+"""A hierarchy whose entities are points of a Poincaré ball, to fit rules and weights to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ontodex.indexers.embed import text_keys
 __all__ = ["EmbeddedHierarchy", "scores_of"]
 
 ASKED, LISTED = 500, 10
-"""Entities whose best answers a probability is fitted to, and how many of each."""
+"""Entities whose best answers a probability is fitted to, and the number of answers of each."""
 
 BLOCK = 8192
 """Entities that are scored at once."""
@@ -30,23 +30,31 @@ def scores_of(
     asked: NDArray[np.float64],
     others: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Score entities as parents, or children, of others, by their distances and the norms of both."""
+    """Score entities as parents, or as children, of others.
+
+    Args:
+        question: ``"parents"`` or ``"children"``.
+        rule: The rule.
+        distances: Distances between the asked entities and the others.
+        asked: Norms of the asked entities, which broadcast with ``distances``.
+        others: Norms of the others, likewise.
+    """
     if question == "parents":
         return rule.score(distances, others - asked, asked)
     return rule.score(distances, asked - others, others)
 
 
 class EmbeddedHierarchy:
-    """What is asserted of the entities of a graph, and where an encoder puts them.
+    """The asserted hierarchy of a graph, and the point of each entity.
 
-    A question is ``"parents"`` or ``"children"``; for the second, the hierarchy is upside down.
+    A question is ``"parents"`` or ``"children"``; for the second, the hierarchy is reversed.
 
     Args:
         hierarchy: The asserted hierarchy.
-        names: Text of every entity.
+        names: Text of each entity.
         items: Lifted points of all entities, of shape (entities, dim + 1).
         c: The curvature is -c.
-        labels: Label of every entity, by which namesakes are told, as in answers; by default the texts.
+        labels: Label of each entity, by default its text; entities of one label are namesakes.
     """
 
     def __init__(
@@ -61,16 +69,16 @@ class EmbeddedHierarchy:
         self.labels = names if labels is None else labels
 
     def asserted(self, question: str) -> Hierarchy:
-        """Return the hierarchy in which true answers to a question are above the entity that is asked about."""
-        return self.hierarchy if question == "parents" else self._turned
+        """Return the hierarchy in which the answers to a question are the ancestors."""
+        return self.hierarchy if question == "parents" else self._reversed
 
     @cached_property
-    def _turned(self) -> Hierarchy:
+    def _reversed(self) -> Hierarchy:
         return self.hierarchy.turned()
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
-        """All rows, in an order that depends on names, not on that of a file's lines: draws are made by it."""
+        """All rows in an order that depends on names alone, so that draws do too."""
         return np.argsort(text_keys(self.names), kind="stable")
 
     @cached_property
@@ -80,17 +88,23 @@ class EmbeddedHierarchy:
 
     @cached_property
     def groups(self) -> NDArray[np.int64]:
-        """Number of each entity's label: namesakes have the same."""
+        """A number for each entity; namesakes have the same number."""
         return name_groups(self.labels)
 
     def points(self, rows: NDArray[np.integer] | slice) -> NDArray[np.float64]:
-        """Return points of the ball, of shape (rows, dim)."""
+        """Return points of the ball, ``float64`` of shape (rows, dim)."""
         return unlift(np.array(self.items[rows], dtype=np.float64), self.c)
 
     def some_asked(
         self, question: str, links: NDArray[np.integer], random: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Draw entities at one end of links, of shape (n, 2), that have an answer at the other."""
+        """Draw at most :data:`ASKED` entities that have an answer among some links.
+
+        Args:
+            question: ``"parents"`` or ``"children"``.
+            links: Children and their parents, of shape (n, 2).
+            random: Draws them.
+        """
         ends = links[:, 0 if question == "parents" else 1]
         drawn: NDArray[np.int64] = random.permutation(self.order[np.unique(self.places[ends])])[
             :ASKED
@@ -106,16 +120,17 @@ class EmbeddedHierarchy:
         *,
         offsets: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]] = (),
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Rank all entities as parents or children of some, as the engine does; what is no answer is left out.
+        """Rank all entities as parents or children of some, as the engine does.
 
-        That is a namesake, and what is asserted below an entity whose parents are asked for (or above, for children).
+        Namesakes of the asked entity are left out, and its asserted descendants when parents are
+        asked for (ancestors when children are).
 
         Args:
             question: ``"parents"`` or ``"children"``.
-            rule: Scores them.
+            rule: Scores the answers.
             asked: Rows of the entities, of shape (n,).
-            k: How many answers for each.
-            offsets: Rows of answers, and what is added to their scores, of each entity.
+            k: Answers for each.
+            offsets: For each entity, rows of answers and what is added to their scores.
 
         Returns:
             Position in ``asked``, row and score of each answer, the best of each entity first.
@@ -123,11 +138,12 @@ class EmbeddedHierarchy:
         points = self.points(asked)
         norms = norm(points, self.c)[:, None]
         owners, refused = self._refused(question, asked)
-        raised = np.concatenate([np.zeros(0, dtype=np.int64), *(reached for reached, _ in offsets)])
-        by = np.argsort(raised, kind="stable")
-        gainers = np.repeat(np.arange(len(offsets)), [len(reached) for reached, _ in offsets])[by]
-        gains = np.concatenate([np.zeros(0), *(gain for _, gain in offsets)])[by]
-        raised = raised[by]
+        targets = np.concatenate([np.zeros(0, dtype=np.int64), *(found for found, _ in offsets)])
+        order = np.argsort(targets, kind="stable")
+        lengths = [len(found) for found, _ in offsets]
+        askers = np.repeat(np.arange(len(offsets)), lengths)[order]
+        more = np.concatenate([np.zeros(0), *(added for _, added in offsets)])[order]
+        targets = targets[order]
         rows = np.zeros((len(asked), 0), dtype=np.int64)
         scores = np.zeros((len(asked), 0))
         for start in range(0, len(self.items), BLOCK):
@@ -136,8 +152,8 @@ class EmbeddedHierarchy:
             found = scores_of(
                 question, rule, pairwise(points, block, self.c), norms, norm(block, self.c)
             )
-            better = slice(*np.searchsorted(raised, [start, start + len(block)]))
-            found[gainers[better], raised[better] - start] += gains[better]
+            raised = slice(*np.searchsorted(targets, [start, start + len(block)]))
+            found[askers[raised], targets[raised] - start] += more[raised]
             found[owners[here], refused[here] - start] = -np.inf
             scores = np.concatenate([scores, found], axis=1)
             rows = np.concatenate(
@@ -154,16 +170,20 @@ class EmbeddedHierarchy:
     def _refused(
         self, question: str, asked: NDArray[np.integer]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return (position in ``asked``, row) of what is no answer: the entity, what is below it, namesakes; by row."""
+        """Return the rows that are no answer to each question: itself, descendants and namesakes.
+
+        Returns:
+            Positions in ``asked``, and rows, ascending.
+        """
         hierarchy = self.asserted(question)
-        alike = np.argsort(self.groups, kind="stable")
+        by_label = np.argsort(self.groups, kind="stable")
         starts, ends = (
-            np.searchsorted(self.groups[alike], self.groups[asked], side=side)
+            np.searchsorted(self.groups[by_label], self.groups[asked], side=side)
             for side in ("left", "right")
         )
         owners, rows = [], []
         for at, row in enumerate(asked.tolist()):
-            same = np.setdiff1d(alike[starts[at] : ends[at]], hierarchy.ancestors(row))
+            same = np.setdiff1d(by_label[starts[at] : ends[at]], hierarchy.ancestors(row))
             rows.append(np.union1d(same, hierarchy.descendants(row)).astype(np.int64))
             owners.append(np.full(len(rows[-1]), at))
         flat = np.concatenate(rows)

@@ -1,4 +1,4 @@
-"""Fitting the rule of a hierarchy encoder to the hierarchy of a graph."""
+"""Fitting the subsumption rule of a hierarchy encoder to the hierarchy of a graph."""
 
 from __future__ import annotations
 
@@ -22,77 +22,87 @@ from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy
 
 __all__ = [
     "CANDIDATES",
-    "LEAST_LINKS",
+    "MIN_LINKS",
     "fit_rule_to_graph",
+    "held_out_links",
     "hierarchy_to_fit",
-    "not_learnt",
     "with_rule",
 ]
 
-LEAST_LINKS = 50
-"""Links below which a rule fitted to them would say little."""
+MIN_LINKS = 50
+"""Links below which no rule is fitted."""
 
-MOST_LINKS = 2000
-"""Links that are drawn at most."""
+MAX_LINKS = 2000
+"""Links at most that a rule is fitted to."""
 
 QUERIES, CANDIDATES = 500, 10_000
-"""Links, and entities, by which the weight is chosen."""
+"""Links by which the weights are chosen, and entities among which their ends are ranked."""
 
 WEIGHTS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0)
-"""Weights that are tried. A grid, where F1 of pairs has an exact search: a rank depends on every entity, so that no bound
-is known for a whole range of weights, and between neighbours here it hardly moves."""
+"""Grid of weights. A rank depends on every entity, so there is no exact search as for the F1 of
+pairs; between neighbours of the grid the mean reciprocal rank hardly changes."""
 
 TIE = 1e-6
-"""Scores nearer than this are taken for equal: the parent itself is among the entities."""
+"""Scores that differ by less are ties: the wanted parent itself may be among the entities."""
 
 NEGATIVES = 10
-"""Wrong parents of either kind, random and siblings, for each link."""
+"""Negatives of each kind, random entities and siblings of the parent, for each link."""
 
 
 def hierarchy_to_fit(graph: KnowledgeGraph, hit: HiT) -> Hierarchy | None:
-    """Return the graph's own hierarchy, if it is large enough to fit a rule to; call it before anything is encoded.
+    """Return the hierarchy of a graph, or ``None`` if it has fewer than :data:`MIN_LINKS` links.
 
     Raises:
-        SettingsError: If it is not, and the encoder has no rule.
+        SettingsError: If it is too small, and the encoder has no rule.
     """
     hierarchy = graph.hierarchy(on_cycle="warn") if graph.hierarchy_relations else None
     links = 0 if hierarchy is None else len(hierarchy.links)
-    if links < LEAST_LINKS and hit.rule is None:
+    if links < MIN_LINKS and hit.rule is None:
         raise SettingsError(
-            f"{graph.source}: expected at least {LEAST_LINKS} hierarchy links to fit the rule of a hierarchy encoder that "
-            f"has none ({hit.text.folder}), found {links}; give an encoder that ontodex trained"
+            f"{graph.source}: expected at least {MIN_LINKS} hierarchy links to fit the rule of a "
+            f"hierarchy encoder that has none ({hit.text.folder}), found {links}; give an encoder "
+            "that ontodex trained"
         )
-    return hierarchy if links >= LEAST_LINKS else None
+    return hierarchy if links >= MIN_LINKS else None
 
 
 def with_rule(hit: HiT, embedded: EmbeddedHierarchy | None) -> HiT:
-    """Return the encoder with the rule that fits the hierarchy, or with its own where none can be fitted.
+    """Return the encoder with a rule fitted to the hierarchy, or its own if none can be fitted.
 
-    If the encoder was trained on these very links but for a tenth (``"mixed-hop"``), the rule is fitted to those that were
-    held out for validation; if it was trained on all of them (``"multi-hop"``), to what it has learnt: such a rule is
-    surer than it should be of what is new. The encoder's own rule would not do instead. Its weight tells pairs apart, and
-    puts the most general entities before the direct parents in a ranking; threshold and probability belong to the weight.
+    If the encoder was trained on this hierarchy, the rule is fitted to the links that its training
+    held out for validation (``"mixed-hop"``). If it held out none (``"multi-hop"``), the rule is
+    fitted to training links, and its probabilities are too high for new entities.
+
+    The rule that the encoder brings does not replace a fitted one: its weight is that which
+    classifies pairs best, and ranks the most general entities before direct parents; threshold and
+    probability depend on the weight.
 
     Args:
         hit: The encoder.
-        embedded: The asserted hierarchy as the encoder embeds it, if it is large enough (:func:`hierarchy_to_fit`).
+        embedded: The hierarchy and its points; ``None`` if it is too small to fit a rule to.
 
     Raises:
-        SettingsError: If none can be fitted, and the encoder has no rule.
+        SettingsError: If no rule can be fitted, and the encoder has none.
     """
     rule = hit.rule
     if embedded is not None:
-        rule = fit_rule_to_graph(embedded, links=not_learnt(hit, embedded)) or hit.rule
+        rule = fit_rule_to_graph(embedded, links=held_out_links(hit, embedded)) or hit.rule
     if rule is None:
         raise SettingsError(
-            f"expected {NEGATIVES} entities that are no ancestors, for every link, to fit the rule of a hierarchy encoder "
-            f"that has none ({hit.text.folder}), found fewer; give an encoder that ontodex trained"
+            f"expected {NEGATIVES} entities that are no ancestors, for every link, to fit the rule "
+            f"of a hierarchy encoder that has none ({hit.text.folder}), found fewer; give an encoder "
+            "that ontodex trained"
         )
     return HiT(hit.text, rule, hit.texts, adapter=hit.adapter, base=hit.base, learnt=hit.learnt)
 
 
-def not_learnt(hit: HiT, embedded: EmbeddedHierarchy) -> NDArray[np.int32] | None:
-    """Return the validation links of the encoder's own training, if that was on this hierarchy, and enough are there."""
+def held_out_links(hit: HiT, embedded: EmbeddedHierarchy) -> NDArray[np.int32] | None:
+    """Return the links that the encoder's training on this hierarchy held out for validation.
+
+    Returns:
+        Of shape (n, 2); ``None`` if it was trained on another hierarchy, or held out fewer than
+        :data:`MIN_LINKS`.
+    """
     learnt, hierarchy = hit.learnt, embedded.hierarchy
     if (
         learnt is None
@@ -101,7 +111,7 @@ def not_learnt(hit: HiT, embedded: EmbeddedHierarchy) -> NDArray[np.int32] | Non
     ):
         return None
     links = validation_links(hierarchy, seed=learnt.seed, held_out=learnt.held_out)
-    return links if len(links) >= LEAST_LINKS else None
+    return links if len(links) >= MIN_LINKS else None
 
 
 def fit_rule_to_graph(
@@ -109,30 +119,30 @@ def fit_rule_to_graph(
 ) -> Subsumption | None:
     """Fit a rule to asserted links.
 
-    The weight of a parent's norm is the one that ranks direct parents best among all entities, that of a child's norm the
-    one that ranks direct children best: what tells subsumptions best from random pairs is larger, and would put the roots
-    before everything else. The threshold is that of the best F1 against random entities and siblings. The probability is
-    fitted to answers as users see them: the best parents of some entities, of which those are true that are asserted
-    ancestors.
+    The weight of a parent's norm is the one that ranks direct parents best among all entities, that
+    of a child's norm the one that ranks direct children best. (The weight that separates
+    subsumptions best from random pairs is larger: it would rank the roots first.) The threshold is
+    that of the best F1 against random entities and siblings. The probability is fitted to answers
+    as users see them: the best parents of some entities, where asserted ancestors are true.
 
     Args:
-        embedded: The asserted hierarchy, and where its entities are.
-        links: Those of its links that the rule is fitted to, of shape (n, 2); all by default.
+        embedded: The hierarchy and its points.
+        links: The links that the rule is fitted to, of shape (n, 2); by default all.
 
     Returns:
-        The rule, or ``None`` if there are too few links to fit one.
+        ``None`` if there are too few links, or nearly all entities are ancestors.
     """
     hierarchy, c = embedded.hierarchy, embedded.c
     links = hierarchy.links if links is None else links
-    if len(links) < LEAST_LINKS:
+    if len(links) < MIN_LINKS:
         return None
     links = links[np.lexsort((embedded.places[links[:, 1]], embedded.places[links[:, 0]]))]
-    drawn = np.random.default_rng(0).permutation(len(links))[:MOST_LINKS]
+    drawn = np.random.default_rng(0).permutation(len(links))[:MAX_LINKS]
     try:
         pairs = draw_negatives(
             hierarchy, links[np.sort(drawn)], negatives=NEGATIVES, names=embedded.names
         )
-    except GraphError:  # hardly an entity that is no ancestor
+    except GraphError:  # nearly all entities are ancestors
         return None
     columns = [pairs.pairs(kind) for kind in KINDS]
     children, parents, labels = (np.concatenate(column) for column in zip(*columns, strict=True))
@@ -148,7 +158,10 @@ def fit_rule_to_graph(
 
 
 def _best_weights(embedded: EmbeddedHierarchy, links: NDArray[np.integer]) -> tuple[float, float]:
-    """Return the weights by which parents of links, and children, rank best (mean reciprocal rank) among random entities."""
+    """Return the weights with the best mean reciprocal rank, of links' parents and of children.
+
+    They are ranked among :data:`CANDIDATES` random entities.
+    """
     c, count = embedded.c, len(embedded.items)
     drawn = np.sort(embedded.order[np.random.default_rng(0).permutation(count)[:CANDIDATES]])
     others = embedded.points(drawn)

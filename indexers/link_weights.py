@@ -1,4 +1,8 @@
-"""How much text, structure and precedents count in a relation: fitted on held-out triples."""
+"""Weights of the hybrid score of a relation, fitted on held-out triples.
+
+The score is a weighted sum of eight scores: text, KGE (ComplEx), type constraints, and five of
+case-based evidence (:mod:`ontodex.scoring.graph_features`).
+"""
 
 from __future__ import annotations
 
@@ -15,62 +19,62 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph, both_directions
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring.case_based import CaseBasedEvidence
-from ontodex.scoring.graph_features import PRECEDENTS
-from ontodex.scoring.query_functions import QueryFunction
+from ontodex.scoring.graph_features import CASE_BASED, QueryFunction
 from ontodex.scoring.similarity import greatest
 
-__all__ = ["Evidence", "fit", "fit_weights", "gather"]
+__all__ = ["AnswerScores", "Heads", "draw_questions", "fit", "fit_weights", "score_answers"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-QUESTIONS = 32768
-"""Most questions that weights are fitted on."""
+MAX_QUESTIONS = 32768
+"""Questions at most that weights are fitted on."""
 
-LEAST_QUESTIONS, SCORED = 1024, 2**30
-"""Of very many entities fewer questions: at least so many, and as many as score so many answers."""
+MIN_QUESTIONS, SCORED = 1024, 2**30
+"""A graph with very many entities gets fewer questions: as many as score so many answers together,
+and at least so many."""
 
-OF_ONE = 1024
-"""Most of them that ask by one relation in one direction."""
+PER_RELATION = 1024
+"""Questions at most by one relation in one direction."""
 
 LIKELY = 256
-"""Entities that an answer is told from: those that score best by :data:`START`, each of which stands for itself."""
+"""Candidates of a question that score best by :data:`START`; each stands for itself."""
 
 CANDIDATES = 2**24
-"""Entities that answers are told from, those of all questions together: the likely ones, 256 more for each of very many
-questions, more for each of fewer, which are drawn and stand for all others."""
+"""Candidates of all questions together. Those of a question that are not the likely ones are drawn
+at random, and stand for all other entities."""
 
 ASKED = 64
-"""Questions that are asked at once."""
+"""Questions that are scored at once."""
 
 BLOCK = 256
 """Questions whose likelihood is computed at once."""
 
 START = (20.0, 1.0, 0.0, 0.2, 0.2, 0.2, 0.2, 1.0)
-"""Weights where there is nothing to fit them on: a temperature of 0.05 for cosines, ComplEx as it was trained, nothing for
-the range, and some for precedents."""
+"""Weights where the fit starts: a temperature of 0.05 for cosines, ComplEx as it was trained, 0 for
+type constraints, some for case-based evidence."""
 
-LEAST = (0.1, 0.0, *[-np.inf] * 6)
-"""Least weights: the text, which alone answers for what the graph does not have, always counts a little."""
+MIN_WEIGHTS = (0.1, 0.0, *[-np.inf] * 6)
+"""Smallest weights. That of text is positive: text alone scores what the graph does not have."""
 
 POWER = 0.5
-"""Of the loss that weights are fitted by, see :func:`fit`."""
+"""Exponent of the loss that weights are fitted by, see :func:`fit`."""
 
-LEAST_SCALE = 0.1
-"""What the weights of a relation are multiplied by at least when their sizes are fitted."""
+MIN_SCALE = 0.1
+"""Smallest factor of a relation's weights when their size is fitted."""
 
 SHRINK = 10.0
-"""A relation's weights are drawn to those of all relations as by so many questions more."""
+"""Questions that the prior of a relation's weights, the weights of all relations, counts as."""
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """Scores of the true answers of questions, and of candidates that they are to be told from.
+class AnswerScores:
+    """Scores of the true answers of questions, and of wrong candidates.
 
     Attributes:
-        own: Scores of each answer by text, ComplEx, range and precedents, of shape (questions, 8).
-        others: Those of the candidates, ``float32`` of shape (8, questions, candidates).
-        offsets: Logarithm of how many entities each candidate stands for, of shape (questions, candidates); minus
-            infinity where it is a true answer itself, or no answer: the entity asked about.
+        own: The scores of each true answer, of shape (questions, scores).
+        others: Those of the candidates, ``float32`` of shape (scores, questions, candidates).
+        offsets: Logarithm of how many entities each candidate stands for, of shape (questions,
+            candidates); minus infinity for candidates that are true answers, or cannot be one.
         groups: Relation of each question; those from R on are inverses.
     """
 
@@ -81,56 +85,54 @@ class Evidence:
 
 
 def fit_weights(
-    evidence: Evidence, relations: int, *, by_direction: bool = False
+    scores: AnswerScores, relations: int, *, by_direction: bool = False
 ) -> NDArray[np.float32]:
-    """Fit the weights of each relation to the answers, under the softmax of the weighted sum of scores.
+    """Fit the weights of each relation, under the softmax of the weighted sum of scores.
 
-    Their proportions are those that rank best; their size, which changes no rank, is that of greatest likelihood, so that
-    differences of scores are logarithms of odds. No weight is below :data:`LEAST`.
+    The proportions of the weights are those that rank best. Their size, which changes no rank, is
+    that of greatest likelihood: differences of scores are then log-odds. No weight is below
+    :data:`MIN_WEIGHTS`.
 
     Args:
-        evidence: The questions.
-        relations: Number of relations, inverses counted.
-        by_direction: Whether relations with few questions are weighed as those of their direction, not as all: what is a
-            tail of a relation is likely to be one again, what is a head often is not. Where links say much else it is no
-            better.
+        scores: Scores of the answers.
+        relations: Number of relations, inverses included.
+        by_direction: Whether the prior of a relation is the fit to all relations of its direction,
+            instead of to all relations. A known tail of a relation is likely to be a tail again, a
+            known head often is not; it makes no difference where KGE vectors count.
 
     Returns:
-        ``float32`` of shape (relations + 1, 8); the last row is for a relation that the graph does not have.
+        ``float32`` of shape (relations + 1, 8); the last row is for relations that the graph does
+        not have.
     """
-    weights = _by_relation(evidence, relations, START, POWER, by_direction)
-    each = weights[evidence.groups]
-    own = np.einsum("qs,qs->q", each, evidence.own)
-    others = np.einsum("qs,sqc->qc", each.astype(np.float32), evidence.others)
-    summed = Evidence(own[:, None], others[None], evidence.offsets, evidence.groups)
-    scales = np.maximum(_by_relation(summed, relations, (1.0,), 0.0, by_direction), LEAST_SCALE)
-    return np.asarray(np.maximum(weights * scales, LEAST), dtype=np.float32)
+    weights = _by_relation(scores, relations, START, POWER, by_direction)
+    each = weights[scores.groups]
+    own = np.einsum("qs,qs->q", each, scores.own)
+    others = np.einsum("qs,sqc->qc", each.astype(np.float32), scores.others)
+    summed = AnswerScores(own[:, None], others[None], scores.offsets, scores.groups)
+    scales = np.maximum(_by_relation(summed, relations, (1.0,), 0.0, by_direction), MIN_SCALE)
+    return np.asarray(np.maximum(weights * scales, MIN_WEIGHTS), dtype=np.float32)
 
 
 def _by_relation(
-    evidence: Evidence, relations: int, start: Sequence[float], power: float, by_direction: bool
+    scores: AnswerScores, relations: int, start: Sequence[float], power: float, by_direction: bool
 ) -> Floats:
-    """Return the weights of each relation and, in the last row, those of all relations together.
-
-    A relation with few questions stays near the weights of all, or of all in its direction.
-    """
-    everyone, many = np.zeros_like(evidence.groups), max(1, len(evidence.groups))
+    """Return the weights of each relation and, in the last row, those of all relations together."""
+    everyone, many = np.zeros_like(scores.groups), max(1, len(scores.groups))
     first = np.array([start])
-    one = _sums(evidence, everyone, first, power)[2][0] / many
-    shared = fit(evidence, everyone, first, one, power)
+    one = _sums(scores, everyone, first, power)[2][0] / many
+    shared = fit(scores, everyone, first, one, power)
     prior = np.repeat(shared, relations, axis=0)
     if by_direction:
         direction = (np.arange(relations) >= relations // 2).astype(np.int64)
-        prior = fit(evidence, direction[evidence.groups], np.repeat(first, 2, axis=0), one, power)[
-            direction
-        ]
-    precision = SHRINK * _sums(evidence, everyone, shared, power)[2][0] / many
-    each = fit(evidence, evidence.groups, prior, precision, power)
+        both = fit(scores, direction[scores.groups], np.repeat(first, 2, axis=0), one, power)
+        prior = both[direction]
+    precision = SHRINK * _sums(scores, everyone, shared, power)[2][0] / many
+    each = fit(scores, scores.groups, prior, precision, power)
     return np.concatenate([each, shared])
 
 
 def fit(
-    evidence: Evidence,
+    scores: AnswerScores,
     groups: Ints,
     prior: Floats,
     precision: Floats,
@@ -139,21 +141,22 @@ def fit(
 ) -> Floats:
     """Return the weights of least loss, of shape (groups, scores), by damped Newton steps.
 
-    The loss of an answer of chance p is -log p, the likelihood's, or (1 - p^power) / power (Zhang and Sabuncu, "Generalized
-    Cross Entropy Loss", NeurIPS 2018), in which answers that cannot be found anyway count for little; ranks gain by it.
+    The loss of an answer of probability p is -log p, for the likelihood, or (1 - p^power) / power
+    (Zhang and Sabuncu, "Generalized Cross Entropy Loss", NeurIPS 2018). In the second, answers of
+    small probability count for little, which improves ranks.
 
     Args:
-        evidence: The questions.
+        scores: Scores of the answers.
         groups: Group of each question.
         prior: Mean of the Gaussian prior of each group's weights, of shape (groups, scores).
         precision: Its inverse covariance, of shape (scores, scores).
         power: 0 for the likelihood, at most 1.
-        rounds: Most steps.
+        rounds: Steps at most.
     """
     precision = precision + 1e-6 * np.eye(len(precision))
 
     def cost(weights: Floats) -> tuple[Floats, Floats, Floats]:
-        loss, slope, curve = _sums(evidence, groups, weights, power)
+        loss, slope, curve = _sums(scores, groups, weights, power)
         away = weights - prior
         pulled = away @ precision
         return loss + 0.5 * np.einsum("gi,gi->g", away, pulled), slope + pulled, curve + precision
@@ -175,29 +178,30 @@ def fit(
 
 
 def _sums(
-    evidence: Evidence, groups: Ints, weights: Floats, power: float
+    scores: AnswerScores, groups: Ints, weights: Floats, power: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the loss of each group, its gradient (groups, s) and what stands for its Hessian (groups, s, s).
+    """Return the loss of each group, its gradient (groups, s) and a Hessian (groups, s, s).
 
-    The Hessian of p^power need not be definite; that of log p is, and times p^power it makes somewhat smaller steps.
+    The Hessian of p^power need not be definite. It is replaced by that of log p, which is, times
+    p^power; steps are somewhat smaller by it.
     """
     count, size = weights.shape
     loss, slope, curve = np.zeros(count), np.zeros((count, size)), np.zeros((count, size, size))
     for start in range(0, len(groups), BLOCK):
         part = slice(start, start + BLOCK)
-        group, own = groups[part], evidence.own[part]
-        scores = evidence.others[:, part].transpose(1, 0, 2)
-        logits = (weights[group, None].astype(np.float32) @ scores)[:, 0] + evidence.offsets[part]
+        group, own = groups[part], scores.own[part]
+        others = scores.others[:, part].transpose(1, 0, 2)
+        logits = (weights[group, None].astype(np.float32) @ others)[:, 0] + scores.offsets[part]
         mine = np.einsum("qi,qi->q", weights[group], own)
         top = np.maximum(logits.max(axis=1), mine)
         probabilities = np.exp(logits - top[:, None].astype(np.float32))
-        own_chance = np.exp(mine - top)
-        total = probabilities.sum(axis=1, dtype=np.float64) + own_chance
-        weighed = probabilities[:, None] * scores
-        mean = (weighed.sum(axis=2) + own_chance[:, None] * own) / total[:, None]
+        own_share = np.exp(mine - top)
+        total = probabilities.sum(axis=1, dtype=np.float64) + own_share
+        weighted = probabilities[:, None] * others
+        mean = (weighted.sum(axis=2) + own_share[:, None] * own) / total[:, None]
         square = (
-            weighed @ scores.transpose(0, 2, 1)
-            + own_chance[:, None, None] * own[:, :, None] * own[:, None, :]
+            weighted @ others.transpose(0, 2, 1)
+            + own_share[:, None, None] * own[:, :, None] * own[:, None, :]
         )
         square = square / total[:, None, None] - mean[:, :, None] * mean[:, None, :]
         surprise = np.log(total) + top - mine
@@ -210,57 +214,61 @@ def _sums(
 
 @dataclass(frozen=True, eq=False)
 class Heads:
-    """How entities that are asked about are read.
+    """The entities that questions are about.
 
     Attributes:
-        rows: The entities, ascending.
-        vectors: Vector of each in the link space.
-        ask: Makes queries of it, from places in ``rows``.
-        new: Whether they are asked about as if the graph did not have them, so that nothing is known of their links.
+        rows: Their rows, ascending.
+        vectors: Their vectors in the link space.
+        query: Makes queries of the link space, from places in ``rows`` and relations.
+        new: Whether they are treated as entities that the graph does not have, without any links.
     """
 
     rows: NDArray[np.integer]
     vectors: Vectors
-    ask: QueryFunction
+    query: QueryFunction
     new: bool = False
 
 
-def questions(
+def draw_questions(
     held_out: NDArray[np.integer], graph: KnowledgeGraph, random: np.random.Generator
 ) -> Ints:
-    """Draw what is asked: held-out triples in either direction, at most so many of a relation, ``int64`` of shape (n, 3)."""
-    most = min(QUESTIONS, max(LEAST_QUESTIONS, SCORED // graph.n_entities))
-    return _fair(random.permutation(both_directions(held_out, graph.n_relations)))[:most]
+    """Draw questions: held-out triples in either direction, ``int64`` of shape (n, 3).
+
+    There are at most :data:`PER_RELATION` questions by one relation in one direction.
+    """
+    most = min(MAX_QUESTIONS, max(MIN_QUESTIONS, SCORED // graph.n_entities))
+    drawn = random.permutation(both_directions(held_out, graph.n_relations))
+    return _first_of_each_relation(drawn)[:most]
 
 
-def gather(
+def score_answers(
     graph: KnowledgeGraph,
     vectors: Vectors,
     asked: Ints,
     heads: Heads,
-    structure: ComplEx,
+    kge: ComplEx,
     ranges: tuple[NDArray[np.float32], NDArray[np.float32]],
     case_based: CaseBasedEvidence,
     held_out: NDArray[np.integer],
     random: np.random.Generator,
     *,
     quiet: bool = False,
-) -> Evidence:
-    """Score the answers of held-out triples, and candidates, by each of the scores.
+) -> AnswerScores:
+    """Compute all scores of the answers of held-out triples, and of candidates.
 
     Args:
-        graph: All of its triples, the given ones too, are true.
+        graph: The full graph: all of its triples are true.
         vectors: Entity vectors of the link space.
-        asked: Questions, see :func:`questions`.
+        asked: Questions, see :func:`draw_questions`.
         heads: The entities that they are about.
-        structure: Vectors of ComplEx.
-        ranges: Vectors of the ranges of entities and of relations.
-        case_based: Scores by known triples.
-        held_out: Triples that none of these knows, of shape (n, 3).
-        random: What candidates are drawn by.
+        kge: KGE vectors.
+        ranges: Type constraints: vectors of entities and of relations.
+        case_based: Case-based evidence.
+        held_out: Triples that none of these scores knows, of shape (n, 3).
+        random: Draws the candidates.
         quiet: Show no progress on stderr.
     """
-    items = vectors, Vectors([structure.entities]), Vectors([ranges[0]])
+    items = vectors, Vectors([kge.entities]), Vectors([ranges[0]])
     true = KnownLinks(
         np.concatenate([graph.triples, held_out]), graph.n_entities, graph.n_relations
     )
@@ -272,54 +280,56 @@ def gather(
     offsets = np.empty(others.shape[1:], dtype=np.float32)
     blocks = range(0, len(asked), ASKED)
     for start in tqdm(
-        blocks, desc="weighing", unit="question", unit_scale=ASKED, file=sys.stderr, disable=quiet
+        blocks, desc="weighting", unit="question", unit_scale=ASKED, file=sys.stderr, disable=quiet
     ):
         block = asked[start : start + ASKED]
         part = slice(start, start + len(block))
         scores = np.zeros((len(START), len(block), graph.n_entities), dtype=np.float32)
         entities, relations = block[:, 0], block[:, 1]
-        read = np.searchsorted(heads.rows, entities)
-        queries = {0: heads.ask(read, relations), 2: ranges[1][relations]}
+        places = np.searchsorted(heads.rows, entities)
+        queries = {0: heads.query(places, relations), 2: ranges[1][relations]}
         if not heads.new:
-            queries[1] = structure.queries(entities, relations)
-        for side, query_function in queries.items():
-            for first, rows in items[side].blocks():
-                scores[side, :, first : first + len(rows)] = query_function @ rows.T
-        found = case_based.scores(heads.vectors[read], entities, relations, as_new=heads.new)
+            queries[1] = kge.queries(entities, relations)
+        for score, queries_of_score in queries.items():
+            for first, rows in items[score].blocks():
+                scores[score, :, first : first + len(rows)] = queries_of_score @ rows.T
+        found = case_based.scores(heads.vectors[places], entities, relations, as_new=heads.new)
         for row, (reached, values) in enumerate(found):
-            scores[PRECEDENTS, row][:, reached] = values[:-1]
+            scores[CASE_BASED, row][:, reached] = values[:-1]
         rough = np.tensordot(np.array(START, dtype=np.float32), scores, axes=1)
         for row, known in enumerate(true.tails(entities, relations)):
             rough[row, known] = -np.inf
-        apart = ~np.isin(
-            relations % graph.n_relations, list(graph.reflexive)
-        )  # no answer to their own question
-        rough[apart, entities[apart]] = -np.inf
-        places, offsets[part] = _candidates(rough, drawn, random)
+        irreflexive = ~np.isin(relations % graph.n_relations, list(graph.reflexive))
+        rough[irreflexive, entities[irreflexive]] = -np.inf
+        candidates, offsets[part] = _candidates(rough, drawn, random)
         own[part] = scores[:, np.arange(len(block)), block[:, 2]].T
-        others[:, part] = np.take_along_axis(scores, places[None], axis=2)
-    return Evidence(own, others, offsets, asked[:, 1])
+        others[:, part] = np.take_along_axis(scores, candidates[None], axis=2)
+    return AnswerScores(own, others, offsets, asked[:, 1])
 
 
-def _fair(questions: Ints) -> Ints:
-    """Return questions without those of a relation that come after the first so many."""
+def _first_of_each_relation(questions: Ints) -> Ints:
+    """Return the first :data:`PER_RELATION` questions of each relation."""
     order = np.argsort(questions[:, 1], kind="stable")
     relations = questions[order, 1]
     before = np.arange(len(order)) - np.searchsorted(relations, relations)
-    fair: Ints = questions[np.sort(order[before < OF_ONE])]
-    return fair
+    first: Ints = questions[np.sort(order[before < PER_RELATION])]
+    return first
 
 
 def _candidates(
     rough: NDArray[np.float32], size: int, random: np.random.Generator
 ) -> tuple[Ints, NDArray[np.float32]]:
-    """Return candidates of questions, the likely ones first, and the logarithm of how many entities each stands for.
+    """Return the candidates of questions, the likely ones first, and the logarithm of their counts.
 
     Args:
-        rough: About the score of each entity, of shape (questions, entities), minus infinity for those that are none; the
-            likely ones are made so.
-        size: How many others are drawn.
-        random: What the others are drawn by.
+        rough: An estimate of the score of each entity, of shape (questions, entities); minus
+            infinity for those that cannot be candidates. It is overwritten.
+        size: Number of candidates to draw beside the likely ones.
+        random: Draws them.
+
+    Returns:
+        Rows of the candidates, and the logarithm of how many entities each stands for, both of
+        shape (questions, candidates).
     """
     count = rough.shape[1]
     likely = np.stack([greatest(row, min(LIKELY, count)) for row in rough])

@@ -1,4 +1,4 @@
-"""Fitting how much entities of like text count for parents and children, and how likely their answers are."""
+"""Fitting neighbour voting: the weights of a query's neighbours for its parents and children."""
 
 from __future__ import annotations
 
@@ -15,48 +15,59 @@ from ontodex.geometry.poincare import norm, pairwise
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import Hierarchy
-from ontodex.indexers import link_weights as structure_weights
+from ontodex.indexers import link_weights
 from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy, scores_of
-from ontodex.indexers.hierarchy_rule import CANDIDATES, not_learnt
-from ontodex.scoring.neighbour_voting import SCORES, NeighbourVotes, NeighbourVoting, of_answers
+from ontodex.indexers.hierarchy_rule import CANDIDATES, held_out_links
+from ontodex.scoring.neighbour_voting import (
+    SCORES,
+    NeighbourVotes,
+    NeighbourVoting,
+    scores_of_answers,
+)
 from ontodex.scoring.similarity import EntitySimilarity
 
 __all__ = ["default_voting", "fit_neighbour_voting"]
 
-LEAST_WEIGHT = 0.01
-"""Least weight of the subsumption score beside what like entities say."""
+MIN_WEIGHT = 0.01
+"""Smallest weight of the subsumption score beside those of the neighbours."""
 
 PRECISION = 1e-3
-"""How hard those weights are drawn to where their fit starts."""
+"""Precision of the Gaussian prior of the weights, whose mean is where their fit starts."""
 
-IN_OTHER_WORDS = 0.8
-"""About the cosine of a name and other words for the same: synonyms in the Disease Ontology have a median of .83."""
+SYNONYM_COSINE = 0.8
+"""Cosine of a name and a simulated synonym; the median in the Disease Ontology is .83."""
 
-NAMED = 8
-"""One in so many phrases is taken for another name of an entity, the others for names of new concepts."""
+RENAMED = 8
+"""One in so many questions asks for an entity under another name, the others for a new concept."""
 
-LEAST_SLOPE = 1e-6
-"""Steepness of the curve of probability where the score by itself tells nothing."""
+MIN_SLOPE = 1e-6
+"""Smallest slope of the probability: a higher score never makes an answer less likely."""
 
 USUAL = {
     "parents": (0.2116, -1.823, {"itself": 0.51, "parents": 6.378}, (-0.676, -3.675, 3.003)),
     "children": (0.1833, -0.12, {"itself": 1.276}, (-0.297, -0.12, 0.156)),
 }
-"""What is fitted to small parts of WordNet, Schema.org and the Human Phenotype Ontology together: steepness of the curve, in
-that of the encoder's rule; the logit at the threshold of this; weights of like entities, as logits of this; the curve."""
+"""Fitted to small parts of WordNet, Schema.org and the Human Phenotype Ontology together: slope as
+a multiple of that of the encoder's rule; logit at the threshold of the rule; weights, times the
+slope of the rule; curve."""
 
 
 def default_voting(rule: Subsumption) -> dict[str, NeighbourVoting]:
-    """Return how much entities of like text count in a hierarchy too small to fit it to, beside the rule of an encoder.
+    """Return weights for a hierarchy that is too small to fit them to.
 
-    >>> usual_kin(Subsumption(weight=0.7, threshold=-7.0, slope=2.0, offset=14.0))["parents"].parents
-    3.189
+    Args:
+        rule: The rule of the encoder.
+
+    Example:
+        >>> rule = Subsumption(weight=0.7, threshold=-7.0, slope=2.0, offset=14.0)
+        >>> default_voting(rule)["parents"].parents
+        3.189
     """
     return {
         question: NeighbourVoting(
             slope=steepness * rule.slope,
             offset=logit - steepness * rule.slope * rule.threshold,
-            **{kin: weight / rule.slope for kin, weight in weights.items()},
+            **{name: weight / rule.slope for name, weight in weights.items()},
             curve=curve,
         )
         for question, (steepness, logit, weights, curve) in USUAL.items()
@@ -66,65 +77,66 @@ def default_voting(rule: Subsumption) -> dict[str, NeighbourVoting]:
 def fit_neighbour_voting(
     hit: HiT, embedded: EmbeddedHierarchy | None, texts: Vectors
 ) -> dict[str, NeighbourVoting]:
-    """Fit how much entities of like text count, by the likelihood of direct parents, and children, among all entities.
+    """Fit the weights of neighbours by the likelihood of direct parents, or children, of entities.
 
-    What is farther above, or below, counts as wrong there: otherwise the roots, which are above all, would come first.
-    Children are asked for in two ways: as those of concepts that are new, whose siblings like entities are, and as those of
-    entities under another name, which one of the like entities is.
+    Indirect ancestors and descendants count as wrong: otherwise the roots, which are above all
+    entities, would be ranked first. Children are asked for in two ways: of new concepts, whose
+    neighbours are siblings, and of entities under another name, which are among their neighbours.
 
     Args:
-        hit: The encoder, with the rule that :func:`with_rule` fitted.
-        embedded: The asserted hierarchy as the encoder embeds it, if it is large enough (:func:`hierarchy_to_fit`).
-        texts: Vectors of the entities' texts, to tell which are alike.
+        hit: The encoder, with the rule of :func:`~ontodex.indexers.hierarchy_rule.with_rule`.
+        embedded: The hierarchy and its points; ``None`` if it is too small to fit weights to.
+        texts: Vectors of the text space, by which neighbours are found.
 
     Returns:
-        The weights, and the curve of probabilities of the sums, for ``"parents"`` and ``"children"``; nothing, if there is
-        nothing to fit them to.
+        Weights for ``"parents"`` and ``"children"``, and the curve that makes probabilities of the
+        weighted sums; empty if there is nothing to fit them to.
     """
     if hit.rule is None or embedded is None:
         return {}
-    links, rule = not_learnt(hit, embedded), hit.rule
+    links, rule = held_out_links(hit, embedded), hit.rule
     links = embedded.hierarchy.links if links is None else links
-    kin, order, found = (
-        NeighbourVotes(embedded.hierarchy, EntitySimilarity(texts)),
-        embedded.order,
-        {},
-    )
+    votes = NeighbourVotes(embedded.hierarchy, EntitySimilarity(texts))
+    order, found = embedded.order, {}
     for question in SCORES:
         random = np.random.default_rng(0)
         asked = embedded.some_asked(question, links, random)
         drawn = order[random.permutation(len(order))[:CANDIDATES]]
-        scored, of = list(kin.scores(question, _no_texts(asked), asked)), asked
+        scored, of = list(votes.scores(question, _no_vectors(asked), asked)), asked
         if question == "children":
-            renamed = asked[::NAMED]
-            phrases = _in_other_words(texts[renamed], random)
-            scored, of = (
-                [*scored, *kin.scores(question, phrases, np.full(len(renamed), -1))],
-                np.append(asked, renamed),
-            )
-        evidence = _evidence_of_neighbours(question, embedded, rule, of, drawn, scored)
+            renamed = asked[::RENAMED]
+            synonyms = _synonyms(texts[renamed], random)
+            scored += votes.scores(question, synonyms, np.full(len(renamed), -1))
+            of = np.append(asked, renamed)
+        answers = _answer_scores(question, embedded, rule, of, drawn, scored)
         start = np.array([[rule.slope, 0.5, 0.5, 0.5]])
-        fitted = structure_weights.fit(evidence, evidence.groups, start, PRECISION * np.eye(4))[0]
-        weights = np.maximum(fitted[1:], 0.0) / max(fitted[0], LEAST_WEIGHT)
+        fitted = link_weights.fit(answers, answers.groups, start, PRECISION * np.eye(4))[0]
+        weights = np.maximum(fitted[1:], 0.0) / max(fitted[0], MIN_WEIGHT)
         slope, offset, curve = _curve(
             question, embedded, rule, asked, scored[: len(asked)], weights
         )
-        of_kin = dict(zip(SCORES[question], weights.tolist(), strict=True))
-        found[question] = NeighbourVoting(slope, offset, **of_kin, curve=curve)
+        by_name = dict(zip(SCORES[question], weights.tolist(), strict=True))
+        found[question] = NeighbourVoting(slope, offset, **by_name, curve=curve)
     return found
 
 
-def _evidence_of_neighbours(
+def _answer_scores(
     question: str,
     embedded: EmbeddedHierarchy,
     rule: Subsumption,
     asked: NDArray[np.int64],
     drawn: NDArray[np.int64],
     scored: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
-) -> structure_weights.Evidence:
-    """Score an answer to each entity that is asked about, and those drawn, by the rule and by kin.
+) -> link_weights.AnswerScores:
+    """Score a true answer to each question, and drawn candidates, by the rule and by neighbours.
 
-    Scores by kin are for each that is asked about.
+    Args:
+        question: ``"parents"`` or ``"children"``.
+        embedded: The hierarchy and its points.
+        rule: The rule.
+        asked: Rows of the asked entities.
+        drawn: Rows of the candidates.
+        scored: Rows and scores by neighbours of the answers to each question.
     """
     c, groups, hierarchy = embedded.c, embedded.groups, embedded.asserted(question)
     answers = _first_parents(hierarchy, asked, embedded.places)
@@ -147,7 +159,7 @@ def _evidence_of_neighbours(
     for row, own_row in zip(refused, asked.tolist(), strict=True):
         row |= np.isin(drawn, hierarchy.parents(own_row))
     offsets = np.where(refused, -np.inf, np.log(len(groups) / len(drawn))).astype(np.float32)
-    return structure_weights.Evidence(own, others, offsets, np.zeros(len(asked), dtype=np.int64))
+    return link_weights.AnswerScores(own, others, offsets, np.zeros(len(asked), dtype=np.int64))
 
 
 def _curve(
@@ -158,23 +170,26 @@ def _curve(
     scored: Sequence[tuple[NDArray[np.int64], NDArray[np.float64]]],
     weights: NDArray[np.float64],
 ) -> tuple[float, float, tuple[float, float, float]]:
-    """Fit the probability of answers as users see them: the best ones of the entities that are asked about.
+    """Fit the probability that one of the best answers is an ancestor (descendant), direct or not.
 
-    The order of answers has direct ones first; that one is above, or below, at all is told better by other weights.
+    The weights rank direct answers first; for the probability the scores get weights of their own.
 
     Returns:
-        Steepness of the logistic curve for the sum, its logit at zero, and what each score by kin adds to the logit.
+        Slope of the logistic curve over the sum, its logit at zero, and the weight of each score by
+        neighbours in the logit.
     """
     offsets = [(reached, weights @ scores) for reached, scores in scored]
     owners, answers, sums = embedded.best_answers(question, rule, asked, offsets=offsets)
     true = embedded.asserted(question).is_ancestor(asked[owners], answers)
     if not true.any() or true.all():
         return rule.slope, rule.offset, (0.0, 0.0, 0.0)
-    of_kin = of_answers(scored, owners, answers, len(embedded.items))
-    (slope, *own), offset = regression(np.vstack([sums - weights @ of_kin, of_kin]), true)
-    if slope < LEAST_SLOPE:  # a higher score is never to make an answer less likely
-        own, offset = regression(of_kin, true)
-        slope = LEAST_SLOPE
+    by_neighbours = scores_of_answers(scored, owners, answers, len(embedded.items))
+    (slope, *own), offset = regression(
+        np.vstack([sums - weights @ by_neighbours, by_neighbours]), true
+    )
+    if slope < MIN_SLOPE:
+        own, offset = regression(by_neighbours, true)
+        slope = MIN_SLOPE
     first, second, third = (np.array(own) - slope * weights).tolist()
     return slope, offset, (first, second, third)
 
@@ -182,21 +197,19 @@ def _curve(
 def _first_parents(
     hierarchy: Hierarchy, entities: NDArray[np.int64], places: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return a parent of each entity: the first by places, whatever order the graph has them in."""
+    """Return the parent of each entity that comes first by ``places``."""
     parents = [hierarchy.parents(row) for row in entities.tolist()]
     return np.array([of_one[np.argmin(places[of_one])] for of_one in parents], dtype=np.int64)
 
 
-def _no_texts(asked: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return vectors that nobody looks at: the neighbours of entities are known by their rows."""
+def _no_vectors(asked: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return empty vectors: the neighbours of entities are found by their rows."""
     return np.zeros((len(asked), 0), dtype=np.float32)
 
 
-def _in_other_words(
-    vectors: NDArray[np.float32], random: np.random.Generator
-) -> NDArray[np.float32]:
-    """Turn vectors of texts about as far as other words for the same would."""
+def _synonyms(vectors: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.float32]:
+    """Return vectors of simulated synonyms: vectors of texts, rotated in random directions."""
     noise = unit(random.normal(size=vectors.shape))
     return np.asarray(
-        IN_OTHER_WORDS * unit(vectors) + (1 - IN_OTHER_WORDS**2) ** 0.5 * noise, dtype=np.float32
+        SYNONYM_COSINE * unit(vectors) + (1 - SYNONYM_COSINE**2) ** 0.5 * noise, dtype=np.float32
     )

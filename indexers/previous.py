@@ -1,33 +1,38 @@
-"""What an index has already, for its next generation."""
+"""Reuse of the previous generation: its vectors by builds, its fitted parts by updates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.encoders.bi_encoder import BiEncoder
 from ontodex.errors import IndexFailure, IndexMismatch
 from ontodex.geometry.projection import Projections
-from ontodex.graph import KnowledgeGraph, relation_texts
+from ontodex.geometry.vectors import Vectors
+from ontodex.graph import KnowledgeGraph
+from ontodex.scoring.graph_features import TYPE_CONSTRAINT, GraphFeatures
+from ontodex.scoring.type_constraints import constraint_vectors
 from ontodex.storage.index import Index
+from ontodex.storage.space_names import HYBRID
 
-if TYPE_CHECKING:
-    from ontodex.encoders.link_encoder import LinkEncoder
-
-__all__ = ["common_rows", "live", "projections_of"]
+__all__ = [
+    "carry_over_graph_features",
+    "carry_over_projections",
+    "common_rows",
+    "known_vectors",
+    "open_previous",
+]
 
 
 @contextmanager
-def live(path: Path) -> Iterator[Index | None]:
-    """Open the live generation for what it has encoded, if there is one that can be read.
+def open_previous(path: Path) -> Iterator[Index | None]:
+    """Open the live generation, if there is one and it can be read.
 
     Raises:
-        IndexMismatch: If it was written by a newer version: nothing is put in its place.
+        IndexMismatch: If a newer version wrote it: then it is not replaced.
     """
     index = None
     try:
@@ -43,34 +48,108 @@ def live(path: Path) -> Iterator[Index | None]:
             index.close()
 
 
-def projections_of(
-    link: LinkEncoder | None, graph: KnowledgeGraph, kept: Index | None
-) -> Projections | None:
-    """Return the projections of all relations and their inverses, if the encoder makes some.
+def known_vectors(
+    previous: Index | None, space: str, encoder: str, key: str, fingerprint: str
+) -> tuple[NDArray[np.bytes_], Vectors] | None:
+    """Return the keys (``S16``) and vectors of the texts that a generation has in a space.
 
     Args:
-        link: The encoder.
-        graph: Whose relations.
-        kept: An index whose relations keep the projections that they have.
+        previous: The generation.
+        space: Name of the space.
+        encoder: Space whose encoder made the vectors.
+        key: Key of the fingerprint in the manifest's entry of this encoder.
+        fingerprint: Fingerprint of the encoder now.
+
+    Returns:
+        ``None`` if there is no such space, it is damaged, or another encoder made its vectors.
     """
-    if link is None or isinstance(link, BiEncoder):
+    if previous is None or space not in previous.manifest.spaces:
         return None
-    made = link.projections(relation_texts(graph))
-    if kept is None:
-        return made
-    new, old = common_rows(kept.graph.relation_ids, graph.relation_ids)
-    both = (0, 0), (graph.n_relations, kept.graph.n_relations)
-    rows, others = (
-        np.concatenate([part + shift[at] for shift in both]) for at, part in enumerate((new, old))
-    )
-    return made.carrying(rows, kept.projections, others)
+    if previous.manifest.encoders.get(encoder, {}).get(key) != fingerprint:
+        return None
+    prefixes = f"{previous.space_info(space).stored_in}/vectors/", f"{space}/keys"
+    with suppress(IndexFailure):
+        if not any(any(previous.blobs.damaged(prefix)) for prefix in prefixes):
+            return previous.blobs.get(f"{space}/keys"), previous.vectors(space)
+    return None
 
 
 def common_rows(
     before: Sequence[str], after: Sequence[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows of what is in both, as they are after and as they were before."""
-    known: Mapping[str, int] = {name: row for row, name in enumerate(before)}
-    pairs: list[Any] = [(row, known[name]) for row, name in enumerate(after) if name in known]
+    """Return the rows of names in both lists: rows in ``after``, then rows in ``before``."""
+    known = {name: row for row, name in enumerate(before)}
+    pairs = [(row, known[name]) for row, name in enumerate(after) if name in known]
     both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     return both[:, 0], both[:, 1]
+
+
+def carry_over_projections(made: Projections, index: Index, graph: KnowledgeGraph) -> Projections:
+    """Replace projections of relations that an index has by those it has.
+
+    The text of a relation may be another after an update; its projection stays.
+
+    Args:
+        made: Projections of all relations of the changed graph and of their inverses.
+        index: Index of the graph before the update.
+        graph: The graph after it.
+    """
+    new, old = common_rows(index.graph.relation_ids, graph.relation_ids)
+    rows = np.concatenate([new, new + graph.n_relations])
+    old_rows = np.concatenate([old, old + index.graph.n_relations])
+    return made.carrying(rows, index.projections, old_rows)
+
+
+def carry_over_graph_features(index: Index, graph: KnowledgeGraph) -> GraphFeatures | None:
+    """Return the graph features of an index for the graph after an update.
+
+    New entities and relations have no KGE vectors: they are answered by their texts. Type
+    constraints of entities are those of the new graph.
+
+    Args:
+        index: Index of the graph before the update.
+        graph: The graph after it.
+
+    Returns:
+        ``None`` if the index has no graph features.
+    """
+    if HYBRID not in index.manifest.spaces:
+        return None
+    old = GraphFeatures.read(index.blobs, index.vectors(HYBRID))
+    count, old_count = graph.n_relations, index.graph.n_relations
+    relations = np.zeros((2 * count, old.relations.shape[1]), dtype=np.float32)
+    ranges = np.zeros((2 * count, old.type_constraints.shape[1]), dtype=np.float32)
+    weights = np.repeat(old.weights[:, -1:], 2 * count + 1, axis=1)
+    weights[..., TYPE_CONSTRAINT] = (
+        0.0  # a new relation has no direction among the type constraints
+    )
+    numbers = np.full(2 * old_count, -1)
+    new, known = common_rows(index.graph.relation_ids, graph.relation_ids)
+    for shift, old_shift in ((0, 0), (count, old_count)):
+        relations[new + shift] = old.relations[known + old_shift]
+        ranges[new + shift] = old.type_constraints[known + old_shift]
+        weights[:, new + shift] = old.weights[:, known + old_shift]
+        numbers[known + old_shift] = new + shift
+    entities = np.zeros((graph.n_entities, old.entities.dim), dtype=np.float32)
+    new, known = common_rows(_current_ids(index.graph, graph), graph.ids)
+    entities[new] = old.entities[known]
+    entities[:, relations.shape[1] :] = constraint_vectors(graph.triples, graph.n_entities, ranges)
+    return GraphFeatures(
+        Vectors([entities]),
+        relations,
+        ranges,
+        old.rules.renumbered(numbers),
+        weights,
+        old.calibration,
+    )
+
+
+def _current_ids(before: KnowledgeGraph, graph: KnowledgeGraph) -> list[str]:
+    """Return a graph's ids as they are after an update, which may give an id to a bare name."""
+    old, ids = set(before.ids), set(graph.ids)
+    renamed = {}
+    for name in old - ids if ids - old else ():
+        rows, _ = graph.find_all(name) or ([], None)
+        if len(rows) == 1 and graph.ids[rows[0]] not in old:
+            renamed[name] = graph.ids[rows[0]]
+    return [renamed.get(name, name) for name in before.ids]

@@ -1,4 +1,4 @@
-"""Archives, zip and tar, unpacked for as long as they are read."""
+"""Zip and tar archives: unpacked to temporary folders while they are read."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ from ontodex.readers.tables.workbooks import CONTENT
 __all__ = ["Archives", "innermost", "is_archive"]
 
 USTAR = slice(257, 262), b"ustar"
-"""Where a tar file says that it is one."""
+"""Position of the magic bytes of a tar file, and these."""
 
 DOCUMENTS = (CONTENT, "mimetype", "[Content_Types].xml")
-"""What workbooks, other documents of an office, and books hold: they are zip files, and no archives."""
+"""Members of zip files that are no archives: workbooks, other office documents, EPUB books."""
 
 ASIDE = "__MACOSX"
-"""A folder that macOS puts into zip files, of what it notes about the others."""
+"""A folder of metadata that macOS adds to zip files."""
 
 MOST_FILES = 10_000
 PIECE = 1 << 20
+"""Bytes that are copied at once."""
 
 
 def is_archive(path: Path) -> bool:
-    """Tell whether a file is a zip or tar archive (perhaps gzipped), and no workbook or other document."""
+    """Tell whether a file is a zip or tar archive, compressed or not, and no office document."""
     if names := names_in_zip(path):
         return not any(name in names for name in DOCUMENTS)
     try:
@@ -41,7 +42,10 @@ def is_archive(path: Path) -> bool:
 
 
 def innermost(path: Path) -> Path:
-    """Return the folder in a folder that holds nothing else but what is hidden, however deep; any other path as it is."""
+    """Follow folders that hold one folder and nothing else; return the last one.
+
+    Hidden files do not count. Any other path is returned as it is.
+    """
     while (
         path.is_dir()
         and len(found := [one for one in path.iterdir() if not one.name.startswith(".")]) == 1
@@ -53,7 +57,9 @@ def innermost(path: Path) -> Path:
 
 
 class Archives:
-    """Unpacks archives into folders that are there as long as the context is, and names what is in them after them.
+    """Context in which archives are unpacked to temporary folders.
+
+    Error messages and sources name the unpacked files as members of their archives.
 
     Example:
         >>> with tempfile.TemporaryDirectory() as folder, Archives() as archives:
@@ -61,7 +67,8 @@ class Archives:
         ...         archive.writestr("pets/dogs.tsv", "")
         ...         archive.writestr("pets/cats.tsv", "")
         ...     inside = archives.unpacked(Path(folder, "pets.zip"))
-        ...     sorted(path.name for path in inside.iterdir()), archives.named(str(inside)) == f"{folder}/pets.zip/pets"
+        ...     name = archives.named(str(inside))
+        ...     sorted(path.name for path in inside.iterdir()), name == f"{folder}/pets.zip/pets"
         (['cats.tsv', 'dogs.tsv'], True)
     """
 
@@ -82,26 +89,27 @@ class Archives:
             folder.cleanup()
 
     def named(self, text: str) -> str:
-        """Return a text that names unpacked files as what they are in their archives."""
+        """Replace the paths of unpacked files in a text by archive and member."""
         for folder, name in self._names.items():
             text = text.replace(folder, name)
         return text
 
     def unpacked(self, path: Path) -> Path:
-        """Return what an archive holds, a folder or, if that is all, a file; a path to anything else as it is.
+        """Unpack an archive; return its folder, or its file if it holds one alone.
 
-        What is hidden is left out. An archive inside another one stays packed.
+        Hidden members are left out. Archives in an archive stay packed. Any other path is returned
+        as it is.
 
         Raises:
-            ReadError: If it is damaged or locked, holds nothing, or has names that lead out of it, or more than ten thousand
-                files, or unpacks to a hundred times its size.
+            ReadError: If the archive is damaged, locked or empty, has names that lead out of it or
+                more than 10,000 files, or unpacks to more than a hundred times its size.
         """
         if any(path.is_relative_to(folder) for folder in self._names) or not is_archive(path):
             return path
         folder = tempfile.TemporaryDirectory(prefix="ontodex-")
         self._folders.append(folder)
         self._names[folder.name] = str(path)
-        with _resolution(path):
+        with _unpacking(path):
             _unpack(path, Path(folder.name))
         inside = innermost(Path(folder.name))
         found = [*inside.iterdir()]
@@ -111,8 +119,8 @@ class Archives:
 
 
 @contextmanager
-def _resolution(path: Path) -> Iterator[None]:
-    """Turn what goes wrong with an archive into an error that says so."""
+def _unpacking(path: Path) -> Iterator[None]:
+    """Turn the errors of unpacking into a :class:`ReadError`."""
     try:
         yield
     except ReadError:
@@ -121,16 +129,17 @@ def _resolution(path: Path) -> Iterator[None]:
         raise ReadError(
             f"expected an archive that can be unpacked: {error.strerror or error}", str(path)
         ) from None
-    except Exception as error:  # of any kind: so do the libraries that unpack
+    except Exception as error:  # of any kind: the libraries raise many
         raise ReadError(
             f"expected an archive, found a damaged or locked one ({error})", str(path)
         ) from None
 
 
 def _unpack(path: Path, folder: Path) -> None:
+    """Unpack an archive into a folder, within the limits of size and number of files."""
     left = max(FREE, MOST_TIMES * path.stat().st_size)
     for number, (name, content) in enumerate(_members(path)):
-        place = PureWindowsPath(name)  # it knows both slashes
+        place = PureWindowsPath(name)  # parses both kinds of slashes
         if place.drive or place.root or ".." in place.parts:
             raise ReadError(
                 f"expected names inside the archive, found {name!r}; refused", str(path)
@@ -153,15 +162,15 @@ def _unpack(path: Path, folder: Path) -> None:
                 left -= len(piece)
                 if left < 0:
                     raise ReadError(
-                        f"expected an archive of at most {MOST_TIMES} times its size, found one that grows beyond; "
-                        "if you trust it, unpack it and read the folder",
+                        f"expected an archive of at most {MOST_TIMES} times its size, found one "
+                        "that grows beyond; if you trust it, unpack it and read the folder",
                         str(path),
                     )
                 made.write(piece)
 
 
 def _members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Yield the names and contents of the files in an archive."""
+    """Yield name and content of each file in an archive."""
     if names_in_zip(path):
         with zipfile.ZipFile(path) as archive:
             for entry in archive.infolist():

@@ -1,4 +1,4 @@
-"""Assertions of ConceptNet, as its releases have them (Speer et al. 2017)."""
+"""Assertions of ConceptNet in its release format (Speer et al. 2017)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from pathlib import Path
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of
+from ontodex.readers.formats import FileFormat
 from ontodex.readers.problems import Problems
 
-__all__ = ["ASSERTION", "read_conceptnet"]
+__all__ = ["FORMAT", "read_conceptnet"]
 
 ASSERTION = re.compile(rb"/a/\[/r/[^\t\n]*\t/r/[^\t\n]*\t/")
-"""What a file of assertions begins with."""
+"""The beginning of a file of assertions."""
 
 
 def read_conceptnet(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read an assertion a line: its URI, relation, start and end, and what is known of it in JSON, which is left out.
+    """Read the assertions between two concepts in the language of the builder.
 
-    Those between two concepts in the language of the builder are read.
+    A line holds the URI of the assertion, its relation, start and end, and metadata in JSON, which
+    is left out.
 
     Args:
         path: The file.
@@ -27,7 +29,7 @@ def read_conceptnet(path: Path, builder: GraphBuilder, problems: Problems) -> No
         problems: Takes lines that are no assertions.
 
     Raises:
-        ReadError: If no concepts are in that language, or as :func:`.files.lines_of`.
+        ReadError: If no assertion is in the language.
     """
     language = builder.language.lower().partition("-")[0]
     concept = f"/c/{language}/"
@@ -45,11 +47,24 @@ def read_conceptnet(path: Path, builder: GraphBuilder, problems: Problems) -> No
             others += 1
     if others and not found:
         raise ReadError(
-            f"expected assertions between concepts in {language!r}, found {others:,} of others; give language= in Python or "
-            "--language on the command line",
+            f"expected assertions between concepts in {language!r}, found {others:,} of others; "
+            "give language= in Python or --language on the command line",
             str(path),
         )
     if others:
         problems.remark(
             f"left out {others:,} assertions whose two ends are not both concepts in {language!r}"
         )
+
+
+def _is_conceptnet(path: Path, head: bytes) -> bool:
+    return ASSERTION.match(head.lstrip()) is not None
+
+
+FORMAT = FileFormat(
+    "conceptnet",
+    (".csv",),
+    "Assertions of ConceptNet between concepts in one language.",
+    matches=_is_conceptnet,
+    reader=read_conceptnet,
+)

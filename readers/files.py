@@ -1,4 +1,4 @@
-"""Files as bytes and as lines: gzip, bzip2 and xz, byte order marks and encodings, within bounds."""
+"""Files as bytes and as lines: compression, byte order marks, encodings and limits of size."""
 
 from __future__ import annotations
 
@@ -38,23 +38,24 @@ UNZIPPERS: Mapping[re.Pattern[bytes], Unzip] = {
     re.compile(rb"BZh\d1AY&SY"): bz2.open,
     re.compile(rb"\xfd7zXZ\0"): lzma.open,
 }
-"""What unzips files, by what these begin with."""
+"""Decompressor of each compressed format, by its magic bytes."""
 
 ZIPPED = (".gz", ".bz2", ".xz")
-"""Suffixes of zipped files."""
+"""Suffixes of compressed files."""
 
 ZIP = b"PK\x03\x04"
 HEAD = 1 << 16
 LONGEST_LINE = 1 << 22
 FREE = 1 << 20
 MOST_TIMES = 100
-"""A file that unzips to more than so many bytes, and so many times its size, is a bomb: text shrinks to a tenth or so."""
+"""Limits of decompression: more than both, bytes and times the file, is taken for an attack."""
 
 USUAL_TIMES = 16
+"""Assumed ratio of decompressed to compressed size."""
 
 
 def plain_name(path: Path) -> str:
-    """Return the lower-case file name without the suffix of a zipped file.
+    """Return the lower-case file name without the suffix of compression.
 
     >>> plain_name(Path("data/Train.TXT.gz"))
     'train.txt'
@@ -65,10 +66,11 @@ def plain_name(path: Path) -> str:
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """Open ``path`` as plain bytes: unzipped, past the byte order mark.
+    """Open a file as bytes: decompressed, after the byte order mark.
 
     Raises:
-        ReadError: If the file cannot be opened or unzipped, or is UTF-16, or unzips to a hundred times its size.
+        ReadError: If the file cannot be opened or decompressed, is UTF-16, or decompresses to more
+            than a hundred times its size.
     """
     try:
         with path.open("rb") as raw:
@@ -94,7 +96,7 @@ def _unzipper(start: bytes) -> Unzip | None:
 
 
 class _Unzipped(io.RawIOBase):
-    """The content of a zipped file, which stops where it grows out of proportion."""
+    """The decompressed content of a file, up to the limits."""
 
     def __init__(self, raw: BinaryIO, path: Path, unzip: Unzip) -> None:
         self._raw, self._path, self._made = raw, path, 0
@@ -107,13 +109,16 @@ class _Unzipped(io.RawIOBase):
         count = self._file.readinto(buffer)
         self._made += count
         if self._made > FREE and self._made > MOST_TIMES * self._raw.tell():
-            message = f"expected a zipped file of at most {MOST_TIMES} times its size, found one that grows beyond"
-            raise ReadError(f"{message}; if you trust it, unzip it and read that", str(self._path))
+            raise ReadError(
+                f"expected a zipped file of at most {MOST_TIMES} times its size, found one that "
+                "grows beyond; if you trust it, unzip it and read that",
+                str(self._path),
+            )
         return count
 
 
 def names_in_zip(path: Path) -> list[str]:
-    """Return the names of what is in a zip file; none of any other file, or a damaged one."""
+    """Return the names of the members of a zip file; none of a damaged or another file."""
     if not path.is_file():
         return []
     try:
@@ -127,7 +132,7 @@ def names_in_zip(path: Path) -> list[str]:
 
 
 def size_of(path: Path) -> int:
-    """Return about how many bytes a file holds, unzipped."""
+    """Estimate the decompressed size of a file in bytes."""
     with path.open("rb") as file:
         return path.stat().st_size * (USUAL_TIMES if _unzipper(file.read(16)) else 1)
 
@@ -151,7 +156,7 @@ def bounded_lines(stream: BinaryIO, path: Path) -> Iterator[bytes]:
 
 
 def head_of(path: Path) -> bytes:
-    """Return the first 64 KiB of the file, unzipped.
+    """Return the first 64 KiB of a file, decompressed.
 
     Raises:
         ReadError: As :func:`opened`.
@@ -164,7 +169,7 @@ def text_of(path: Path) -> str:
     """Return the text of a UTF-8 file.
 
     Raises:
-        ReadError: As :func:`opened`, and if it is no UTF-8.
+        ReadError: As :func:`opened`, and if the file is no UTF-8.
     """
     with opened(path) as stream:
         try:
@@ -177,7 +182,9 @@ def text_of(path: Path) -> str:
 
 
 def lines_of(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, line without its end) of a UTF-8 file; lines that are no text are problems.
+    """Yield (number from 1, text without line end) of each line of a UTF-8 file.
+
+    Lines that are no UTF-8 are problems, and left out.
 
     Raises:
         ReadError: As :func:`opened` and :func:`bounded_lines`.

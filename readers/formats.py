@@ -1,162 +1,280 @@
-"""Which format a file has, by its first bytes and its suffix."""
+"""What a format is: the protocol that readers and plug-ins implement, and what they are given.
+
+To add a format, write an object with the members of :class:`Format` and list it in
+``ontodex.readers.registry``. A package of its own registers the object as an entry point instead::
+
+    [project.entry-points."ontodex.readers"]
+    toy = "toy_format:FORMAT"
+
+:class:`FileFormat` and :class:`FolderFormat` make a format of two functions.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from typing import Any, Protocol
 
-from ontodex.errors import ReadError
-from ontodex.readers.annotations import ANNOTATIONS
-from ontodex.readers.archives import is_archive
-from ontodex.readers.conceptnet import ASSERTION
-from ontodex.readers.cx import MARKS
-from ontodex.readers.files import ZIP, head_of, plain_name
-from ontodex.readers.sqlite import SQLITE, is_database
-from ontodex.readers.tables.outlines import is_outline
-from ontodex.readers.tables.workbooks import is_workbook
-from ontodex.readers.xml_guard import after_prolog
+from ontodex.errors import ReadError, SettingsError, expect_choice
+from ontodex.graph.builder import LANGUAGE, GraphBuilder
+from ontodex.readers.files import plain_name
+from ontodex.readers.problems import ON_ERROR, Problems
+from ontodex.readers.tables.keys import Table
 
-__all__ = ["GRAPH_XML", "format_of"]
+__all__ = [
+    "FOLDER",
+    "TABLE_SUFFIXES",
+    "FileFormat",
+    "FolderFormat",
+    "Format",
+    "ReadSettings",
+    "Source",
+    "expect_folder",
+    "first_line",
+    "is_binary",
+    "looks_like_json",
+    "looks_like_xml",
+    "never",
+    "suffix_of",
+    "syntax_matches",
+    "uncommented",
+]
 
-OTHERS = {
-    ZIP: "a damaged archive, or a document of an office; save its tables as .xlsx or CSV",
-    b"PAR1": "a Parquet file; read it with pandas or polars and give the frame to ontodex.read",
-    SQLITE: "a gzipped database of SQLite; unzip it",
-    b"%PDF": "a PDF; ontodex reads tables, graphs and ontologies, and plain text with --format sentences",
-    b"\xd0\xcf\x11\xe0": "a workbook of an old Excel; save it as .xlsx or CSV",
-}
-"""What files begin with that are none of ours, and what to do about them."""
+FOLDER = "/"
+"""In place of the suffixes of a format: its sources are folders."""
 
-GRAPH_XML = ("graphml", "gexf")
-"""Formats of graphs in XML."""
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".tab")
+"""Suffixes of tables, whose cells may hold what looks like other formats."""
 
-SUFFIXES = {
-    ".csv": "table",
-    ".tsv": "table",
-    ".txt": "table",
-    ".tab": "table",
-    ".md": "outline",
-    ".gmt": "gmt",
-    ".obo": "obo",
-    ".ttl": "turtle",
-    ".turtle": "turtle",
-    ".nt": "ntriples",
-    ".ntriples": "ntriples",
-    ".nq": "nquads",
-    ".nquads": "nquads",
-    ".trig": "trig",
-    ".rdf": "rdfxml",
-    ".owl": "rdfxml",
-    ".jsonld": "jsonld",
-    ".yaml": "yaml",
-    ".yml": "yaml",
-}
-LINE_RDF = re.compile(
-    rb"(?:<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+(?:<[^<>\s]*>|_:\S+|\".*?\"\S*)\s*(<[^<>\s]*>|_:\S+)?\s*\.\s*$"
+SYNTAX_SUFFIXES = frozenset(
+    (".obo", ".ttl", ".turtle", ".nt", ".ntriples", ".nq", ".nquads", ".trig")
 )
-TURTLE = re.compile(
-    rb"^\s*(?:@prefix|@base|prefix\s+\S*:\s*<|base\s*<)", re.IGNORECASE | re.MULTILINE
-)
-OBO = re.compile(
-    rb"^(?:format-version:|ontology:\s|\[(?:Term|Typedef|Instance)\]\s*$)", re.MULTILINE
-)
-FUNCTIONAL = re.compile(rb"\s*(?:Prefix|Ontology)\s*\(")
-MANCHESTER = re.compile(rb"^\s*(?:Prefix:|Ontology:)\s", re.MULTILINE)
-OTHER_XML = re.compile(rb"<(?:!doctype\s+)?(html|graphml|gexf)[\s>]", re.IGNORECASE)
+"""Suffixes that decide between the text syntaxes of OBO and RDF before the content does."""
+
 XML = re.compile(
     rb"<(?:[!?]|[A-Za-z_][\w:.-]*(?:\s+[\w:.-]+\s*=[^<>]*>|\s*/?>(?!\s+<[^<>\s]*>\s+[<\"_])))"
 )
-OWN_JSON = re.compile(rb'\{\s*"graphs"\s*:|\[\s*\{\s*"(?:%b)"' % "|".join(MARKS).encode())
-RDF_ROOT = re.compile(
-    rb"<(?:!DOCTYPE\s+)?(?:[\w-]+:)?RDF[\s>\[]|<[^<>]*\s[\w-]+:(?:about|ID|nodeID)\s*="
-)
-RDF_NAMESPACE = re.compile(rb"[\"']http://www\.w3\.org/1999/02/22-rdf-syntax-ns#[\"']")
-OWL_XML = re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s")
+"""The beginning of an XML document; an IRI in angle brackets, as in N-Triples, is none."""
+
+NO_JSON = re.compile(rb"\[(?:Term|Typedef|Instance)\]|\[\s*(?:a\s|<|\])")
+"""A bracket that starts a stanza of OBO or a blank node of Turtle."""
+
+LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 
 
-def format_of(path: Path) -> str:
-    """Return the name of the format of a file.
+@dataclass(frozen=True)
+class ReadSettings:
+    """Settings of :func:`ontodex.read`, the same for all sources of a call.
+
+    Args:
+        on_error: What to do about faulty parts: ``"raise"``, ``"warn"`` or ``"skip"``.
+        format: Name of the format of all sources; ``None`` to detect it for each.
+        language: Tag of the language that labels, synonyms and definitions are wanted in.
+        negated: Read the links that a source denies, in place of those it asserts.
 
     Raises:
-        ReadError: If the file is empty, or its format is unknown or not supported.
+        SettingsError: If ``on_error`` is unknown or ``language`` is no language tag.
     """
-    if is_workbook(path):
-        return "workbook"
-    if is_database(path):
-        return "database"
-    if is_archive(path):
-        return "archive"
-    head = head_of(path)
-    if not head.strip():
-        raise ReadError("expected a graph or an ontology, found an empty file", str(path))
-    if other := next((other for start, other in OTHERS.items() if head.startswith(start)), None):
-        raise ReadError(f"expected a graph or an ontology, found {other}", str(path))
-    if known := next(
-        (name for name, layout in ANNOTATIONS.items() if layout.begins.search(head)), None
-    ):
-        return known
-    if match := OTHER_XML.match(head, after_prolog(head)):
-        if (kind := match[1].decode().lower()) in GRAPH_XML:
-            return kind
-        instead = "a server's answer in place of the file: fetch the file itself"
-        raise ReadError(
-            f"expected a graph or an ontology, found an HTML page; {instead}", str(path)
-        )
-    suffix = SUFFIXES.get(Path(plain_name(path)).suffix)
-    body = b"\n".join(
+
+    on_error: str = "warn"
+    format: str | None = None
+    language: str = LANGUAGE
+    negated: bool = False
+
+    def __post_init__(self) -> None:
+        expect_choice("on_error", self.on_error, ON_ERROR)
+        if not LANGUAGE_TAG.fullmatch(str(self.language)):
+            raise SettingsError(
+                f"language: expected a tag such as 'en', 'de' or 'pt-BR', found {self.language!r}"
+            )
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a format reads into one graph.
+
+    Attributes:
+        path: The file or folder; of an object in memory, the name of its class.
+        settings: How it is read.
+        content: What was found in the file before, if its format opens files: one of its tables, or
+            a parsed document; of an object in memory, the object.
+        table: Takes the ids and the unread columns of a table, so that tables that are read
+            together can be compared.
+    """
+
+    path: Path
+    settings: ReadSettings = field(default_factory=ReadSettings)
+    content: Any = None
+    table: Table = field(default_factory=Table)
+
+
+class Format(Protocol):
+    """A format of files or folders.
+
+    Attributes:
+        name: What users call the format (``format=``, ``--format``).
+        suffixes: Lower-case suffixes of its files, as ``.obo``; ``(FOLDER,)`` if it reads folders.
+        description: One sentence for ``ontodex formats``.
+    """
+
+    @property
+    def name(self) -> str:
+        """See the class."""
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """See the class."""
+
+    @property
+    def description(self) -> str:
+        """See the class."""
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Tell whether a file or folder is in this format.
+
+        Each source is sniffed once: the registry asks its formats in order, and takes the first one
+        that answers yes.
+
+        Args:
+            path: The file, or the folder if :attr:`suffixes` says that the format reads folders.
+            head: The first 64 KiB of the file, decompressed; nothing of a folder.
+        """
+
+    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
+        """Read a source.
+
+        Args:
+            source: What is read, and how.
+            builder: Takes entities, relations and triples.
+            problems: Takes faulty parts, with their lines, and remarks.
+
+        Raises:
+            ReadError: If the source cannot be read.
+        """
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A format of files that is read from the path alone.
+
+    Attributes:
+        name: See :class:`Format`.
+        suffixes: See :class:`Format`.
+        description: See :class:`Format`.
+        matches: Tells from path and first bytes whether a file is in the format.
+        reader: Reads a path into a builder; reports faulty parts.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    description: str
+    matches: Callable[[Path, bytes], bool]
+    reader: Callable[[Path, GraphBuilder, Problems], None]
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Tell whether a file is in this format."""
+        return self.matches(path, head)
+
+    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
+        """Read a file."""
+        self.reader(source.path, builder, problems)
+
+
+@dataclass(frozen=True)
+class FolderFormat:
+    """A format of folders that is read from the path alone.
+
+    Attributes:
+        name: See :class:`Format`.
+        description: See :class:`Format`.
+        matches: Tells whether a folder is in the format.
+        reader: Reads a folder into a builder; reports faulty parts.
+        suffixes: See :class:`Format`.
+    """
+
+    name: str
+    description: str
+    matches: Callable[[Path], bool]
+    reader: Callable[[Path, GraphBuilder, Problems], None]
+    suffixes: tuple[str, ...] = (FOLDER,)
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Tell whether a folder is in this format."""
+        return self.matches(path)
+
+    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
+        """Read a folder."""
+        expect_folder(source.path, self.name)
+        self.reader(source.path, builder, problems)
+
+
+def expect_folder(path: Path, format: str) -> None:
+    """Check that a source of a folder format is a folder.
+
+    Raises:
+        ReadError: If it is a file.
+    """
+    if not path.is_dir():
+        raise ReadError(f"expected a folder for the format {format!r}, found a file", str(path))
+
+
+# What first bytes and suffix say ----------------------------------------------------------------
+
+
+def never(path: Path, head: bytes) -> bool:
+    """Match no file: for formats that only ``format=`` chooses."""
+    return False
+
+
+def suffix_of(path: Path) -> str:
+    """Return the lower-case suffix of a file, without that of compression.
+
+    >>> suffix_of(Path("pets.OBO.gz"))
+    '.obo'
+    """
+    return Path(plain_name(path)).suffix
+
+
+def syntax_matches(path: Path, suffixes: tuple[str, ...], *, content: object = False) -> bool:
+    """Tell whether a text is in a syntax of OBO or RDF: by its suffix, or else by its content.
+
+    Args:
+        path: The file.
+        suffixes: Those of the syntax.
+        content: Whether the first bytes look like the syntax; only asked if the suffix decides
+            nothing.
+    """
+    suffix = suffix_of(path)
+    return suffix in suffixes or (suffix not in SYNTAX_SUFFIXES and bool(content))
+
+
+@lru_cache(maxsize=1)
+def uncommented(head: bytes) -> bytes:
+    """Return the first bytes of a file without lines that start with ``#`` or ``!``."""
+    return b"\n".join(
         line for line in head.splitlines() if not line.lstrip().startswith((b"#", b"!"))
     )
-    if suffix != "table" and MANCHESTER.search(body):
-        return "manchester"
-    found = suffix if suffix in ("yaml", "gmt") else _by_content(head.lstrip(), body, suffix)
-    if found is None:
-        raise ReadError(
-            "expected triples or entities (TSV, CSV, JSON, YAML, XML, Excel, SQLite), GAF, GPAD, GPI, GMT, OBO, RDF "
-            "(RDF/XML, Turtle, N-Triples, N-Quads, TriG, JSON-LD), OWL/XML, the functional or Manchester syntax of OWL, "
-            f"GraphML, GEXF, OBO-graph JSON or an archive, found something else ({head[:24]!r}…); give format= in Python or "
-            "--format on the command line",
-            str(path),
-        )
-    return found
 
 
-def _by_content(head: bytes, body: bytes, suffix: str | None) -> str | None:
-    if OWL_XML.match(head):
-        return "owlxml"
-    if FUNCTIONAL.match(body):
-        return "functional"
-    if XML.match(head):
-        is_rdf = RDF_ROOT.match(head, after_prolog(head)) or suffix == "rdfxml"
-        return "rdfxml" if is_rdf and RDF_NAMESPACE.search(head) else "xml"
-    if head.startswith((b"{", b"[")) and not re.match(
-        rb"\[(?:Term|Typedef|Instance)\]|\[\s*(?:a\s|<|\])", head
-    ):
-        if OWN_JSON.match(head):
-            return "json"
-        return (
-            "jsonld"
-            if suffix == "jsonld" or re.search(rb'"@(?:context|graph|id|type)"', head)
-            else "json"
-        )
-    if suffix in ("turtle", "ntriples", "nquads", "trig", "obo"):
-        return suffix
-    if OBO.search(body) and b"\t" not in body.split(b"\n", 1)[0]:
-        return "obo"
-    if TURTLE.search(body):
-        return "trig"
-    first = next((line for line in body.splitlines() if line.strip()), b"")
-    if match := LINE_RDF.match(first.strip()):
-        return "nquads" if match[1] else "ntriples"
-    return _by_lines(head, first, suffix)
+def first_line(head: bytes) -> bytes:
+    """Return the first line of a file that is neither blank nor a comment."""
+    return next((line for line in uncommented(head).splitlines() if line.strip()), b"")
 
 
-def _by_lines(head: bytes, first: bytes, suffix: str | None) -> str | None:
-    if sum(byte < 9 for byte in head[:1024]) > 8:
-        return None
-    if ASSERTION.match(head):
-        return "conceptnet"
-    if suffix in ("table", "outline") and is_outline(head.decode("utf-8", "replace")):
-        return "outline"
-    if first.count(b"\t") >= 2 or first.count(b",") >= 2 or suffix == "table":
-        return "table"
-    return None
+def is_binary(head: bytes) -> bool:
+    """Tell whether first bytes are no text: whether they hold many control characters."""
+    return sum(byte < 9 for byte in head.lstrip()[:1024]) > 8
+
+
+def looks_like_xml(head: bytes) -> bool:
+    """Tell whether a file begins as XML."""
+    return bool(XML.match(head.lstrip()))
+
+
+def looks_like_json(head: bytes) -> bool:
+    """Tell whether a file begins as JSON: with an object or a list."""
+    start = head.lstrip()
+    return start.startswith((b"{", b"[")) and not NO_JSON.match(start)

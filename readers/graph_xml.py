@@ -1,8 +1,10 @@
-"""Graphs in XML, as Gephi, yEd and Neo4j export them: GraphML and GEXF."""
+"""Graphs in XML: GraphML and GEXF."""
 
 from __future__ import annotations
 
 import io
+import re
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,75 +12,91 @@ from typing import Any
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import opened
+from ontodex.readers.formats import Source
 from ontodex.readers.problems import Problems
 from ontodex.readers.records import read_records
-from ontodex.readers.tables.keys import Table
-from ontodex.readers.xml_guard import GuardedXml
+from ontodex.readers.xml_guard import GuardedXml, after_prolog
 
-__all__ = ["read_graph_xml"]
+__all__ = ["GEXF", "GRAPHML", "GraphXmlFormat"]
 
 PIECE = 1 << 20
 
 
-def read_graph_xml(
-    path: Path,
-    format: str,
-    builder: GraphBuilder,
-    problems: Problems,
-    table: Table,
-    *,
-    negated: bool = False,
-) -> None:
-    """Read nodes and edges with their attributes, as the objects of a JSON file with nodes and links.
+@dataclass(frozen=True)
+class GraphXmlFormat:
+    """A format of graphs in XML.
 
-    An edge has its relation from an attribute such as ``relation``, ``label`` or ``type``, or from its id where edges share
-    it, as networkx writes the keys of a graph.
-
-    Args:
-        path: The file.
-        format: ``"graphml"`` or ``"gexf"``.
-        builder: Takes the entities and their links.
-        problems: Takes faults.
-        table: Takes what the nodes say of their keys.
-        negated: Read what the edges say not to hold, in place of what holds.
-
-    Raises:
-        ReadError: If it is not of its format, has no nodes, declares entities that look hostile, or says of no edge what it
-            is.
+    Attributes:
+        name: ``"graphml"`` or ``"gexf"``, the name of the root element, too.
+        suffixes: See :class:`ontodex.readers.formats.Format`.
+        description: See :class:`ontodex.readers.formats.Format`.
     """
+
+    name: str
+    suffixes: tuple[str, ...]
+    description: str
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Tell whether the root element of a file is that of the format."""
+        root = re.compile(rb"<(?:!doctype\s+)?%b[\s>]" % self.name.encode(), re.IGNORECASE)
+        return root.match(head, after_prolog(head)) is not None
+
+    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
+        """Read nodes and edges with their attributes, as records of nodes and links in JSON.
+
+        The relation of an edge is an attribute such as ``relation``, ``label`` or ``type``, or its
+        id where edges share ids, as in the GraphML that networkx writes of a multigraph.
+
+        Raises:
+            ReadError: If the file is not in the format, has no nodes or no relations, or declares
+                entities that look hostile.
+        """
+        records = _records(source.path, self.name, problems)
+        read_records(records, builder, problems, source.table, negated=source.settings.negated)
+
+
+GRAPHML = GraphXmlFormat(
+    "graphml", (".graphml",), "Graphs in GraphML, as networkx, yEd, Gephi and Neo4j export them."
+)
+GEXF = GraphXmlFormat("gexf", (".gexf",), "Graphs in GEXF, as Gephi exports them.")
+
+
+def _records(path: Path, format: str, problems: Problems) -> list[dict[str, Any]]:
+    """Return the nodes and the edges of a file as records."""
     with opened(path) as stream:
         guarded = GuardedXml(stream, path)
         document = io.BytesIO(
             b"".join(iter(partial(guarded.read, PIECE), b""))
-        )  # networkx may begin anew
+        )  # networkx may read it twice
     graph = _parsed(document, format, str(path))
     if not len(graph):
         raise ReadError("expected a graph with nodes, found none", str(path))
     if not graph.is_directed() and graph.number_of_edges():
         problems.remark(
-            "expected a directed graph, found one whose edges have no direction: each is read as it is written"
+            "expected a directed graph, found one whose edges have no direction: each is read as "
+            "it is written"
         )
     is_multi = graph.is_multigraph()
     edges = (
         [*graph.edges(keys=True, data=True)]
         if is_multi
-        else [(*ends, "", said) for *ends, said in graph.edges(data=True)]
+        else [(*ends, "", attributes) for *ends, attributes in graph.edges(data=True)]
     )
     keys = {key for _, _, key, _ in edges if isinstance(key, str)}
     are_relations = len(keys) < len(edges)
     links = []
-    for head, tail, key, said in edges:
+    for head, tail, key, attributes in edges:
         ends = {"source": head, "target": tail}
-        links.append(ends | ({"key": key} if are_relations else {}) | said | ends)
+        links.append(ends | ({"key": key} if are_relations else {}) | attributes | ends)
     nodes = [
-        {**said, "id": node, "labels": _parted(said.get("labels"))}
-        for node, said in graph.nodes(data=True)
+        {**attributes, "id": node, "labels": _parted(attributes.get("labels"))}
+        for node, attributes in graph.nodes(data=True)
     ]
-    read_records([*nodes, *links], builder, problems, table, negated=negated)
+    return [*nodes, *links]
 
 
 def _parsed(document: Any, format: str, source: str) -> Any:
-    """Return the graph of a document.
+    """Parse a document with networkx.
 
     Raises:
         ReadError: If it is not of its format.
@@ -98,7 +116,7 @@ def _parsed(document: Any, format: str, source: str) -> Any:
 
 
 def _parted(labels: Any) -> Any:
-    """Return the labels of a node of Neo4j.
+    """Split the labels of a node that Neo4j exported.
 
     >>> _parted(":User:Person")
     ['User', 'Person']

@@ -43,16 +43,12 @@ class Document(NamedTuple):
         problems: Takes its faults.
         lists: The objects in each of its lists, or of each kind of element.
         is_record: Whether it is but one object.
-        form: What its objects are, if they are no records: ``obographs`` or ``wikibase``.
-        value: These.
     """
 
     path: Path
     problems: Problems
     lists: Mapping[str, Sequence[Record]]
     is_record: bool = False
-    form: str = ""
-    value: Any = None
 
     def __str__(self) -> str:
         return str(self.path)

@@ -1,4 +1,4 @@
-"""Graphs that are in memory already: networkx and data frames."""
+"""Objects in memory: rdflib graphs, networkx graphs and data frames."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
+from ontodex.readers.formats import Source
+from ontodex.readers.ontologies.rdf import read_rdflib
 from ontodex.readers.problems import Problems
 from ontodex.readers.tables.keys import Table
 from ontodex.readers.tables.named_rows import add_named_rows
@@ -21,23 +23,50 @@ from ontodex.readers.tables.triple_columns import (
 )
 from ontodex.readers.tables.workbooks import Sheet
 
-__all__ = ["is_frame", "read_frame", "read_networkx", "table_of_frame"]
+__all__ = ["is_frame", "read_object", "table_of_frame"]
 
 
-def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None:
+def read_object(source: Source, builder: GraphBuilder, problems: Problems) -> None:
+    """Read the object that is the content of a source.
+
+    Args:
+        source: What is read; ``source.table`` takes ids and unread columns of a data frame.
+        builder: Takes entities, relations and triples.
+        problems: Takes faulty parts, and remarks.
+
+    Raises:
+        ReadError: If the object is of another kind, or a data frame has no columns for triples or
+            entities.
+    """
+    content = source.content
+    if hasattr(content, "namespaces") and hasattr(content, "triples"):
+        read_rdflib(content, builder, problems)
+    elif all(hasattr(content, name) for name in ("nodes", "edges", "is_multigraph")):
+        _read_networkx(content, builder, problems)
+    elif is_frame(content):
+        _read_frame(content, builder, problems, source.table, negated=source.settings.negated)
+    else:
+        raise ReadError(
+            "expected a path, an rdflib graph, a networkx graph or a data frame, found an object "
+            "of another kind",
+            type(content).__name__,
+        )
+
+
+def _read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None:
     """Read a networkx graph.
 
-    The relation of an edge is its attribute ``relation``, or its key. Nodes may have ``label``, ``definition`` and
-    ``synonyms`` and ``alternative_ids``; the graph attributes ``relations`` (labels by relation) and ``prefixes`` are read
-    too.
+    The relation of an edge is its attribute ``relation``, or its key. Attributes of nodes are
+    ``label``, ``definition``, ``synonyms`` and ``alternative_ids``; those of the graph are
+    ``relations`` (label by relation) and ``prefixes``.
     """
     builder.prefixes.update(graph.graph.get("prefixes") or {})
     for relation, label in (graph.graph.get("relations") or {}).items():
         builder.relation(str(relation), str(label))
     if not graph.is_directed() and graph.number_of_edges():
         problems.remark(
-            "expected a directed graph, found one whose edges have no direction: each is read from the node that was "
-            "added first; give a DiGraph or a MultiDiGraph"
+            "expected a directed graph, found one whose edges have no direction: each is read from "
+            "the node that was added first; give a DiGraph or a MultiDiGraph"
         )
     alternatives: dict[str, str] = {}
     for node, data in graph.nodes(data=True):
@@ -56,24 +85,25 @@ def read_networkx(graph: Any, builder: GraphBuilder, problems: Problems) -> None
         )
         if relation is None:
             problems.report(
-                f"expected an attribute 'relation' or a text key, found none on the edge {head} - {tail}"
+                "expected an attribute 'relation' or a text key, found none on the edge "
+                f"{head} - {tail}"
             )
         else:
             builder.triple(str(head), str(relation), str(tail))
 
 
-def read_frame(
+def _read_frame(
     frame: Any, builder: GraphBuilder, problems: Problems, table: Table, *, negated: bool = False
 ) -> None:
-    """Read the head, relation and tail columns of a pandas or polars frame, its entities, or its first three columns.
+    """Read a pandas or polars frame: triples or entities by its column names, or three columns.
 
-    An index of a pandas frame that has a name is a column. Where columns have names, and none that tells what they are, the
-    first three make a warning. ``table`` takes what a table of entities says of its keys; ``negated`` and
-    what a review says are as for :func:`ontodex.readers.tables.reader.read_table`.
+    A named index of a pandas frame is a column. If column names are given and none is known, the
+    first three columns are read as triples, with a warning. ``table`` takes ids and unread columns;
+    ``negated`` is as for :func:`ontodex.readers.tables.reader.read_table`.
 
     Raises:
-        ReadError: If there are fewer than three columns, and they name no entities, or if they name heads and tails
-            and no relation.
+        ReadError: If there are fewer than three columns and they name no entities, or if they name
+            heads and tails but no relation.
     """
     frame = _with_index(frame)
     names = [str(name) for name in frame.columns]
@@ -83,13 +113,14 @@ def read_frame(
         raise ReadError(no_relation(names), builder.source)
     if len(names) < 3 and not entities:
         raise ReadError(
-            f"expected columns head, relation and tail, or id, label and parent, found {', '.join(names)}",
+            "expected columns head, relation and tail, or id, label and parent, found "
+            f"{', '.join(names)}",
             builder.source,
         )
     if not chosen and not entities and not all(name.isdigit() for name in names):
         problems.remark(
-            f"took the first three columns, {', '.join(names[:3])}, for head, relation and tail; name them so, or name "
-            "id, label and parent"
+            f"took the first three columns, {', '.join(names[:3])}, for head, relation and tail; "
+            "name them so, or name id, label and parent"
         )
     triples = chosen or TripleColumns()
     read: set[int | None] = set(range(len(names)))
@@ -111,7 +142,7 @@ def is_frame(source: Any) -> bool:
 
 
 def table_of_frame(frame: Any) -> Sheet:
-    """Return a frame as a table, the names of its columns in the first row."""
+    """Return a frame as a table with its column names in the first row."""
     frame = _with_index(frame)
     rows = zip(*(_column(frame, at) for at in range(len(frame.columns))), strict=True)
     return Sheet(
@@ -123,7 +154,7 @@ def table_of_frame(frame: Any) -> Sheet:
 
 
 def _with_index(frame: Any) -> Any:
-    """Return a frame with its index as a column, if that has a name."""
+    """Return a frame with its index as a column, if the index has a name."""
     has_index = hasattr(frame, "reset_index") and any(
         name is not None for name in frame.index.names
     )
@@ -137,7 +168,7 @@ def _column(frame: Any, at: int) -> Iterator[str]:
 
 
 def _cell(value: Any) -> str:
-    """Return a cell as text: several values parted by ``|``, whole numbers without the ``.0`` of columns with gaps."""
+    """Return a cell as text: values joined by ``|``, whole numbers without ``.0``."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return "|".join(_texts(value))
@@ -148,13 +179,13 @@ def _text(value: Any) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    """Return one value or several as texts, without what is missing or empty."""
+    """Return one value or several as texts, without missing and empty ones."""
     parts = [value] if isinstance(value, str) or not hasattr(value, "__iter__") else value
     return [text for part in parts if (text := _text(part).strip())]
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell whether a value stands for none: ``None``, NaN or pandas' NA, of which it cannot be said that it is itself."""
+    """Tell whether a value is missing: ``None``, NaN, or NA of pandas."""
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):

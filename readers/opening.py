@@ -1,126 +1,325 @@
-"""Sources before they are read: what files of JSON, YAML and XML hold, and tables with ids in place of keys."""
+"""From the sources that a user names to the pieces that are read, one graph each.
+
+Archives are unpacked, folders become their files, each file is sniffed once, files of tables and
+records are opened, and tables are joined by their keys.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ontodex.errors import ReadError
-from ontodex.readers.archives import Archives
-from ontodex.readers.cx import is_cx, nodes_and_links
-from ontodex.readers.formats import format_of
+from ontodex.errors import ReadError, SettingsError
+from ontodex.graph.builder import GraphBuilder
+from ontodex.graph.knowledge_graph import KnowledgeGraph
+from ontodex.readers import registry
+from ontodex.readers.archives import Archives, innermost, is_archive
+from ontodex.readers.formats import FOLDER, Format, ReadSettings, Source
 from ontodex.readers.joining import Document, gathered, joined
-from ontodex.readers.memory import is_frame, table_of_frame
+from ontodex.readers.memory import is_frame, read_object, table_of_frame
 from ontodex.readers.problems import Problems
-from ontodex.readers.records import json_of, lists_of, rows_in
 from ontodex.readers.tables.joins import remarks_on
 from ontodex.readers.tables.keys import Table, table_name
 from ontodex.readers.tables.workbooks import Sheet
-from ontodex.readers.wikibase import is_wikibase
-from ontodex.readers.xml_records import xml_records
-from ontodex.readers.yaml_files import yaml_of
+from ontodex.readers.tabular import TabularFormat, read_tabular
 
-__all__ = ["How", "opened_sources"]
+__all__ = ["Piece", "Session", "opened"]
+
+ABOUT_OTHERS = re.compile(
+    r"(?:readme|licen[cs]e|changelog)(?:\.txt)?|datapackage\.json|.*\.(?:md|rst|pdf|html?)",
+    re.IGNORECASE,
+)
+"""Names of files that describe the other files of a folder."""
+
+SHOWN = 5
+"""Names of files that a message lists."""
+
+Reader = Callable[[Source, GraphBuilder, Problems], None]
 
 
 @dataclass(frozen=True)
-class How:
-    """How sources are read; see :func:`ontodex.readers.read`."""
+class Session:
+    """What all sources of a call of :func:`ontodex.read` have in common.
 
-    on_error: str
-    format: str | None
-    language: str
-    negated: bool
+    Attributes:
+        settings: How they are read.
+        archives: Where archives are unpacked, until the session ends.
+    """
+
+    settings: ReadSettings
     archives: Archives
 
-    def problems(self, source: str) -> Problems:
-        """Return what collects the faulty parts of a source."""
-        return Problems(self.on_error, self.archives.named(source), self.archives.named)
+    def problems(self, name: object) -> Problems:
+        """Return a collector of the faulty parts of a source."""
+        return Problems(self.settings.on_error, str(name), self.archives.named)
 
 
-def opened_sources(sources: Sequence[Any], how: How) -> list[tuple[int, Any, Table]]:
-    """Return what is to be read: the number of the source that it is of, what it is, and what is known of its table.
+@dataclass(frozen=True)
+class Piece:
+    """What is read into one graph: a file, folder or object, or a table or list found in a file.
 
-    What a file of JSON, YAML or XML holds stands for it, or why it cannot be read; the lists of a document are sources of
-    their own if keys join them to other tables, and the records in a folder of files that hold one each are one.
+    Attributes:
+        source: What is read.
+        problems: Takes its faulty parts.
+        reader: Reads the source; that of its format, or of objects in memory.
+        fault: Why it cannot be read, if that is known before.
+        kind: ``"file"``, ``"table"`` or ``"list"``; for messages.
+        has_siblings: Whether other pieces come from the same source of the user.
+    """
+
+    source: Source
+    problems: Problems
+    reader: Reader
+    fault: ReadError | None = None
+    kind: str = "file"
+    has_siblings: bool = False
+
+    @property
+    def place(self) -> Path:
+        """The folder of a file, or the file of a table or a list."""
+        return self.source.path.parent if self.kind == "file" else self.source.path
+
+
+def opened(sources: Sequence[Any], session: Session) -> list[Piece]:
+    """Return the pieces of sources, in order, with ids in place of the keys that join their tables.
 
     Args:
-        sources: Files and folders that are one source each, sheets, and objects.
-        how: How they are read.
+        sources: Paths and objects in memory.
+        session: How they are read.
+
+    Raises:
+        ReadError: If a folder holds no file that can be read, or, where faults are errors, one that
+            cannot.
     """
-    names = [table_name(one) for one in sources]
+    pieces: list[Piece] = []
+    for one in sources:
+        inside = [*_pieces(one, session)]
+        pieces += [replace(piece, has_siblings=len(inside) > 1) for piece in inside]
+    names = [_table_name(piece.source) for piece in pieces]
     tables = [
         Table(name, frozenset(names) - {name, ""}, is_alone=len(names) == 1) for name in names
     ]
-    sources = gathered([_opened(one, how) for one in sources])
-    at = [number for number, one in enumerate(sources) if _may_be_joined(one, how, len(sources))]
-    may_be = [
-        table_of_frame(sources[number]) if is_frame(sources[number]) else sources[number]
-        for number in at
+    named = [
+        replace(piece, source=replace(piece.source, table=table))
+        for piece, table in zip(pieces, tables, strict=True)
     ]
-    found = dict(zip(at, joined(may_be, [tables[number].name for number in at]), strict=True))
-    joins = [join for of_source in found.values() for _, join in of_source]
-    joined_names = frozenset(join.table for join in joins)
-    read: list[tuple[int, Any, Table]] = []
-    for number, (one, table) in enumerate(zip(sources, tables, strict=True)):
-        if one is None:
-            continue
-        read += [(number, one, table)] if not found.get(number) else []
-        for source, join in found.get(number, ()):
-            others = (joined_names | table.others) - {join.table, ""}
-            read.append(
-                (
-                    number,
-                    source,
-                    Table(join.table, others, is_alone=False, is_of_others=bool(join.subject)),
-                )
-            )
-    for what in remarks_on(joins):
-        how.problems(str(getattr(may_be[0], "path", may_be[0]))).remark(what)
-    return read
+    return [*_joined(_gathered(named), session, count=len(named))]
 
 
-def _opened(source: Any, how: How) -> Any:
-    """Return what a file of JSON, YAML or XML holds, or why it cannot be read; any other source as it is."""
-    if not isinstance(source, Path) or not source.is_file():
-        return source
-    try:
-        format = how.format or format_of(source)
-        if format not in ("json", "yaml", "xml"):
-            return source
-        problems = how.problems(str(source))
-        if format == "xml":
-            return Document(source, problems, xml_records(source, how.language))
-        value = yaml_of(source) if format == "yaml" else json_of(source, problems)
-        if isinstance(value, dict) and isinstance(value.get("graphs"), list):
-            return Document(source, problems, {}, form="obographs", value=value)
-        value = nodes_and_links(value, problems) if is_cx(value) else value
-        if rows := rows_in(value):
-            return Sheet(
-                source, "", [*enumerate(rows, start=1)], has_header=isinstance(value, dict)
-            )
-        lists = lists_of(value, source.stem)
-        if is_wikibase(chain.from_iterable(lists.values())):
-            return Document(
-                source, problems, {}, form="wikibase", value=chain.from_iterable(lists.values())
-            )
-        return Document(
-            source,
-            problems,
-            lists,
-            is_record=any(one is value for records in lists.values() for one in records),
+# Sources to pieces ------------------------------------------------------------------------------
+
+
+def _pieces(source: Any, session: Session) -> Iterator[Piece]:
+    """Yield the pieces of a source: of a folder in no format, of an archive and of a file."""
+    if not isinstance(source, str | Path):
+        yield _object_piece(source, session)
+        return
+    path = innermost(session.archives.unpacked(Path(source)))
+    if path.is_dir():
+        yield from _in_folder(path, session)
+    else:
+        yield from _in_file(path, session)
+
+
+def _object_piece(source: Any, session: Session) -> Piece:
+    """Return an object in memory as a piece.
+
+    Raises:
+        SettingsError: If it is given a format.
+    """
+    settings = session.settings
+    is_graph = isinstance(source, KnowledgeGraph)
+    if settings.format is not None and not is_graph:
+        raise SettingsError(
+            f"format: expected None for a source in memory, found {settings.format!r}"
         )
+    name = source.source if is_graph else type(source).__name__
+    of = Source(Path(type(source).__name__), settings, content=source)
+    return Piece(of, session.problems(name), read_object)
+
+
+def _in_folder(folder: Path, session: Session) -> Iterator[Piece]:
+    """Yield a folder that is in a format as a piece, or else the pieces of its files.
+
+    Raises:
+        ReadError: If no file can be read, or, where faults are errors, one cannot.
+    """
+    name = session.settings.format
+    format = registry.sniff_folder(folder) if name is None else _named_folder(folder, name)
+    if format is not None:
+        yield _piece(folder, format, session)
+        return
+    inside = sorted(one for one in folder.iterdir() if not one.name.startswith("."))
+    found, others = list[Piece](), list[str]()
+    for path in inside:
+        of_file = [] if path.is_dir() else [*_of_folder(path, session)]
+        found += of_file
+        others += [] if of_file else [path.name]
+    if not found:
+        named = ", ".join(one.name for one in inside[:SHOWN]) or "none"
+        raise ReadError(
+            f"expected files that ontodex reads, found {named}; name a folder that has some, or a "
+            "file",
+            str(folder),
+        )
+    if others:
+        session.problems(folder).remark(
+            f"left out {len(others)} folder(s) and file(s) of other formats in it "
+            f"({', '.join(others[:SHOWN])}); name what is to be read too"
+        )
+    yield from found
+
+
+def _named_folder(folder: Path, name: str) -> Format | None:
+    """Return the format that a folder is read in as a whole, where the user names a format."""
+    format = registry.with_name(name)
+    if FOLDER in format.suffixes:
+        return format
+    splits = registry.with_name("splits")
+    return splits if splits.sniff(folder, b"") else None
+
+
+def _of_folder(path: Path, session: Session) -> Iterator[Piece]:
+    """Yield the pieces of a file in a folder; none if it is about the others or in no format.
+
+    Raises:
+        ReadError: If it is in no format, and faults are errors.
+    """
+    if session.settings.format is None and ABOUT_OTHERS.fullmatch(path.name):
+        return
+    if is_archive(path):
+        yield from _pieces(path, session)
+        return
+    try:
+        format = _format_of(path, session)
+    except ReadError:
+        if session.settings.on_error == "raise":
+            raise
+        return
+    yield from _in_format(path, format, session)
+
+
+def _in_file(path: Path, session: Session) -> Iterator[Piece]:
+    """Yield the pieces of a file; one with a fault if it does not exist or is in no format."""
+    try:
+        if not path.exists():
+            raise ReadError(
+                "expected a file or a folder, found nothing of this name; check the path",
+                str(path),
+            )
+        format = _format_of(path, session)
     except ReadError as error:
-        return error
+        yield _faulty(path, error, session)
+    else:
+        yield from _in_format(path, format, session)
 
 
-def _may_be_joined(source: Any, how: How, count: int) -> bool:
-    """Tell whether one of so many sources is a table among others, or holds several."""
-    if isinstance(source, Document):
-        return count > 1 or len(source.lists) > 1
-    if isinstance(source, Path) and count > 1 and source.is_file():
-        return (how.format or format_of(source)) == "table"
-    return count > 1 and (isinstance(source, Sheet) or is_frame(source))
+def _format_of(path: Path, session: Session) -> Format:
+    name = session.settings.format
+    return registry.sniff(path) if name is None else registry.with_name(name)
+
+
+def _in_format(path: Path, format: Format, session: Session) -> Iterator[Piece]:
+    """Yield a file as a piece, or, if its format opens files, what it finds in the file."""
+    piece = _piece(path, format, session)
+    if not isinstance(format, TabularFormat):
+        yield piece
+        return
+    try:
+        contents = format.open(piece.source, piece.problems)
+    except ReadError as error:
+        yield replace(piece, fault=error)
+        return
+    for content in contents:
+        of_content = replace(piece, source=replace(piece.source, content=content))
+        if isinstance(content, Sheet):
+            problems = session.problems(content) if content.name else piece.problems
+            of_content = replace(of_content, problems=problems, kind="table")
+        yield of_content
+
+
+def _piece(path: Path, format: Format, session: Session) -> Piece:
+    return Piece(Source(path, session.settings), session.problems(path), format.read)
+
+
+def _faulty(path: Path, fault: ReadError, session: Session) -> Piece:
+    return replace(_piece(path, registry.with_name("table"), session), fault=fault)
+
+
+# Tables that are read together ------------------------------------------------------------------
+
+
+def _table_name(source: Source) -> str:
+    """Return the name of a table in words: that of its sheet or file; nothing of other sources."""
+    if isinstance(source.content, Sheet) and source.content.name:
+        return table_name(source.content)
+    return table_name(source.path)
+
+
+def _gathered(pieces: Sequence[Piece]) -> list[Piece]:
+    """Return pieces with the files of a folder that hold one record each as one piece."""
+    contents = [piece.source.content for piece in pieces]
+    found = []
+    for piece, before, after in zip(pieces, contents, gathered(contents), strict=True):
+        if after is before:
+            found.append(piece)
+        elif after is not None:
+            source = replace(piece.source, content=after)
+            found.append(replace(piece, source=source, problems=after.problems))
+    return found
+
+
+def _joined(pieces: Sequence[Piece], session: Session, count: int) -> Iterator[Piece]:
+    """Yield pieces with ids in place of the keys that join tables, and warn of what was joined.
+
+    The lists of a document become pieces of their own if any of them is joined.
+
+    Args:
+        pieces: All pieces.
+        session: How they are read.
+        count: How many pieces there were before records of several files became one.
+    """
+    tables = {
+        number: table_of_frame(content) if is_frame(content) else content
+        for number, piece in enumerate(pieces)
+        if _may_join(content := piece.source.content, count)
+    }
+    names = [pieces[number].source.table.name for number in tables]
+    found = dict(zip(tables, joined([*tables.values()], names), strict=True))
+    joins = [join for of_piece in found.values() for _, join in of_piece]
+    join_names = frozenset(join.table for join in joins)
+    for number, piece in enumerate(pieces):
+        if not found.get(number):
+            yield piece
+            continue
+        others = piece.source.table.others | join_names
+        for content, join in found[number]:
+            table = Table(
+                join.table,
+                others - {join.table, ""},
+                is_alone=False,
+                is_of_others=bool(join.subject),
+            )
+            joined_piece = replace(
+                piece,
+                source=replace(piece.source, content=content, table=table),
+                reader=read_tabular,
+                kind="table",
+            )
+            if isinstance(content, Document):
+                kind = "list" if len(found[number]) > 1 else "file"
+                joined_piece = replace(joined_piece, problems=content.problems, kind=kind)
+            yield joined_piece
+    for what in remarks_on(joins):
+        first = next(iter(tables.values()))
+        session.problems(getattr(first, "path", first)).remark(what)
+
+
+def _may_join(content: Any, count: int) -> bool:
+    """Tell whether the content of one of so many pieces is a table among others."""
+    if isinstance(content, Document):
+        return count > 1 or len(content.lists) > 1
+    return count > 1 and (isinstance(content, Path | Sheet) or is_frame(content))

@@ -1,4 +1,4 @@
-"""What happens when part of a source is faulty."""
+"""Faulty parts of a source: left out and counted, or an error."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Problems:
     """Collects the faulty parts of a source, or stops at the first.
 
     Args:
-        policy: ``"raise"`` stops at the first faulty part, ``"warn"`` leaves them out and warns once at the end,
-            ``"skip"`` leaves them out silently.
+        policy: ``"raise"`` stops at the first faulty part. ``"warn"`` leaves them out and warns
+            once at the end. ``"skip"`` leaves them out silently.
         source: Name of the source, for messages.
-        named: Gives files in messages the names that users know them by.
+        named: Replaces the paths of unpacked files in messages by the names that users know.
 
     Raises:
         SettingsError: If the policy is unknown.
@@ -35,17 +35,17 @@ class Problems:
     def __init__(self, policy: str, source: str, named: Callable[[str], str] = str) -> None:
         expect_choice("on_error", policy, ON_ERROR)
         self.policy = policy
-        self.source = source
+        self.source = named(source)
         self._named = named
         self.count = 0
         self.first: list[str] = []
 
     def of(self, source: str) -> Problems:
-        """Return what collects those of another source by the same policy."""
+        """Return a collector for another source, with the same policy."""
         return Problems(self.policy, source, self._named)
 
     def report(self, message: str, line: int | None = None, source: str | None = None) -> None:
-        """Take note of one faulty part that was left out.
+        """Count a faulty part that was left out.
 
         Raises:
             ReadError: If the policy is ``"raise"``.
@@ -58,7 +58,7 @@ class Problems:
             self.first.append(str(error))
 
     def remark(self, message: str) -> None:
-        """Warn of what is no fault, if the policy is ``"warn"``."""
+        """Warn of something that is not a fault, if the policy is ``"warn"``."""
         if self.policy == "warn":
             warn_reader(self._named(f"{self.source}: {message}"))
 
@@ -70,14 +70,14 @@ class Problems:
         return f"{self.count} faulty part(s):\n  " + "\n  ".join(self.first) + more
 
     def finish(self) -> None:
-        """Warn once of everything reported, if the policy is ``"warn"``."""
+        """Warn once of all reported faults, if the policy is ``"warn"``."""
         if self.count and self.policy == "warn":
             advice = 'on_error="raise" (--on-error raise) stops at the first, "skip" says nothing'
             warn_reader(f"{self.source}: {self.summary()}\n{advice}")
 
 
 class Noted(Problems):
-    """Notes what is reported, to be reported again where it counts.
+    """Records faults, to be reported again to another collector.
 
     Attributes:
         reports: Message, line and source of each fault.
@@ -88,5 +88,5 @@ class Noted(Problems):
         self.reports: list[tuple[str, int | None, str | None]] = []
 
     def report(self, message: str, line: int | None = None, source: str | None = None) -> None:
-        """Note one faulty part."""
+        """Record a faulty part."""
         self.reports.append((message, line, source))

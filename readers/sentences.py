@@ -1,4 +1,4 @@
-"""Plain text: a statement a line."""
+"""Plain text: one sentence or paragraph a line."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from pathlib import Path
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of, plain_name
+from ontodex.readers.formats import FileFormat, never
 from ontodex.readers.problems import Problems
 
-__all__ = ["read_sentences"]
+__all__ = ["FORMAT", "read_sentences"]
 
 
 def read_sentences(path: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read every line that is not blank as an entity, its label the line, its id the file's name and a hash of the line.
+    """Read each line that is not blank as an entity whose label is the line.
 
-    So lines of files of one name stay apart, and a file that was edited meets its former self. A line may hold a paragraph:
-    where sentences are searched, it is taken apart.
+    The id is the name of the file and a hash of the line: equal lines of files of different names
+    stay apart, and a line of an edited file keeps its id.
 
     Args:
         path: A text file.
         builder: Takes the entities.
-        problems: Takes lines that are no text.
+        problems: Takes lines that are no UTF-8.
     """
     name = plain_name(path).rpartition(".")[0] or plain_name(path)
     for _, line in lines_of(path, problems):
@@ -30,3 +31,12 @@ def read_sentences(path: Path, builder: GraphBuilder, problems: Problems) -> Non
             builder.entity(
                 f"{name}:{hashlib.blake2b(text.encode(), digest_size=6).hexdigest()}", text
             )
+
+
+FORMAT = FileFormat(
+    "sentences",
+    (),
+    "Plain text, one sentence or paragraph a line; only by name.",
+    matches=never,
+    reader=read_sentences,
+)

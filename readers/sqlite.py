@@ -1,4 +1,4 @@
-"""Files of SQLite, opened to be read and nothing else."""
+"""SQLite databases, opened read-only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ontodex.errors import ReadError
 __all__ = ["SQLITE", "columns_of", "is_database", "keys_of", "opened_database", "rows_in"]
 
 SQLITE = b"SQLite format 3\0"
-"""What a file of SQLite begins with."""
+"""The magic bytes of an SQLite database."""
 
 
 def is_database(path: Path) -> bool:
@@ -28,10 +28,10 @@ def is_database(path: Path) -> bool:
 
 @contextmanager
 def opened_database(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a database to be read, and nothing else.
+    """Open a database read-only.
 
     Raises:
-        ReadError: If it is damaged, or locked.
+        ReadError: If it is damaged or locked.
     """
     try:
         with closing(
@@ -43,17 +43,17 @@ def opened_database(path: Path) -> Iterator[sqlite3.Connection]:
     except (
         sqlite3.Error,
         UnicodeDecodeError,
-    ) as error:  # the latter of a message that quotes the file
+    ) as error:  # messages may quote bytes of the file
         raise ReadError(
             f"expected a database of SQLite, found a damaged or locked one ({error})", str(path)
         ) from None
 
 
 def rows_in(database: sqlite3.Connection, query: str, path: Path) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a query, as many as a file of this size can hold.
+    """Yield the rows of a query.
 
     Raises:
-        ReadError: If there are more: pages that stand for many were made to fill the memory.
+        ReadError: If there are more rows than the file has bytes, as in files made to fill memory.
     """
     most = path.stat().st_size
     for number, row in enumerate(database.execute(query)):
@@ -66,7 +66,7 @@ def rows_in(database: sqlite3.Connection, query: str, path: Path) -> Iterator[tu
 
 
 def columns_of(database: sqlite3.Connection) -> dict[str, list[str]]:
-    """Return the tables of a database, and the names of their columns; those that a program makes up are left out."""
+    """Return the column names of each table; virtual and internal tables are left out."""
     stored = (
         "SELECT name FROM sqlite_master WHERE type = 'table' AND typeof(name) = 'text' "
         "AND name NOT LIKE 'sqlite!_%' ESCAPE '!' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY rowid"
@@ -81,9 +81,9 @@ def columns_of(database: sqlite3.Connection) -> dict[str, list[str]]:
 def keys_of(
     database: sqlite3.Connection, table: str
 ) -> tuple[list[str], dict[str, tuple[str, str]]]:
-    """Return the columns that are declared to be the key of a table, and which column of which table its others name.
+    """Return the primary key of a table, and the foreign keys: (table, column) by column.
 
-    A foreign key of several columns is left out, as none of them names a row.
+    Foreign keys of several columns are left out, as no single column names a row.
     """
     names = {name.casefold(): name for name in columns_of(database)}
     query = 'SELECT id, "from", "table", "to" FROM pragma_foreign_key_list(?)'

@@ -1,4 +1,4 @@
-"""Entities of Wikibase in JSON: Wikidata's dumps and pages, and what is cut out of them.
+"""Entities of Wikibase in JSON, as in dumps and pages of Wikidata.
 
 See the `data model <https://doc.wikimedia.org/Wikibase/master/php/docs_topics_json.html>`_.
 """
@@ -24,14 +24,14 @@ STRUCTURAL = {
     "P361": "part of",
     "P527": "has part(s)",
 }
-"""Labels of Wikidata's properties that order entities, where a file does not hold the properties themselves."""
+"""Labels of Wikidata's hierarchical properties, for files without the property entities."""
 
 UNNAMED = 10
-"""Properties without a label that a warning names."""
+"""Number of properties without a label that a warning names."""
 
 
 def is_wikibase(objects: Iterable[Mapping[str, Any]]) -> bool:
-    """Tell whether objects are entities of Wikibase."""
+    """Tell whether records are entities of Wikibase, by the first of them."""
     first: Mapping[str, Any] = next(iter(objects), {})
     return {"id", "claims"} <= first.keys() and bool(ENTITY.fullmatch(str(first["id"])))
 
@@ -39,22 +39,23 @@ def is_wikibase(objects: Iterable[Mapping[str, Any]]) -> bool:
 def read_wikibase(
     entities: Iterable[Mapping[str, Any]], builder: GraphBuilder, problems: Problems
 ) -> None:
-    """Read labels, descriptions and aliases of entities, and the statements that lead to entities.
+    """Read labels, descriptions and aliases of entities, and statements whose value is an entity.
 
-    Of a statement the value counts, not its qualifiers; deprecated ones are left out, and so are all but the preferred ones
-    of a property that has such. Properties are relations, which have the labels that they have as entities.
+    Qualifiers and deprecated statements are left out. If a property has preferred statements, only
+    they are read. Properties are relations; their labels come from the property entities.
 
     Args:
         entities: The entities.
         builder: Takes them and their links.
-        problems: Takes objects that are none.
+        problems: Takes objects that are no entities.
     """
     labels = dict(STRUCTURAL)
     for number, entity in enumerate(entities, start=1):
         identifier, claims = entity.get("id"), entity.get("claims")
         if not isinstance(identifier, str) or not isinstance(claims, dict | list):
             problems.report(
-                f"expected an entity with an id and claims, found {str(entity)[:60]!r} as number {number}"
+                f"expected an entity with an id and claims, found {str(entity)[:60]!r} as number "
+                f"{number}"
             )
             continue
         label = _in_language(entity.get("labels"), builder.language)
@@ -74,13 +75,13 @@ def read_wikibase(
     if unnamed := [name for name in builder.relation_ids() if name not in labels]:
         more = f" and {len(unnamed) - UNNAMED} more" if len(unnamed) > UNNAMED else ""
         problems.remark(
-            f"found no label of {', '.join(unnamed[:UNNAMED])}{more}: read the entities of these properties too, which "
-            "have them"
+            f"found no label of {', '.join(unnamed[:UNNAMED])}{more}: read the entities of these "
+            "properties too, which have them"
         )
 
 
 def _in_language(texts: Any, language: str) -> list[str]:
-    """Return the texts in the language that is wanted, or in the next best one; Wikibase writes no texts as a list."""
+    """Return the texts in a language, or else in the nearest one that there is."""
     if not isinstance(texts, dict) or not texts:
         return []
     best = min(texts, key=lambda tag: language_rank(tag, language))
@@ -91,7 +92,7 @@ def _in_language(texts: Any, language: str) -> list[str]:
 
 
 def _links(claims: dict[str, Any] | list[Any]) -> Iterator[tuple[str, str]]:
-    """Yield the property and the entity of each statement that counts."""
+    """Yield property and value of each statement of the best rank whose value is an entity."""
     for relation, statements in claims.items() if isinstance(claims, dict) else ():
         stated = (
             [one for one in statements if isinstance(one, dict)]
@@ -107,7 +108,7 @@ def _links(claims: dict[str, Any] | list[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _tail(snak: Any) -> str:
-    """Return the entity that a statement leads to, if it does."""
+    """Return the id of the entity that is the value of a snak, or nothing."""
     value = (
         snak.get("datavalue", {})
         if isinstance(snak, dict) and snak.get("snaktype", "value") == "value"

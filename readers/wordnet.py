@@ -1,4 +1,4 @@
-"""The WordNet database: ``data.noun``, ``data.verb``, ``data.adj`` and ``data.adv`` of a ``dict`` folder."""
+"""The WordNet database: ``data.noun``, ``.verb``, ``.adj`` and ``.adv`` of a ``dict`` folder."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from pathlib import Path
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import lines_of
+from ontodex.readers.formats import FolderFormat
 from ontodex.readers.problems import Problems
 
-__all__ = ["is_wordnet", "read_wordnet"]
+__all__ = ["FORMAT", "is_wordnet", "read_wordnet"]
 
 PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 POINTERS = {
@@ -47,7 +48,10 @@ def is_wordnet(folder: Path) -> bool:
 
 
 def read_wordnet(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
-    """Read synsets such as ``00001740-n``: first lemma as label, the others as synonyms, the gloss as definition."""
+    """Read synsets (``00001740-n``) and their pointers.
+
+    The first lemma is the label, the others are synonyms, the gloss is the definition.
+    """
     links: list[tuple[str, str, str, int, str]] = []
     for part, letter in PARTS.items():
         path = folder / f"data.{part}"
@@ -88,3 +92,11 @@ def _synset(line: str, letter: str, builder: GraphBuilder) -> list[tuple[str, st
     ]
     builder.entity(identifier, label=words[0], synonyms=words[1:], definition=gloss)
     return links
+
+
+FORMAT = FolderFormat(
+    "wordnet",
+    "The WordNet database: a dict folder with data.noun.",
+    matches=is_wordnet,
+    reader=read_wordnet,
+)

@@ -1,4 +1,4 @@
-"""XML that may be hostile: entities are looked at before a parser expands them."""
+"""Untrusted XML: entity declarations are checked before a parser expands them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from ontodex.errors import ReadError
 __all__ = ["XML", "GuardedXml", "after_prolog", "check_doctype", "well_formed"]
 
 XML = "{http://www.w3.org/XML/1998/namespace}"
-"""What Python's parser writes before names that are XML's own, such as ``lang`` and ``base``."""
+"""Prefix of the names in XML's own namespace, such as ``lang`` and ``base``, in ElementTree."""
 
 HEAD = 1 << 20
 LONGEST = 500
+"""Bytes of an entity."""
 MOST = 1000
+"""Entities of a document."""
 PROLOG = re.compile(rb"\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*)*", re.DOTALL)
 ENTITY = re.compile(rb"<!ENTITY\s+(%\s+)?([^\s\"'>]+)\s+(?:\"([^\"]*)\"|'([^']*)'|([^>]*))\s*>")
 NAMESPACE = re.compile(rb"xmlns:([\w.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
@@ -26,7 +28,7 @@ LATE = (b"<!DOCTYPE", b"<!ENTITY")
 
 
 def after_prolog(head: bytes) -> int:
-    """Return where the first declaration or tag of a document starts, after comments and instructions.
+    """Return the position of the first declaration or tag, after comments and instructions.
 
     >>> after_prolog(b'<?xml version="1.0"?> <r/>')
     22
@@ -36,14 +38,14 @@ def after_prolog(head: bytes) -> int:
 
 @contextmanager
 def well_formed(what: str, path: Path) -> Iterator[None]:
-    """Say where a document is no XML.
+    """Turn the errors of Python's XML parser into a :class:`ReadError` with the line.
 
     Args:
-        what: What it should be.
-        path: Its file.
+        what: Name of the expected format.
+        path: The file.
 
     Raises:
-        ReadError: In place of the errors of Python's parser.
+        ReadError: If the document is no XML.
     """
     try:
         yield
@@ -51,7 +53,7 @@ def well_formed(what: str, path: Path) -> Iterator[None]:
         raise ReadError(
             f"expected {what}, found a fault ({error}); mend it", str(path), error.position[0]
         ) from None
-    except (LookupError, ValueError) as error:  # of the encoding that it names
+    except (LookupError, ValueError) as error:  # an unknown or a wrong encoding
         raise ReadError(
             f"expected {what} in UTF-8, found another encoding ({error}); save it as UTF-8",
             str(path),
@@ -61,17 +63,20 @@ def well_formed(what: str, path: Path) -> Iterator[None]:
 def check_doctype(
     head: bytes, source: str, *, may_be_external: bool = False
 ) -> tuple[int, dict[str, str]]:
-    """Check the entities that a document declares; return where its root starts, and the entities.
+    """Check the entities that a document declares.
 
-    Short entities of plain text, as Protégé writes them for namespaces, are fine.
+    Short entities of plain text are allowed; Protégé writes them for namespaces.
 
     Args:
         head: The first bytes of the document.
-        source: Its name, for messages.
-        may_be_external: Let the document name a DTD that is elsewhere; for parsers that fetch nothing.
+        source: Name of the document, for messages.
+        may_be_external: Allow an external DTD; for parsers that fetch nothing.
+
+    Returns:
+        The position after the DOCTYPE, and the entities.
 
     Raises:
-        ReadError: If an entity is nested, long or external, or the declaration does not end in ``head``.
+        ReadError: If an entity is nested, long or external, or the DOCTYPE goes beyond ``head``.
 
     Example:
         >>> check_doctype(b'<!DOCTYPE r [<!ENTITY obo "http://o/">]><r/>', "x.owl")
@@ -95,7 +100,8 @@ def check_doctype(
         )
     if not may_be_external and re.search(rb"\s(?:SYSTEM|PUBLIC)\s", opening[0]):
         raise ReadError(
-            "expected no external DOCTYPE (SYSTEM, PUBLIC), found one; nothing is fetched: remove it",
+            "expected no external DOCTYPE (SYSTEM, PUBLIC), found one; nothing is fetched: "
+            "remove it",
             source,
         )
     subset = head[opening.end() : end]
@@ -128,15 +134,15 @@ def check_doctype(
 
 
 class GuardedXml:
-    """A binary stream that stops where a declaration comes after the root has begun.
+    """A binary stream of XML that refuses declarations after the start of the root element.
 
     Args:
         stream: The document.
-        path: Its file, for messages.
+        path: The file, for messages.
         may_be_external: As in :func:`check_doctype`.
 
     Raises:
-        ReadError: As :func:`check_doctype`, and on reading if a declaration comes late.
+        ReadError: As :func:`check_doctype`; on reading, at a late declaration.
     """
 
     def __init__(self, stream: BinaryIO, path: Path, *, may_be_external: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Files of YAML, read as the objects and lists that JSON would hold."""
+"""YAML documents as the objects and lists of JSON, within limits of depth and size."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ontodex.readers.files import opened
 __all__ = ["yaml_of"]
 
 DEEPEST = 200
-"""Objects and lists in one another."""
+"""Nested objects and lists, at most."""
 
 FREE, MOST_TIMES = 1_000_000, 100
-"""Aliases may make so many values of a document, and so many of each that is written down."""
+"""Values that aliases may expand a document to, in all, and for each that is written."""
 
 NOTHING = ("", "~", "null", "Null", "NULL")
-"""Words without quotes that stand for no value."""
+"""Unquoted scalars that are null."""
 
 
 def yaml_of(path: Path) -> Any:
-    """Return the document in a file, or of several the list of them: objects, lists, texts and nothing.
+    """Parse a file: its document, or the list of its documents.
 
-    Numbers, dates and truth values are texts as they are written: ``NO`` is Norway. The file is read event by event: what
-    composes documents at once recurses, in C, to the end of the stack.
+    Scalars are texts as they are written (``NO`` is Norway), or ``None``. The file is parsed event
+    by event, as composing deep documents at once overflows the stack of the C parser.
 
     Raises:
-        ReadError: If the file is no YAML, or holds more in one another, or more by aliases, than a document would.
+        ReadError: If the file is no YAML, or exceeds the limits of nesting and of aliases.
     """
     builder = _Builder(str(path))
     try:
@@ -49,13 +49,13 @@ def yaml_of(path: Path) -> Any:
 
 @dataclass
 class _Container:
-    """An object or a list that goes on.
+    """An object or a list that is not complete.
 
     Attributes:
-        value: What is in it so far.
-        anchor: The name that aliases know it by, if any do.
-        before: How many values came before it.
-        key: The key of an object whose value comes next.
+        value: Its members so far.
+        anchor: Its anchor, if it has one.
+        before: Number of values before it.
+        key: In an object, the key of the next value.
     """
 
     value: dict[str, Any] | list[Any]
@@ -64,7 +64,7 @@ class _Container:
     key: str | None = None
 
     def add(self, value: Any) -> None:
-        """Put a value, or a key, where it belongs; keys that are no texts are read as nothing."""
+        """Add a value, or a key of an object; keys that are no scalars become empty."""
         if isinstance(self.value, list):
             self.value.append(value)
         elif self.key is None:
@@ -75,7 +75,7 @@ class _Container:
 
 @dataclass
 class _Builder:
-    """Makes documents of events."""
+    """Builds documents from parser events."""
 
     source: str
     documents: list[Any] = field(default_factory=list)
@@ -85,7 +85,7 @@ class _Builder:
     _written: int = 0
 
     def take(self, event: yaml.Event) -> None:
-        """Take the next event."""
+        """Process the next event."""
         if isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
             self._expect(
                 event,
@@ -117,7 +117,7 @@ class _Builder:
             )
 
     def _add(self, value: Any, anchor: str | None, more: int, size: int) -> None:
-        """Put a value where it belongs, and note what aliases may ask for, and how many values it makes."""
+        """Add a value to its container or the documents; record its anchor and number of values."""
         self._count += more
         self._written += 1
         if anchor:

@@ -1,1 +1,1 @@
-"""What links say of entities beside their texts: features, rules, similar entities, calibration."""
+"""Scores of links and of hierarchies beside those of texts, as functions on arrays."""

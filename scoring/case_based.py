@@ -1,4 +1,4 @@
-"""What known triples suggest without any training: analogies of text and of links, and rules."""
+"""Case-based evidence: scores of links by similar known links and by rules, without training."""
 
 from __future__ import annotations
 
@@ -16,29 +16,30 @@ from ontodex.scoring.rules import Rules
 __all__ = ["RULES", "CaseBasedEvidence", "Ground"]
 
 SCORES = 6
-"""Scores that a tail has."""
-
-Ground = tuple[float, list[tuple[int, int, int]]]
-"""How like an entity is, or how sure a rule, and the known triples that say so: head, relation and tail."""
+"""Number of scores of a tail."""
 
 RULES = 4
-"""Which of them is that of rules."""
+"""Place of the rules' score among them."""
+
+Ground = tuple[float, list[tuple[int, int, int]]]
+"""Similarity of an entity, or confidence of a rule, and the known triples (head, relation, tail)
+that it adds to the score by."""
 
 
 class CaseBasedEvidence:
-    """Scores of the tails of questions by known triples.
+    """Scores tails by known triples.
 
     Args:
-        links: What is known.
-        texts: Vectors of the entities' texts, to tell which are alike.
-        structure: Structural vectors of the entities, for the same.
+        links: Known triples.
+        texts: Vectors of the entities' texts, for similarity by text.
+        kge: KGE vectors of the entities, for similarity by links.
         rules: Rules of the graph.
     """
 
-    def __init__(self, links: KnownLinks, texts: Vectors, structure: Vectors, rules: Rules) -> None:
+    def __init__(self, links: KnownLinks, texts: Vectors, kge: Vectors, rules: Rules) -> None:
         self._links, self._rules = links, rules
-        self._by_text, self._by_links = Analogy(links, texts), Analogy(links, structure)
-        self._structure = structure
+        self._by_text, self._by_links = Analogy(links, texts), Analogy(links, kge)
+        self._kge = kge
 
     def scores(
         self,
@@ -48,29 +49,31 @@ class CaseBasedEvidence:
         *,
         as_new: bool = False,
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        """Score the tails of questions.
+        """Score the tails of (entity, relation) questions.
 
         Args:
-            texts: Vector of the text of each entity that is asked about, of shape (n, dim).
-            entities: Its row, of shape (n,); -1 for one that the graph does not have.
-            relations: Number of each relation, inverses from R on; -1 for one that the graph does not have.
-            as_new: Ask of each entity as if the graph did not have it.
+            texts: Text vector of each entity, of shape (n, dim).
+            entities: Row of each entity, of shape (n,); -1 for one that the graph does not have.
+            relations: Number of each relation, inverses from R on; -1 for one that the graph does
+                not have.
+            as_new: Treat each entity as if the graph did not have it.
 
         Yields:
-            For each question the rows of tails with a score, ascending, and their scores, ``float64`` of shape (6, rows): by
-            heads and by tails of like text, and of like links (:class:`~ontodex.scoring.analogy.Analogy`), by
-            rules (:class:`~ontodex.scoring.rules.Rules`), and 1 for tails that are known to be one of the relation
-            by nothing but the triple asked about.
+            For each question the rows of tails with a score, ascending, and their scores,
+            ``float64`` of shape (6, rows): by similar heads and by similar tails, by text and then
+            by KGE vectors (:class:`~ontodex.scoring.analogy.Analogy`); by rules
+            (:class:`~ontodex.scoring.rules.Rules`); and 1 for tails that the relation is known to
+            have by the asked triple alone.
         """
         apart = entities if as_new else None
         entities = np.full_like(entities, -1) if as_new else entities
-        structure = self._structure[np.maximum(entities, 0)]
-        structure[entities < 0] = 0.0
+        kge = self._kge[np.maximum(entities, 0)]
+        kge[entities < 0] = 0.0
         parts = zip(
             self._by_text.scores(texts, entities, relations, apart),
-            self._by_links.scores(structure, entities, relations),
+            self._by_links.scores(kge, entities, relations),
             self._rules.scores(self._links, entities, relations),
-            self._alone(entities, relations),
+            self._only_triple(entities, relations),
             strict=True,
         )
         for question in parts:
@@ -85,32 +88,34 @@ class CaseBasedEvidence:
     def grounds(
         self, text: NDArray[np.float32], entity: int, relation: int, tail: int
     ) -> list[list[Ground]]:
-        """Return the known triples that the scores of a tail go by, but for the last: likeness or confidence, and triples.
+        """Return the known triples behind each score of a tail but the last.
 
         Args:
-            text: Vector of the text of the entity that is asked about, of shape (dim,).
+            text: Text vector of the entity, of shape (dim,).
             entity: Its row; -1 for one that the graph does not have.
-            relation: Number of the relation, inverses from R on; -1 for one that the graph does not have.
+            relation: Number of the relation, inverses from R on; -1 for one that the graph does not
+                have.
             tail: Row of the tail.
 
         Returns:
             The grounds of each score, the strongest first.
         """
-        links = np.zeros(self._structure.dim, dtype=np.float32)
+        kge = np.zeros(self._kge.dim, dtype=np.float32)
         if entity >= 0:
-            links = self._structure[np.array([entity])][0]
+            kge = self._kge[np.array([entity])][0]
         found: list[list[Ground]] = []
-        for analogy, vector in ((self._by_text, text), (self._by_links, links)):
+        for analogy, vector in ((self._by_text, text), (self._by_links, kge)):
             heads, tails = analogy.grounds(vector, entity, relation, tail)
             found += [
-                [(like, [(head, relation, tail)]) for head, like in heads],
-                [(like, [(entity, relation, other)]) for other, like in tails],
+                [(similarity, [(head, relation, tail)]) for head, similarity in heads],
+                [(similarity, [(entity, relation, other)]) for other, similarity in tails],
             ]
         return [*found, list(self._rules.paths(self._links, entity, relation, tail))]
 
-    def _alone(
+    def _only_triple(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """Yield the known tails of each question that have no other known head, with score 1."""
         owners, tails = self._links.follow(np.where(relations < 0, -1, entities), relations)
         alone = self._links.spans(tails, self._links.inverse(relations[owners]))[1] == 1
         ends = np.searchsorted(owners[alone], np.arange(1, len(entities) + 1))

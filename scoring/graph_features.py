@@ -1,8 +1,8 @@
-"""What the links of a graph say of its entities, beside what their texts say."""
+"""Graph features: KGE vectors, type constraints, rules, and the weights of all scores of a link."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,61 +11,75 @@ from numpy.typing import NDArray
 
 from ontodex.geometry.complex import compose
 from ontodex.geometry.vectors import Vectors
-from ontodex.scoring.rules import Rules, no_rules
+from ontodex.scoring.rules import Rules
 
-__all__ = ["PRECEDENTS", "WEIGHTS", "Offsets", "Structure", "add_offsets"]
+__all__ = ["CASE_BASED", "WEIGHTS", "GraphFeatures", "Offsets", "QueryFunction", "add_offsets"]
 
-TEXT, LINKS, RANGE = (slice(place, place + 1) for place in range(3))
-PRECEDENTS = slice(3, 8)
-"""Where the weights of each score stand: the text's, ComplEx's, the range's, and those of
-:meth:`~ontodex.scoring.case_based.CaseBasedEvidence.scores`, of which the last corrects the range."""
+TEXT, KGE, TYPE_CONSTRAINT = (slice(place, place + 1) for place in range(3))
+CASE_BASED = slice(3, 8)
+"""Places of the weights: of text, of ComplEx, of the type constraint, and of case-based evidence
+(:meth:`~ontodex.scoring.case_based.CaseBasedEvidence.scores`, without its last score)."""
 
 WEIGHTS = 8
-"""Weights of a relation."""
+"""Number of weights of a relation."""
 
 
 class StoredArrays(Protocol):
-    """Arrays by name, as :class:`ontodex.storage.blobs.BlobReader` has them."""
+    """Arrays by name, such as :class:`ontodex.storage.blobs.BlobReader`."""
 
     def __contains__(self, name: str) -> bool: ...
     def get(self, name: str) -> NDArray[Any]:
         """Return an array."""
 
 
+QueryFunction = Callable[[NDArray[np.integer], NDArray[np.integer]], NDArray[np.float32]]
+"""From rows of entities (n,) and numbers of relations (n,), inverses from R on, to queries (n,
+dim)."""
+
 Offsets = tuple[NDArray[np.int64], NDArray[np.float64]]
-"""Rows of entities, ascending, and what is added to the score of each, which may be negative."""
+"""Rows of entities, ascending, and the score offset of each, which may be negative."""
 
 
 def add_offsets(scores: NDArray[np.float32], offsets: Iterable[Offsets]) -> None:
-    """Add the bonus of each query to its scores of all items, of shape (queries, items), in place."""
-    for own, (rows, more) in zip(scores, offsets, strict=True):
-        own[rows] += more.astype(np.float32)
+    """Add the score offsets of each query to its scores, in place.
+
+    Args:
+        scores: Scores of all items, of shape (queries, items).
+        offsets: Offsets of each query.
+    """
+    for own, (rows, values) in zip(scores, offsets, strict=True):
+        own[rows] += values.astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
-class Structure:
-    """Structural vectors, and how much they, the text and precedents count.
+class GraphFeatures:
+    """Features of the graph's links, and the weight of every score of a link.
+
+    The score of a tail is the weighted sum of the text score, the ComplEx score, the type
+    constraint and case-based evidence. All but the last are inner products, so one query vector
+    holds them.
 
     Attributes:
-        entities: Structural vectors of the entities: ComplEx's, then those of their ranges
-            (:mod:`ontodex.scoring.type_constraints`), of shape (entities, 2 * rank + ranges).
-        relations: ComplEx's vectors of the relations, inverses from R on, of shape (2R, 2 * rank).
-        ranges: Vectors of the relations' ranges, of shape (2R, ranges).
-        rules: Rules that the links follow.
-        weights: Weights of each relation, ``float32`` of shape (2, 2R + 1, 8): first where the entity asked about has
-            structural vectors, then where it is new; of text, ComplEx, range, heads and tails of like text, heads and tails
-            of like links, and rules. Those from R on are of inverses, the last is for a relation that the graph does not
-            have.
-        odds: What makes answers of different questions comparable (:mod:`ontodex.scoring.calibration`); ``None``
-            where too little was held out to fit them.
+        entities: Feature vectors of the entities: ComplEx vectors, then type constraint vectors
+            (:mod:`ontodex.scoring.type_constraints`); of shape (entities, 2 * rank + constraints).
+        relations: ComplEx vectors of the relations, inverses from R on, of shape (2R, 2 * rank).
+        type_constraints: Type constraint vectors of the relations, of shape (2R, constraints).
+        rules: Rules mined from the links.
+        weights: Weights of each relation, ``float32`` of shape (2, 2R + 1, 8). The first axis has
+            the weights for known entities, then those for new ones; the second has the relations,
+            their inverses from R on, and last the weights for a relation that the graph does not
+            have. The eight weights are of text, ComplEx, type constraint, similar heads and tails
+            by text, similar heads and tails by KGE vectors, and rules.
+        calibration: Coefficients that make scores of different questions comparable
+            (:mod:`ontodex.scoring.calibration`); ``None`` if too little was held out to fit them.
     """
 
     entities: Vectors
     relations: NDArray[np.float32]
-    ranges: NDArray[np.float32]
+    type_constraints: NDArray[np.float32]
     rules: Rules
     weights: NDArray[np.float32]
-    odds: NDArray[np.float32] | None = None
+    calibration: NDArray[np.float32] | None = None
 
     def queries(
         self,
@@ -73,28 +87,34 @@ class Structure:
         entities: NDArray[np.integer],
         relations: NDArray[np.integer],
     ) -> NDArray[np.float32]:
-        """Return queries whose product with a vector of the hybrid space is the weighted sum of its scores.
+        """Return hybrid queries, whose product with a hybrid vector is the weighted sum of scores.
 
-        A new entity, which the graph does not have or had no links of as the vectors were trained, is answered by its text
-        and the relation's range, a relation that the graph does not have by its text alone.
+        The query of a new entity, which is not in the graph or had no links in KGE training, has a
+        text part and a type constraint; that of a relation that the graph does not have, a text
+        part alone.
 
         Args:
             text: Queries of the link space, of shape (n, dim).
             entities: Row of each entity; -1 for one that the graph does not have.
-            relations: Number of each relation, inverses from R on; -1 for one that the graph does not have.
+            relations: Number of each relation, inverses from R on; -1 for one that the graph does
+                not have.
 
         Returns:
-            ``float32`` of shape (n, dim + 2 * rank + ranges).
+            ``float32`` of shape (n, dim + 2 * rank + constraints).
         """
         weights = self._weights(entities, relations)
-        links = self.links(entities, relations) * weights[:, LINKS]
-        ranges = self.ranges[relations] * weights[:, RANGE] * (relations >= 0)[:, None]
-        return np.concatenate([text * weights[:, TEXT], links, ranges], axis=1)
+        kge = self.kge_queries(entities, relations) * weights[:, KGE]
+        constraints = self.type_constraints[relations] * weights[:, TYPE_CONSTRAINT]
+        constraints = constraints * (relations >= 0)[:, None]
+        return np.concatenate([text * weights[:, TEXT], kge, constraints], axis=1)
 
-    def links(
+    def kge_queries(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> NDArray[np.float32]:
-        """Return ComplEx's part of queries, unweighted: zero where the graph does not have entity or relation."""
+        """Return the unweighted ComplEx part of queries, of shape (n, 2 * rank).
+
+        It is zero if the graph does not have the entity or the relation (-1).
+        """
         made = compose(
             self.entities[np.maximum(entities, 0)][:, : self.relations.shape[1]],
             self.relations[relations],
@@ -104,74 +124,79 @@ class Structure:
 
     def offsets(
         self,
-        found: Iterable[Offsets],
+        case_based: Iterable[Offsets],
         entities: NDArray[np.integer],
         relations: NDArray[np.integer],
     ) -> Iterator[Offsets]:
-        """Yield what precedents add to the scores of each question's tails.
+        """Yield the score offsets of each question: its weighted case-based evidence.
 
-        A triple that is known does not count for its own range.
+        The last case-based score takes the type constraint back from tails that satisfy it by the
+        asked triple alone.
 
         Args:
-            found: Their scores, see :meth:`ontodex.scoring.case_based.CaseBasedEvidence.scores`.
+            case_based: Scores of each question, see
+                :meth:`ontodex.scoring.case_based.CaseBasedEvidence.scores`.
             entities: Row of each entity; -1 for one that the graph does not have.
-            relations: Number of each relation, inverses from R on; -1 for one that the graph does not have.
+            relations: Number of each relation, inverses from R on; -1 for one that the graph does
+                not have.
         """
-        for own, (rows, scores) in zip(self.case_weights(entities, relations), found, strict=True):
+        weights = self.case_weights(entities, relations)
+        for own, (rows, scores) in zip(weights, case_based, strict=True):
             yield rows, own @ scores
 
     def case_weights(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> NDArray[np.float32]:
-        """Return the weight of each score of precedents for each question, of shape (n, 6); see :meth:`bonuses`."""
+        """Return the weights of case-based scores, of shape (n, 6); see :meth:`offsets`."""
         weights = self._weights(entities, relations)
-        return np.concatenate([weights[:, PRECEDENTS], -weights[:, RANGE]], axis=1)
+        return np.concatenate([weights[:, CASE_BASED], -weights[:, TYPE_CONSTRAINT]], axis=1)
 
     def _weights(
         self, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> NDArray[np.float32]:
         """Return the weights of each question, of shape (n, 8)."""
-        learnt = self.entities[np.maximum(entities, 0)][:, : self.relations.shape[1]].any(axis=1)
-        new = (entities < 0) | ~learnt
+        trained = self.entities[np.maximum(entities, 0)][:, : self.relations.shape[1]].any(axis=1)
+        new = (entities < 0) | ~trained
         found: NDArray[np.float32] = self.weights[new.astype(np.int64), relations]  # -1 is the last
         return found
 
-    def links_alone(self) -> Vectors:
-        """Return ComplEx's vectors of the entities, of shape (entities, 2 * rank), without a copy."""
+    def kge_vectors(self) -> Vectors:
+        """Return ComplEx vectors of the entities, of shape (entities, 2 * rank), without a copy."""
         return self.entities.first(self.relations.shape[1])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what is stored besides the entities' vectors, by name."""
-        odds = {} if self.odds is None else {"structure/odds": self.odds}
-        return {
-            "structure/relations": self.relations,
-            "structure/ranges": self.ranges,
-            "structure/rules": self.rules.bodies,
-            "structure/confidences": self.rules.confidences,
-            "structure/weights": self.weights,
-            **odds,
+        """Return the arrays to store, by name; the entities' vectors are in the hybrid space."""
+        arrays = {
+            "graph_features/relations": self.relations,
+            "graph_features/type_constraints": self.type_constraints,
+            "graph_features/rules": self.rules.bodies,
+            "graph_features/confidences": self.rules.confidences,
+            "graph_features/weights": self.weights,
         }
+        if self.calibration is not None:
+            arrays["graph_features/calibration"] = self.calibration
+        return arrays
 
     @classmethod
-    def read(cls, blobs: StoredArrays, hybrid: Vectors) -> Structure:
-        """Put together what :meth:`arrays` and :func:`~ontodex.indexers.graph_features.join` took apart.
+    def read(cls, blobs: StoredArrays, hybrid: Vectors) -> GraphFeatures:
+        """Read stored features.
 
         Args:
-            blobs: The store.
-            hybrid: The vectors of the hybrid space.
+            blobs: The arrays that :meth:`arrays` returned.
+            hybrid: Vectors of the hybrid space, which end with the entities' feature vectors.
         """
-        relations, weights = blobs.get("structure/relations"), blobs.get("structure/weights")
-        ranges, rules = np.zeros((len(relations), 0), dtype=np.float32), no_rules()
-        if weights.ndim == 2:  # up to format 8 the same for all entities
-            weights = np.stack([weights, weights])
-        if weights.shape[2] > 2:  # up to format 4 there was no range, and no precedents
-            ranges = blobs.get("structure/ranges")
-        if weights.shape[2] == WEIGHTS:  # up to format 5 neither rules nor entities of like links
-            rules = Rules(blobs.get("structure/rules"), blobs.get("structure/confidences"))
-        weights = np.pad(weights, ((0, 0), (0, 0), (0, WEIGHTS - weights.shape[2])))
-        dim = relations.shape[1] + ranges.shape[1]
+        relations, constraints, bodies, confidences, weights = (
+            blobs.get(f"graph_features/{name}")
+            for name in ("relations", "type_constraints", "rules", "confidences", "weights")
+        )
+        dim = relations.shape[1] + constraints.shape[1]
         entities = Vectors([shard[:, hybrid.dim - dim :] for shard in hybrid.shards])
-        odds = (
-            blobs.get("structure/odds") if "structure/odds" in blobs else None
-        )  # up to format 10 there were none
-        return cls(entities, relations, ranges, rules, weights, odds)
+        calibration = "graph_features/calibration"
+        return cls(
+            entities,
+            relations,
+            constraints,
+            Rules(bodies, confidences),
+            weights,
+            blobs.get(calibration) if calibration in blobs else None,
+        )

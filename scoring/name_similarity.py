@@ -1,4 +1,4 @@
-"""How alike names are by their letters: for words misspelt, left out or in another order."""
+"""Similarity of names by their letters: finds words misspelt, left out or in another order."""
 
 from __future__ import annotations
 
@@ -20,52 +20,54 @@ from ontodex.scoring.similarity import greatest
 __all__ = ["NameSimilarity", "plain"]
 
 Rows = NDArray[np.int64]
-PARTS = ("keys", "starts", "bearers", "owners", "lengths")
-"""Names of the arrays, as they are stored."""
+PARTS = ("keys", "starts", "names", "owners", "lengths")
+"""Names of the stored arrays."""
 
 MOST = 256
-"""Entities that are found at most, those of the likest names."""
+"""Maximal number of entities found, those of the most similar names."""
 
 AT_ONCE = 1 << 16
-"""Names whose trigrams are taken at once."""
+"""Names in one block of the trigram index."""
 
 SPACE, BITS = ord(" "), 21
-"""Bits of a letter's code point."""
+"""Code point that separates names, and the number of bits of a code point."""
 
 
 @dataclass(frozen=True, eq=False)
 class NameSimilarity:
-    """Finds entities by the trigrams of their labels and synonyms: any three letters of a word in spaces.
+    """Finds entities by the trigrams of their labels and synonyms, each padded with spaces.
 
-    The likeness of two names is the cosine of the inverse document frequencies of their trigrams, ln((1 + n) / (1 + m)) + 1
-    for one that m of n names have. Trigrams that no name of the graph has are not looked at; case and accents do not matter.
+    The similarity of two names is the cosine of their trigrams' inverse document frequencies, which
+    are ln((1 + n) / (1 + m)) + 1 for a trigram of m of n names. Trigrams that no name of the graph
+    has are ignored, as are case and accents.
 
     Attributes:
         keys: Trigrams, ascending, ``int64`` of shape (trigrams,).
-        starts: Where in ``bearers`` those of each begin, and their end, of shape (trigrams + 1,).
-        bearers: Names that have each trigram, ``int32``.
-        owners: Entity of each name, ascending; every entity has one at least; of shape (names,).
-        lengths: Length of the vector of each name, 1 of one without trigrams, ``float32`` of shape (names,).
+        starts: Offsets of each trigram's names in ``names``, of shape (trigrams + 1,).
+        names: Numbers of the names that have each trigram, ``int32``.
+        owners: Entity of each name, ascending, of shape (names,); every entity has a name.
+        lengths: Length of each name's vector, 1 for one without trigrams, ``float32`` of shape
+            (names,).
 
     Example:
         >>> from ontodex.graph import GraphBuilder
         >>> builder = GraphBuilder("pets")
         >>> for name in ("dog", "guinea pig", "piglet"):
         ...     _ = builder.entity(f"ex:{name}", name)
-        >>> rows, likeness = NameSimilarity.of(builder.build()).find("Guinea-pigs")
-        >>> rows.tolist(), likeness.round(2).tolist()
+        >>> rows, similarity = NameSimilarity.of(builder.build()).find("Guinea-pigs")
+        >>> rows.tolist(), similarity.round(2).tolist()
         ([1, 2], [0.83, 0.11])
     """
 
     keys: Rows
     starts: Rows
-    bearers: NDArray[np.int32]
+    names: NDArray[np.int32]
     owners: NDArray[np.int32]
     lengths: NDArray[np.float32]
 
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> NameSimilarity:
-        """Read the labels and synonyms of a graph."""
+        """Index the labels and synonyms of a graph."""
         names: list[str] = []
         owners: list[int] = []
         for row, (label, synonyms) in enumerate(zip(graph.labels, graph.synonyms, strict=True)):
@@ -94,25 +96,32 @@ class NameSimilarity:
         ]
         lengths = np.sqrt(np.concatenate([np.zeros(0), *squares]))
         lengths[lengths == 0] = 1.0
-        bearers = table.indices.astype(np.int32)
         return cls(
-            keys, starts, bearers, np.array(owners, dtype=np.int32), lengths.astype(np.float32)
+            keys,
+            starts,
+            table.indices.astype(np.int32),
+            np.array(owners, dtype=np.int32),
+            lengths.astype(np.float32),
         )
 
     def find(self, text: str) -> tuple[Rows, NDArray[np.float64]]:
-        """Return the at most 256 entities of the likest names, ascending, and how like the likest name of each is."""
+        """Return at most 256 entities of the most similar names, and the best similarity of each.
+
+        Returns:
+            Rows, ascending, and similarities, both of shape (found,).
+        """
         keys, _ = _trigrams([text])
         places = np.flatnonzero(np.isin(self.keys, keys, assume_unique=True))
         if not len(places):
             return np.zeros(0, dtype=np.int64), np.zeros(0)
         begins, ends = self.starts[places], self.starts[places + 1]
-        bearers = np.concatenate(
-            [self.bearers[begin:end] for begin, end in zip(begins, ends, strict=True)]
+        names = np.concatenate(
+            [self.names[begin:end] for begin, end in zip(begins, ends, strict=True)]
         )
         weights = self._weights[places]
-        shared = np.bincount(bearers, np.repeat(weights, ends - begins), minlength=len(self.owners))
-        likeness = shared / (self.lengths * np.sqrt(weights.sum()))
-        of_entities = np.maximum.reduceat(likeness, self._first)
+        shared = np.bincount(names, np.repeat(weights, ends - begins), minlength=len(self.owners))
+        similarity = shared / (self.lengths * np.sqrt(weights.sum()))
+        of_entities = np.maximum.reduceat(similarity, self._first)
         rows = np.flatnonzero(of_entities > 0)
         if len(rows) > MOST:
             least = of_entities[greatest(of_entities, MOST)].min()
@@ -130,15 +139,15 @@ class NameSimilarity:
         return np.flatnonzero(np.diff(self.owners, prepend=-1))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what is stored, by blob name."""
+        """Return the arrays to store, by name."""
         return {f"names/{part}": getattr(self, part) for part in PARTS}
 
     @classmethod
     def read(cls, arrays: Callable[[str], NDArray[Any]]) -> NameSimilarity:
-        """Put together what :meth:`arrays` took apart.
+        """Read a stored index.
 
         Args:
-            arrays: Gives the array of a name.
+            arrays: Returns the array of a name.
         """
         return cls(*(arrays(f"names/{part}") for part in PARTS))
 
@@ -149,7 +158,7 @@ def _weights(starts: Rows, names: int) -> NDArray[np.float64]:
 
 
 def plain(name: str) -> str:
-    """Return a name in lower case and without accents, white space as single spaces.
+    """Return a name in lower case, without accents, and with single spaces.
 
     >>> plain("Köln  Drum")
     'koln drum'
@@ -159,13 +168,13 @@ def plain(name: str) -> str:
 
 
 def _trigrams(names: Sequence[str]) -> tuple[Rows, Rows]:
-    """Return the trigrams of names, of each those it has ascending and once, and how many each has."""
+    """Return the distinct trigrams of each name, ascending, and their number for each name."""
     texts = [f" {plain(name)} " for name in names]
     letters = np.frombuffer("".join(texts).encode("utf-32-le", "replace"), dtype=np.uint32).astype(
         np.int64
     )
     owners = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
-    inside = letters[1:-1] != SPACE  # where one name ends and the next begins there are two spaces
+    inside = letters[1:-1] != SPACE  # two spaces separate names
     keys = ((letters[:-2] << 2 * BITS) | (letters[1:-1] << BITS) | letters[2:])[inside]
     owners = owners[1:-1][inside]
     order = np.lexsort((keys, owners))

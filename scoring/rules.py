@@ -1,7 +1,8 @@
-"""Rules that the links of a graph follow: a relation holds where another does, or a path of two.
+"""Horn rules with one or two body atoms, mined from the links of a graph.
 
-Whoever was born in a town is a citizen of its country. Such rules are counted, not trained: Meilicke et al., "Anytime
-Bottom-Up Rule Learning for Knowledge Graph Completion", IJCAI 2019. A link that is added counts at once.
+For example, a person born in a town is a citizen of the country of the town. Rules are counted, not
+trained (Meilicke et al., "Anytime Bottom-Up Rule Learning for Knowledge Graph Completion", IJCAI
+2019), so an added link takes effect at once.
 """
 
 from __future__ import annotations
@@ -20,47 +21,48 @@ __all__ = ["Rules", "mine_rules", "no_rules"]
 Rows = NDArray[np.int64]
 
 EXAMPLES = 128
-"""Known triples of a relation whose ends are looked at for paths between them."""
+"""Known triples of a relation, sampled for paths between their ends."""
 
 HEADS = 64
-"""Heads of a relation that a rule is tried on."""
+"""Heads of a relation, sampled to estimate confidences."""
 
 BODIES = 100
-"""Most rules of a relation: those that most of its examples follow."""
+"""Maximal number of rules of a relation, the most frequent among its examples."""
 
 HITS = 2
-"""Known tails that a rule must find."""
+"""Minimal number of known tails that a rule predicts."""
 
-DOUBT = 5
-"""Wrong tails that every rule is taken to have found besides its own."""
+PSEUDOCOUNT = 5
+"""Wrong predictions that are added to every rule's own."""
 
 LEAST = 0.01
-"""Least confidence of a rule."""
+"""Minimal confidence of a rule."""
 
 MOST = 0.999
-"""Confidence that no rule is trusted beyond."""
+"""Upper bound of a confidence."""
 
 SURE = 0.7
-"""Confidence of a rule that is right mostly."""
+"""Minimal confidence of rules that answer questions without known tails."""
 
 FAN = 512
-"""A path does not go by an entity that has more links of the relation."""
+"""Maximal number of links of a relation that an entity on a path has."""
 
 BLOCK = 16
-"""Questions that are answered at once."""
+"""Questions in one block."""
 
 FOLLOWED = 128
-"""Rules that are followed at once, each from one entity."""
+"""Pairs of an entity and a rule in one block."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """Rules, and how often they are right.
+    """Rules and their confidences.
 
     Attributes:
-        bodies: The relation that a rule predicts, the relation that leads on from the head, and the one that leads from
-            there to the tail, or -1; ``int32`` of shape (rules, 3), ascending. Relations from R on are inverses.
-        confidences: Share of right tails among those that the rule finds, ``float32`` of shape (rules,).
+        bodies: For each rule the predicted relation, the first relation of the path from head to
+            tail, and the second one or -1; ``int32`` of shape (rules, 3), ascending. Relations from
+            R on are inverses.
+        confidences: Share of known tails among the predicted ones, ``float32`` of shape (rules,).
     """
 
     bodies: NDArray[np.int32]
@@ -69,32 +71,33 @@ class Rules:
     def scores(
         self, links: KnownLinks, entities: NDArray[np.integer], relations: NDArray[np.integer]
     ) -> Iterator[tuple[Rows, NDArray[np.float64]]]:
-        """Score the tails of questions by 1 - Π(1 - confidence) over the rules that find them.
+        """Score tails by noisy-or, 1 - Π(1 - confidence) over the rules that predict them.
 
         Args:
-            links: The links that paths go by.
+            links: Links that paths follow.
             entities: Rows of entities, of shape (n,); -1 for one that the graph does not have.
             relations: Number of each relation; -1 for one that the graph does not have.
 
         Yields:
-            For each question the rows of the tails found, ascending, and their scores, both of shape (rows,).
+            For each question the rows of predicted tails, ascending, and their scores, both of
+            shape (rows,).
         """
-        doubts = -np.log1p(-np.minimum(self.confidences.astype(np.float64), MOST))
+        log_doubts = -np.log1p(-np.minimum(self.confidences.astype(np.float64), MOST))
         for start in range(0, len(entities), BLOCK):
-            asked = np.asarray(entities[start : start + BLOCK], dtype=np.int64)
-            kinds = np.where(asked < 0, -1, relations[start : start + BLOCK])
+            heads = np.asarray(entities[start : start + BLOCK], dtype=np.int64)
+            kinds = np.where(heads < 0, -1, relations[start : start + BLOCK])
             starts = np.searchsorted(self.bodies[:, 0], kinds)
             counts = np.searchsorted(self.bodies[:, 0], kinds, side="right") - starts
             questions, rules = runs(starts, counts)
             pairs, tails = map(
                 np.concatenate,
-                zip(*_ends(links, asked[questions], self.bodies[rules]), strict=True),
+                zip(*_ends(links, heads[questions], self.bodies[rules]), strict=True),
             )
             found, places = np.unique(
                 questions[pairs] * links.n_entities + tails, return_inverse=True
             )
-            scores = -np.expm1(-np.bincount(places, doubts[rules[pairs]], len(found)))
-            parts = np.searchsorted(found, np.arange(1, len(asked)) * links.n_entities)
+            scores = -np.expm1(-np.bincount(places, log_doubts[rules[pairs]], len(found)))
+            parts = np.searchsorted(found, np.arange(1, len(heads)) * links.n_entities)
             yield from zip(
                 np.split(found % links.n_entities, parts), np.split(scores, parts), strict=True
             )
@@ -102,15 +105,18 @@ class Rules:
     def paths(
         self, links: KnownLinks, entity: int, relation: int, tail: int
     ) -> Iterator[tuple[float, list[tuple[int, int, int]]]]:
-        """Yield the rules that find a tail: the confidence of each, and known links that it goes by, the surest first.
+        """Yield the rules that predict a tail, by descending confidence.
 
-        None finds the entity itself.
+        No rule predicts the entity itself.
 
         Args:
-            links: The links that paths go by.
-            entity: Row of the entity asked about; -1 for one that the graph does not have.
+            links: Links that paths follow.
+            entity: Row of the head; -1 for one that the graph does not have.
             relation: Number of the relation.
             tail: Row of the tail.
+
+        Yields:
+            The confidence of the rule, and the known links of one path.
         """
         own = np.flatnonzero((self.bodies[:, 0] == relation) & (tail != entity))
         for rule in own[np.argsort(-self.confidences[own], kind="stable")].tolist():
@@ -128,15 +134,15 @@ class Rules:
                 yield float(self.confidences[rule]), path
 
     def surely_answered(self, links: KnownLinks) -> Rows:
-        """Return the questions without known tails that a rule of one link answers, which is right mostly.
+        """Return the questions without known tails that a confident rule of one link answers.
 
-        As the other half of a marriage, of which one half is told.
+        An example is a symmetric relation of which the graph has one direction.
 
         Args:
-            links: The known links.
+            links: Known links.
 
         Returns:
-            Entities and relations, ``int64`` of shape (n, 2), none twice.
+            Distinct entities and relations, ``int64`` of shape (n, 2).
         """
         sure = self.bodies[(self.bodies[:, 2] < 0) & (self.confidences >= SURE)].astype(np.int64)
         questions = distinct(links.triples[:, 1] * links.n_entities + links.triples[:, 0])
@@ -150,10 +156,10 @@ class Rules:
         return np.stack([entities, relations], axis=1)
 
     def renumbered(self, numbers: NDArray[np.integer]) -> Rules:
-        """Return the rules that are left when relations get other numbers.
+        """Return the rules for new numbers of the relations, without rules of removed relations.
 
         Args:
-            numbers: New number of each relation, inverses counted; -1 for one that is gone.
+            numbers: New number of each relation and inverse; -1 for a removed one.
         """
         bodies = np.where(self.bodies >= 0, numbers[self.bodies], -1)
         left = np.flatnonzero(
@@ -164,26 +170,28 @@ class Rules:
 
 
 def no_rules() -> Rules:
-    """Return the rules of a graph that has none."""
+    """Return an empty set of rules."""
     return Rules(np.zeros((0, 3), dtype=np.int32), np.zeros(0, dtype=np.float32))
 
 
 def mine_rules(links: KnownLinks, *, seed: int = 0) -> Rules:
-    """Find the rules that known links follow.
+    """Mine rules from known links.
 
-    For every relation, paths of one or two links between the ends of up to 128 known triples are rules to be tried, the 100
-    most frequent ones on up to 64 heads. The confidence of a rule is right / (found + 5), of which right is at least 2.
+    The candidate rules of a relation are the paths of one or two links between the ends of up to
+    128 of its triples. The 100 most frequent candidates are tried on up to 64 heads. The confidence
+    of a rule is known / (predicted + 5) tails, with at least 2 known ones.
 
     Args:
-        links: The known links.
+        links: Known links.
         seed: Seed of the samples.
 
     Example:
-        >>> lives, town, country = (np.arange(10), 10 + np.arange(10) // 5, np.full(10, 12))
-        >>> triples = [np.stack([head, np.full(10, number), tail], axis=1)  # lives in, citizen of; towns are in a country
-        ...     for number, (head, tail) in enumerate([(lives, town), (lives, country), (town, country)])]
+        >>> person, town, country = (np.arange(10), 10 + np.arange(10) // 5, np.full(10, 12))
+        >>> links = [(person, town), (person, country), (town, country)]
+        >>> triples = [np.stack([head, np.full(10, number), tail], axis=1)
+        ...     for number, (head, tail) in enumerate(links)]  # lives in, citizen of, is in
         >>> rules = mine_rules(KnownLinks(np.concatenate(triples), 13, 3))
-        >>> rules.bodies[rules.bodies[:, 0] == 1].tolist()  # a citizen of where the town is that one lives in
+        >>> rules.bodies[rules.bodies[:, 0] == 1].tolist()  # citizen of <- lives in, is in
         [[1, 0, 2]]
         >>> float(rules.confidences[rules.bodies[:, 0] == 1][0])  # 10 of 10
         0.6666666865348816
@@ -205,7 +213,7 @@ def mine_rules(links: KnownLinks, *, seed: int = 0) -> Rules:
             right = links.known(asked[pairs], np.full(len(pairs), relation), tails)
             hits += np.bincount(rules[pairs], right, len(tried))
             found += np.bincount(rules[pairs], minlength=len(tried))
-        confidence = hits / (found + DOUBT)
+        confidence = hits / (found + PSEUDOCOUNT)
         kept = (hits >= HITS) & (confidence >= LEAST)
         bodies.append(tried[kept])
         confidences.append(confidence[kept])
@@ -215,7 +223,7 @@ def mine_rules(links: KnownLinks, *, seed: int = 0) -> Rules:
 
 
 def _frequent(links: KnownLinks, relation: int, examples: Rows) -> Rows:
-    """Return the bodies that join the ends of most examples, of shape (bodies, 3), ascending."""
+    """Return the most frequent paths between the ends of examples, ``bodies`` of :class:`Rules`."""
     found = []
     for head, _, tail in examples.tolist():
         away, there = links.links_of(head)
@@ -242,9 +250,12 @@ def _frequent(links: KnownLinks, relation: int, examples: Rows) -> Rows:
 def _ends(
     links: KnownLinks, entities: Rows, bodies: NDArray[np.integer]
 ) -> Iterator[tuple[Rows, Rows]]:
-    """Yield where rules lead, some rules at a time: the pair of an entity and a rule, and the tail found, each once.
+    """Yield the distinct tails that rules predict from entities, in blocks.
 
-    The entity itself is no tail.
+    An entity is no tail of itself.
+
+    Yields:
+        Positions of (entity, rule) pairs, and the row of a tail for each.
     """
     for start in range(0, max(1, len(entities)), FOLLOWED):
         pairs, ends = links.follow(

@@ -1,7 +1,8 @@
-"""Which entities are known tails of which relations, as an inner product.
+"""Type constraints: which entities are known tails of which relations, as an inner product.
 
-Whoever is a tail of "born in" is a place, and likely to be one again; whoever has a parent is unlikely to lack another. What
-either is worth for a relation, held-out triples tell.
+A known tail of "born in" is a place, and likely to be a tail of it again; an entity with a parent
+is unlikely to lack another. The weight of the constraint in each relation, which may be negative,
+is fitted to held-out triples.
 """
 
 from __future__ import annotations
@@ -12,21 +13,22 @@ from scipy.sparse import csr_matrix
 
 from ontodex.graph import both_directions
 
-__all__ = ["range_basis", "range_vectors"]
+__all__ = ["constraint_basis", "constraint_vectors"]
 
 Floats = NDArray[np.float32]
 
 DIMENSIONS = 64
-"""Most dimensions of a vector of ranges."""
+"""Maximal dimension of a type constraint vector."""
 
 
-def range_basis(triples: NDArray[np.integer], n_entities: int, n_relations: int) -> Floats:
-    """Return a vector for each relation, such that its product with an entity's tells whether that is a known tail of it.
+def constraint_basis(triples: NDArray[np.integer], n_entities: int, n_relations: int) -> Floats:
+    """Return a vector of each relation; its product with an entity's is 1 for known tails, else 0.
 
-    Exact for up to 32 relations; of more, the leading directions of all entities' ranges are kept.
+    Exact for up to 32 relations; for more, the leading singular directions of the membership matrix
+    (entities, 2R) are kept.
 
     Args:
-        triples: What is known, of shape (n, 3).
+        triples: Known triples, of shape (n, 3).
         n_entities: Number of entities.
         n_relations: Number of relations R.
 
@@ -35,8 +37,8 @@ def range_basis(triples: NDArray[np.integer], n_entities: int, n_relations: int)
 
     Example:
         >>> triples = np.array([[0, 0, 1], [1, 0, 2]])
-        >>> basis = range_basis(triples, 3, 1)
-        >>> (range_vectors(triples, 3, basis) @ basis.T).tolist()  # what is a tail of the relation, and of its inverse
+        >>> basis = constraint_basis(triples, 3, 1)
+        >>> (constraint_vectors(triples, 3, basis) @ basis.T).tolist()  # tail of r, of its inverse
         [[0.0, 1.0], [1.0, 1.0], [1.0, 0.0]]
     """
     if 2 * n_relations <= DIMENSIONS:
@@ -50,19 +52,19 @@ def range_basis(triples: NDArray[np.integer], n_entities: int, n_relations: int)
     return basis
 
 
-def range_vectors(triples: NDArray[np.integer], n_entities: int, basis: Floats) -> Floats:
-    """Return a vector for each entity, ``float32`` of shape (entities, dim).
+def constraint_vectors(triples: NDArray[np.integer], n_entities: int, basis: Floats) -> Floats:
+    """Return a vector of each entity, ``float32`` of shape (entities, dim).
 
     Args:
-        triples: What is known, of shape (n, 3).
+        triples: Known triples, of shape (n, 3).
         n_entities: Number of entities.
-        basis: Vectors of the relations, of shape (2R, dim).
+        basis: Vectors of the relations, of shape (2R, dim); see :func:`constraint_basis`.
     """
     return np.asarray(_members(triples, n_entities, len(basis) // 2) @ basis, dtype=np.float32)
 
 
 def _members(triples: NDArray[np.integer], n_entities: int, n_relations: int) -> csr_matrix:
-    """Return which entities are tails of which relations, of shape (entities, 2R)."""
+    """Return a matrix (entities, 2R) of ones where an entity is a known tail of a relation."""
     known = both_directions(triples, n_relations)
     pairs = np.unique(known[:, [2, 1]], axis=0)
     ones = np.ones(len(pairs), dtype=np.float32)

@@ -1,1 +1,1 @@
-"""An index on disk: manifest, generations, blobs, vectors, and their integrity."""
+"""An index on disk: manifest, generations, blobs, vectors, graph, and their integrity."""

@@ -1,4 +1,4 @@
-"""Arrays in LMDB: a few large values, mapped without a copy, each with its own checksum."""
+"""Arrays in LMDB: a few large values, memory-mapped without a copy, each with its own checksum."""
 
 from __future__ import annotations
 
@@ -20,24 +20,27 @@ from numpy.typing import NDArray
 
 from ontodex.errors import IndexDamaged, IndexFailure
 
-__all__ = ["BlobInfo", "BlobReader", "BlobWriter", "checksum", "layout", "opened"]
+__all__ = ["BlobInfo", "BlobReader", "BlobWriter", "checksum", "open_lmdb", "tree_checksum"]
 
 PAGE = 4096
 HEADER = 16
-CHECKED_ON_OPEN = 64 * 1024
+"""Bytes of LMDB's header before a value that has pages of its own."""
+
+CHECKED_ON_READ = 64 * 1024
 """Blobs up to this many bytes are compared with their checksum whenever they are read."""
 
 
 @dataclass(frozen=True)
 class BlobInfo:
-    """What the manifest knows of a blob.
+    """What the manifest says of a blob.
 
     Attributes:
-        dtype: Type of its numbers, as numpy writes it.
+        dtype: Type of its numbers, in NumPy's notation.
         shape: Its shape.
         bytes: Its length.
         blake2b: Its BLAKE2b checksum.
-        offset: Where in the file it begins, if it has pages of its own; ``None`` if it is in a page with others.
+        offset: Where in the file it begins, if it is a large blob, with pages of its own; ``None``
+            if it shares a page with others.
     """
 
     dtype: str
@@ -53,11 +56,11 @@ def checksum(data: Any) -> str:
 
 
 class BlobWriter:
-    """Writes arrays into a new LMDB file; one commit each, so that no more than one is in memory.
+    """Writes arrays into a new LMDB file, one transaction each: only one array is in memory.
 
     Args:
         path: The file to make.
-        capacity: Bytes of all the arrays that will be put, more or less.
+        capacity: Bytes of all arrays together, at least roughly.
     """
 
     def __init__(self, path: Path, capacity: int) -> None:
@@ -68,7 +71,7 @@ class BlobWriter:
         self.infos: dict[str, BlobInfo] = {}
 
     def put(self, name: str, array: NDArray[Any]) -> None:
-        """Store one array under a name.
+        """Store an array under a name.
 
         Raises:
             IndexFailure: If it cannot be written, as on a full disk.
@@ -85,7 +88,7 @@ class BlobWriter:
         self.infos[name] = BlobInfo(flat.dtype.str, tuple(flat.shape), flat.nbytes, checksum(data))
 
     def close(self) -> None:
-        """Write everything through to the disk, close the file, and find where in it each large blob begins."""
+        """Sync the file, close it, and look up the offset of each large blob."""
         path, page = Path(self._env.path()), self._env.stat()["psize"]
         self._env.sync(True)
         self._env.close()
@@ -93,15 +96,16 @@ class BlobWriter:
         for name, info in self.infos.items():
             if info.bytes > page:
                 address = _address(environment.transaction.get(name.encode()))
-                # Before a value with pages of its own stands LMDB's header of 16 bytes, which begins with the page's number.
+                # LMDB's header before the value begins with the number of its first page.
                 number = int.from_bytes(ctypes.string_at(address - HEADER, 8), sys.byteorder)
                 self.infos[name] = replace(info, offset=number * page + HEADER)
 
 
-def layout(path: Path, infos: Mapping[str, BlobInfo]) -> str:
-    """Return the BLAKE2b checksum of all of a store that is outside its large blobs: what LMDB finds them by.
+def tree_checksum(path: Path, infos: Mapping[str, BlobInfo]) -> str:
+    """Return the BLAKE2b checksum of a store outside its large blobs: B-tree pages, small blobs.
 
-    A byte of that which has changed may lead LMDB to a place beyond the file, and the process to its end.
+    LMDB follows page numbers in these pages without checking them: a changed byte may make it read
+    beyond the end of the file, which kills the process. They are compared before LMDB opens them.
     """
     digest = hashlib.blake2b(digest_size=16)
     blobs = sorted((info.offset, info.bytes) for info in infos.values() if info.offset is not None)
@@ -114,24 +118,24 @@ def layout(path: Path, infos: Mapping[str, BlobInfo]) -> str:
     return digest.hexdigest()
 
 
-def opened(path: Path, **options: Any) -> lmdb.Environment:
-    """Open an LMDB file, waiting for another thread that is about to close it."""
-    patience = 2000
+def open_lmdb(path: Path, **options: Any) -> lmdb.Environment:
+    """Open an LMDB file; wait, at most about two seconds, while another thread is closing it."""
+    attempts = 2000
     while True:
         try:
             return lmdb.open(str(path), subdir=False, readahead=False, **options)
         except lmdb.Error as error:
-            if not patience or "already open" not in str(error):
+            if not attempts or "already open" not in str(error):
                 raise
-        patience -= 1
+        attempts -= 1
         time.sleep(0.001)
 
 
 class _Environment:
-    """An LMDB file mapped for reading; it lives as long as any array that looks into it."""
+    """An LMDB file mapped for reading; it lives as long as any array that is a view of it."""
 
     def __init__(self, path: Path) -> None:
-        self.lmdb = opened(path, readonly=True, lock=False, max_readers=1)
+        self.lmdb = open_lmdb(path, readonly=True, lock=False, max_readers=1)
         self.transaction = self.lmdb.begin(buffers=True)
 
 
@@ -140,17 +144,17 @@ def _address(buffer: Any) -> int:
 
 
 _environments: WeakValueDictionary[tuple[int, int], _Environment] = WeakValueDictionary()
-"""LMDB must not map one file twice in a process: readers of the same file share it."""
+"""Open files by device and inode: LMDB must not map a file twice in a process."""
 
 _opening = threading.Lock()
 
 
 class BlobReader:
-    """Arrays of an LMDB file, mapped: nothing is read before it is used.
+    """Arrays of an LMDB file, memory-mapped: a page is read from the disk when it is first used.
 
     Args:
         path: The file.
-        infos: What the manifest says of each blob.
+        infos: The manifest's entries for the blobs.
 
     Raises:
         IndexDamaged: If the file is no LMDB file.
@@ -167,8 +171,10 @@ class BlobReader:
                 try:
                     environment = _Environment(path)
                 except lmdb.Error as error:
-                    message = f"{path}: expected an LMDB file, found damage ({error}); build the index anew"
-                    raise IndexDamaged(message) from None
+                    raise IndexDamaged(
+                        f"{path}: expected an LMDB file, found damage ({error}); "
+                        "build the index anew"
+                    ) from None
                 _environments[key] = environment
         self._environment = environment
 
@@ -179,7 +185,8 @@ class BlobReader:
         """Return an array as a read-only view of the file.
 
         Raises:
-            IndexDamaged: If it is not there, has another length, or is small and does not fit its checksum.
+            IndexDamaged: If it is missing or has another length; if it has at most
+                :data:`CHECKED_ON_READ` bytes, also if it does not match its checksum.
         """
         info = self.infos.get(name)
         if info is None:
@@ -197,11 +204,11 @@ class BlobReader:
             )
         if info.bytes == 0:
             return np.zeros(info.shape, dtype=info.dtype)
-        if info.bytes <= CHECKED_ON_OPEN and checksum(found) != info.blake2b:
+        if info.bytes <= CHECKED_ON_READ and checksum(found) != info.blake2b:
             raise IndexDamaged(
-                f"{self.path}: blob {name!r} does not fit its checksum; build the index anew"
+                f"{self.path}: blob {name!r} does not match its checksum; build the index anew"
             )
-        # numpy keeps `window` alive, and `window` the mapping: no array can outlive the file it looks into.
+        # NumPy keeps `window` alive, and `window` the mapping: no array outlives the mapped file.
         window = (ctypes.c_char * info.bytes).from_address(_address(found))
         window._environment = self._environment  # type: ignore[attr-defined]
         try:
@@ -215,7 +222,11 @@ class BlobReader:
         return array
 
     def damaged(self, prefix: str = "") -> Iterator[str]:
-        """Yield what is wrong with each blob that does not fit its checksum, of those named ``prefix``…."""
+        """Yield a message for each blob that does not match its checksum.
+
+        Args:
+            prefix: Look only at blobs whose name begins with this.
+        """
         for name, info in self.infos.items():
             if not name.startswith(prefix):
                 continue
@@ -225,4 +236,4 @@ class BlobReader:
                 yield str(error)
                 continue
             if info.bytes and checksum(array.reshape(-1).view(np.uint8).data) != info.blake2b:
-                yield f"{self.path}: blob {name!r} does not fit its checksum"
+                yield f"{self.path}: blob {name!r} does not match its checksum"

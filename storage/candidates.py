@@ -1,4 +1,4 @@
-"""Candidates for graphs too large to score whole: a FAISS structure over the vectors, with its recall measured."""
+"""Candidates of a large space: a FAISS index over its vectors, and its measured recall."""
 
 from __future__ import annotations
 
@@ -14,20 +14,24 @@ from numpy.typing import NDArray
 from ontodex.geometry.vectors import Vectors, release
 from ontodex.storage.manifest import FileInfo, file_info
 
-__all__ = ["EXACT_UP_TO", "load_candidates", "make_candidates", "measure_recall", "place"]
+__all__ = ["EXACT_UP_TO", "load_candidates", "make_candidates", "measure_recall", "move_to_device"]
 
 EXACT_UP_TO = 200_000
-"""Up to this many entities every one is scored: that is bound by memory alone and needs no tuning."""
+"""Spaces of at most this many vectors have no candidates: every vector is scored."""
 
 SAMPLE = 100_000
+"""Vectors at most that cells and codes are trained on."""
+
 PROBES = 48
+"""Cells that a search looks into."""
 
 QUERIES, NEAREST, CANDIDATES = 200, 10, 100
-"""By so many of an index's own vectors recall is measured: which of their nearest are among the candidates."""
+"""Recall is measured with so many of the index's own vectors as queries: the share of their so many
+nearest neighbours that are among so many candidates."""
 
 
 def make_candidates(vectors: Vectors) -> Any:
-    """Make an inverted file with 8-bit codes (IVF-SQ8), a quarter of the vectors' size.
+    """Make an inverted file of 8-bit codes (IVF-SQ8); it has a quarter of the vectors' size.
 
     Args:
         vectors: Unit vectors.
@@ -53,7 +57,10 @@ def make_candidates(vectors: Vectors) -> Any:
 
 
 def measure_recall(index: Any, vectors: Vectors) -> float:
-    """Return the share of the exact :data:`NEAREST` that :data:`CANDIDATES` hold, for some of the index's own vectors."""
+    """Return the recall of candidates, measured on some of the index's own vectors.
+
+    It is the share of the exact :data:`NEAREST` neighbours among :data:`CANDIDATES` candidates.
+    """
     rows = np.linspace(0, len(vectors) - 1, min(QUERIES, len(vectors))).astype(np.int64)
     sample = vectors[rows]
     best: list[NDArray[np.int64]] = []
@@ -80,14 +87,15 @@ def measure_recall(index: Any, vectors: Vectors) -> float:
 
 
 def load_candidates(file: Path, stated: FileInfo | None, vectors: Vectors) -> Any:
-    """Load a FAISS structure; make it anew where its file is missing or not what the manifest says.
+    """Load a FAISS index, or make it anew where its file is missing or damaged.
 
-    What was made anew takes the file's place if that can be written, and if it is the same to the last byte.
+    A new index is written in place of the file, if the folder can be written and the new file has
+    the checksum of the manifest.
 
     Args:
         file: The file.
-        stated: What the manifest says of it.
-        vectors: What the structure is over.
+        stated: The manifest's entry for the file.
+        vectors: The vectors that the index is built over.
     """
     if stated is not None and file.is_file() and file_info(file) == stated:
         with suppress(RuntimeError):
@@ -103,12 +111,12 @@ def load_candidates(file: Path, stated: FileInfo | None, vectors: Vectors) -> An
     return index
 
 
-def place(index: Any, device: str) -> Any:
-    """Move a FAISS structure to where vectors are searched, if faiss-gpu is installed; else return it as it is.
+def move_to_device(index: Any, device: str) -> Any:
+    """Return a FAISS index on a device; unchanged if faiss-gpu is not installed.
 
     Args:
-        index: A structure in main memory.
-        device: ``"cpu"``; ``"cuda"`` for all GPUs, ``"cuda:1"`` for that one; other devices have no FAISS.
+        index: An index in main memory.
+        device: ``"cpu"``; ``"cuda"`` for all GPUs, ``"cuda:1"`` for one; FAISS runs on no other.
     """
     kind, _, number = device.partition(":")
     if kind != "cuda" or not faiss.get_num_gpus():

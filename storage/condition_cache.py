@@ -1,4 +1,4 @@
-"""Factors of conditions on the disk, beside the generations of an index: what a condition was encoded to, once."""
+"""A disk cache, in the index's folder, of the factors that a condition encoder makes."""
 
 from __future__ import annotations
 
@@ -17,34 +17,35 @@ import lmdb
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.storage.blobs import opened
+from ontodex.storage.blobs import open_lmdb
 
 __all__ = ["ConditionCache"]
 
 FILE = "conditions.mdb"
 ROOM = 32 * 1024 * 1024
-"""Room in the file beside the factors: for LMDB's own pages."""
+"""Bytes of the file that are left for LMDB's own pages."""
 
 LARGEST = 1 << 28
-"""Bytes of a factor at most: the file may come from anywhere, and a few bytes may stand for very many."""
+"""Bytes of a factor at most: a hostile file may hold few bytes that unpack to very many."""
 
 _USE = struct.Struct(">QQ")
-"""When a factor was last used, in nanoseconds since 1970, and its bytes."""
+"""Time of a factor's last use, in nanoseconds since 1970, and its bytes."""
 
 Factor = NDArray[np.float16] | NDArray[np.float32]
 T = TypeVar("T")
 
 
 class ConditionCache:
-    """Factors by encoder and condition, in one LMDB file that any number of processes read and write.
+    """Factors by encoder and condition, in an LMDB file that any number of processes may share.
 
-    Above the budget the factors that were used the longest ago make room. It is a cache: where the file cannot be written
-    (a read-only medium) or is damaged, there is nothing in it and nothing is kept, and no error is raised. A factor is
-    there whole or not at all, also if a process is killed while it writes.
+    Above the budget, the least recently used factors are evicted. No operation raises an error: if
+    the file cannot be written (a read-only medium) or is damaged, the cache is empty and stores
+    nothing. Writes are atomic, also if a process is killed.
 
     Args:
         folder: Folder of the index.
-        budget: Bytes of the factors at most; the file takes twice that at most, and some 32 MB. 0 for no cache.
+        budget: Bytes of all factors at most, 0 for no cache; the file has at most twice as many and
+            32 MB.
 
     Example:
         >>> import tempfile
@@ -61,10 +62,10 @@ class ConditionCache:
         self._environment = _shared(self.path, 2 * budget + ROOM) if budget else None
 
     def get(self, encoder: str, conditions: Sequence[str]) -> dict[str, Factor]:
-        """Return the factors that are there, and note that they were used.
+        """Return the factors that are cached, and note their use.
 
         Args:
-            encoder: Fingerprint of the encoder that made them.
+            encoder: Fingerprint of the encoder that makes them.
             conditions: Texts of conditions.
         """
         keys = {condition: _key(encoder, condition) for condition in conditions}
@@ -82,13 +83,13 @@ class ConditionCache:
                 if use is not None:  # another process may have evicted it meanwhile
                     _note(transaction, uses, keys[condition], _USE.unpack(use)[1])
 
-        found = self._do(read) or {}
+        found = self._run(read) or {}
         if found:
-            self._do(note, write=True)
+            self._run(note, write=True)
         return found
 
     def put(self, encoder: str, factors: Mapping[str, Factor]) -> None:
-        """Keep factors, all or none of them, but none that alone is above the budget.
+        """Store factors in one transaction, except those that alone exceed the budget.
 
         Args:
             encoder: Fingerprint of the encoder that made them.
@@ -99,11 +100,11 @@ class ConditionCache:
         }
 
         def write(transaction: Any, factors: Any, uses: Any) -> None:
-            kept = {key: value for key, value in packed.items() if len(value) <= self.budget}
+            fitting = {key: value for key, value in packed.items() if len(value) <= self.budget}
             of = {bytes(key): _USE.unpack(use) for key, use in transaction.cursor(uses)}
             sizes = {key: of[key][1] for key in sorted(of, key=of.__getitem__)}
             total = sum(sizes.values())
-            for key, value in kept.items():
+            for key, value in fitting.items():
                 total += len(value) - sizes.pop(key, 0)
                 while total > self.budget:
                     oldest = next(iter(sizes))
@@ -114,11 +115,11 @@ class ConditionCache:
                 transaction.put(key, value, db=factors)
                 _note(transaction, uses, key, len(value))
 
-        self._do(write, write=True)
+        self._run(write, write=True)
 
     @property
     def bytes(self) -> int:
-        """Bytes of all factors that are there."""
+        """Bytes of all cached factors."""
         return sum(size for _, size in self._uses())
 
     def __len__(self) -> int:
@@ -126,7 +127,7 @@ class ConditionCache:
 
     def _uses(self) -> list[tuple[int, int]]:
         return (
-            self._do(
+            self._run(
                 lambda transaction, _, uses: [
                     _USE.unpack(value) for _, value in transaction.cursor(uses)
                 ]
@@ -134,10 +135,10 @@ class ConditionCache:
             or []
         )
 
-    def _do(self, what: Callable[[Any, Any, Any], T], *, write: bool = False) -> T | None:
-        """Do something in a transaction, all or nothing of it; return ``None`` where LMDB cannot.
+    def _run(self, action: Callable[[Any, Any, Any], T], *, write: bool = False) -> T | None:
+        """Run a function in a transaction; return ``None`` if LMDB cannot, or in a forked child.
 
-        A fork's child must not use the file that its parent has opened.
+        A child process must not use an LMDB file that its parent has opened.
         """
         environment = self._environment
         if environment is None or environment.process != os.getpid():
@@ -145,28 +146,26 @@ class ConditionCache:
         for _ in range(2):
             try:
                 with environment.lock, environment.lmdb.begin(write=write) as transaction:
-                    return what(transaction, environment.factors, environment.uses)
-            except lmdb.MapResizedError:  # another process keeps more; so does this one from now on
+                    return action(transaction, environment.factors, environment.uses)
+            except lmdb.MapResizedError:  # another process has enlarged the file
                 environment.set_size(0)
-            except lmdb.MapFullError:  # no room in one piece is left
-                if what is _clear:
+            except lmdb.MapFullError:  # the free pages are fragmented
+                if action is _clear:
                     break
-                self._do(_clear, write=True)
+                self._run(_clear, write=True)
             except lmdb.Error:
                 break
         return None
 
 
 class _Environment:
-    """An LMDB file; it is closed when nobody uses it any more."""
+    """An open LMDB file; it is closed with the last cache that uses it."""
 
     def __init__(self, path: Path, size: int) -> None:
-        self.lmdb = opened(path, map_size=size, max_dbs=2, metasync=False)
+        self.lmdb = open_lmdb(path, map_size=size, max_dbs=2, metasync=False)
         pages = self.lmdb.info()["last_pgno"] + 1
-        if (
-            path.stat().st_size < pages * self.lmdb.stat()["psize"]
-        ):  # to read beyond the end would kill the process
-            self.lmdb.close()
+        if path.stat().st_size < pages * self.lmdb.stat()["psize"]:
+            self.lmdb.close()  # reading beyond the end of the file would kill the process
             raise lmdb.CorruptedError(f"{path}: cut off")
         self.factors = self.lmdb.open_db(b"factors")
         self.uses = self.lmdb.open_db(b"uses")
@@ -174,13 +173,13 @@ class _Environment:
         self.lock = threading.Lock()
 
     def set_size(self, size: int) -> None:
-        """Map so many bytes of the file, 0 for those that there are; no transaction must be open meanwhile."""
+        """Map so many bytes of the file, 0 for its current size, while no transaction is open."""
         with self.lock:
             self.lmdb.set_mapsize(size)
 
 
 _environments: WeakValueDictionary[tuple[int, int], _Environment] = WeakValueDictionary()
-"""LMDB must not map one file twice in a process: caches of one index share it."""
+"""Open files by device and inode: LMDB must not map a file twice in a process."""
 
 _opening = threading.Lock()
 
@@ -193,7 +192,7 @@ _DAMAGE = (
 
 
 def _shared(path: Path, size: int) -> _Environment | None:
-    """Open a cache's file; a damaged one is made anew; ``None`` where there cannot be one."""
+    """Open the file of a cache, a new one in place of a damaged one; ``None`` if that fails."""
     with _opening:
         for _ in range(2):
             try:
@@ -230,11 +229,11 @@ def _clear(transaction: Any, factors: Any, uses: Any) -> None:
 
 def _key(encoder: str, condition: str) -> bytes:
     text = f"{encoder}\0{condition}".encode("utf-8", "surrogatepass")
-    return b"packed\0" + hashlib.blake2b(text, digest_size=32).digest()
+    return hashlib.blake2b(text, digest_size=32).digest()
 
 
 def _packed(factor: Factor) -> bytes:
-    """Return a factor with a checksum, compressed: the first bytes of its numbers, which are much alike, together."""
+    """Return a checksum and the compressed factor, its bytes grouped by their place in a number."""
     numbers = np.ascontiguousarray(factor).view(np.uint8).reshape(-1, factor.itemsize)
     content = bytes([factor.itemsize]) + zlib.compress(
         np.ascontiguousarray(numbers.T).tobytes(), level=1
@@ -243,7 +242,7 @@ def _packed(factor: Factor) -> bytes:
 
 
 def _unpacked(value: Any) -> Factor | None:
-    """Return a factor; ``None`` if there is none, or one that does not fit its checksum."""
+    """Return a factor; ``None`` if there is none, or it does not match its checksum."""
     if value is None:
         return None
     checksum, content = bytes(value[:16]), bytes(value[16:])

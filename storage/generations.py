@@ -1,4 +1,4 @@
-"""Generations of an index: one writer makes the next, readers keep theirs, and ``CURRENT`` names the live one."""
+"""Generations of an index: ``CURRENT`` names the live one, and one writer makes the next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ontodex.storage.manifest import NAME as MANIFEST
 
 try:
     import fcntl
-except ImportError:  # Windows keeps files that are in use by itself.
+except ImportError:  # Windows never deletes an open file
     fcntl = None  # type: ignore[assignment]
 
 __all__ = [
@@ -65,15 +65,15 @@ def current(index: Path) -> int:
 
 
 def is_index(folder: Path) -> bool:
-    """Tell whether a folder is an index, or was to become one.
+    """Return whether a folder is an index, or the remains of an interrupted first build.
 
-    Databases of other programs (LevelDB, RocksDB) have a ``CURRENT`` and a ``LOCK`` too: theirs names no generation.
+    Databases of other programs (LevelDB, RocksDB) also have files ``CURRENT`` and ``LOCK``, but
+    their ``CURRENT`` names no generation.
     """
     if not (folder / "CURRENT").exists():
         left = [entry.name for entry in folder.iterdir()]
-        return "LOCK" in left or (
-            bool(left) and all(map(_LEFT.match, left))
-        )  # a loss of power may take LOCK with it
+        # A loss of power may leave a build's folder without LOCK.
+        return "LOCK" in left or (bool(left) and all(map(_LEFT.match, left)))
     try:
         current(folder)
     except IndexDamaged:
@@ -82,17 +82,17 @@ def is_index(folder: Path) -> bool:
 
 
 def next_number(index: Path) -> int:
-    """Return the number after the highest that was ever published or is live."""
+    """Return the number after the highest generation in the folder."""
     numbers = [int(match[1]) for entry in index.iterdir() if (match := _FOLDER.match(entry.name))]
     return max(numbers, default=0) + 1
 
 
 @contextlib.contextmanager
 def writer(index: Path) -> Iterator[None]:
-    """Be the one writer of an index.
+    """Hold the lock of an index as its only writer.
 
     Raises:
-        IndexLocked: If another process is; it is named.
+        IndexLocked: If another process holds it; the message names the process.
         IndexFailure: If the folder cannot be written.
     """
     owner = index / "WRITER"
@@ -113,9 +113,7 @@ def writer(index: Path) -> Iterator[None]:
             f"{index}: expected a folder that can be written, found {error.strerror}"
         ) from None
     try:
-        with contextlib.suppress(
-            OSError
-        ):  # on a full disk the lock holds as well, only without a name
+        with contextlib.suppress(OSError):  # on a full disk: the lock holds, without a name
             owner.write_text(str(os.getpid()))
         yield
     finally:
@@ -125,15 +123,15 @@ def writer(index: Path) -> Iterator[None]:
 
 
 def hold(generation: Path) -> IO[bytes]:
-    """Keep a generation from being dropped until the returned file is closed.
+    """Keep a writer from dropping a generation until the returned file is closed.
 
     Raises:
-        OSError: If the generation is gone.
+        OSError: If the generation is missing.
     """
     file = (generation / MANIFEST).open("rb")
     if fcntl is not None:
         with contextlib.suppress(OSError):  # some network file systems have no locks
-            fcntl.flock(file, fcntl.LOCK_SH)  # a writer has it while it looks, and while it removes
+            fcntl.flock(file, fcntl.LOCK_SH)  # a writer that removes the generation has LOCK_EX
         if not os.fstat(file.fileno()).st_nlink:
             file.close()
             raise FileNotFoundError(errno.ENOENT, "removed as it was opened", str(generation))
@@ -141,13 +139,16 @@ def hold(generation: Path) -> IO[bytes]:
 
 
 def sync_tree(folder: Path) -> None:
-    """Write all files and folders below ``folder`` through to the disk."""
+    """Sync all files and folders below a folder, and the folder itself, to the disk."""
     for path in [*folder.rglob("*"), folder]:
         _sync(path)
 
 
 def publish(index: Path, built: Path, generation: int) -> None:
-    """Make a finished, synced build the live generation: rename it, then flip ``CURRENT``; each step is atomic."""
+    """Make a finished build the live generation: rename its folder, then replace ``CURRENT``.
+
+    The build is synced before; both steps are atomic.
+    """
     os.rename(built, folder_of(index, generation))
     _sync(index)
     flag = index / "CURRENT.tmp"
@@ -158,7 +159,7 @@ def publish(index: Path, built: Path, generation: int) -> None:
 
 
 def drop_old(index: Path, keep: int) -> None:
-    """Remove published generations other than ``keep`` that no reader holds."""
+    """Remove all published generations, except ``keep`` and those that a reader holds."""
     for entry in index.iterdir():
         match = _FOLDER.match(entry.name)
         if match is not None and int(match[1]) != keep and _dropped(entry / MANIFEST):
@@ -166,13 +167,13 @@ def drop_old(index: Path, keep: int) -> None:
 
 
 def _dropped(manifest: Path) -> bool:
-    """Remove the manifest of a generation that no reader holds: without it, it can never be taken for a whole one."""
+    """Remove the manifest of a generation, which invalidates it, unless a reader holds it."""
     try:
         with manifest.open("rb") as file:
             if fcntl is not None:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 manifest.unlink()
-        manifest.unlink(missing_ok=True)  # Windows: not while it is open
+        manifest.unlink(missing_ok=True)  # on Windows, which cannot unlink an open file
     except FileNotFoundError:
         return True
     except OSError:

@@ -1,4 +1,4 @@
-"""A graph as blobs, and back: the same columns, mapped instead of held."""
+"""The graph and the sentences of an index as blobs: columns that are memory-mapped when read."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from ontodex.graph.names import NameIndex
 from ontodex.graph.sentences import EntitySentences
 from ontodex.storage.blobs import BlobReader
 
-__all__ = ["graph_blobs", "read_graph", "read_sentences", "sentence_blobs"]
+__all__ = ["graph_blobs", "graph_info", "read_graph", "read_sentences", "sentence_blobs"]
 
 TEXTS = ("ids", "labels", "definitions", "relation_ids", "relation_labels")
-NESTED = {"synonyms": "synonyms", "alternative_ids": "former_ids"}
-"""Columns of several texts for each entity, and how their blobs are named."""
+"""Columns with one text for each entity, or for each relation."""
+
+NESTED = ("synonyms", "alternative_ids")
+"""Columns with any number of texts for each entity."""
 
 ARRAYS = ("heads", "relations", "tails", "valid", "test")
 NAMES = ("hashes", "rows", "kinds")
 
 
 def graph_blobs(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
-    """Return the arrays that hold a graph, by blob name."""
+    """Return the arrays of a graph, by blob name."""
     blobs: dict[str, NDArray[Any]] = {}
     for name in TEXTS:
         column: TextColumn = getattr(graph, name)
         blobs[f"graph/{name}/data"], blobs[f"graph/{name}/offsets"] = column.data, column.offsets
-    for column_name, name in NESTED.items():
-        nested: NestedTextColumn = getattr(graph, column_name)
-        blobs[f"graph/{name}/data"], blobs[f"graph/{name}/offsets"] = (
-            nested.strings.data,
-            nested.strings.offsets,
-        )
+    for name in NESTED:
+        nested: NestedTextColumn = getattr(graph, name)
+        blobs[f"graph/{name}/data"] = nested.strings.data
+        blobs[f"graph/{name}/offsets"] = nested.strings.offsets
         blobs[f"graph/{name}/rows"] = nested.rows
     for name in ARRAYS:
         blobs[f"graph/{name}"] = getattr(graph, name)
@@ -45,12 +45,26 @@ def graph_blobs(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
     return blobs
 
 
-def read_graph(blobs: BlobReader, about: dict[str, Any]) -> KnowledgeGraph:
-    """Return the graph of an index; its arrays are views of the file.
+def graph_info(graph: KnowledgeGraph) -> dict[str, Any]:
+    """Return the ``graph`` entry of the manifest."""
+    return {
+        "source": graph.source,
+        "skipped": graph.skipped,
+        "fingerprint": graph.fingerprint,
+        "prefixes": dict(graph.prefixes),
+        "hierarchy_relations": list(graph.upward),
+        "entities": graph.n_entities,
+        "relations": graph.n_relations,
+        "triples": graph.n_triples,
+    }
+
+
+def read_graph(blobs: BlobReader, info: dict[str, Any]) -> KnowledgeGraph:
+    """Return the graph of an index; its arrays are views of the store.
 
     Args:
         blobs: The store.
-        about: The manifest's ``graph`` entry: source, skipped, prefixes, and hierarchy_relations if they are said.
+        info: The ``graph`` entry of the manifest, see :func:`graph_info`.
     """
 
     def column(name: str) -> TextColumn:
@@ -58,34 +72,31 @@ def read_graph(blobs: BlobReader, about: dict[str, Any]) -> KnowledgeGraph:
 
     columns: dict[str, Any] = {name: column(name) for name in TEXTS}
     columns |= {name: blobs.get(f"graph/{name}") for name in ARRAYS}
-    columns["alternative_ids"] = NestedTextColumn.of(
-        [()] * len(columns["ids"])
-    )  # formats up to 7 have none
-    for column_name, name in NESTED.items():
-        if f"graph/{name}/rows" in blobs:
-            columns[column_name] = NestedTextColumn(column(name), blobs.get(f"graph/{name}/rows"))
+    columns |= {
+        name: NestedTextColumn(column(name), blobs.get(f"graph/{name}/rows")) for name in NESTED
+    }
     graph = KnowledgeGraph(
         **columns,
-        prefixes=MappingProxyType(about["prefixes"]),
-        upward=tuple(about.get("hierarchy_relations", ())),
-        source=about["source"],
-        skipped=about["skipped"],
+        prefixes=MappingProxyType(info["prefixes"]),
+        upward=tuple(info["hierarchy_relations"]),
+        source=info["source"],
+        skipped=info["skipped"],
     )
     names = NameIndex(*(blobs.get(f"graph/names/{name}") for name in NAMES))
     return graph.with_stored(names, np.asarray(blobs.get("graph/by_tail")))
 
 
-def sentence_blobs(said: EntitySentences, space: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays that hold what the vectors of a space are of, by blob name."""
-    column = TextColumn.of(said.texts)
+def sentence_blobs(sentences: EntitySentences, space: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays of the sentences or phrases of a space, by blob name."""
+    column = TextColumn.of(sentences.texts)
     return {
         f"{space}/texts/data": column.data,
         f"{space}/texts/offsets": column.offsets,
-        f"{space}/owners": said.owners,
+        f"{space}/owners": sentences.owners,
     }
 
 
 def read_sentences(blobs: BlobReader, space: str) -> EntitySentences:
-    """Return what the vectors of a space are of; the arrays are views of the file."""
+    """Return the sentences or phrases of a space; the arrays are views of the store."""
     column = TextColumn(blobs.get(f"{space}/texts/data"), blobs.get(f"{space}/texts/offsets"))
     return EntitySentences(column, blobs.get(f"{space}/owners"))

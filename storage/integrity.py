@@ -1,4 +1,4 @@
-"""Integrity of an index: file lengths and store layout, and which vectors a space may hold."""
+"""Integrity of an index: file lengths, checksums, and which vectors a space may hold."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ontodex.errors import EncoderError, IndexDamaged, IndexFailure
-from ontodex.storage.blobs import layout
-from ontodex.storage.manifest import Manifest, file_info
+from ontodex.storage.blobs import tree_checksum
+from ontodex.storage.manifest import Manifest
 
-__all__ = ["STORE", "expect_storable", "expect_whole", "fitting"]
+__all__ = ["STORE", "expect_intact", "expect_valid", "valid_rows"]
+
+STORE = "store.mdb"
 
 TOLERANCE = 0.01
-"""How far the length of a unit vector may be from 1: half precision on a GPU takes it some way."""
+"""How far the length of a unit vector may be from 1: half precision on a GPU is off by less."""
 
-WANTED = {
+EXPECTED = {
     "cosine": "a vector of length 1",
     "poincare": "a lifted point of the ball",
     "product": "finite numbers",
@@ -26,65 +28,61 @@ WANTED = {
 }
 
 
-def fitting(geometry: str, vectors: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which vectors may be in a space of such a geometry.
+def valid_rows(geometry: str, vectors: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which vectors a space of a geometry may hold.
 
     Args:
-        geometry: As of :class:`~ontodex.storage.manifest.SpaceInfo`.
+        geometry: See :class:`~ontodex.storage.manifest.SpaceInfo`.
         vectors: Of shape (n, dim), in the precision in which they are stored.
 
     Returns:
         Booleans of shape (n,).
 
     Example:
-        >>> fitting("cosine", np.array([[0.6, 0.8], [0.0, 0.0], [np.nan, 1.0]], dtype=np.float32)).tolist()
+        >>> vectors = np.array([[0.6, 0.8], [0.0, 0.0], [np.nan, 1.0]], dtype=np.float32)
+        >>> valid_rows("cosine", vectors).tolist()
         [True, False, False]
     """
-    fit = np.isfinite(vectors).all(axis=1)
+    valid = np.isfinite(vectors).all(axis=1)
     if geometry == "cosine":
         with np.errstate(invalid="ignore", over="ignore"):
-            fit &= np.abs(np.einsum("nd,nd->n", vectors, vectors) - 1) <= 2 * TOLERANCE
+            valid &= np.abs(np.einsum("nd,nd->n", vectors, vectors) - 1) <= 2 * TOLERANCE
     elif geometry == "poincare":
-        fit &= vectors[:, -1] >= 0
-    return np.asarray(fit)
+        valid &= vectors[:, -1] >= 0
+    return np.asarray(valid)
 
 
-def expect_storable(geometry: str, vectors: NDArray[Any], texts: Sequence[str]) -> None:
-    """Refuse vectors that may not be stored.
+def expect_valid(geometry: str, vectors: NDArray[Any], texts: Sequence[str]) -> None:
+    """Raise an error if a space of a geometry may not hold some of the vectors.
 
     Args:
-        geometry: As of :class:`~ontodex.storage.manifest.SpaceInfo`.
+        geometry: See :class:`~ontodex.storage.manifest.SpaceInfo`.
         vectors: Of shape (n, dim).
-        texts: What each is of.
+        texts: Text that each vector was made of, for the message.
 
     Raises:
-        EncoderError: If one may not; its text is named.
+        EncoderError: If a vector is not valid; the message names the first such text.
     """
-    fit = fitting(geometry, vectors)
-    if fit.all():
+    valid = valid_rows(geometry, vectors)
+    if valid.all():
         return
-    row = int(np.argmin(fit))
-    worst = vectors[row]
-    odd = worst[~np.isfinite(worst)]
-    found = (
-        f"{odd[0]}" if len(odd) else f"one of length {np.linalg.norm(worst.astype(np.float64)):.3g}"
-    )
+    row = int(np.argmin(valid))
+    vector = vectors[row]
+    infinite = vector[~np.isfinite(vector)]
+    length = np.linalg.norm(vector.astype(np.float64))
+    found = f"{infinite[0]}" if len(infinite) else f"one of length {length:.3g}"
     raise EncoderError(
-        f"expected {WANTED[geometry]} in {vectors.dtype} for every text, found {found} for {texts[row][:80]!r} "
-        f"({np.count_nonzero(~fit):,} of {len(fit):,}); mend the text, or train the encoder anew"
+        f"expected {EXPECTED[geometry]} in {vectors.dtype} for every text, found {found} for "
+        f"{texts[row][:80]!r} ({np.count_nonzero(~valid):,} of {len(valid):,}); mend the text, or "
+        "train the encoder anew"
     )
 
 
-STORE = "store.mdb"
-WITH_LAYOUT = 3
-"""The first format whose manifest has a checksum of what blobs are found by."""
-
-
-def expect_whole(folder: Path, manifest: Manifest) -> None:
-    """Compare the lengths of all files, and what blobs are found by, with the manifest; of an older format the whole store.
+def expect_intact(folder: Path, manifest: Manifest) -> None:
+    """Compare the lengths of all files, and the store outside its large blobs, with the manifest.
 
     Raises:
-        IndexDamaged: If a file is missing, has another length, or does not fit.
+        IndexDamaged: If a file is missing, has another length, or does not match its checksum.
         IndexFailure: If a file may not be read.
     """
     for name, info in manifest.files.items():
@@ -97,15 +95,13 @@ def expect_whole(folder: Path, manifest: Manifest) -> None:
             )
     store = folder / STORE
     try:
-        if manifest.format < WITH_LAYOUT:
-            fits = file_info(store) == manifest.files[STORE]
-        else:
-            fits = layout(store, manifest.blobs) == manifest.layout
+        found = tree_checksum(store, manifest.blobs)
     except OSError as error:
         raise IndexFailure(
             f"{store}: expected a file that can be read, found {error.strerror}"
         ) from None
-    if not fits:
+    if found != manifest.tree_checksum:
         raise IndexDamaged(
-            f"{store}: what its blobs are found by does not fit its checksum; build the index anew"
+            f"{store}: the pages around its large blobs do not match their checksum; "
+            "build the index anew"
         )

@@ -1,4 +1,4 @@
-"""What an index says of itself: ``manifest.json``."""
+"""The manifest of a generation, ``manifest.json``: its spaces, encoders, settings and checksums."""
 
 from __future__ import annotations
 
@@ -9,13 +9,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ontodex.errors import IndexDamaged, IndexMismatch, SettingsError, settings_from
+from ontodex.errors import (
+    IndexDamaged,
+    IndexFailure,
+    IndexMismatch,
+    SettingsError,
+    settings_from,
+)
 from ontodex.storage.blobs import BlobInfo
 
 __all__ = ["FORMAT", "FileInfo", "Manifest", "SpaceInfo", "file_info"]
 
-FORMAT = 12
-"""Version of the layout on disk. An index of a newer one is refused, older ones are read."""
+FORMAT = 1
+"""Version of the layout on disk; an index of a newer version is refused."""
+
+KIND = "ontodex index"
+"""Value of the key ``kind``; the manifests of development versions have no such key."""
 
 NAME = "manifest.json"
 
@@ -30,36 +39,54 @@ class FileInfo:
 
 @dataclass(frozen=True)
 class SpaceInfo:
-    """A space: vectors of all entities, or of what they say, under one score.
+    """A space: one vector for each entity, sentence or phrase, and a geometry that scores them.
 
     Attributes:
         geometry: ``"cosine"``: unit vectors; ``"poincare"``: lifted points of the ball
-            (:func:`~ontodex.geometry.poincare.lift_items`); ``"product"``: vectors of any length; or ``"gaussian"``: means
-            and log-variances, in half precision, of the sentences that entities say.
-        dim: Length of a vector.
+            (:func:`~ontodex.geometry.poincare.lift_items`); ``"product"``: vectors of any length;
+            ``"gaussian"``: means followed by log-variances, in half precision.
+        dim: Numbers in a vector.
         rows: Number of vectors.
-        shards: Number of blobs that the vectors are in.
-        vectors: Name below which the vectors are stored; spaces may share them, or be the first numbers of another's.
-        recall: Share of the exact ten nearest that the candidates of the FAISS structure hold, where there is one.
+        shards: Number of blobs that hold the vectors.
+        stored_in: Space whose blobs hold the vectors. It is another space where both have the same
+            vectors, or where those of this space are the first ``dim`` numbers of the other's.
+        recall: Recall@10 of the FAISS candidates, measured on the index's own vectors; ``None``
+            where a space has no candidates.
     """
 
     geometry: str
     dim: int
     rows: int
     shards: int
-    vectors: str
+    stored_in: str
     recall: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """Everything there is to know of a generation before its files are touched.
+    """Everything that is known of a generation before its other files are opened.
 
-    ``layout`` is the checksum of what the blobs are found by (:func:`ontodex.storage.blobs.layout`); indexes of
-    format 1 and 2 have none.
+    Attributes:
+        kind: :data:`KIND`.
+        format: :data:`FORMAT`.
+        generation: Number of the generation.
+        version: Version of ontodex that wrote it.
+        created: When it was written, in ISO 8601 (UTC).
+        graph: Source, prefixes and counts of the graph.
+        spaces: The spaces by name.
+        encoders: Fingerprint and settings of each space's encoder.
+        settings: Settings of the build.
+        neighbour_voting: Weights of neighbour voting by question, ``"parents"`` and ``"children"``;
+            empty in an index without a hierarchy space.
+        files: Length and checksum of each file, by its path in the generation's folder.
+        blobs: Type, shape and checksum of each array in the store.
+        tree_checksum: Checksum of the store outside its large blobs
+            (:func:`ontodex.storage.blobs.tree_checksum`).
+        seconds: Duration of each step of the build.
     """
 
-    format: int
+    kind: str = KIND
+    format: int = FORMAT
     generation: int
     version: str
     created: str
@@ -67,10 +94,10 @@ class Manifest:
     spaces: dict[str, SpaceInfo]
     encoders: dict[str, dict[str, Any]]
     settings: dict[str, Any]
-    job: str
-    files: dict[str, FileInfo] = field(default_factory=dict)
-    blobs: dict[str, BlobInfo] = field(default_factory=dict)
-    layout: str = ""
+    neighbour_voting: dict[str, dict[str, Any]]
+    files: dict[str, FileInfo]
+    blobs: dict[str, BlobInfo]
+    tree_checksum: str
     seconds: dict[str, float] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
@@ -85,8 +112,9 @@ class Manifest:
         """Read ``manifest.json``.
 
         Raises:
-            IndexDamaged: If it is missing, is no JSON, lacks a part, or does not fit its checksum.
-            IndexMismatch: If it was written by a newer version.
+            IndexDamaged: If it is missing, not JSON, lacks a key, or does not match its checksum.
+            IndexFailure: If a development version wrote it.
+            IndexMismatch: If a newer version wrote it.
         """
         path = folder / NAME
         try:
@@ -96,32 +124,46 @@ class Manifest:
             raise IndexDamaged(
                 f"{path}: expected the manifest of an index, found none ({error})"
             ) from None
-        if isinstance(content.get("format"), int) and content["format"] > FORMAT:
+        found, has_kind = content.get("format"), "kind" in content
+        if has_kind and isinstance(found, int) and found > FORMAT:
             raise IndexMismatch(
-                f"{path}: the index has format {content['format']}, this version reads up to {FORMAT}; update ontodex"
+                f"{path}: the index has format {found}, this version reads up to {FORMAT}; "
+                "update ontodex"
             )
         if _digest(content) != stated:
             raise IndexDamaged(
-                f"{path}: the manifest does not fit its checksum; build the index anew"
+                f"{path}: the manifest does not match its checksum; build the index anew"
             )
+        if not has_kind and isinstance(found, int):
+            raise IndexFailure(
+                f"{path}: expected an index of format {FORMAT}, found one that was made by a "
+                f"development version (format {found}); build it anew"
+            )
+        return cls._parse(content, str(path))
+
+    @classmethod
+    def _parse(cls, content: dict[str, Any], path: str) -> Manifest:
+        """Make a manifest from the keys of its JSON.
+
+        Raises:
+            IndexDamaged: If a key is missing, unknown, or of another type.
+        """
         try:
-            parts = {
-                "spaces": {
-                    key: settings_from(SpaceInfo, value, str(path))
-                    for key, value in content["spaces"].items()
-                },
-                "files": {
-                    key: settings_from(FileInfo, value, str(path))
-                    for key, value in content["files"].items()
-                },
-                "blobs": {
-                    key: settings_from(
-                        BlobInfo, {**value, "shape": tuple(value["shape"])}, str(path)
-                    )
-                    for key, value in content["blobs"].items()
-                },
+            if content["kind"] != KIND:
+                raise SettingsError(f"kind: expected {KIND!r}, found {content['kind']!r}")
+            blobs = {
+                key: {**value, "shape": tuple(value["shape"])}
+                for key, value in content["blobs"].items()
             }
-            return settings_from(cls, {**content, **parts}, str(path))
+            parts = {
+                name: {key: settings_from(kind, value, path) for key, value in values.items()}
+                for name, kind, values in (
+                    ("spaces", SpaceInfo, content["spaces"]),
+                    ("files", FileInfo, content["files"]),
+                    ("blobs", BlobInfo, blobs),
+                )
+            }
+            return settings_from(cls, {**content, **parts}, path)
         except (KeyError, TypeError, AttributeError, SettingsError) as error:
             raise IndexDamaged(
                 f"{path}: expected the manifest of an index, found another content ({error})"
@@ -133,7 +175,7 @@ def _digest(content: dict[str, Any]) -> str:
 
 
 def file_info(path: Path) -> FileInfo:
-    """Measure a file."""
+    """Return the length and the checksum of a file."""
     digest = hashlib.blake2b(digest_size=16)
     with path.open("rb") as file:
         for block in iter(lambda: file.read(1 << 20), b""):

@@ -1,13 +1,12 @@
-"""The spaces of an index, by name."""
+"""The spaces of an index: their names and geometries."""
 
 from __future__ import annotations
 
 __all__ = [
-    "BUFFERS",
     "CONDITION",
-    "GAUSS",
+    "ENTAILMENT",
     "GEOMETRIES",
-    "HIT",
+    "HIERARCHY",
     "HYBRID",
     "LINK",
     "SENTENCE_SPACES",
@@ -15,40 +14,37 @@ __all__ = [
     "TEXT",
 ]
 
-TEXT, LINK, HIT, CONDITION, GAUSS, SPAN, HYBRID = (
-    "text",
-    "link",
-    "hit",
-    "condition",
-    "gauss",
-    "span",
-    "hybrid",
-)
-"""The spaces: what texts mean, which entities a relation leads to, what is below what, what is alike under a condition, what
-entails what, what the phrases of texts mean, and which entities a relation leads to by texts and links together."""
+TEXT = "text"
+"""Unit vectors of the entities' texts, compared by cosine."""
 
-SENTENCE_SPACES = (GAUSS, SPAN)
-"""Spaces whose vectors are of what entities say, not of entities."""
+LINK = "link"
+"""Entity vectors of link prediction, which the queries of (entity, relation) pairs search."""
+
+HYBRID = "hybrid"
+"""Vectors of the link space followed by graph features: KGE vectors and type constraints."""
+
+HIERARCHY = "hierarchy"
+"""Lifted points of a Poincaré ball, ranked by the subsumption score of HiT."""
+
+CONDITION = "condition"
+"""Unit vectors of the entities' texts, which a condition encoder transforms."""
+
+ENTAILMENT = "entailment"
+"""Gaussians of the sentences of labels and definitions, compared by KL divergence (GaussCSE)."""
+
+SPAN = "span"
+"""Unit vectors of the phrases of labels and definitions: the nodes of Self-StrAE's trees."""
+
+SENTENCE_SPACES = (ENTAILMENT, SPAN)
+"""Spaces with a vector for each sentence or phrase; others have one for each entity."""
 
 GEOMETRIES = {
     TEXT: "cosine",
     LINK: "cosine",
-    HIT: "poincare",
     HYBRID: "product",
+    HIERARCHY: "poincare",
     CONDITION: "cosine",
-    GAUSS: "gaussian",
+    ENTAILMENT: "gaussian",
     SPAN: "cosine",
 }
-BUFFERS = (
-    *(
-        "text.f32",
-        "link.f32",
-        "entities.f32",
-        "hit.f32",
-        "hybrid.f32",
-        "condition.f32",
-        "gauss.f16",
-        "span.f32",
-    ),
-    "structure.safetensors",
-)
+"""Geometry of each space; see :class:`~ontodex.storage.manifest.SpaceInfo`."""

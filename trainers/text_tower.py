@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.sentence_transformer import forward_tokens
-from ontodex.encoders.text import Text
+from ontodex.encoders.text_reader import Text
 
 __all__ = ["TextTower", "tokenise"]
 

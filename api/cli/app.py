@@ -13,6 +13,7 @@ import ontodex
 from ontodex.cli.answers import answer, expect_one_form, open_engine, show, singles
 from ontodex.cli.conditions import conditions
 from ontodex.cli.entailment import entailed_by, entailing, entails
+from ontodex.cli.formats import formats
 from ontodex.cli.links import heads, missing, relations, tails, why
 from ontodex.cli.options import (
     Batch,
@@ -58,6 +59,7 @@ for command in (
     entailing,
     entails,
     tree,
+    formats,
 ):
     app.command()(command)
 app.add_typer(train_app)
@@ -270,7 +272,7 @@ def export(
     space: Annotated[
         str | None,
         typer.Option(
-            help="Which vectors: text (the default), link, hybrid, hit, gauss or span; see info."
+            help="Which vectors: text (the default), link, hybrid, hierarchy, entailment or span; see info."
         ),
     ] = None,
 ) -> None:

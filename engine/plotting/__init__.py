@@ -1,1 +1,1 @@
-"""Pictures: the hierarchy around an entity, norms by depth, and the tree of a text."""
+"""Plots: the hierarchy around an entity, hyperbolic norms by depth, and the tree of a text."""

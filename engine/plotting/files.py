@@ -1,4 +1,4 @@
-"""What every picture needs: settings of matplotlib, names that can be written, and files."""
+"""Common parts of all plots: matplotlib's settings, labels on one line, and files."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["Titles", "drawing", "on_one_line", "save", "shortened"]
 
 Titles = dict[str, list[str]]
-"""Whole labels of the dots of each group."""
+"""Full labels of the dots of each group."""
 HALO = "text{paint-order:stroke;stroke:#fff;stroke-width:2.2px;stroke-opacity:.8}"
-"""What keeps the letters of an SVG legible over lines."""
+"""CSS that keeps the text of an SVG legible over lines."""
 SCRIPTS = (
     "Noto Sans CJK JP",
     "Noto Sans CJK SC",
@@ -32,7 +32,7 @@ SCRIPTS = (
     "Arial Unicode MS",
     "Unifont",
 )
-"""Fonts for letters that DejaVu Sans, which comes with matplotlib, does not have; those that are installed."""
+"""Fonts for letters missing in DejaVu Sans, which matplotlib brings; used if installed."""
 
 
 def on_one_line(text: str) -> str:
@@ -59,7 +59,11 @@ def shortened(text: str, longest: int) -> str:
 
 @contextmanager
 def drawing(path: Path) -> Iterator[None]:
-    """Check what drawing needs; give matplotlib its own settings, not those of the user's machine or program."""
+    """Set matplotlib's settings for a plot, independent of the user's configuration.
+
+    Raises:
+        SettingsError: If the suffix is not ``.svg`` or ``.png``, or matplotlib is not installed.
+    """
     if path.suffix.lower() not in (".svg", ".png"):
         raise SettingsError(f"expected a file that ends in .svg or .png, found {str(path)!r}")
     try:
@@ -82,7 +86,7 @@ def drawing(path: Path) -> Iterator[None]:
 
 
 def save(figure: Figure, titles: Titles, path: Path) -> None:
-    """Write a picture in the format that the suffix of ``path`` says; ``titles`` go into an SVG."""
+    """Write a figure in the format of the suffix of ``path``; ``titles`` go into an SVG."""
     kind = path.suffix.lower()[1:]
     stream = io.BytesIO()
     metadata = {"Date": None, "Creator": "ontodex"} if kind == "svg" else {"Software": "ontodex"}
@@ -95,7 +99,7 @@ def save(figure: Figure, titles: Titles, path: Path) -> None:
 
 
 def _with_titles(svg: str, titles: Titles) -> str:
-    """Give each dot of an SVG its whole label, which browsers show under the mouse, and its letters a halo."""
+    """Give each dot of an SVG its full label as a tooltip, and the text of the SVG a halo."""
     svg = svg.replace("</style>", HALO + "</style>", 1)
     for group, names in titles.items():
         start = svg.index(f'<g id="{group}">')
@@ -104,7 +108,9 @@ def _with_titles(svg: str, titles: Titles) -> str:
             svg[:start]
             + re.sub(
                 "(<use [^>]*)/>",
-                lambda use, left=left: f"{use[1]}><title>{html.escape(next(left))}</title></use>",  # type: ignore[misc]
+                lambda use, left=left: (  # type: ignore[misc]
+                    f"{use[1]}><title>{html.escape(next(left))}</title></use>"
+                ),
                 svg[start:],
                 count=len(names),
             )

@@ -1,4 +1,4 @@
-"""Pictures: the hierarchy around an entity in the Poincaré disk, and hyperbolic norms by depth."""
+"""Plots of the hierarchy around an entity in the Poincaré disk, and of norms by depth."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ Floats = NDArray[np.float64]
 def geodesics(start: Floats, end: Floats) -> Floats:
     """Return the geodesic from each point to another: a cubic Bézier curve.
 
-    A geodesic is an arc of a circle at right angles to the rim. The centre c of that circle has 2<c, p> = 1 + |p|^2
-    for both ends p, as inversion at the rim maps the circle to itself. Where the line through both ends goes through
-    the origin, the arc is straight.
+    A geodesic is an arc of a circle orthogonal to the unit circle. The centre c of that circle
+    satisfies 2<c, p> = 1 + |p|^2 for both ends p, as inversion at the unit circle maps the circle
+    to itself. If the line through both ends contains the origin, the arc is straight.
 
     Args:
         start: Points in the open unit disk, of shape (n, 2).
-        end: Likewise.
+        end: Points of the same shape.
 
     Returns:
         The four control points of each curve, of shape (n, 4, 2).
@@ -68,7 +68,7 @@ def _cross(left: Floats, right: Floats) -> Floats:
 
 
 Answer = tuple[int, str, float | None]
-"""Row, "parent" or "child", and its probability if it has one."""
+"""Row, ``"parent"`` or ``"child"``, and the probability, if there is one."""
 
 STYLES = {
     "entity": ("#111827", "the entity"),
@@ -78,10 +78,10 @@ STYLES = {
     "parent": ("#d9480f", "predicted parents"),
     "child": ("#0b7a3e", "predicted children"),
 }
-"""Colour and legend of each kind of node."""
+"""Colour and legend entry of each kind of node."""
 FAMILY, EXTRA, PAPER = "#9fb3c8", "#c9d3de", "#f8fafc"
 LONGEST = 40
-"""Characters of a label; a longer one is cut."""
+"""Maximal length of a label in characters."""
 
 
 def draw_hierarchy(
@@ -93,22 +93,23 @@ def draw_hierarchy(
     answers: Sequence[Answer] = (),
     limit: int = 3000,
 ) -> None:
-    """Draw the hierarchy around an entity: asserted links as geodesics of the Poincaré disk, answers dashed.
+    """Plot the hierarchy around an entity: asserted links as geodesics, predicted ones dashed.
 
-    A picture of few nodes names all of them; of many, those with the largest subtrees and near the entity. In an SVG
-    the text is text, and every node says its label under the mouse.
+    In a plot of few nodes all have labels; in one of many nodes, those with the largest subtrees
+    and those near the entity. The text of an SVG is text, and every node has its label as a
+    tooltip.
 
     Args:
-        hierarchy: The asserted hierarchy.
-        labels: Label of each of its rows, in any script and of any length.
+        hierarchy: Asserted hierarchy.
+        labels: Label of each row, in any script and of any length.
         root: Row of the entity.
-        path: Where to, ``.svg`` or ``.png``; the same picture gives the same file.
+        path: The file, ``.svg`` or ``.png``; equal arguments give equal files.
         answers: Predicted parents and children of the entity.
-        limit: At most this many nodes; the title says how many were left out.
+        limit: Maximal number of nodes; the title has the number of nodes left out.
 
     Raises:
-        SettingsError: If the suffix, a row or a kind of answer is unknown, labels are missing, or matplotlib is not
-            installed.
+        SettingsError: If the suffix, a row or a kind of answer is unknown, labels are missing, or
+            matplotlib is not installed.
     """
     if len(labels) != len(hierarchy.ids):
         raise SettingsError(
@@ -116,12 +117,16 @@ def draw_hierarchy(
         )
     for _, kind, _ in answers:
         expect_choice("answers", kind, ("parent", "child"))
-    asked = {
+    predicted = {
         kind: [row for row, given, _ in answers if given == kind] for kind in ("parent", "child")
     }
     with drawing(path):
         layout = disk_layout(
-            hierarchy, root, limit=limit, more_parents=asked["parent"], more_children=asked["child"]
+            hierarchy,
+            root,
+            limit=limit,
+            more_parents=predicted["parent"],
+            more_children=predicted["child"],
         )
         names = [
             on_one_line(labels[row]) or on_one_line(hierarchy.ids[row])
@@ -133,21 +138,21 @@ def draw_hierarchy(
 def draw_norms(
     norms: NDArray[np.floating[Any]], depths: NDArray[np.integer[Any]], path: Path
 ) -> None:
-    """Draw hyperbolic norms by depth as boxes: median, quartiles, 5th and 95th percentile, and how many there are.
+    """Plot hyperbolic norms by depth as boxes: median, quartiles, 5th and 95th percentile, counts.
 
     Args:
         norms: Hyperbolic norm of each entity, of shape (n,).
         depths: Its depth, of shape (n,).
-        path: Where to, ``.svg`` or ``.png``.
+        path: The file, ``.svg`` or ``.png``.
 
     Raises:
-        SettingsError: If the suffix is unknown, shapes differ, a norm is not finite, there is none, or matplotlib is
-            not installed.
+        SettingsError: If the suffix is unknown, shapes differ, a norm is not finite, there is none,
+            or matplotlib is not installed.
     """
     norms, depths = np.asarray(norms), np.asarray(depths)
     if norms.ndim != 1 or norms.shape != depths.shape or not norms.size:
         raise SettingsError(
-            f"expected one norm and one depth per entity, found shapes {norms.shape}, {depths.shape}"
+            f"expected one norm and one depth an entity, found shapes {norms.shape}, {depths.shape}"
         )
     if not np.isfinite(norms).all():
         raise SettingsError(
@@ -160,7 +165,7 @@ def draw_norms(
 def _hierarchy_figure(
     layout: DiskLayout, names: Sequence[str], answers: Sequence[Answer], halo: bool
 ) -> tuple[Figure, Titles]:
-    """Return the picture, and the whole labels of each group of dots."""
+    """Return the figure, and the full labels of each group of dots."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.patches import Circle, PathPatch
@@ -219,9 +224,7 @@ def _hierarchy_figure(
     weights = _subtree_sizes(layout)
     sizes = _dot_sizes(kinds, weights, n)
     titles: dict[str, list[str]] = {}
-    for size in np.unique(
-        sizes
-    ).tolist():  # one collection per size: an SVG then holds each shape once
+    for size in np.unique(sizes).tolist():  # an SVG has one shape for each collection of a size
         nodes = np.flatnonzero(sizes == size).tolist()
         titles[f"dots-{len(titles)}"] = [names[node] for node in nodes]
         axes.scatter(
@@ -252,7 +255,7 @@ def _curves(positions: NDArray[np.float64], edges: Sequence[Sequence[int]]) -> C
 
 
 def _subtree_sizes(layout: DiskLayout) -> NDArray[np.float64]:
-    """Return how many nodes hang from each, itself included."""
+    """Return the number of nodes in each subtree, its root included."""
     sizes = np.ones(len(layout.rows))
     for node in range(len(sizes) - 1, 0, -1):
         sizes[layout.hangs_from[node]] += sizes[node]
@@ -260,7 +263,7 @@ def _subtree_sizes(layout: DiskLayout) -> NDArray[np.float64]:
 
 
 def _dot_sizes(kinds: Sequence[str], weights: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """Return areas of the dots in square points."""
+    """Return the areas of the dots in square points."""
     least, growth = (26.0, 16.0) if n <= 60 else (14.0, 12.0) if n <= 300 else (5.0, 8.0)
     sizes = least + growth * np.log(weights)
     special = np.array([kind in ("parent", "child") for kind in kinds])

@@ -1,4 +1,4 @@
-"""Labels of a picture that cover neither each other nor the dots."""
+"""Placement of labels so that they overlap neither each other nor the dots."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Floats = NDArray[np.float64]
 
 
 class LabelPlacer:
-    """Writes labels beside dots, each at the first place that is free.
+    """Writes labels beside dots, each at the first free place.
 
     Args:
-        axes: Where to write; its figure has an Agg canvas, and its limits no longer change.
+        axes: Axes whose figure has an Agg canvas, and whose limits no longer change.
         positions: Centres of the dots in data coordinates, of shape (n, 2).
-        radii: Their radii in points, of shape (n,).
-        inner: Whether something hangs from them, of shape (n,).
-        lines: Points of lines, in data coordinates, of shape (m, 2), that labels cover only if they must.
-        halo: Whether to draw white edges around the letters (which turns the text of an SVG into curves).
+        radii: Radii of the dots in points, of shape (n,).
+        inner: Whether a dot has nodes below it, of shape (n,).
+        lines: Points on lines, in data coordinates, of shape (m, 2); labels avoid them if possible.
+        halo: Draw white edges around the letters (which turns the text of an SVG into curves).
     """
 
     def __init__(
@@ -63,15 +63,18 @@ class LabelPlacer:
     def place(
         self, node: int, text: str, *, size: float, colour: str, bold: bool, must: bool
     ) -> bool:
-        """Write the label of a node; return whether there was room.
+        """Write the label of a node.
 
         Args:
-            node: Which dot.
+            node: Number of the dot.
             text: Its label, on one line.
-            size: Of the letters, in points.
-            colour: Of the letters.
+            size: Size of the letters in points.
+            colour: Colour of the letters.
             bold: Whether the letters are bold.
-            must: Whether to look farther away, smaller, and at last to write over something.
+            must: Also try places farther away, smaller letters and a shorter text.
+
+        Returns:
+            Whether there was room for it.
         """
         short = text if len(text) <= 22 else text[:21].rstrip() + "…"
         tries = [(text, size, 1.0, True)] if len(self.lines) else []
@@ -101,7 +104,7 @@ class LabelPlacer:
     def _free(
         self, node: int, extent: Floats, steps: float, clear: bool
     ) -> tuple[Floats, float] | None:
-        """Return corners and direction of the first free place, in pixels and degrees."""
+        """Return the corners in pixels, and the rotation in degrees, of the first free place."""
         for way, turn in self._ways(node):
             corners = self._box(node, extent, way, turn, steps)
             if (corners < self.low).any() or (corners > self.high).any():
@@ -114,7 +117,7 @@ class LabelPlacer:
         return None
 
     def _ways(self, node: int) -> list[tuple[float, float]]:
-        """Return (direction of the label from the dot, direction of the text), the best first; both in degrees."""
+        """Return directions from the dot and rotations of the text, in degrees, the best first."""
         level = [(way, 0.0) for way in (0, 180, 90, -90, 30, -30, 150, -150, 60, -60, 120, -120)]
         if not self.off_centre[node]:
             return [(-90, 0.0), (90, 0.0), *level]
@@ -132,7 +135,7 @@ class LabelPlacer:
         )
 
     def _box(self, node: int, extent: Floats, way: float, turn: float, steps: float) -> Floats:
-        """Return the corners of the label's box, which begins ``steps`` gaps away from the dot."""
+        """Return the corners of the label's box, which is ``steps`` gaps away from the dot."""
         along = np.array([np.cos(np.radians(turn)), np.sin(np.radians(turn))])
         across = np.array([-along[1], along[0]])
         toward = np.array([np.cos(np.radians(way)), np.sin(np.radians(way))])
@@ -149,7 +152,7 @@ class LabelPlacer:
         return np.asarray(centre + signs[:, :1] * along + signs[:, 1:] * across)
 
     def _hits(self, corners: Floats, node: int) -> bool:
-        """Tell whether a box lies over a dot or over another box."""
+        """Return whether a box overlaps another dot or another box."""
         if _overlap(corners, self.boxes):
             return True
         over = _within(corners, self.dots, self.radii)
@@ -199,7 +202,7 @@ class LabelPlacer:
 
 
 def _within(box: Floats, points: Floats, radii: Floats) -> NDArray[np.bool_]:
-    """Tell which discs (or points) a rectangle covers in part."""
+    """Return which discs (or points) a rectangle overlaps."""
     along, across = box[1] - box[0], box[3] - box[0]
     width, height = np.hypot(*along), np.hypot(*across)
     apart = points - box.mean(axis=0)
@@ -209,7 +212,10 @@ def _within(box: Floats, points: Floats, radii: Floats) -> NDArray[np.bool_]:
 
 
 def _overlap(box: Floats, others: Floats) -> bool:
-    """Tell whether a rectangle overlaps one of ``others`` (m, 4, 2), by separating axes (Gottschalk et al. 1996)."""
+    """Return whether a rectangle overlaps one of ``others`` (m, 4, 2).
+
+    By separating axes (Gottschalk et al. 1996).
+    """
     if not len(others):
         return False
     apart = np.zeros(len(others), dtype=bool)

@@ -1,4 +1,4 @@
-"""Where to draw the hierarchy around an entity: a tree layout in the Poincaré disk."""
+"""Layout of the hierarchy around an entity as a tree in the Poincaré disk."""
 
 from __future__ import annotations
 
@@ -17,32 +17,34 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 RIM = 0.985
-"""No node lies farther out than this, in Euclidean terms."""
+"""Maximal Euclidean radius of a node."""
 OUTER = 2 * np.arctanh(0.93)
 """Hyperbolic radius of the outermost level."""
 STEP = 1.2
-"""Hyperbolic distance between levels where there is room."""
+"""Hyperbolic distance between levels, if there is room."""
 SPACING = 1.2
-"""Hyperbolic distance between neighbours on a level where there is room."""
+"""Hyperbolic distance between neighbours on a level, if there is room."""
 WIDEST = 1.35 * np.pi
-"""Largest sector of a node that is not in the centre, in radians."""
+"""Largest sector of a node outside the centre, in radians."""
 UPPER = (np.pi / 2.2, 1.25 * np.pi)
-"""Smallest and largest sector of what is above the entity, if something is below it too, in radians."""
+"""Smallest and largest sector of the nodes above the entity, if it has nodes below, in radians."""
 GAP = np.pi / 16
-"""Angle between what is above and what is below."""
+"""Angle between the sectors above and below, in radians."""
 
 
 @dataclass(frozen=True, eq=False)
 class DiskLayout:
-    """A picture's nodes and links; nodes are counted from 0, the entity in the centre.
+    """Nodes and links of a plot; node 0 is the entity in the centre.
 
     Attributes:
         rows: Entity of each node, ``int64`` of shape (n,).
-        positions: Where it is, ``float64`` of shape (n, 2), in the open unit disk.
+        positions: Its position in the open unit disk, ``float64`` of shape (n, 2).
         edges: Asserted links among the nodes, (child, parent), ``int64`` of shape (links, 2).
-        left_out: How many entities of the family are not drawn.
-        kinds: ``"entity"``, ``"ancestor"``, ``"descendant"``, ``"sibling"``, or ``"answer"`` (asked for, not family).
-        hangs_from: Node by which each was reached, ``int64`` of shape (n,); -1 for the entity. The spanning tree.
+        left_out: Number of relatives of the entity that have no node.
+        kinds: ``"entity"``, ``"ancestor"``, ``"descendant"``, ``"sibling"``, or ``"answer"`` for a
+            predicted entity that is none of these.
+        hangs_from: Predecessor of each node in the spanning tree, ``int64`` of shape (n,); -1 for
+            the entity.
     """
 
     rows: Rows
@@ -61,25 +63,29 @@ def disk_layout(
     more_parents: Sequence[int] = (),
     more_children: Sequence[int] = (),
 ) -> DiskLayout:
-    """Lay out an entity, its ancestors (above), its descendants and its siblings in the Poincaré disk.
+    """Lay out an entity, its ancestors (above), descendants and siblings in the Poincaré disk.
 
-    Each node gets a sector of its parent's sector, as wide as its subtree needs, and lies on the hyperbolic circle of its
-    level, so that what is far from the entity gets small: the idea of Lamping, Rao & Pirolli (CHI 1995). A node with
-    several parents hangs from the one that is met first; the other links are in ``edges`` all the same.
+    Each node has a part of its parent's sector, as wide as its subtree needs, and lies on the
+    hyperbolic circle of its level, which makes distant nodes small (Lamping, Rao & Pirolli, CHI
+    1995). A node with several parents hangs from the parent that is visited first; ``edges`` has
+    all links.
 
     Args:
-        hierarchy: The asserted hierarchy.
-        root: Row of the entity that lies in the centre.
-        limit: At most this many nodes: ancestors first (up to half), then by number of links from the entity, and
-            among equals those with most children.
-        more_parents: Rows that are drawn in any case, above the entity if they are not of its family.
-        more_children: Likewise, below.
+        hierarchy: Asserted hierarchy.
+        root: Row of the entity in the centre.
+        limit: Maximal number of nodes: ancestors first (up to half), then nodes by the number of
+            links from the entity, and among equals by their number of children.
+        more_parents: Rows that always have a node, above the entity if they are no relatives of it.
+        more_children: Rows that always have a node, below the entity if they are no relatives of
+            it.
 
     Raises:
-        SettingsError: If a row is not in the hierarchy, or ``limit`` has no room for the entity and the rows above.
+        SettingsError: If a row is not in the hierarchy, or ``limit`` is too small for the entity
+            and the rows that always have a node.
 
     Example:
-        >>> pets = Hierarchy(np.array([1, 2, 3]), np.array([0, 1, 1]), ids=["animal", "dog", "poodle", "beagle"])
+        >>> names = ["animal", "dog", "poodle", "beagle"]
+        >>> pets = Hierarchy(np.array([1, 2, 3]), np.array([0, 1, 1]), ids=names)
         >>> layout = disk_layout(pets, 1)
         >>> layout.rows.tolist(), layout.kinds[1], bool(layout.positions[1, 1] > 0)
         ([1, 0, 2, 3], 'ancestor', True)
@@ -111,8 +117,8 @@ def disk_layout(
     kinds = tuple(whole[row][0] for row in at)
     hangs_from = np.array([at[whole[row][1]] for row in at], dtype=np.int64)
     hangs_from[0] = -1
-    asked_above = {at[int(row)] for row in more_parents if int(row) in at}
-    tree = _Tree(kinds, hangs_from, asked_above)
+    further_above = {at[int(row)] for row in more_parents if int(row) in at}
+    tree = _Tree(kinds, hangs_from, further_above)
     links = [
         (at[row], at[int(parent)])
         for row in at
@@ -130,7 +136,7 @@ def disk_layout(
 
 
 def _family(hierarchy: Hierarchy, root: int, limit: int) -> dict[int, tuple[str, int]]:
-    """Return kind and predecessor of the entity, its ancestors, descendants and siblings, in the order of drawing."""
+    """Return kind and predecessor of the entity and its relatives, in the order of drawing."""
     above = _walk(hierarchy, root, upward=True)
     below = _walk(hierarchy, root, upward=False)
     beside: dict[int, tuple[int, int]] = {}
@@ -154,7 +160,7 @@ def _family(hierarchy: Hierarchy, root: int, limit: int) -> dict[int, tuple[str,
 
 
 def _walk(hierarchy: Hierarchy, root: int, *, upward: bool) -> dict[int, tuple[int, int]]:
-    """Return distance and predecessor of all ancestors, or descendants, nearest first."""
+    """Return distance and predecessor of all ancestors or descendants, the nearest first."""
     step = hierarchy.parents if upward else hierarchy.children
     found: dict[int, tuple[int, int]] = {}
     front, distance = [root], 0
@@ -171,9 +177,9 @@ def _walk(hierarchy: Hierarchy, root: int, *, upward: bool) -> dict[int, tuple[i
 
 
 class _Tree:
-    """The spanning tree; every node comes after the one from which it hangs."""
+    """The spanning tree; every node comes after its predecessor."""
 
-    def __init__(self, kinds: Sequence[str], hangs_from: Rows, asked_above: set[int]) -> None:
+    def __init__(self, kinds: Sequence[str], hangs_from: Rows, further_above: set[int]) -> None:
         self.n = len(kinds)
         self.up = np.zeros(self.n, dtype=bool)
         self.level = np.zeros(self.n, dtype=np.int64)
@@ -182,12 +188,12 @@ class _Tree:
             parent = int(hangs_from[node])
             below[parent].append(node)
             self.level[node] = self.level[parent] + 1
-            self.up[node] = kinds[node] in ("ancestor", "sibling") or node in asked_above
+            self.up[node] = kinds[node] in ("ancestor", "sibling") or node in further_above
         self.leaf = np.array([not nodes for nodes in below])
         self.below = [self._arranged(nodes, kinds) for nodes in below]
 
     def _arranged(self, nodes: list[int], kinds: Sequence[str]) -> list[int]:
-        """Spread branches evenly among leaves; what leads further up goes to the middle of the siblings."""
+        """Return nodes with branches spread evenly among the leaves."""
         leaves = [node for node in nodes if self.leaf[node] and kinds[node] != "ancestor"]
         branches = [node for node in nodes if not (self.leaf[node] and kinds[node] != "ancestor")]
         spots = [
@@ -198,7 +204,7 @@ class _Tree:
         return [node for _, node in sorted(spots)]
 
     def positions(self) -> Floats:
-        """Return where each node goes, ``float64`` of shape (n, 2)."""
+        """Return the position of each node, ``float64`` of shape (n, 2)."""
         if self.n == 1:
             return np.zeros((1, 2))
         sides = {
@@ -217,7 +223,7 @@ class _Tree:
         return _apart(np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1))
 
     def _widths(self, count: dict[bool, int]) -> dict[bool, float]:
-        """Return the angle of what is above and of what is below."""
+        """Return the sectors of the nodes above (``True``) and below, in radians."""
         if not count[True]:
             return {True: 0.0, False: 2 * np.pi}
         if not count[False]:
@@ -229,7 +235,7 @@ class _Tree:
     def _lay_out(
         self, first: list[int], sector: tuple[float, float], angle: Floats, radius: Floats
     ) -> None:
-        """Fill in the angles and Euclidean radii of the trees that start at the nodes ``first``."""
+        """Set the angles and Euclidean radii of the trees with roots ``first``."""
         nodes = list(first)
         for node in nodes:
             nodes.extend(self.below[node])
@@ -260,7 +266,8 @@ class _Tree:
 def _circles(counts: Rows, width: float) -> Floats:
     """Return the Euclidean radius of each level.
 
-    A hyperbolic circle of radius r is 2 pi sinh(r) long: the more nodes on a level, the farther out it lies.
+    The circumference of a hyperbolic circle of radius r is 2 pi sinh(r): a level with more nodes
+    has a larger radius.
     """
     step = min(STEP, 0.7 * OUTER / len(counts))
 
@@ -278,13 +285,13 @@ def _circles(counts: Rows, width: float) -> Floats:
     else:
         low = high
     found = radii(low)
-    for level in range(len(found) - 1, 0, -1):  # no level stays near the centre below a crowded one
+    for level in range(len(found) - 1, 0, -1):  # inner levels move out with outer ones
         found[level - 1] = max(found[level - 1], 0.9 * found[level] * level / (level + 1))
     return np.tanh(np.array(found) / 2)
 
 
 def _apart(positions: Floats) -> Floats:
-    """Push nodes apart that are too close to tell; the first stays in the centre."""
+    """Move nodes apart that are too close to each other; the first one stays in the centre."""
     least = min(0.09, 0.45 * np.sqrt(np.pi / len(positions)))
     for _ in range(40):
         order = np.lexsort((positions[:, 1], positions[:, 0]))

@@ -1,4 +1,4 @@
-"""Drawing the tree of a text."""
+"""Plot of the tree of a text."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ontodex.engine.plotting.files import drawing, on_one_line, save
 __all__ = ["draw_tree"]
 
 WIDTH, HEIGHT = 0.11, 0.42
-"""Inches of a letter, and of a level of the tree."""
+"""Width of a letter and height of a level, in inches."""
 
 
 def draw_tree(tree: Tree, path: Path) -> None:
-    """Draw the tokens of a text in a row, and above them what was merged, with its similarity.
+    """Plot the tokens of a text in a row, and above them the merges with their similarities.
 
     Args:
         tree: The tree.
-        path: The picture, ``.svg`` or ``.png``.
+        path: The file, ``.svg`` or ``.png``.
 
     Raises:
-        SettingsError: If the suffix is another, or matplotlib is not installed.
+        SettingsError: If the suffix is another one, or matplotlib is not installed.
     """
     with drawing(path):
         from matplotlib.figure import Figure

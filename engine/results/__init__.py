@@ -1,1 +1,1 @@
-"""What is answered: rows that print as tables and turn into JSON, TSV and SSSOM."""
+"""Answers: rows that print as tables and convert to JSON, TSV, RDF and SSSOM."""

@@ -1,4 +1,4 @@
-"""What all answers of several parts have in common: a sequence that prints as a table and turns into others."""
+"""Base class of answers: a sequence of rows that prints as a table and converts to other forms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class AnswerTable(Sequence[T]):
-    """A sequence of parts, the rows of a table."""
+    """A sequence of rows."""
 
     @property
     @abstractmethod
@@ -27,11 +27,11 @@ class AnswerTable(Sequence[T]):
 
     @abstractmethod
     def _table(self) -> tuple[list[str], list[list[Any]]]:
-        """Return the names of the columns, and the cells of every part."""
+        """Return the names of the columns, and the cells of every row."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
+        """Return the answer as plain data."""
 
     @abstractmethod
     def __str__(self) -> str: ...
@@ -54,7 +54,7 @@ class AnswerTable(Sequence[T]):
         return json_text(self.to_dict())
 
     def to_tsv(self) -> str:
-        """Return a table with a header, cells separated by tabs, a part to a line."""
+        """Return a table with a header, one line a row, cells separated by tabs."""
         return tsv(*self._table())
 
     def to_pandas(self) -> pd.DataFrame:
@@ -66,9 +66,9 @@ class AnswerTable(Sequence[T]):
 
 
 def tsv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    r"""Return a table, cells separated by tabs: numbers with six digits after the point, true and false in small letters.
+    r"""Return a table in the dialect ``excel-tab`` of Python's ``csv``.
 
-    A cell with a double quote is quoted, as in the dialect ``excel-tab`` of Python's ``csv``.
+    Floats have six digits after the point, booleans are ``true`` and ``false``.
 
     >>> tsv(["name", "score", "known"], [["a tab\tor two", 0.5, True]])
     'name\tscore\tknown\na tab or two\t0.500000\ttrue\n'

@@ -1,4 +1,4 @@
-"""What an audit answers, as a table, JSON, TSV and SSSOM."""
+"""Answers of the audit, as a table, JSON, TSV and SSSOM."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ontodex.engine.results.answer_table import AnswerTable
 from ontodex.engine.results.printable import printable
-from ontodex.engine.results.sssom import UNSPECIFIED_LICENSE, Said, sssom_table
+from ontodex.engine.results.sssom import UNSPECIFIED_LICENSE, SssomMapping, sssom_table
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.names import normalise
 from ontodex.graph.prefixes import local_name
@@ -16,14 +16,14 @@ from ontodex.graph.prefixes import local_name
 __all__ = ["Audit", "AuditRow", "predicate_of"]
 
 SECTIONS = (
-    ("doubtful", "asserted, and doubtful", "every asserted link is likelier than not"),
+    ("doubtful", "asserted, and doubtful", "every asserted link has a probability above 0.5"),
     (
         "missing",
         "not asserted, the best candidates",
-        "all that could be parents are asserted above, or near for another reason",
+        "all candidate parents are asserted ancestors, or related otherwise",
     ),
 )
-"""Verdicts, their titles, and what it means that there is no row."""
+"""Verdicts, their titles, and the text for a verdict without rows."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class AuditRow:
         subject_label: Its label.
         object_id: CURIE or IRI of the parent.
         object_label: Its label.
-        probability: How likely the model holds the link to be.
+        probability: Probability of the link by the model.
         score: Its subsumption score.
-        verdict: ``"doubtful"`` for an asserted link that is no likelier than not, ``"missing"`` for one of the
-            best that the hierarchy lacks.
+        verdict: ``"doubtful"`` for an asserted link with a probability of at most 0.5,
+            ``"missing"`` for one of the best links that are not asserted.
     """
 
     subject_id: str
@@ -52,16 +52,16 @@ class AuditRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(AnswerTable[AuditRow]):
-    """A sequence of :class:`AuditRow` that prints as a table: doubtful links, the most doubtful first, then missing ones.
+    """A sequence of :class:`AuditRow` that prints as a table: doubtful links, then missing ones.
 
-    Both are in the order of what each is by itself (its probability if doubtful, its score if missing) and of how its score
-    compares with the child's other parents, taken together. Missing links are the best, however likely: their probabilities
-    say.
+    Links are ordered by the sum of two ranks: that of the probability (doubtful) or score
+    (missing), and that of the difference between the score and those of the child's other parents.
+    Missing links are the best candidates whatever their probability.
 
     Attributes:
         rows: The links.
-        method: What the scores mean.
-        took_ms: Time that it took, in milliseconds.
+        method: Name of the score.
+        took_ms: Duration in milliseconds.
     """
 
     rows: tuple[AuditRow, ...]
@@ -81,8 +81,8 @@ class Audit(AnswerTable[AuditRow]):
             found = [row for row in self.rows if row.verdict == verdict]
             for row in found:
                 lines.append(
-                    f"  {row.score:8.4f}  p={row.probability:.2f}  {row.subject_label} ({row.subject_id}) "
-                    f"is a {row.object_label} ({row.object_id})"
+                    f"  {row.score:8.4f}  p={row.probability:.2f}  {row.subject_label} "
+                    f"({row.subject_id}) is a {row.object_label} ({row.object_id})"
                 )
             if not found:
                 lines.append(f"  none: {none}")
@@ -102,16 +102,17 @@ class Audit(AnswerTable[AuditRow]):
         return columns, [[getattr(row, name) for name in columns] for row in self.rows]
 
     def to_sssom(self, *, license: str = UNSPECIFIED_LICENSE) -> str:
-        """Return SSSOM/TSV for the tools of curators: missing links, and doubtful ones with the modifier ``Not``.
+        """Return SSSOM/TSV: missing links, and doubtful links with the modifier ``Not``.
 
-        The predicate is ``skos:broader`` if that is how the graph states its hierarchy, else ``rdfs:subClassOf``. The
-        confidence is the model's in what the line says: of a doubtful link one less its probability.
+        The predicate is ``skos:broader`` if the graph states its hierarchy by it, else
+        ``rdfs:subClassOf``. The confidence is that of the line: for a doubtful link, one less its
+        probability.
 
         Args:
             license: IRI of the licence of the set.
         """
         mappings = [
-            Said(
+            SssomMapping(
                 subject=(row.subject_id, row.subject_label),
                 predicate=self._predicate,
                 negated=row.verdict == "doubtful",
@@ -124,7 +125,7 @@ class Audit(AnswerTable[AuditRow]):
 
 
 def predicate_of(graph: KnowledgeGraph) -> str:
-    """Return the predicate from child to parent in SSSOM, as the graph states its hierarchy."""
+    """Return the SSSOM predicate from child to parent in a graph."""
     names = [graph.relation_ids[relation] for relation in graph.hierarchy_relations]
     is_thesaurus = names and all(normalise(local_name(name)) == "broader" for name in names)
     return "skos:broader" if is_thesaurus else "rdfs:subClassOf"

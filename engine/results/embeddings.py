@@ -1,4 +1,4 @@
-"""The vectors of a space, for other programs."""
+"""Vectors of a space, for other programs."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ HEADER = ("id", "text")
 
 @dataclass(frozen=True, eq=False)
 class Embeddings:
-    """The vectors of a space, and whose they are; see :meth:`ontodex.Engine.embeddings`.
+    """The vectors of a space, with their entities; see :meth:`ontodex.Engine.embeddings`.
 
     Attributes:
-        space: Its name.
-        geometry: How vectors compare: ``"cosine"`` (of length one) and ``"product"`` by their inner product,
-            ``"poincare"`` by :func:`ontodex.geometry.poincare.distance`, ``"gaussian"`` (means and log-variances) by
+        space: Name of the space.
+        geometry: How vectors are compared: ``"cosine"`` (unit vectors) and ``"product"`` by their
+            inner product, ``"poincare"`` by :func:`ontodex.geometry.poincare.distance`,
+            ``"gaussian"`` (means and log-variances) by
             :func:`ontodex.geometry.gaussian.similarity`.
-        curvature: The ball has the curvature minus this; 0 for other geometries.
+        curvature: c of a Poincaré ball of curvature -c; 0 for other geometries.
         ids: Entity of each vector.
-        texts: Its label; the sentence or phrase, in spaces of what entities say.
+        texts: Its label; in spaces of sentences and phrases, the sentence or phrase.
         vectors: ``float32`` of shape (n, dim).
     """
 
@@ -41,20 +42,23 @@ class Embeddings:
     vectors: NDArray[np.float32]
 
     def __repr__(self) -> str:
-        return f"Embeddings({self.space!r}: {len(self):,} vectors of {self.vectors.shape[1]} numbers, {self.geometry})"
+        dim = self.vectors.shape[1]
+        return (
+            f"Embeddings({self.space!r}: {len(self):,} vectors of {dim} numbers, {self.geometry})"
+        )
 
     def __len__(self) -> int:
         return len(self.vectors)
 
     def write(self, path: str | Path) -> None:
-        """Write the vectors as a file of numpy, and beside it a table with the id and the text of each, in their order.
+        """Write the vectors as a NumPy file, and a table with the id and text of each beside it.
 
         Args:
-            path: Where to, such as ``hp.npy``; the table is ``hp.npy.tsv`` then.
+            path: The file, such as ``hp.npy``; the table is ``hp.npy.tsv`` then.
 
         Raises:
-            SettingsError: If it ends otherwise.
-            OSError: If the place cannot be written to.
+            SettingsError: If the suffix is not ``.npy``.
+            OSError: If the file cannot be written.
         """
         path = Path(path)
         if path.suffix != SUFFIX:

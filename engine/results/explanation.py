@@ -1,4 +1,4 @@
-"""Why an entity is the answer that it is: what adds to its score, and the known links that say so."""
+"""Explanations: the parts of an answer's score, and the known links behind them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ __all__ = ["Explanation", "Reason", "SimilarCase"]
 
 @dataclass(frozen=True)
 class SimilarCase:
-    """Known links that speak for an answer.
+    """Known links that are evidence for an answer.
 
     Attributes:
-        strength: How like the entity is whose link it is, or how often the rule is right, in (0, 1].
-        links: The link, or the two of a path.
-        like: CURIE or IRI of the entity that is so like the one asked about, or the answer; ``None`` for a rule.
+        strength: Similarity of the entity whose link it is, or confidence of the rule, in (0, 1].
+        links: The link, or the two links of a path.
+        similar: CURIE or IRI of the entity that is similar to the question's, or to the answer;
+            ``None`` for a rule.
     """
 
     strength: float
     links: tuple[Link, ...]
-    like: str | None = None
+    similar: str | None = None
 
     def __str__(self) -> str:
         return f"{self.strength:.3f}  " + ",  ".join(map(str, self.links))
@@ -36,10 +37,12 @@ class Reason:
     """A part of the score of an answer.
 
     Attributes:
-        by: ``"text"``, ``"structure"``, ``"range"``, ``"heads of like text"``, ``"tails of like text"``, ``"heads of like
-            links"``, ``"tails of like links"`` or ``"rules"``; heads and tails as in the question, which may be an inverse.
-        adds: What it adds to the score, more than to that of all entities in the mean.
-        case_based: The links that it goes by, the strongest first; none for the first three, which are learnt.
+        by: ``"text"``, ``"ComplEx"``, ``"type constraint"``, ``"similar heads (text)"``, ``"similar
+            tails (text)"``, ``"similar heads (links)"``, ``"similar tails (links)"`` or
+            ``"rules"``; heads and tails are those of the question, which may ask for an inverse
+            relation.
+        adds: Contribution to the score, less the mean contribution to the scores of all entities.
+        case_based: Known links behind it, the strongest first; empty for the first three parts.
     """
 
     by: str
@@ -49,17 +52,17 @@ class Reason:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation(AnswerTable[Reason]):
-    """The parts of an answer's score, the one that adds most first: a sequence of :class:`Reason` that prints as a table.
+    """The parts of an answer's score, the largest first: a sequence of :class:`Reason`.
 
     Attributes:
         reasons: The parts.
-        readings: How head, relation and tail were read.
-        score: The score that the tail has as an answer about the head.
-        mean: That of all entities in the mean; with it the parts add up to the score.
-        rank: Place of the tail among the entities that are not known to be one, and itself.
+        resolutions: Resolution of head, relation and tail.
+        score: Score of the tail as an answer to the question.
+        mean: Mean score of all entities; the parts and the mean add up to the score.
+        rank: Rank of the tail among the entities that are not known tails.
         known: Whether the link is known.
-        method: What the score means.
-        took_ms: Time that it took, in milliseconds.
+        method: Name of the score.
+        took_ms: Duration in milliseconds.
     """
 
     reasons: tuple[Reason, ...]
@@ -76,20 +79,20 @@ class Explanation(AnswerTable[Reason]):
         return self.reasons
 
     def __str__(self) -> str:
-        asked = ", ".join(f"{part} = {resolution}" for part, resolution in self.resolutions.items())
+        query = ", ".join(f"{part} = {resolution}" for part, resolution in self.resolutions.items())
         known = "known; " if self.known else ""
         lines = [
-            f"why: {asked}",
-            f"{known}rank {self.rank:,}, score {self.score:.4f}, of all entities in the mean {self.mean:.4f}",
+            f"why: {query}",
+            f"{known}rank {self.rank:,}, score {self.score:.4f}, mean score {self.mean:.4f}",
             f"by {self.method}, {self.took_ms:.1f} ms",
         ]
         for reason in self.reasons:
             lines.append(f"{reason.adds:+9.4f}  {reason.by}")
-            lines += [f"{'':13}{precedent}" for precedent in reason.case_based]
+            lines += [f"{'':13}{case}" for case in reason.case_based]
         return printable("\n".join(lines))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the query, score, mean, rank, whether it is known, method, reasons and time as plain data."""
+        """Return query, score, mean, rank, known, method, reasons and duration as plain data."""
         return {
             "query": {
                 "question": "why",
@@ -103,9 +106,8 @@ class Explanation(AnswerTable[Reason]):
     def _table(self) -> tuple[list[str], list[list[Any]]]:
         rows: list[list[Any]] = []
         for reason in self.reasons:
-            said: list[list[Any]] = [
-                [precedent.strength, ", ".join(map(str, precedent.links))]
-                for precedent in reason.case_based
+            cases: list[list[Any]] = [
+                [case.strength, ", ".join(map(str, case.links))] for case in reason.case_based
             ]
-            rows += [[reason.by, reason.adds, *one] for one in said or [["", ""]]]
+            rows += [[reason.by, reason.adds, *case] for case in cases or [["", ""]]]
         return ["by", "adds", "strength", "links"], rows

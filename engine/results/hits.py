@@ -1,4 +1,4 @@
-"""What the engine answers."""
+"""Ranked answers of the engine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ontodex.errors import SettingsError
 from ontodex.graph import GraphBuilder, KnowledgeGraph
 from ontodex.graph.writers.nquads import predictions_as_nquads
 
-__all__ = ["Hit", "Hits", "Resolution", "said_of"]
+__all__ = ["Hit", "Hits", "Resolution", "excerpt_of"]
 
 COLUMNS = ("id", "label", "score", "known")
 
@@ -23,20 +23,21 @@ ROLES = {
     "parents": {"text": "head", "answer": "tail"},
     "children": {"text": "tail", "answer": "head"},
 }
-"""What each part of a question about links, and an answer to it, is in a triple."""
+"""Place of each part of a question about links, and of its answer, in a triple."""
 
 
 @dataclass(frozen=True)
 class Resolution:
-    """How a part of a question was read.
+    """What a part of a question was resolved to.
 
     Attributes:
-        text: What was asked.
+        text: Text of the question.
         kind: ``"id"``, ``"label"``, ``"synonym"``, ``"alternative id"`` or ``"free text"``.
         id: Identifier of the entity or relation; ``None`` for free text.
         label: Its label; the text itself for free text.
-        hint: For free text, which known name is spelt alike; for a name that several entities bear, how many; else empty.
-        inverted: Whether it is the inverse of the relation that ``id`` names.
+        hint: For free text, the known name with a similar spelling; for a name of several entities,
+            their number; else empty.
+        inverted: Whether the inverse of the relation ``id`` is meant.
     """
 
     text: str
@@ -59,10 +60,11 @@ class Hit:
     Attributes:
         id: CURIE or IRI of the entity, or identifier of the relation.
         label: Its label.
-        score: The higher the better; what it measures is said by the question's method.
-        known: Whether the graph, or another known source, says so already.
-        probability: Of a relation, a parent or child, and what entails or is entailed, how likely it is one; else ``None``.
-        text: The sentence that matched, where sentences are searched; else ``None``.
+        score: Score by the method of the answer; higher is better.
+        known: Whether the graph, or another known source, has the answer.
+        probability: Probability of the answer, for relations, parents, children and entailment;
+            else ``None``.
+        text: The sentence or phrase that matched, in searches of those; else ``None``.
     """
 
     id: str
@@ -73,7 +75,7 @@ class Hit:
     text: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return its parts as plain data, probability and text where there is one."""
+        """Return the attributes that are not ``None`` as plain data."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
@@ -83,10 +85,10 @@ class Hits(AnswerTable[Hit]):
 
     Attributes:
         hits: The answers.
-        question: What was asked for, as ``"tails"``.
-        readings: How each part of the question was read.
-        method: What the scores mean.
-        took_ms: Time that the question took, its share of a batch's, in milliseconds.
+        question: Kind of question, such as ``"tails"``.
+        resolutions: Resolution of each part of the question.
+        method: Name of the score.
+        took_ms: Duration in milliseconds; in a batch, the mean duration of a question.
     """
 
     hits: tuple[Hit, ...]
@@ -101,14 +103,16 @@ class Hits(AnswerTable[Hit]):
         return self.hits
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what leaves the process: of the graph what it says of the question and its answers, and not the whole."""
-        asked = [
+        """Return the state to pickle, with the entities of query and answers alone of the graph."""
+        query = [
             (resolution.id or resolution.text, resolution.label)
             for resolution in self.resolutions.values()
         ]
         return {
             **vars(self),
-            "_graph": said_of(self._graph, [*asked, *((hit.id, hit.label) for hit in self.hits)]),
+            "_graph": excerpt_of(
+                self._graph, [*query, *((hit.id, hit.label) for hit in self.hits)]
+            ),
         }
 
     def __str__(self) -> str:
@@ -120,9 +124,10 @@ class Hits(AnswerTable[Hit]):
         for rank, hit in enumerate(self.hits, 1):
             mark = "known" if hit.known else "     "
             probability = "" if hit.probability is None else f"p={hit.probability:.2f}  "
-            said = f": {hit.text}" if hit.text not in (None, hit.label) else ""
+            text = f": {hit.text}" if hit.text not in (None, hit.label) else ""
             lines.append(
-                f"{rank:>4}  {hit.score:7.4f}  {probability}{mark}  {hit.id:<{width}}  {hit.label}{said}"
+                f"{rank:>4}  {hit.score:7.4f}  {probability}{mark}  {hit.id:<{width}}  "
+                f"{hit.label}{text}"
             )
         return printable("\n".join(lines if self.hits else [*lines, "      nothing found"]))
 
@@ -148,11 +153,11 @@ class Hits(AnswerTable[Hit]):
 
     @property
     def triples(self) -> list[tuple[str, str, str, float]]:
-        """The answers that are not known as predicted triples: (head id, relation id, tail id, score).
+        """The answers that are not known, as triples of ids (head, relation, tail) and a score.
 
         Raises:
-            SettingsError: If the question is not about links, a part of it is free text, or it is about parents or children
-                and several relations make the hierarchy.
+            SettingsError: If the question is not about links, a part of it is free text, or it is
+                about parents or children and the hierarchy has several relations.
         """
         roles = ROLES.get(self.question)
         if roles is None:
@@ -182,7 +187,8 @@ class Hits(AnswerTable[Hit]):
         relations = [self._graph.relation_ids[number] for number in self._graph.hierarchy_relations]
         if len(relations) != 1:
             raise SettingsError(
-                f"expected one relation of the hierarchy to make triples of, found {', '.join(relations)}"
+                "expected one relation of the hierarchy to make triples of, found "
+                f"{', '.join(relations)}"
             )
         return relations[0]
 
@@ -191,8 +197,11 @@ class Hits(AnswerTable[Hit]):
         return predictions_as_nquads(self._graph, self.triples)
 
 
-def said_of(graph: KnowledgeGraph, entities: Iterable[tuple[str, str]]) -> KnowledgeGraph:
-    """Return a graph of some entities alone, ids and labels, with the relations and prefixes of another and no links."""
+def excerpt_of(graph: KnowledgeGraph, entities: Iterable[tuple[str, str]]) -> KnowledgeGraph:
+    """Return a graph of some entities (ids and labels), with the relations and prefixes of another.
+
+    It has no links.
+    """
     about = GraphBuilder(graph.source)
     about.prefixes.update(graph.prefixes)
     for name, label in zip(graph.relation_ids, graph.relation_labels, strict=True):

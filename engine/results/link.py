@@ -1,4 +1,4 @@
-"""A link between two entities, as answers name it."""
+"""A link between two entities, in answers."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ class Link:
     tail_label: str
 
     def __str__(self) -> str:
-        return f"{self.head_label} ({self.head})  {self.relation_label}  {self.tail_label} ({self.tail})"
+        head, tail = f"{self.head_label} ({self.head})", f"{self.tail_label} ({self.tail})"
+        return f"{head}  {self.relation_label}  {tail}"
 
 
 def parts_of(graph: KnowledgeGraph, head: int, relation: int, tail: int) -> dict[str, Any]:
-    """Return the attributes of a :class:`Link` by its numbers; a relation from R on is an inverse, and turned."""
+    """Return the attributes of a :class:`Link`; relations from R on are inverses."""
     if relation >= graph.n_relations:
         head, relation, tail = tail, relation - graph.n_relations, head
     return {

@@ -1,4 +1,4 @@
-"""The likeliest links that a graph lacks, as a table, JSON, TSV and RDF."""
+"""Answers of link discovery: the most probable missing links, as a table, JSON, TSV and RDF."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from ontodex.engine.results.answer_table import AnswerTable
-from ontodex.engine.results.hits import Resolution, said_of
+from ontodex.engine.results.hits import Resolution, excerpt_of
 from ontodex.engine.results.link import Link
 from ontodex.engine.results.printable import printable
 from ontodex.graph import KnowledgeGraph
@@ -20,8 +20,8 @@ class MissingLink(Link):
     """A link that is not known.
 
     Attributes:
-        score: Logarithm of how likely it is, the higher the better.
-        probability: How likely it is; ``None`` where nothing was held out to tell by.
+        score: Log-probability of the link; without a calibration, a value to rank by alone.
+        probability: Its probability; ``None`` if the index has no calibration.
     """
 
     score: float
@@ -34,13 +34,13 @@ class MissingLink(Link):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MissingLinks(AnswerTable[MissingLink]):
-    """A sequence of :class:`MissingLink`, the likeliest first, that prints as a table.
+    """A sequence of :class:`MissingLink`, the most probable first, that prints as a table.
 
     Attributes:
         links: The links.
-        relation: How the relation that was asked about was read; ``None`` for all.
-        method: What the scores mean.
-        took_ms: Time that it took, in milliseconds.
+        relation: Resolution of the relation; ``None`` for all relations.
+        method: Name of the score.
+        took_ms: Duration in milliseconds.
     """
 
     links: tuple[MissingLink, ...]
@@ -54,13 +54,13 @@ class MissingLinks(AnswerTable[MissingLink]):
         return self.links
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what leaves the process: of the graph what it says of the links, and not the whole."""
+        """Return the state to pickle, with the links' entities of the graph alone."""
         ends = [
             end
             for link in self.links
             for end in ((link.head, link.head_label), (link.tail, link.tail_label))
         ]
-        return {**vars(self), "_graph": said_of(self._graph, ends)}
+        return {**vars(self), "_graph": excerpt_of(self._graph, ends)}
 
     def __str__(self) -> str:
         about = "all relations" if self.relation is None else f"relation = {self.relation}"

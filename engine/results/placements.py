@@ -1,4 +1,4 @@
-"""Where a new concept belongs: answers of (parent, children) positions."""
+"""Answers of taxonomy completion: positions of a new concept between parents and children."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Placement:
     """A position of a new concept in the hierarchy.
 
     Attributes:
-        parent: What it hangs under, with the probability that the concept is below it; ``known`` if the concept is in the
-            graph, and is so already.
-        children: What lies below that parent and moves below the new concept; most often nothing.
+        parent: Parent of the concept, with the probability that the concept is below it; ``known``
+            if the graph asserts that.
+        children: Entities below that parent that move below the new concept; mostly empty.
     """
 
     parent: Hit
@@ -37,21 +37,21 @@ class Placement:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Placements(AnswerTable[Placement]):
-    """The positions of one concept, best first: a sequence of :class:`Placement` that prints as a table.
+    """The positions of one concept, best first: a sequence of :class:`Placement`.
 
-    As this::
+    It prints as a table::
 
         place: text = “ruminant” (free text)
-        by the subsumption score of HiT, and what is above entities of like text, 2.8 ms
+        by subsumption score (HiT) + neighbour votes, 2.8 ms
            1  p=0.73  under         ex:tame   tame animal
                       over          ex:cow    cow
                       over          ex:sheep  sheep
 
     Attributes:
         placements: The positions.
-        readings: How the text was read.
-        method: What the probabilities stand on.
-        took_ms: Time that the question took, its share of a batch's, in milliseconds.
+        resolutions: Resolution of the text.
+        method: Name of the score.
+        took_ms: Duration in milliseconds; in a batch, the mean duration of a question.
     """
 
     placements: tuple[Placement, ...]
@@ -92,7 +92,7 @@ class Placements(AnswerTable[Placement]):
         }
 
     def _table(self) -> tuple[list[str], list[list[Any]]]:
-        """Return a row for each position; children are separated by ``|``, in labels ``/``."""
+        """Return a row of each position; ``|`` separates children, and is ``/`` inside labels."""
         rows = [
             [
                 one.parent.id,

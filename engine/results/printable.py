@@ -1,4 +1,4 @@
-"""Text that a file brought, made fit for a terminal."""
+"""Text from files, made safe for a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SUSPECT = re.compile(r"[^ -~\n]")
 
 
 def printable(text: str) -> str:
-    r"""Keep what a file may hold from steering a terminal.
+    r"""Replace characters that control a terminal.
 
     >>> printable("\x1b[2J\u202eevil\n")
     '�[2J�evil\n'
@@ -21,7 +21,7 @@ def printable(text: str) -> str:
 
 
 def json_text(data: Any, **settings: Any) -> str:
-    r"""Return JSON in which letters are themselves, and all that steers a terminal is escaped.
+    r"""Return JSON with printable characters as they are, and control characters escaped.
 
     >>> json_text({"label": "café \x9b31m"})
     '{"label": "café \\u009b31m"}'

@@ -15,10 +15,10 @@ from ontodex.engine.results.answer_table import tsv
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand
 from ontodex.graph.vocabulary import OUR_TOOL, OURS, PROPOSED, TOOL
 
-__all__ = ["UNSPECIFIED_LICENSE", "Said", "sssom_table"]
+__all__ = ["UNSPECIFIED_LICENSE", "SssomMapping", "sssom_table"]
 
 UNSPECIFIED_LICENSE = "https://w3id.org/sssom/license/unspecified"
-"""SSSOM's own name for a licence that is not known."""
+"""SSSOM's IRI for an unknown licence."""
 
 SEMAPV = "https://w3id.org/semapv/vocab/"
 COLUMNS = (
@@ -38,15 +38,15 @@ _URN = re.compile(r"urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:\S+")
 
 
 @dataclass(frozen=True)
-class Said:
-    """One line of a table.
+class SssomMapping:
+    """A line of an SSSOM table.
 
     Attributes:
         subject: Identifier and label.
-        predicate: CURIE of the predicate, of a well-known prefix.
-        negated: Whether it is said not to hold.
+        predicate: CURIE of the predicate, with a well-known prefix.
+        negated: Whether the mapping is stated not to hold.
         object: Identifier and label.
-        confidence: In [0, 1].
+        confidence: Confidence in [0, 1].
     """
 
     subject: tuple[str, str]
@@ -57,15 +57,18 @@ class Said:
 
 
 def sssom_table(
-    mappings: Sequence[Said], prefixes: Mapping[str, str], *, license: str = UNSPECIFIED_LICENSE
+    mappings: Sequence[SssomMapping],
+    prefixes: Mapping[str, str],
+    *,
+    license: str = UNSPECIFIED_LICENSE,
 ) -> str:
-    """Return mappings that a model made, with the metadata of the set in comment lines before them.
+    """Return an SSSOM/TSV set of mappings, with its metadata in comment lines before the table.
 
-    An identifier that is neither IRI nor CURIE of a known prefix, or that would leave nothing after the prefix, is
-    percent-encoded under ``urn:ontodex:``, as in RDF.
+    An identifier that is neither an IRI nor a CURIE of a known prefix, or that has nothing after
+    the prefix, is percent-encoded under ``urn:ontodex:``, as in RDF.
 
     Args:
-        mappings: What is said.
+        mappings: The mappings.
         prefixes: IRI namespace of each CURIE prefix.
         license: IRI of the licence of the set.
     """
@@ -98,7 +101,7 @@ def sssom_table(
 
 
 def _curie(name: str, prefixes: Mapping[str, str], spaces: dict[str, str]) -> str:
-    """Return the CURIE of an identifier, and note the namespace of its prefix in ``spaces``."""
+    """Return the CURIE of an identifier, and add the namespace of its prefix to ``spaces``."""
     iri = expand(name, prefixes)
     short = contract(name, prefixes)
     if iri is None and _URN.fullmatch(name):

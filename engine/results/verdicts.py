@@ -1,4 +1,4 @@
-"""Judgements of a pair of texts: whether the one entails the other."""
+"""Answers about entailment: whether one text entails another."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Verdict:
     """Whether a premise entails a hypothesis.
 
     Attributes:
-        premise: How it was read.
-        hypothesis: How it was read.
-        similarity: Of the hypothesis to the premise, in (0, 1].
-        probability: How likely the entailment is, calibrated on the validation pairs of the encoder.
+        premise: Resolution of the premise.
+        hypothesis: Resolution of the hypothesis.
+        similarity: Similarity of the hypothesis to the premise, in (0, 1].
+        probability: Probability of entailment, calibrated on the validation pairs of the encoder.
         entailed: Whether the similarity is above the encoder's threshold.
-        known: Whether the graph asserts that the premise is a kind of the hypothesis, whatever the encoder holds.
+        known: Whether the graph asserts that the premise is a kind of the hypothesis.
     """
 
     premise: Resolution
@@ -34,12 +34,12 @@ class Verdict:
     def __str__(self) -> str:
         verb = "entails" if self.entailed else "does not entail"
         return printable(
-            f"{self.premise} {verb} {self.hypothesis}: p={self.probability:.2f}, similarity {self.similarity:.4f}"
-            f"{'; asserted in the graph' if self.known else ''}"
+            f"{self.premise} {verb} {self.hypothesis}: p={self.probability:.2f}, "
+            f"similarity {self.similarity:.4f}{'; asserted in the graph' if self.known else ''}"
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return its parts as plain data."""
+        """Return the attributes as plain data."""
         return asdict(self)
 
     def to_json(self) -> str:
@@ -61,7 +61,7 @@ class Direction:
 
     @property
     def direction(self) -> str:
-        """Which is the likelier: ``"forward"``, ``"backward"``, or ``"equal"`` where the similarities are the same."""
+        """``"forward"`` or ``"backward"`` by the larger similarity; ``"equal"`` for equal ones."""
         difference = self.forward.similarity - self.backward.similarity
         return "equal" if not difference else "forward" if difference > 0 else "backward"
 
@@ -69,7 +69,7 @@ class Direction:
         return f"{self.direction}\n  {self.forward}\n  {self.backward}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return its parts as plain data."""
+        """Return the attributes as plain data."""
         return {
             "direction": self.direction,
             "forward": self.forward.to_dict(),

@@ -1,4 +1,4 @@
-"""The Gaussian space: items searched by KL divergence, exactly, with one matrix product a batch."""
+"""The Gaussian space: exact search by KL divergence with one matrix product a batch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.search.spaces import Rows, Scores, beside
+from ontodex.engine.search.spaces import Rows, Scores, like_products
 from ontodex.geometry.gaussian import (
     left_items,
     left_queries,
@@ -22,22 +22,23 @@ from ontodex.geometry.vectors import Vectors
 __all__ = ["GaussianSpace"]
 
 SAMPLE = 4096
-"""Items by which lifts are centred; any would do, typical ones leave the least to rounding."""
+"""Maximal number of items whose mean centres the lifts, which reduces rounding errors."""
 
 
 class GaussianSpace:
-    """Gaussians, scored by the similarity 1 / (1 + KL/d), which ranks as the paper's; one side is the query's.
+    """Gaussians, scored by the similarity 1 / (1 + KL/d), which ranks as GaussCSE's does.
 
-    What is stored serves both sides; what is multiplied is lifted from it once, in float64, and kept in float32. Of both
-    the lifted items and the lifted queries a typical one is taken off, which only adds constants, and columns are scaled
-    so that neither factor is large: then little is lost to rounding, and the bound on it is close.
+    Items are lifted in float64 and kept in float32. The mean is subtracted from lifted items and
+    from lifted queries, which adds constants to the products only, and columns are scaled to
+    balance both factors: this keeps rounding errors and their bound small.
 
     Args:
         stored: Means and log-variances, of shape (n, 2d), in any precision.
-        items: Which side of KL the items are: ``"left"``, as hypotheses of a premise, or ``"right"``, as premises.
+        items: Side of KL that the items take: ``"left"`` for hypotheses of a premise, ``"right"``
+            for premises of a hypothesis.
 
     Attributes:
-        lifted: What is searched, ``float32`` of shape (n, 2d + 1).
+        lifted: Vectors to search, ``float32`` of shape (n, 2d + 1).
 
     Example:
         >>> from ontodex.engine.search.topk import Searcher
@@ -59,13 +60,13 @@ class GaussianSpace:
         sample = self._moved(sample)
         items_of, queries_of = self._lift(sample), self._lift_queries(sample)[0]
         self._item, self._query = items_of.mean(axis=0), queries_of.mean(axis=0)
-        size, asked = (
+        item_size, query_size = (
             _root_mean_square(items_of - self._item),
             _root_mean_square(queries_of - self._query),
         )
-        asked[-1] = 1.0  # the last number of every query
+        query_size[-1] = 1.0  # the last number of every query
         self._balance = np.exp2(
-            np.round(np.log2(np.maximum(size, 1e-6) / np.maximum(asked, 1e-6)) / 2)
+            np.round(np.log2(np.maximum(item_size, 1e-6) / np.maximum(query_size, 1e-6)) / 2)
         )
         self.lifted = Vectors([self._lifted(shard) for shard in stored.shards])
         self.longest = max(
@@ -73,16 +74,16 @@ class GaussianSpace:
             for _, block in self.lifted.blocks()
         )
 
-    def ask(self, queries: NDArray[np.float32]) -> AskedGaussian:
-        """Return queries as this space asks them.
+    def prepare(self, queries: NDArray[np.float32]) -> GaussianBatch:
+        """Prepare queries.
 
         Args:
-            queries: Gaussians of shape (queries, 2d), as they are stored.
+            queries: Means and log-variances, of shape (queries, 2d).
         """
-        return AskedGaussian(self, queries)
+        return GaussianBatch(self, queries)
 
     def lift_queries(self, queries: NDArray[np.float32]) -> tuple[NDArray[np.float32], Scores]:
-        """Return lifted queries, whose product with an item is a constant less 2 KL, and these constants."""
+        """Return lifted queries and a constant c of each; a product with an item is c - 2 KL."""
         lifted, constant = self._lift_queries(self._moved(queries.astype(np.float64)))
         constant = constant + lifted @ self._item
         lifted = lifted - self._query
@@ -110,37 +111,37 @@ class GaussianSpace:
         return right_queries(gaussians) if self.left else left_queries(gaussians)
 
 
-class AskedGaussian:
-    """A batch of Gaussians; see :class:`~ontodex.engine.search.spaces.Asked`."""
+class GaussianBatch:
+    """A batch of Gaussians; see :class:`~ontodex.engine.search.spaces.QueryBatch`."""
 
     def __init__(self, space: GaussianSpace, queries: NDArray[np.float32]) -> None:
         self._space = space
         self._queries = queries.astype(np.float64)
         self.augmented, self._constant = space.lift_queries(queries)
         lengths = np.linalg.norm(self.augmented.astype(np.float64), axis=1)
-        # A float32 sum of 2d + 1 products of numbers, both rounded themselves, is off by at most (2d + 4) 2^-24 |q| |x|,
-        # however it is ordered; and what it is compared with is rounded too.
+        # A float32 sum of 2d + 1 products of rounded factors has an error of at most
+        # (2d + 4) 2^-24 |q| |x| in any order; the threshold that it is compared with is rounded too.
         largest = lengths * space.longest
         self.error_bound = (
             2.0**-24 * ((2 * space.dim + 5) * largest + 8 * np.abs(self._constant)) + 2.0**-100
         )
 
     def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
-        """Return the similarities that such products stand for."""
+        """Return the similarities of given products."""
         return self._similarities(self._constant[queries] - products)
 
-    def rough(self, products: Any, rows: slice) -> Any:
-        """Return the products, which rank alike."""
+    def estimates(self, products: Any, rows: slice) -> Any:
+        """Return the products, whose order is that of the similarities."""
         return products
 
     def may_exceed(self, products: Any, threshold: Scores, rows: slice) -> Any:
-        """Tell which products are above that of the floor, or below it by no more than the doubt."""
+        """Return which products are above the threshold's product less the error bound."""
         with np.errstate(divide="ignore"):
             least = self._constant - 2 * self._space.dim * (1 / np.maximum(threshold, 0.0) - 1)
-        return products > beside((least - self.error_bound)[:, None], products)
+        return products > like_products((least - self.error_bound)[:, None], products)
 
     def exact(self, queries: Rows, rows: Rows) -> Scores:
-        """Score pairs by KL in its safe form."""
+        """Score pairs by the numerically stable form of KL."""
         items = self._space.stored[rows].astype(np.float64)
         sides = (
             (items, self._queries[queries]) if self._space.left else (self._queries[queries], items)

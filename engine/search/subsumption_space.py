@@ -1,4 +1,4 @@
-"""The Poincaré ball under the subsumption score of HiT, searched by products."""
+"""The Poincaré ball: exact search by the subsumption score of HiT with inner products."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ontodex.engine.search.spaces import Rows, Scores, beside
+from ontodex.engine.search.spaces import Rows, Scores, like_products
 from ontodex.errors import SettingsError
 from ontodex.geometry import poincare
 from ontodex.geometry.vectors import Vectors
@@ -16,33 +16,35 @@ from ontodex.geometry.vectors import Vectors
 __all__ = ["SubsumptionSpace"]
 
 STEEPEST = 60.0
-"""Largest exponent that is taken: beyond it powers leave the range of float32."""
+"""Largest exponent; larger ones overflow float32."""
 
 
 class SubsumptionSpace:
-    """Ranks items as parents (or children) of queries by the score of HiT.
+    """Ranks items as parents (or children) of queries by the subsumption score of HiT.
 
-    That is -(distance + weight * (norm(parent) - norm(child)) - tilt * norm(child)); He et al. (2024, section 3.3) have no
-    tilt. With x the query, y the item, u = |x-y|²/(1-c|y|²), which is |x|² less the product of the lifts, and b what the
-    norms add to the score, an item scores above a floor f if
+    The score is -(distance + weight * (norm(parent) - norm(child)) - tilt * norm(child)); He et al.
+    (2024, section 3.3) have no tilt. Let x be the query, y the item, b the contribution of the
+    norms to the score, and u = |x-y|²/(1-c|y|²), which is |x|² less the product of the lifts. An
+    item scores above a threshold t if
 
-        u < (1-c|x|²)/c * sinh²(√c (b - f) / 2),    b > f.
+        u < (1-c|x|²)/c * sinh²(√c (b - t) / 2),    b > t.
 
-    The sinh is a product of two-vectors, one of the query and one of the item, so that all items are compared with a
-    floor without any arsinh: only the few within reach are scored.
+    The sinh is an inner product of two vectors of length 2, one of the query and one of the item.
+    All items are compared with a threshold without an arsinh, and only the few that may exceed it
+    are scored.
 
     Args:
         vectors: Lifted points, of shape (n, d+1); see :func:`ontodex.geometry.poincare.lift_items`.
         curvature: c; the ball has curvature -c and radius 1/√c.
-        weight: How much the difference of the norms counts, at least 0.
-        tilt: How much more the norm of the child does, at least -``weight``.
+        weight: Weight of the difference of norms, at least 0.
+        tilt: Further weight of the child's norm, at least -``weight``.
 
     Attributes:
-        norms: Distance of each item to the origin, ``float64`` of shape (n,).
-        upward: Whether items are ranked as parents of the query; see :meth:`turned`.
+        norms: Hyperbolic norm of each item, ``float64`` of shape (n,).
+        upward: Whether items are ranked as parents of the query; see :meth:`reversed`.
 
     Raises:
-        SettingsError: If a weight is so large that powers leave the range of float32.
+        SettingsError: If a weight is so large that powers overflow float32.
 
     Example:
         >>> from ontodex.engine.search.topk import Searcher
@@ -75,47 +77,48 @@ class SubsumptionSpace:
             float(end) for end in (self.norms.min(initial=np.inf), self.norms.max(initial=-np.inf))
         )
         self.middle = (low + high) / 2 if len(vectors) else 0.0
-        self._bend()
+        self._set_powers()
 
-    def turned(self) -> SubsumptionSpace:
-        """Return the space that asks the other way: for children where this asks for parents."""
+    def reversed(self) -> SubsumptionSpace:
+        """Return the space that ranks children if this one ranks parents, and vice versa."""
         other = copy.copy(self)
         other.upward = not self.upward
-        other._bend()
+        other._set_powers()
         return other
 
-    def _bend(self) -> None:
-        """Set what the norms of the items add to their scores."""
+    def _set_powers(self) -> None:
+        """Set the contribution of the items' norms to their scores."""
         self.slope = -self.weight if self.upward else self.child_weight
         exponents = np.sqrt(self.curvature) / 2 * self.slope * (self.norms - self.middle)
         steep = float(exponents.max(initial=0.0))
         if steep > STEEPEST:
             found, span = abs(self.slope), float(np.ptp(self.norms))
             raise SettingsError(
-                f"weight of the norms: expected at most {found * STEEPEST / steep:.4g} where norms span {span:.1f}, "
-                f"found {found:.4g}"
+                f"weight of the norms: expected at most {found * STEEPEST / steep:.4g} where norms span "
+                f"{span:.1f}, found {found:.4g}"
             )
         powers = np.empty((2, len(exponents)), dtype=np.float32)
         powers[0], powers[1] = np.exp(exponents), np.exp(-exponents)
         self.powers = powers
-        """e to the power of √c b/2, and of -√c b/2, less what all items share; ``float32`` of shape (2, n)."""
+        """exp(√c b/2) and exp(-√c b/2) up to a common factor, ``float32`` of shape (2, n)."""
 
-    def ask(self, queries: NDArray[np.float32]) -> AskedSubsumption:
-        """Return queries as this space asks them.
+    def prepare(self, queries: NDArray[np.float32]) -> SubsumptionBatch:
+        """Prepare queries.
 
         Args:
-            queries: Lifted points of shape (queries, d+1), as they are stored.
+            queries: Lifted points of shape (queries, d+1).
         """
-        return AskedSubsumption(self, queries)
+        return SubsumptionBatch(self, queries)
 
     def pair_scores(self, children: NDArray[np.float32], parents: Rows) -> Scores:
-        """Score pairs of a lifted child, of shape (pairs, d+1), and the row of a parent, in float64."""
-        asked = self.ask(children) if self.upward else self.turned().ask(children)
-        return asked.exact(np.arange(len(parents)), parents)
+        """Score pairs of a lifted child (pairs, d+1) and the row of a parent, in float64."""
+        space = self if self.upward else self.reversed()
+        batch = space.prepare(children)
+        return batch.exact(np.arange(len(parents)), parents)
 
 
-class AskedSubsumption:
-    """A batch of points of the ball; see :class:`~ontodex.engine.search.spaces.Asked`."""
+class SubsumptionBatch:
+    """A batch of points of the ball; see :class:`~ontodex.engine.search.spaces.QueryBatch`."""
 
     def __init__(self, space: SubsumptionSpace, queries: NDArray[np.float32]) -> None:
         self._space = space
@@ -129,15 +132,16 @@ class AskedSubsumption:
         self.augmented = np.ascontiguousarray(
             poincare.lift_queries(self._points, c), dtype=np.float32
         )
-        self.error_bound = self._doubt()
+        self.error_bound = self._bound_error()
 
-    def _doubt(self) -> Scores:
-        """Bound the error of |x|² less a float32 product, that of the two-vectors' product included.
+    def _bound_error(self) -> Scores:
+        """Bound the error of |x|² less a float32 product, and of the sinh² it is compared with.
 
-        A float32 sum of d+1 products of numbers, one of them rounded itself, is off by at most (d+3) 2^-24 times the
-        largest |query| |item|, however it is ordered. A stored item is a point only up to the rounding of its d+1
-        numbers, which moves b(y) by up to 2^-22 (1+cs), relatively, with s its last number. And u is compared with
-        scale * sinh², whose error where the two are equal is at most 2^-22 (3u + scale + |product|).
+        A float32 sum of d+1 products, with one rounded factor each, has an error of at most (d+3)
+        2^-24 times the largest |query| |item| in any order. The d+1 numbers of a stored item are
+        rounded, which changes b(y) by a relative error of at most 2^-22 (1+cs), where s is its last
+        number. The error of scale * sinh², where it equals u, is at most 2^-22 (3u + scale +
+        |product|).
         """
         space, c = self._space, self._space.curvature
         last = space.steepest
@@ -149,29 +153,29 @@ class AskedSubsumption:
         return np.asarray(products + stored + compared)
 
     def scores(self, products: Scores, queries: Rows, rows: Rows) -> Scores:
-        """Return the scores that such products stand for."""
+        """Return the scores of given products."""
         distance = poincare.distance_of_products(
             products, self._squares[queries], self._space.curvature
         )
         return self._with_norms(distance, queries, rows)
 
-    def rough(self, products: Any, rows: slice) -> Any:
-        """Return the scores in float32."""
+    def estimates(self, products: Any, rows: slice) -> Any:
+        """Return the scores, computed in float32."""
         space = self._space
-        squares = beside(self._squares[:, None], products)
+        squares = like_products(self._squares[:, None], products)
         distance = poincare.distance_of_products(products, squares, space.curvature)
-        return beside(space.slope * (space.norms[rows] - space.middle), products) - distance
+        return like_products(space.slope * (space.norms[rows] - space.middle), products) - distance
 
     def may_exceed(self, products: Any, threshold: Scores, rows: slice) -> Any:
-        """Tell which items may score above the floor, without an arsinh."""
+        """Return which items may score above the threshold, computed without an arsinh."""
         space = self._space
         half = np.sqrt(space.curvature) / 2 * (threshold - self._constant)
-        with np.errstate(
-            over="ignore", invalid="ignore"
-        ):  # without a floor all are within reach: inf
+        with np.errstate(over="ignore", invalid="ignore"):  # a threshold of -inf gives inf
             root = np.sqrt(self._scale) / 2
-            ours = beside(np.stack([root * np.exp(-half), -root * np.exp(half)], axis=1), products)
-            reach = ours @ beside(space.powers[:, rows], products)
+            ours = like_products(
+                np.stack([root * np.exp(-half), -root * np.exp(half)], axis=1), products
+            )
+            reach = ours @ like_products(space.powers[:, rows], products)
             reach = (
                 np.maximum(reach, 0, out=reach)
                 if isinstance(reach, np.ndarray)
@@ -179,21 +183,21 @@ class AskedSubsumption:
             )
             reach *= reach
             reach += products
-        return reach > beside((self._squares - self.error_bound)[:, None], products)
+        return reach > like_products((self._squares - self.error_bound)[:, None], products)
 
     def exact(self, queries: Rows, rows: Rows) -> Scores:
-        """Score pairs by the distance in its safe form."""
+        """Score pairs by the numerically stable form of the distance."""
         space = self._space
         points = poincare.unlift(space.vectors[rows].astype(np.float64), space.curvature)
         distance = poincare.distance(self._points[queries], points, space.curvature)
         return self._with_norms(distance, queries, rows)
 
     def _with_norms(self, distance: Scores, queries: Rows, rows: Rows) -> Scores:
-        space, asked, found = self._space, self.norms[queries], self._space.norms[rows]
-        parents, children = (found, asked) if space.upward else (asked, found)
+        space, own, found = self._space, self.norms[queries], self._space.norms[rows]
+        parents, children = (found, own) if space.upward else (own, found)
         return 0.0 - (distance + space.weight * (parents - children) - space.tilt * children)
 
 
 def _norms(last: Scores, curvature: float) -> Scores:
-    """Return distances to the origin from the last numbers of lifted points."""
+    """Return hyperbolic norms of lifted points, given their last numbers."""
     return np.asarray(poincare.item_norms(last[:, None], curvature))

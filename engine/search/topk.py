@@ -1,4 +1,4 @@
-"""The one search path: candidates by inner product, re-scored exactly, filtered, ties in entity order."""
+"""The search path: candidates by inner product, exact scores, filter, ties in entity order."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ontodex.engine.resources import Resources
 from ontodex.engine.search.score_offsets import ScoreOffsets
-from ontodex.engine.search.spaces import Asked, CosineSpace, ProductSpace, Space
+from ontodex.engine.search.spaces import CosineSpace, ProductSpace, QueryBatch, Space
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph.arrays import distinct
 from ontodex.scoring.graph_features import Offsets
-from ontodex.storage.index import Index
 
 __all__ = ["Found", "Searcher", "Searchers"]
 
@@ -24,42 +24,43 @@ Found = list[tuple[Rows, NDArray[np.float64]]]
 """Rows and scores of the best items of each query, best first."""
 
 PRODUCTS = 1 << 21
-"""Products that are computed at once: they stay in the processor's cache until they have been looked through."""
+"""Products in one block, which fit the processor's cache."""
 
 BATCH = 512
-"""Queries that share one pass over the vectors."""
+"""Maximal number of queries in one pass over the vectors."""
 
 ANSWERS = 1 << 20
-"""Answers that are collected at once: queries that ask for very many share their pass with fewer others."""
+"""Maximal number of answers in one pass: for a large k it has fewer queries."""
 
 PAIRS = 2048
-"""Pairs that are scored exactly at once."""
+"""Pairs scored exactly in one block."""
 
-CROWD = 1 << 22
-"""Pairs to be scored exactly, for all queries of a pass, above which they share it no more: where very many items tie."""
+MAX_PAIRS = 1 << 22
+"""Maximal number of pairs to score exactly in one pass; a pass with more, because of ties, is
+split."""
 
 ON_DEVICE = 1 << 28
-"""Products that are held at once on a device: each takes some twenty bytes."""
+"""Maximal number of products in a device's memory, each of which takes about twenty bytes."""
 
 SAMPLE = 2048
-"""Items of the first block, spread over it, whose best k set the first floor."""
+"""Sampled items of the first block, whose best k set the first threshold."""
 
 SIZES = (32, 128, 512, 2048)
-"""Numbers of candidates to ask a FAISS structure for; whoever needs more has every item looked at."""
+"""Numbers of candidates that a FAISS index is asked for; queries that need more search exactly."""
 
 
 class Searcher:
     """Searches the vectors of one space.
 
-    Every answer equals that of a float64 pass over all vectors: float32 products, with the bound on their rounding, tell
-    which few items can be among the best, and these are scored in float64. With ``approximate`` only the candidates of a
-    FAISS structure are looked at.
+    Every answer equals that of a float64 pass over all vectors: float32 products and the bound of
+    their rounding errors select the few items that can be among the best, which are scored in
+    float64. With ``approximate``, only the candidates of a FAISS index are scored.
 
     Args:
-        vectors: What is searched.
+        vectors: Vectors of the items.
         device: ``"cpu"``, or a torch device that then holds the vectors.
-        approximate: A FAISS structure over the vectors, to look at its candidates alone.
-        space: How they are scored; by default as unit vectors, by cosine.
+        approximate: A FAISS index of the vectors, for approximate search.
+        space: The score; by default the cosine of unit vectors.
     """
 
     OVERFETCH = 10
@@ -83,7 +84,7 @@ class Searcher:
             ).to(device)
 
     def scored_by(self, space: Space) -> Searcher:
-        """Return a search of the same vectors, where they are, by another score."""
+        """Return a search of the same vectors by another score; nothing is copied."""
         other = copy.copy(self)
         other.space = space
         return other
@@ -99,9 +100,9 @@ class Searcher:
 
         Args:
             queries: Vectors in the form of the stored ones, of shape (queries, dim).
-            k: How many; fewer are returned where there are not as many.
+            k: Number of items; fewer are returned if there are not as many.
             exclude: Rows that each query must not return.
-            offsets: Rows of each query, ascending, and what is added to the score of each; it may be negative.
+            offsets: Score offsets of each query.
         """
         left_out = (
             list(exclude) if exclude is not None else [np.zeros(0, dtype=np.int64)] * len(queries)
@@ -126,27 +127,28 @@ class Searcher:
         return found
 
     def among(
-        self, query: NDArray[np.float32], rows: Rows, k: int, bonus: Offsets | None = None
+        self, query: NDArray[np.float32], rows: Rows, k: int, offsets: Offsets | None = None
     ) -> tuple[Rows, NDArray[np.float64]]:
-        """Return the ``k`` best of the given rows, some of which may have something added to their score."""
+        """Return the ``k`` best of the given rows, with score offsets."""
         wanted = np.asarray(rows, dtype=np.int64)
         owners = np.zeros_like(wanted)
-        asked = self._asked(
-            np.ascontiguousarray(query[None], dtype=np.float32), None if bonus is None else [bonus]
+        batch = self._batch(
+            np.ascontiguousarray(query[None], dtype=np.float32),
+            None if offsets is None else [offsets],
         )
-        return _top_per_owner(wanted, _exact(asked, owners, wanted), owners, 1, k)[0]
+        return _top_per_owner(wanted, _exact(batch, owners, wanted), owners, 1, k)[0]
 
     def products(self, queries: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the inner products of queries with all items, ``float32`` of shape (queries, items)."""
+        """Return inner products of queries and all items, ``float32`` of shape (queries, items)."""
         if self._on_device is not None:
             import torch
 
             return (torch.from_numpy(queries).to(self._on_device) @ self._on_device.T).cpu().numpy()
         return np.concatenate([queries @ block.T for _, block in self.vectors.blocks()], axis=1)
 
-    def _asked(self, queries: NDArray[np.float32], offsets: Sequence[Offsets] | None) -> Asked:
-        asked = self.space.ask(queries)
-        return asked if offsets is None else ScoreOffsets(asked, offsets)
+    def _batch(self, queries: NDArray[np.float32], offsets: Sequence[Offsets] | None) -> QueryBatch:
+        batch = self.space.prepare(queries)
+        return batch if offsets is None else ScoreOffsets(batch, offsets)
 
     def _answer(
         self,
@@ -158,58 +160,64 @@ class Searcher:
         found: Found,
         fetch: int = 0,
     ) -> None:
-        """Answer some of the queries."""
-        asked = self._asked(
+        """Find the best items of a group of queries, and put them into ``found``."""
+        batch = self._batch(
             queries[group], None if offsets is None else [offsets[query] for query in group]
         )
         owners = np.repeat(np.arange(len(group)), [len(exclude[query]) for query in group])
         rows = np.concatenate([np.asarray(exclude[query], dtype=np.int64) for query in group])
         pairs: tuple[Rows, Rows] | None
         if fetch:
-            pairs = self._looked_up(asked, fetch, owners, rows)
+            pairs = self._approximate_candidates(batch, fetch, owners, rows)
         elif self._on_device is not None:
-            pairs = self._likely_on_device(asked, k, owners, rows)
+            pairs = self._candidates_on_device(batch, k, owners, rows)
         else:
-            pairs = self._likely(asked, k, owners, rows)
+            pairs = self._candidates(batch, k, owners, rows)
         if pairs is None:
             for half in np.array_split(group, 2):
                 self._answer(queries, half, k, exclude, offsets, found)
             return
         owners, rows = pairs
-        best = _top_per_owner(rows, _exact(asked, owners, rows), owners, len(group), k)
+        best = _top_per_owner(rows, _exact(batch, owners, rows), owners, len(group), k)
         for query, answer in zip(group.tolist(), best, strict=True):
             found[query] = answer
 
-    def _likely(self, asked: Asked, k: int, owners: Rows, rows: Rows) -> tuple[Rows, Rows] | None:
-        """Return (query, row) of every item that may be among the best, the given pairs left out; ``None`` for a crowd."""
+    def _candidates(
+        self, batch: QueryBatch, k: int, owners: Rows, rows: Rows
+    ) -> tuple[Rows, Rows] | None:
+        """Return the (query, row) pairs that may be among the best k, without the given pairs.
+
+        Returns:
+            ``None`` if there are more than :data:`MAX_PAIRS` for several queries.
+        """
         order = np.argsort(rows, kind="stable")
         owners, rows = owners[order], rows[order]
-        count = len(asked.augmented)
+        count = len(batch.augmented)
         best = np.full((count, k), -np.inf)
         threshold = np.full(count, -np.inf)
         likely: list[tuple[Rows, Rows, NDArray[np.float64]]] = []
-        for start, products in self._blocks_of_products(asked.augmented):
+        for start, products in self._blocks_of_products(batch.augmented):
             width = products.shape[1]
             here = slice(*np.searchsorted(rows, (start, start + width)))
             products[owners[here], rows[here] - start] = -np.inf
             if width > k and np.isneginf(threshold).any():
-                threshold = np.maximum(threshold, _first_floor(asked, products, start, k))
+                threshold = np.maximum(threshold, _first_threshold(batch, products, start, k))
             places = np.flatnonzero(
-                asked.may_exceed(products, threshold, slice(start, start + width))
+                batch.may_exceed(products, threshold, slice(start, start + width))
             )
             if not len(places):
                 continue
             query = places // width
             row = places - query * width + start
             found = products.reshape(-1)[places].astype(np.float64)
-            highest = asked.scores(found + asked.error_bound[query], query, row)
+            highest = batch.scores(found + batch.error_bound[query], query, row)
             high = highest >= threshold[query]
             query, row, found, highest = query[high], row[high], found[high], highest[high]
-            _raise(best, query, asked.scores(found - asked.error_bound[query], query, row))
+            _merge_best(best, query, batch.scores(found - batch.error_bound[query], query, row))
             threshold = np.maximum(threshold, best.min(axis=1))
             high = highest >= threshold[query]
             likely.append((query[high], row[high], highest[high]))
-            if count > 1 and sum(len(part[0]) for part in likely) > CROWD:
+            if count > 1 and sum(len(part[0]) for part in likely) > MAX_PAIRS:
                 return None
         if not likely:
             return _NO, _NO
@@ -220,7 +228,7 @@ class Searcher:
     def _blocks_of_products(
         self, queries: NDArray[np.float32]
     ) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """Yield (first row, products), in memory that is used again for the next."""
+        """Yield the first row and the products of each block; blocks share their memory."""
         step = max(1024, PRODUCTS // len(queries))
         room = np.empty(len(queries) * min(step, len(self.vectors)), dtype=np.float32)
         for first, block in self.vectors.blocks():
@@ -233,33 +241,35 @@ class Searcher:
                     np.matmul(queries, piece.T, out=products)
                 yield first + start, products
 
-    def _likely_on_device(
-        self, asked: Asked, k: int, owners: Rows, rows: Rows
+    def _candidates_on_device(
+        self, batch: QueryBatch, k: int, owners: Rows, rows: Rows
     ) -> tuple[Rows, Rows]:
         import torch
 
         assert self._on_device is not None
         device = self._on_device.device
-        products = torch.from_numpy(asked.augmented).to(device) @ self._on_device.T
+        products = torch.from_numpy(batch.augmented).to(device) @ self._on_device.T
         products[
             torch.from_numpy(owners).to(device), torch.from_numpy(rows).to(device)
         ] = -torch.inf
         whole = slice(0, len(self.vectors))
-        near = torch.topk(asked.rough(products, whole), k).indices
-        threshold = _lowest(asked, products.gather(1, near).cpu().numpy(), near.cpu().numpy())
-        query, row = torch.nonzero(asked.may_exceed(products, threshold, whole), as_tuple=True)
+        near = torch.topk(batch.estimates(products, whole), k).indices
+        threshold = _lowest_score(batch, products.gather(1, near).cpu().numpy(), near.cpu().numpy())
+        query, row = torch.nonzero(batch.may_exceed(products, threshold, whole), as_tuple=True)
         return query.cpu().numpy(), row.cpu().numpy()
 
-    def _looked_up(self, asked: Asked, fetch: int, owners: Rows, rows: Rows) -> tuple[Rows, Rows]:
-        """Return (query, row) of the candidates of the FAISS structure and of what has a bonus, the given pairs left out."""
+    def _approximate_candidates(
+        self, batch: QueryBatch, fetch: int, owners: Rows, rows: Rows
+    ) -> tuple[Rows, Rows]:
+        """Return (query, row) pairs of FAISS candidates and offsets, without the given pairs."""
         assert self.approximate is not None
-        _, found = self.approximate.search(asked.augmented, min(fetch, len(self.vectors)))
+        _, found = self.approximate.search(batch.augmented, min(fetch, len(self.vectors)))
         query, column = np.nonzero(found >= 0)
         row = found[query, column]
         count = len(self.vectors)
         pairs = query * count + row
-        if isinstance(asked, ScoreOffsets):
-            pairs = distinct(np.concatenate([pairs, asked.owners * count + asked.rows]))
+        if isinstance(batch, ScoreOffsets):
+            pairs = distinct(np.concatenate([pairs, batch.owners * count + batch.rows]))
         return np.divmod(pairs[~np.isin(pairs, owners * count + rows)], count)
 
 
@@ -271,37 +281,39 @@ def _parts(group: Rows, size: int) -> Iterator[Rows]:
         yield group[start : start + size]
 
 
-def _exact(asked: Asked, owners: Rows, rows: Rows) -> NDArray[np.float64]:
-    """Score (query, row) pairs exactly, a few at a time."""
+def _exact(batch: QueryBatch, owners: Rows, rows: Rows) -> NDArray[np.float64]:
+    """Score (query, row) pairs exactly, in blocks."""
     scores = np.empty(len(rows))
     for start in range(0, len(rows), PAIRS):
         part = slice(start, start + PAIRS)
-        scores[part] = asked.exact(owners[part], rows[part])
+        scores[part] = batch.exact(owners[part], rows[part])
     return scores
 
 
-def _first_floor(
-    asked: Asked, products: NDArray[np.float32], start: int, k: int
+def _first_threshold(
+    batch: QueryBatch, products: NDArray[np.float32], start: int, k: int
 ) -> NDArray[np.float64]:
-    """Return a score that k items of a block have at least, for each query."""
+    """Return a lower bound of the k-th best score in a block, for each query."""
     width = products.shape[1]
     stride = max(1, width // max(SAMPLE, 2 * k))
     sample = products[:, ::stride]
-    guess = asked.rough(sample, slice(start, start + width, stride))
+    guess = batch.estimates(sample, slice(start, start + width, stride))
     near = np.argpartition(guess, guess.shape[1] - k, axis=1)[:, -k:]
-    return _lowest(asked, np.take_along_axis(sample, near, axis=1), start + stride * near)
+    return _lowest_score(batch, np.take_along_axis(sample, near, axis=1), start + stride * near)
 
 
-def _lowest(asked: Asked, products: NDArray[np.float32], rows: Rows) -> NDArray[np.float64]:
-    """Return the lowest score that any of a query's items, of shape (queries, k), may have."""
+def _lowest_score(
+    batch: QueryBatch, products: NDArray[np.float32], rows: Rows
+) -> NDArray[np.float64]:
+    """Return a lower bound of the scores of each query's items, which are of shape (queries, k)."""
     count, k = products.shape
     query = np.repeat(np.arange(count), k)
-    scores = asked.scores(products.reshape(-1) - asked.error_bound[query], query, rows.reshape(-1))
+    scores = batch.scores(products.reshape(-1) - batch.error_bound[query], query, rows.reshape(-1))
     return np.asarray(scores.reshape(count, k).min(axis=1))
 
 
-def _raise(best: NDArray[np.float64], query: Rows, scores: NDArray[np.float64]) -> None:
-    """Let further scores of queries, in ascending order of the query, into the best k scores of each."""
+def _merge_best(best: NDArray[np.float64], query: Rows, scores: NDArray[np.float64]) -> None:
+    """Merge scores, ordered by their queries, into the best k scores of each, in place."""
     k = best.shape[1]
     order = np.lexsort((-scores, query))
     rank = np.arange(len(query)) - np.searchsorted(query, query)
@@ -315,7 +327,7 @@ def _raise(best: NDArray[np.float64], query: Rows, scores: NDArray[np.float64]) 
 def _top_per_owner(
     rows: Rows, scores: NDArray[np.float64], owners: Rows, queries: int, k: int
 ) -> Found:
-    """Return the k best of each query, equal scores in row order."""
+    """Return the k best rows of each query; equal scores are in row order."""
     order = np.lexsort((rows, -scores, owners))
     rows, scores = rows[order], scores[order]
     bounds = np.searchsorted(owners[order], np.arange(queries + 1)).tolist()
@@ -326,15 +338,15 @@ def _top_per_owner(
 
 
 class Searchers:
-    """Gives the search of a space that ranks by inner products.
+    """Makes the search of each space that ranks by inner products.
 
     Args:
-        index: An opened index.
-        exact: Score every vector also where the index is so large that candidates are looked up first.
+        resources: Encoders and scorers of an opened index.
+        exact: Search exactly, even if the index has a FAISS index of the space.
     """
 
-    def __init__(self, index: Index, exact: bool) -> None:
-        self._index, self._exact = index, exact
+    def __init__(self, resources: Resources, exact: bool) -> None:
+        self._resources, self._exact = resources, exact
         self._made: dict[str, Searcher] = {}
 
     def __call__(self, space: str) -> Searcher:
@@ -344,12 +356,10 @@ class Searchers:
             IndexMismatch: If the index has no such space.
         """
         if space not in self._made:
-            approximate = None if self._exact else self._index.candidates(space)
-            vectors = self._index.vectors(space)
-            product = (
-                ProductSpace(vectors)
-                if self._index.manifest.spaces[space].geometry == "product"
-                else None
-            )
-            self._made[space] = Searcher(vectors, self._index.device, approximate, product)
+            approximate = None if self._exact else self._resources.candidates(space)
+            index = self._resources.index
+            vectors = index.vectors(space)
+            has_products = index.space_info(space).geometry == "product"
+            product = ProductSpace(vectors) if has_products else None
+            self._made[space] = Searcher(vectors, self._resources.device, approximate, product)
         return self._made[space]

@@ -17,9 +17,10 @@ from ontodex.graph.names import borne_by_one
 from ontodex.graph.prefixes import WELL_KNOWN, contract, expand
 from ontodex.graph.vocabulary import ASIDE, SAME
 from ontodex.readers.files import lines_of
+from ontodex.readers.formats import FileFormat, syntax_matches, uncommented
 from ontodex.readers.problems import Problems
 
-__all__ = ["read_obo"]
+__all__ = ["FORMAT", "read_obo"]
 
 PIECE = 1000
 LARGEST = 1 << 22
@@ -363,3 +364,24 @@ def _loads(text: str, threads: int = 1) -> Any:
 
 def _why(error: Exception) -> str:
     return str(error.args[0] if error.args else error).splitlines()[0]
+
+
+STARTS = re.compile(
+    rb"^(?:format-version:|ontology:\s|\[(?:Term|Typedef|Instance)\]\s*$)", re.MULTILINE
+)
+"""Lines that only OBO has."""
+
+
+def _is_obo(path: Path, head: bytes) -> bool:
+    text = uncommented(head)
+    content = STARTS.search(text) and b"\t" not in text.split(b"\n", 1)[0]
+    return syntax_matches(path, (".obo",), content=content)
+
+
+FORMAT = FileFormat(
+    "obo",
+    (".obo",),
+    "Ontologies in OBO: terms, relationships, synonyms and alternative ids.",
+    matches=_is_obo,
+    reader=read_obo,
+)

@@ -7,11 +7,12 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
 from ontodex.graph.builder import GraphBuilder
+from ontodex.readers.formats import FileFormat, uncommented
 from ontodex.readers.ontologies.owl_axioms import Axioms
 from ontodex.readers.ontologies.owl_text import fault, literal, read_axioms
 from ontodex.readers.problems import Problems
 
-__all__ = ["read_owl_functional"]
+__all__ = ["FORMAT", "read_owl_functional"]
 
 TOKEN = re.compile(
     r"""\s+ | \#[^\n]*
@@ -85,3 +86,19 @@ def _name_or_text(inside: Element, token: re.Match[str]) -> None:
         SubElement(inside, "AnonymousIndividual", nodeID=token["short"])
     else:
         SubElement(inside, "AbbreviatedIRI", abbreviatedIRI=token["short"])
+
+
+START = re.compile(rb"\s*(?:Prefix|Ontology)\s*\(")
+
+
+def _is_functional(path: Path, head: bytes) -> bool:
+    return bool(START.match(uncommented(head)))
+
+
+FORMAT = FileFormat(
+    "functional",
+    (".ofn", ".owl"),
+    "OWL ontologies in functional syntax, as the edit files of OBO ontologies.",
+    matches=_is_functional,
+    reader=read_owl_functional,
+)

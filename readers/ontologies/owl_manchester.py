@@ -13,11 +13,12 @@ from xml.etree.ElementTree import Element
 
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
+from ontodex.readers.formats import TABLE_SUFFIXES, FileFormat, suffix_of, uncommented
 from ontodex.readers.ontologies.owl_axioms import Axioms
 from ontodex.readers.ontologies.owl_text import fault, literal, read_axioms
 from ontodex.readers.problems import Problems
 
-__all__ = ["read_owl_manchester"]
+__all__ = ["FORMAT", "read_owl_manchester"]
 
 FRAMES = {
     "Class": "Class",
@@ -366,3 +367,19 @@ def _is_data(element: Element) -> bool:
     """Tell whether an expression is of values, not of individuals."""
     name = element.get("abbreviatedIRI") or element.get("IRI") or ""
     return element.tag in ("Literal", "DatatypeRestriction") or DATATYPE.fullmatch(name) is not None
+
+
+START = re.compile(rb"^\s*(?:Prefix:|Ontology:)\s", re.MULTILINE)
+
+
+def _is_manchester(path: Path, head: bytes) -> bool:
+    return suffix_of(path) not in TABLE_SUFFIXES and bool(START.search(uncommented(head)))
+
+
+FORMAT = FileFormat(
+    "manchester",
+    (".omn", ".owl"),
+    "OWL ontologies in Manchester syntax.",
+    matches=_is_manchester,
+    reader=read_owl_manchester,
+)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import opened
+from ontodex.readers.formats import FileFormat
 from ontodex.readers.ontologies.meaning import interpret
 from ontodex.readers.ontologies.owl_axioms import Axioms
 from ontodex.readers.problems import Problems
 from ontodex.readers.xml_guard import XML, GuardedXml, well_formed
 
-__all__ = ["read_owl_xml"]
+__all__ = ["FORMAT", "read_owl_xml"]
 
 
 def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
@@ -41,3 +43,19 @@ def read_owl_xml(path: Path, builder: GraphBuilder, problems: Problems) -> None:
                 axioms.add(element)
                 root.clear()
     interpret(axioms.statements, builder, problems)
+
+
+ROOT = re.compile(rb"\A(?:[^<]|<[^A-Za-z])*<(?:owl:)?Ontology\s")
+
+
+def _is_owl_xml(path: Path, head: bytes) -> bool:
+    return bool(ROOT.match(head.lstrip()))
+
+
+FORMAT = FileFormat(
+    "owlxml",
+    (".owx", ".owl"),
+    "OWL ontologies in OWL/XML.",
+    matches=_is_owl_xml,
+    reader=read_owl_xml,
+)

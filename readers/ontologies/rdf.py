@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -14,13 +14,22 @@ import pyoxigraph as ox
 from ontodex.errors import ReadError
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.files import bounded_lines, opened, size_of
+from ontodex.readers.formats import (
+    FileFormat,
+    first_line,
+    looks_like_json,
+    looks_like_xml,
+    suffix_of,
+    syntax_matches,
+    uncommented,
+)
 from ontodex.readers.ontologies.meaning import interpret
 from ontodex.readers.ontologies.quarantine import Fault, Quarantine
 from ontodex.readers.ontologies.statements import RdfStatements
 from ontodex.readers.problems import Problems
-from ontodex.readers.xml_guard import GuardedXml
+from ontodex.readers.xml_guard import GuardedXml, after_prolog
 
-__all__ = ["RDF_FORMATS", "read_rdf", "read_rdflib"]
+__all__ = ["JSON_LD", "RDF_FORMATS", "RDF_XML", "TEXT_FORMATS", "read_rdf", "read_rdflib"]
 
 RDF_FORMATS: Mapping[str, ox.RdfFormat] = MappingProxyType(
     {
@@ -218,3 +227,85 @@ def _parsed_leniently(line: bytes) -> list[Any]:
         return []
     names = [node.value for quad in found for node in quad if isinstance(node, ox.NamedNode)]
     return found if all(map(IRI.fullmatch, names)) else []
+
+
+# Formats ----------------------------------------------------------------------------------------
+
+STATEMENT = re.compile(
+    rb"(?:<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+(?:<[^<>\s]*>|_:\S+|\".*?\"\S*)\s*"
+    rb"(<[^<>\s]*>|_:\S+)?\s*\.\s*$"
+)
+"""A line of N-Triples, or, with a fourth term, of N-Quads."""
+
+DIRECTIVE = re.compile(
+    rb"^\s*(?:@prefix|@base|prefix\s+\S*:\s*<|base\s*<)", re.IGNORECASE | re.MULTILINE
+)
+"""A line of Turtle or TriG, which is Turtle with named graphs."""
+
+ROOT = re.compile(
+    rb"<(?:!DOCTYPE\s+)?(?:[\w-]+:)?RDF[\s>\[]|<[^<>]*\s[\w-]+:(?:about|ID|nodeID)\s*="
+)
+NAMESPACE = re.compile(rb"[\"']http://www\.w3\.org/1999/02/22-rdf-syntax-ns#[\"']")
+XML_SUFFIXES = (".rdf", ".owl")
+
+NO_JSON_LD = re.compile(rb"\{\s*\"graphs\"\s*:|\[\s*\{\s*\"(?:CXVersion|numberVerification)\"")
+"""The beginnings of OBO graphs and of CX, which may hold keys of JSON-LD further on."""
+
+KEYWORD = re.compile(rb'"@(?:context|graph|id|type)"')
+
+
+def _is_rdf_xml(path: Path, head: bytes) -> bool:
+    head = head.lstrip()
+    is_rdf = suffix_of(path) in XML_SUFFIXES or ROOT.match(head, after_prolog(head))
+    return looks_like_xml(head) and bool(is_rdf and NAMESPACE.search(head))
+
+
+def _is_json_ld(path: Path, head: bytes) -> bool:
+    if not looks_like_json(head) or NO_JSON_LD.match(head.lstrip()):
+        return False
+    return suffix_of(path) == ".jsonld" or bool(KEYWORD.search(head))
+
+
+def _terms(head: bytes) -> int:
+    """Return how many terms the first statement has: 3 of N-Triples, 4 of N-Quads, 0 of neither."""
+    statement = STATEMENT.match(first_line(head).strip())
+    return 0 if statement is None else 4 if statement[1] else 3
+
+
+def _format(
+    name: str,
+    suffixes: tuple[str, ...],
+    syntax: str,
+    matches: Callable[[Path, bytes], bool],
+) -> FileFormat:
+    """Return a format of RDF; ``name`` is a key of :data:`RDF_FORMATS`."""
+
+    def reader(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+        read_rdf(path, name, builder, problems)
+
+    return FileFormat(
+        name, suffixes, f"RDF and OWL ontologies in {syntax}.", matches=matches, reader=reader
+    )
+
+
+def _syntax_format(
+    name: str, suffixes: tuple[str, ...], syntax: str, content: Callable[[bytes], object]
+) -> FileFormat:
+    """Return a format of RDF that is known by its suffix, or else by its content."""
+
+    def matches(path: Path, head: bytes) -> bool:
+        return syntax_matches(path, suffixes, content=content(head))
+
+    return _format(name, suffixes, syntax, matches)
+
+
+RDF_XML = _format("rdfxml", XML_SUFFIXES, "RDF/XML", _is_rdf_xml)
+JSON_LD = _format("jsonld", (".jsonld",), "JSON-LD", _is_json_ld)
+TRIG = _syntax_format("trig", (".trig",), "TriG", lambda head: DIRECTIVE.search(uncommented(head)))
+NQUADS = _syntax_format("nquads", (".nq", ".nquads"), "N-Quads", lambda head: _terms(head) == 4)
+NTRIPLES = _syntax_format(
+    "ntriples", (".nt", ".ntriples"), "N-Triples", lambda head: _terms(head) == 3
+)
+TURTLE = _syntax_format("turtle", (".ttl", ".turtle"), "Turtle", lambda head: False)
+TEXT_FORMATS = (TRIG, NQUADS, NTRIPLES, TURTLE)
+"""Formats of RDF in text; TriG is asked before Turtle, of which it is a superset."""

@@ -199,11 +199,15 @@ def test_the_version_and_a_suffix_that_nobody_writes(shell, small_index, tmp_pat
 
 
 def test_vectors_are_written_for_other_programs(shell, small_index, tmp_path):
-    status, _, err = shell("export", small_index, "-o", tmp_path / "farm.npy", "--space", "hit")
+    status, _, err = shell(
+        "export", small_index, "-o", tmp_path / "farm.npy", "--space", "hierarchy"
+    )
     assert (status, err) == (0, "")
     rows = (tmp_path / "farm.npy.tsv").read_text().splitlines()
     assert np.load(tmp_path / "farm.npy").shape == (len(rows) - 1, 32)
-    status, _, err = shell("export", small_index, "-o", tmp_path / "farm.nq", "--space", "hit")
+    status, _, err = shell(
+        "export", small_index, "-o", tmp_path / "farm.nq", "--space", "hierarchy"
+    )
     assert (status, "--space hit" in err, (tmp_path / "farm.nq").exists()) == (2, True, False)
 
 

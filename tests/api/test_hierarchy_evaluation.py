@@ -147,7 +147,9 @@ def test_an_index_is_measured_by_its_own_rule_too(small_index, small_graph):
         found = evaluate_hierarchy(small_index, small_graph, task=task, seed=1, device="cpu")
     with ontodex.open(small_index, device="cpu") as engine:
         rule, c = engine.index.rule, engine.index.curvature
-        points = poincare.unlift(engine.index.vectors("hit")[np.arange(small_graph.n_entities)], c)
+        points = poincare.unlift(
+            engine.index.vectors("hierarchy")[np.arange(small_graph.n_entities)], c
+        )
     assert [found[f"index.{part}"] for part in ("weight", "tilt", "threshold")] == [
         rule.weight,
         rule.tilt,

@@ -69,13 +69,15 @@ def engine(model, tmp_path_factory):
 def test_phrases_answer_with_what_matched(engine):
     hits = engine.search("in the forest", k=3, spans=True)
     assert len({hit.id for hit in hits}) == 3
-    trees = engine.index.text_encoder.structured.trees(["wolf", "The wolf runs in the forest."])
+    trees = engine.resources.encoders.text.structured.trees(
+        ["wolf", "The wolf runs in the forest."]
+    )
     spans = {
         tree.span(number): tree.vectors[number]
         for tree in trees
         for number in range(len(tree.nodes))
     }
-    asked = engine.index.text_encoder.encode(["in the forest"])[0]
+    asked = engine.resources.encoders.text.encode(["in the forest"])[0]
     best = max(spans, key=lambda span: float(spans[span] @ asked))
     wolf = next(hit for hit in hits if hit.id == "ex:wolf")
     assert wolf.text == best

@@ -228,7 +228,7 @@ def test_the_encoder_in_the_box_has_a_name():
 def test_a_model_that_is_not_the_index_s_own_is_refused(own_index, key, value):
     (folder,) = own_index.glob("gen-*")
     manifest = Manifest.read(folder)
-    manifest.encoders["hit"][key] = value
+    manifest.encoders["hierarchy"][key] = value
     manifest.write(folder)
     with (
         ontodex.open(own_index, device="cpu") as engine,
@@ -241,11 +241,11 @@ def test_a_model_of_another_dimension_is_refused(own_index, other_encoder):
     """The manifest is made to say that the files of a model of 16 dimensions are the index's own."""
     other = HiT(TextEncoder(other_encoder, "cpu", unit=False), None, {})
     (folder,) = own_index.glob("gen-*")
-    shutil.rmtree(folder / "encoders" / "hit")
-    other.save(folder / "encoders" / "hit")
+    shutil.rmtree(folder / "encoders" / "hierarchy")
+    other.save(folder / "encoders" / "hierarchy")
     manifest = Manifest.read(folder)
-    manifest.encoders["hit"] |= {"encoder": other.fingerprint, "curvature": other.c}
-    for name in [name for name in manifest.files if name.startswith("encoders/hit/")]:
+    manifest.encoders["hierarchy"] |= {"encoder": other.fingerprint, "curvature": other.c}
+    for name in [name for name in manifest.files if name.startswith("encoders/hierarchy/")]:
         del manifest.files[name]
     manifest.write(folder)
     with (

@@ -17,9 +17,11 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
 from ontodex.encoders.bert import Bert
+from ontodex.encoders.device import has_bfloat16
 from ontodex.encoders.locate import DEFAULT_ENCODER, locate
 from ontodex.encoders.sentence_transformer import LibraryEncoder
-from ontodex.encoders.text import Text, TextEncoder
+from ontodex.encoders.text import TextEncoder
+from ontodex.encoders.text_reader import Text
 from ontodex.errors import EncoderError
 
 TEXTS: list[Text] = [
@@ -224,6 +226,7 @@ def test_what_does_not_fit_together_is_an_encoder_error(
         TextEncoder(copy, "cpu")
 
 
+@pytest.mark.slow  # very, where bfloat16 is emulated
 def test_bfloat16_changes_little_and_the_batch_less() -> None:
     folder = locate(DEFAULT_ENCODER)
     bert, library = Bert(folder), LibraryEncoder(folder, "cpu")
@@ -240,7 +243,8 @@ def test_bfloat16_changes_little_and_the_batch_less() -> None:
     assert half.dtype == torch.float32
     assert error < 2e-4
     assert error < theirs / 1.5
-    assert 1 - (half * alone).sum(1).min() < error
+    # Where bfloat16 is emulated, and ontodex computes in float32, the order of sums depends more on the batch.
+    assert 1 - (half * alone).sum(1).min() < (error if has_bfloat16("cpu") else 2e-4)
 
 
 def test_the_library_is_not_imported() -> None:

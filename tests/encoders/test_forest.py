@@ -101,6 +101,7 @@ def made() -> tuple[Forest, torch.Tensor]:
     return grow(leaves, counts, weight, bias)
 
 
+@pytest.mark.slow
 def test_gradients_are_those_of_finite_differences():
     forest, nodes = made()
     weight, bias, down, down_bias = weights()

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from ontodex.encoders.compositions import make_network
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import (
-    ARCHITECTURES,
     HyperNetwork,
     LinkNetwork,
     LinkNetworkSettings,
 )
+from ontodex.encoders.link_architectures import TRI_ENCODERS
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import EncoderError, SettingsError
 
@@ -203,7 +203,7 @@ def test_a_fresh_residual_network_hardly_moves_a_head() -> None:
         {"rank": 1},
         {"rank": 32},
         {"rank": 64},
-        *({"architecture": a} for a in ARCHITECTURES),
+        *({"architecture": a} for a in TRI_ENCODERS),
     ):
         torch.manual_seed(0)
         made = make_network(LinkNetworkSettings(dim=64, **shape))  # type: ignore[arg-type]

@@ -100,6 +100,7 @@ def forwarded(tiny: TextEncoder) -> Iterator[list[int]]:
     hook.remove()
 
 
+@pytest.mark.slow
 def test_the_default_encoder_gives_the_vectors_of_sentence_transformers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -12,7 +12,7 @@ from ontodex.engine.results.hits import Hit
 from ontodex.geometry import poincare, subsumption
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
-from ontodex.scoring.neighbour_voting import Added, NeighbourVoting
+from ontodex.scoring.neighbour_voting import NeighbourVoting, VoteOffsets
 
 DIM = 200
 C = poincare.curvature(DIM)
@@ -74,15 +74,17 @@ def brute(subsumptions: Subsumptions, row: int, upward: bool) -> np.ndarray:
     )
 
 
-def with_kin(planted: Subsumptions) -> Subsumptions:
+def with_votes(planted: Subsumptions) -> Subsumptions:
     """The same, with something added to the scores, and to the logits, of some parents and children."""
 
-    def added(entities: Sequence[ResolvedTerm]) -> list[Added]:
+    def added(entities: Sequence[ResolvedTerm]) -> list[VoteOffsets]:
         found = []
         for one in entities:
             rows = np.arange(0, planted.graph.n_entities, 3 if one.row is None else 2)
             rng = np.random.default_rng(one.row or 0)
-            found.append(Added(rows, 9 * rng.random(len(rows)) - 3, rng.normal(size=len(rows))))
+            found.append(
+                VoteOffsets(rows, 9 * rng.random(len(rows)) - 3, rng.normal(size=len(rows)))
+            )
         return found
 
     kin = (
@@ -94,21 +96,31 @@ def with_kin(planted: Subsumptions) -> Subsumptions:
     graph, space = planted.graph, planted.space
     both = dict.fromkeys(("parents", "children"), kin)
     return Subsumptions(
-        graph, planted.hierarchy, space.vectors, C, planted.rule, encode=planted._encode, kin=both
+        graph,
+        planted.hierarchy,
+        space.vectors,
+        C,
+        planted.rule,
+        encode=planted._encode,
+        voting=both,
     )
 
 
 def as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
     """Scores of all entities as parents of an entity, with what like entities add."""
     scores = brute(subsumptions, row, upward=True)
-    [added] = subsumptions.added("parents", subsumptions.read([subsumptions.graph.ids[row]]))
+    [added] = subsumptions.vote_offsets(
+        "parents", subsumptions.resolve([subsumptions.graph.ids[row]])
+    )
     scores[added.rows] += added.scores
     return scores
 
 
 def chances_as_parents(subsumptions: Subsumptions, row: int) -> np.ndarray:
     """Probabilities of all entities as parents of an entity."""
-    [added] = subsumptions.added("parents", subsumptions.read([subsumptions.graph.ids[row]]))
+    [added] = subsumptions.vote_offsets(
+        "parents", subsumptions.resolve([subsumptions.graph.ids[row]])
+    )
     return subsumptions.probabilities(
         "parents", (np.arange(subsumptions.graph.n_entities), as_parents(subsumptions, row)), added
     )

@@ -50,7 +50,7 @@ def shared(
 
 def by_hand(engine: ontodex.Engine, text: str, condition: str) -> list[tuple[str, float]]:
     """Rank all entities in float64, ties in entity order."""
-    encoder = engine.index.condition_encoder
+    encoder = engine.resources.encoders.condition
     stored = engine.index.vectors("condition")[np.arange(engine.graph.n_entities)]
     (factor,) = encoder.factors([condition])
     factor = expanded(compact(factor), 32, RANK)
@@ -80,12 +80,12 @@ def test_equals_a_float64_pass_over_all_entities(
         [hit.score for hit in hits], [score for _, score in wanted[:60]], atol=1e-6
     )
     assert "condition" in hits.method
-    assert ("linked to" in hits.method) == ((text, condition) == ("dog", "lives in"))
+    assert ("known tails" in hits.method) == ((text, condition) == ("dog", "lives in"))
 
 
 def by_projections(engine: ontodex.Engine, text: str, condition: str) -> list[tuple[str, float]]:
     """Rank all entities by the relation's projection of both and by their tails, in float64, ties in entity order."""
-    encoder, labels = engine.index.link_encoder, list(engine.graph.labels)
+    encoder, labels = engine.resources.encoders.link, list(engine.graph.labels)
     stored = engine.index.vectors("link")[np.arange(engine.graph.n_entities)]
     row = labels.index(text) if text in labels else -1
     asked = stored[row][None] if row >= 0 else encoder.entities(encoder.text.encode([text]))
@@ -114,7 +114,7 @@ def test_without_a_condition_encoder_projections_of_relations_serve(
             [hit.score for hit in hits], [score for _, score in wanted], atol=1e-5
         )
         assert "projection" in hits.method
-        assert ("linked to" in hits.method) == (condition != "what colour it has")
+        assert ("known tails" in hits.method) == (condition != "what colour it has")
 
 
 def test_one_condition_by_two_names_is_projected_once(small_index: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_batch_is_parted_where_many_have_tails(
     names = ["dog", "whale", "a river", "cat", "river"]
     with ontodex.open(small_index, device="cpu") as engine:
         together = engine.similar_batch(names, condition="lives in")
-        monkeypatch.setattr("ontodex.engine.conditions.BONUSES", 1)
+        monkeypatch.setattr("ontodex.engine.conditions.PRODUCTS", 1)
         assert [list(hits) for hits in engine.similar_batch(names, condition="lives in")] == [
             list(hits) for hits in together
         ]
@@ -391,7 +391,7 @@ def test_answers_without_a_cache_as_with_one(
     monkeypatch.setattr(lmdb, "open", read_only)
     monkeypatch.setattr("ontodex.storage.condition_cache._environments", {})
     engine = ontodex.open(condition_index, device="cpu", condition_disk=1 << 20)
-    engine._conditions._way._cache = ConditionCache(Path("nowhere"), 1 << 20)
+    engine._conditions._strategy._cache = ConditionCache(Path("nowhere"), 1 << 20)
     assert list(engine.similar("dog", condition="weight")) == with_cache
 
 

@@ -141,9 +141,9 @@ def test_one_node() -> None:
 
 def test_three_thousand_nodes_quickly_and_always_alike() -> None:
     hierarchy = random_tree(4000, 0, spread=200)
-    start = time.perf_counter()
+    start = time.process_time()
     layout = disk_layout(hierarchy, 0)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     assert (len(layout.rows), layout.left_out) == (3000, 1000)
     assert np.hypot(*layout.positions.T).max() < 1
     assert nearest(layout.positions) > 0.002

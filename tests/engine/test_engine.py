@@ -100,7 +100,10 @@ def test_an_unseen_head_and_an_unseen_relation_are_answered_from_their_texts(eng
 
 
 def test_unseen_relation_with_the_text_of_a_known_one_is_projected_alike(engine):
-    made, stored = engine.index.link_encoder.projections(["lives in"]), engine.index.projections
+    made, stored = (
+        engine.resources.encoders.link.projections(["lives in"]),
+        engine.index.projections,
+    )
     number = engine.graph.find_relation("lives in")[0]
     np.testing.assert_allclose(made.left[0], stored.left[number], atol=2e-2)
     np.testing.assert_allclose(made.right[0], stored.right[number], atol=2e-2)
@@ -214,14 +217,14 @@ def test_inverse_may_be_written_in_any_case(engine):
 
 def test_search_compares_names_with_what_is_typed(engine):
     found = engine.search("hares", k=60)  # a synonym of hare
-    typed, _ = engine.index.name_similarity.find("hares")
-    of_label, _ = engine.index.name_similarity.find("hare")
+    typed, _ = engine.resources.name_similarity.find("hares")
+    of_label, _ = engine.resources.name_similarity.find("hare")
     assert found[0].id == "ex:hare"
     assert set(typed) != set(of_label)
     text = engine.index.vectors("text")[np.arange(engine.graph.n_entities)] @ np.asarray(
-        engine.index.text_encoder.encode(["hares"])
+        engine.resources.encoders.text.encode(["hares"])
     )[0].astype(np.float64)
-    rows, likeness = engine.index.name_similarity.find("hares")
+    rows, likeness = engine.resources.name_similarity.find("hares")
     text[rows] += 0.5 * likeness
     wanted = {engine.graph.ids[row]: score / 1.5 for row, score in enumerate(text.tolist())}
     assert [hit.score for hit in found[1:]] == pytest.approx(
@@ -239,10 +242,10 @@ def test_relations_are_all_ranked_and_known_ones_marked(engine):
 
 def test_relations_say_if_the_graph_links_the_two_the_other_way_round(engine):
     assert engine.relations("farm", "dog").method.endswith(
-        "; the graph links them the other way round: lives in"
+        "; known in the opposite direction: lives in"
     )
-    assert "other way round" not in engine.relations("dog", "farm").method
-    assert "other way round" not in engine.relations("farm", "a wet dog").method
+    assert "opposite direction" not in engine.relations("dog", "farm").method
+    assert "opposite direction" not in engine.relations("farm", "a wet dog").method
 
 
 def test_search_puts_the_bearer_of_the_name_first(engine):
@@ -315,12 +318,12 @@ def test_more_answers_than_entities(engine):
     assert len(engine.search("dog", k=10_000)) == engine.graph.n_entities
 
 
-def test_an_index_without_projections_reads_head_and_relation_as_a_text(
+def test_an_index_without_a_link_encoder_embeds_head_and_relation_as_one_text(
     tmp_path, tiny_encoder, small_graph
 ):
     with build_plain(small_graph, tmp_path / "plain.odx", [tiny_encoder]) as engine:
         hits = engine.tails("dog", "lives in", k=3)
-        assert "no projections" in hits.method
+        assert "no link encoder" in hits.method
         assert len(engine.heads("lives in", "farm", k=3)) == 3
         assert len(engine.relations("dog", "farm", k=2)) == 2
 
@@ -365,7 +368,7 @@ def test_any_whole_number_serves_as_k(engine):
 def test_the_method_names_what_was_answered_from(engine):
     assert "projection" in engine.tails("dog", "eats").method
     assert "similarity" in engine.search("dog").method
-    assert "chance of the relation" in engine.relations("dog", "farm").method
+    assert "probability of the relation" in engine.relations("dog", "farm").method
 
 
 def test_only_new_answers_become_predicted_triples(engine):
@@ -419,9 +422,9 @@ def test_search_weighs_texts_and_names_two_to_one(engine):
     graph, text = engine.graph, "a comon hare"
     cosines = (
         engine.index.vectors("text")[np.arange(graph.n_entities)]
-        @ engine.index.text_encoder.encode([text])[0]
+        @ engine.resources.encoders.text.encode([text])[0]
     )
-    rows, likeness = engine.index.name_similarity.find(text)
+    rows, likeness = engine.resources.name_similarity.find(text)
     wanted = 2 * cosines / 3
     wanted[rows] += likeness / 3
     hits = engine.search(text, k=60)
@@ -436,11 +439,11 @@ def test_a_name_is_found_however_far_its_text_is_from_the_candidates(
     tmp_path, tiny_encoder, small_graph
 ):
     with (
-        patch("ontodex.indexers.generation.EXACT_UP_TO", 10),
+        patch("ontodex.indexers.steps.store.EXACT_UP_TO", 10),
         patch("ontodex.engine.search.topk.SIZES", (1,)),
         patch("ontodex.engine.search.topk.Searcher.OVERFETCH", 1),
         build_plain(small_graph, tmp_path / "farm.odx", [tiny_encoder]) as engine,
     ):
-        assert engine.index.candidates("text") is not None
+        assert engine.resources.candidates("text") is not None
         assert engine.search("a comon hare", k=1)[0].id == "ex:hare"
         assert len(engine.similar("a comon hare", k=1)) == 1

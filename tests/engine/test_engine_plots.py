@@ -24,6 +24,7 @@ def test_the_hierarchy_around_an_entity(engine, tmp_path):
     assert "predicted" not in plain
 
 
+@pytest.mark.slow
 def test_answers_are_drawn_with_their_probabilities(small_graph, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with build_plain(

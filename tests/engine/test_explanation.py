@@ -53,7 +53,7 @@ def test_the_rule_and_its_link_are_named(family):
     assert lines[3].endswith("rules")
 
 
-def test_precedents_are_stated_and_speak_for_the_answer(family):
+def test_similar_cases_are_known_links_and_evidence_for_the_answer(family):
     engine, _ = family
     known, seen = stated(engine), set()
     for head, relation in [("ex:3", "ex:childOf"), ("ex:20", "ex:parentOf"), ("ex:8", "ex:knows")]:
@@ -63,36 +63,36 @@ def test_precedents_are_stated_and_speak_for_the_answer(family):
         ):
             why = engine.why(head, relation, hit.id, k=4)
             for reason in why:
-                strengths = [precedent.strength for precedent in reason.case_based]
+                strengths = [case.strength for case in reason.case_based]
                 assert len(strengths) <= 4
                 assert strengths == sorted(strengths, reverse=True)
-                for precedent in reason.case_based:
+                for case in reason.case_based:
                     seen.add(reason.by)
-                    links = [(link.head, link.relation, link.tail) for link in precedent.links]
+                    links = [(link.head, link.relation, link.tail) for link in case.links]
                     assert known >= set(links)
                     ends = {end for link in links for end in (link[0], link[2])}
-                    if reason.by.startswith("heads"):
+                    if "heads" in reason.by:
                         assert links[0][1:] == (relation, hit.id)
-                        assert links[0][0] == precedent.like != head
-                    elif reason.by.startswith("tails"):
+                        assert links[0][0] == case.similar != head
+                    elif "tails" in reason.by:
                         assert links[0][:2] == (head, relation)
-                        assert links[0][2] == precedent.like != hit.id
+                        assert links[0][2] == case.similar != hit.id
                     else:
                         assert {head, hit.id} <= ends
-                        assert precedent.like is None
+                        assert case.similar is None
             assert why.known == hit.known
     assert seen >= {
-        "heads of like text",
-        "heads of like links",
-        "tails of like text",
-        "tails of like links",
+        "similar heads (text)",
+        "similar heads (links)",
+        "similar tails (text)",
+        "similar tails (links)",
     }
 
 
 def test_new_heads_and_relations_have_fewer_reasons(family):
     engine, _ = family
     new = engine.why("person 7 of the family", "ex:knows", "ex:14")
-    assert "structure" not in {reason.by for reason in new}
+    assert "ComplEx" not in {reason.by for reason in new}
     assert new.resolutions["head"].id is None
     assert {reason.by for reason in engine.why("ex:7", "admires", "ex:14")} == {"text"}
     with pytest.raises(
@@ -105,7 +105,9 @@ def test_new_heads_and_relations_have_fewer_reasons(family):
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_indexes_without_structure_go_by_text_alone(small_graph, tmp_path, tiny_encoder, training):
+def test_an_index_without_graph_features_explains_by_text_alone(
+    small_graph, tmp_path, tiny_encoder, training
+):
     if training:
         settings = {
             "training": ontodex.HyperCLTraining(steps=5),
@@ -137,7 +139,7 @@ def test_the_ways_out(family):
     read = json.loads(why.to_json())
     assert read["query"]["question"] == "why"
     assert [reason["by"] for reason in read["reasons"]] == [reason.by for reason in why]
-    assert read["reasons"][0]["precedents"][0]["links"][0]["relation"] == "ex:parentOf"
+    assert read["reasons"][0]["case_based"][0]["links"][0]["relation"] == "ex:parentOf"
     table = why.to_pandas()
     assert list(table.columns) == ["by", "adds", "strength", "links"]
     assert len(table) == sum(max(1, len(reason.case_based)) for reason in why)
@@ -158,13 +160,11 @@ def test_the_rank_counts_the_asked_entity_where_a_relation_may_link_it_to_itself
         }
 
 
-def test_precedents_that_count_for_nothing_are_not_named(family):
+def test_cases_without_strength_are_not_listed(family):
     engine, _ = family
     for tail in range(0, 120, 7):
         why = engine.why("ex:3", "ex:knows", f"ex:{tail}", k=100)
-        assert all(
-            precedent.strength >= 0.0005 for reason in why for precedent in reason.case_based
-        )
+        assert all(case.strength >= 0.0005 for reason in why for case in reason.case_based)
 
 
 def test_of_namesakes_the_linked_ones_are_meant(family):

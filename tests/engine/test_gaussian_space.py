@@ -54,12 +54,12 @@ def test_the_doubt_bounds_what_rounding_does(side):
     for shape in SHAPES:
         stored, queries = drawn(3000, 48, *shape), drawn(20, 48, *shape, seed=1)
         space = GaussianSpace(Vectors([stored]), side)
-        asked = space.ask(queries)
-        products = Searcher(space.lifted, space=space).products(asked.lifted)
+        asked = space.prepare(queries)
+        products = Searcher(space.lifted, space=space).products(asked.augmented)
         wide = stored.astype(np.float64), queries.astype(np.float64)[:, None]
         true = kl(*wide) if side == "left" else kl(*wide[::-1])
         off = np.abs(asked._constant[:, None] - products.astype(np.float64) - 2 * true)
-        assert (off <= asked.doubt[:, None]).all()
+        assert (off <= asked.error_bound[:, None]).all()
 
 
 def test_one_item_and_more_wanted_than_there_are():

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from planted import brute, names, plant, with_kin
+from planted import brute, names, plant, with_votes
 
 from ontodex.engine.hierarchy import Subsumptions, audit, place
 from ontodex.errors import SettingsError, UnknownEntity
@@ -77,8 +77,8 @@ def test_what_like_entities_say_is_added_to_the_scores(
 ) -> None:
     graph, hierarchy = planted.graph, planted.hierarchy
     row = graph.find(name)[0]
-    raised = with_kin(planted)
-    [added] = with_kin(planted).added(question, raised.read([name]))
+    raised = with_votes(planted)
+    [added] = with_votes(planted).vote_offsets(question, raised.resolve([name]))
     scores, logits = brute(planted, row, question == "parents"), np.zeros(graph.n_entities)
     scores[added.rows] += added.scores
     logits[added.rows] = added.logits
@@ -96,11 +96,11 @@ def test_what_like_entities_say_is_added_to_the_scores(
     np.testing.assert_allclose([hit.score for hit in hits], scores[wanted])
     curve = 1 / (1 + np.exp(0.6 * (planted.rule.threshold - scores[wanted]) - logits[wanted]))
     np.testing.assert_allclose([hit.probability for hit in hits], curve)
-    assert "entities of like text" in hits.method
+    assert "neighbour votes" in hits.method
 
 
 def test_positions_are_under_the_parents_that_like_entities_have_too(planted: Subsumptions) -> None:
-    raised = with_kin(planted)
+    raised = with_votes(planted)
     (parents,) = raised.ranked("parents", ["a yak"], 50, "include")
     (places,) = place(raised, ["a yak"], 5)
     likely = [raised.graph.find(hit.id)[0] for hit in parents if hit.probability > 0.9]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata
 
 import ontodex
-from ontodex.engine.projector import Projector
+from ontodex.engine.link_queries import LinkQueries
 from ontodex.engine.ranking import evaluate_links, filtered_ranks, rank_metrics
 from ontodex.engine.search.topk import Searcher
 from ontodex.errors import GraphError
@@ -56,5 +56,8 @@ def test_a_graph_without_held_out_triples_is_refused(small_index, small_graph):
         pytest.raises(GraphError, match="valid"),
     ):
         evaluate_links(
-            small_graph, engine.index.vectors("link"), Projector(engine.index).ask, split="valid"
+            small_graph,
+            engine.index.vectors("link"),
+            LinkQueries(engine.resources).of_rows,
+            split="valid",
         )

@@ -31,16 +31,16 @@ def test_chances_follow_bayes_rule(
             _expect_bayes(engine, head, tail)
         return
     engine, _ = family
-    assert engine.index.structure is not None
+    assert engine.resources.graph_features is not None
     _expect_bayes(engine, head, tail)
 
 
 def _expect_bayes(engine, head, tail):
-    graph, unit = engine.graph, engine._links._projector.score_unit
+    graph, unit = engine.graph, engine._links._queries.score_unit
     likely = engine._links._likely
 
     def asked_with(one):
-        return one, likely._projector.vectors([one])[0]
+        return one, likely._queries.vectors([one])[0]
 
     resolved = [ontodex.engine.resolve.resolve_entity(graph, text) for text in (head, tail)]
     sides = []
@@ -58,12 +58,12 @@ def _expect_bayes(engine, head, tail):
                 every = ask(*question, k=10_000, known="include")
                 (scores[own],) = (hit.score / unit for hit in every if hit.id == own)
             else:  # told apart by text alone
-                queries, _ = likely._projector.of_each(
+                queries, _ = likely._queries.by_each(
                     *asked_with(asked), np.array([number]), backward=bool(backward)
                 )
-                vector = likely._projector.vectors([answer])[0]
+                vector = likely._queries.vectors([answer])[0]
                 texts = (
-                    likely._projector.entities[np.arange(graph.n_entities)]
+                    likely._queries.entities[np.arange(graph.n_entities)]
                     @ queries[0, : len(vector)]
                 )
                 own, scores = "", dict(zip(graph.ids, texts / unit, strict=True))
@@ -100,7 +100,7 @@ def test_the_share_of_a_relation_is_that_of_the_entity_and_of_those_like_it(fami
     wanted = (counts[row] + 5 * alike) / (counts[row].sum() + 5)
     entity = ontodex.engine.resolve.resolve_entity(graph, graph.ids[row])
     np.testing.assert_allclose(
-        likely._shares((entity, likely._projector.vectors([entity])[0]), False), wanted, rtol=1e-3
+        likely._shares((entity, likely._queries.vectors([entity])[0]), False), wanted, rtol=1e-3
     )
     assert wanted.sum() == pytest.approx(1)
 

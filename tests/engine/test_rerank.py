@@ -8,7 +8,7 @@ import pytest
 
 import ontodex
 from ontodex.encoders.cross_encoder import CrossEncoder
-from ontodex.engine.rerank import COSINE, Reranker, neighbourhood_bonus
+from ontodex.engine.rerank import COSINE, Reranker, neighbourhood_offset
 from ontodex.errors import EncoderError, SettingsError
 from ontodex.graph import entity_texts, inverse_text
 
@@ -28,7 +28,7 @@ def test_the_bonus_goes_to_what_is_within_so_many_hops(small_graph, hops):
     links = nx.Graph()
     links.add_nodes_from(range(small_graph.n_entities))
     links.add_edges_from(small_graph.triples[:, [0, 2]].tolist())
-    adjust = neighbourhood_bonus(small_graph, hops)
+    adjust = neighbourhood_offset(small_graph, hops)
     entities = np.arange(small_graph.n_entities)
     scores = np.random.default_rng(0).random((len(entities), len(entities))).astype(np.float32)
     scores[3, 4] = -np.inf
@@ -42,7 +42,7 @@ def test_the_bonus_goes_to_what_is_within_so_many_hops(small_graph, hops):
 
 def test_no_hops_make_no_sense(small_graph, cross):
     with pytest.raises(SettingsError, match="hops"):
-        neighbourhood_bonus(small_graph, 0)
+        neighbourhood_offset(small_graph, 0)
     with pytest.raises(SettingsError, match="top"):
         Reranker(cross, small_graph, top=0)
 
@@ -91,7 +91,7 @@ def test_an_engine_reads_its_best_answers_again(small_index, small_graph, cross)
             logits = model.logits(
                 [(texts[row[f"ex:{entity}"]], relation, texts[row[hit.id]]) for hit in before]
             )
-            unit = engine._links._projector.score_unit
+            unit = engine._links._queries.score_unit
             wanted = sorted(
                 (hit.score + unit * logit for hit, logit in zip(before, logits, strict=True)),
                 reverse=True,

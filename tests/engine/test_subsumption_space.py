@@ -79,7 +79,7 @@ def searcher(
     bounds = [0, *sorted(cut for cut in set(cuts) if 0 < cut < len(lifted)), len(lifted)]
     vectors = Vectors([lifted[start:end] for start, end in itertools.pairwise(bounds)])
     space = SubsumptionSpace(vectors, 1 / (lifted.shape[1] - 1), weight, tilt)
-    return Searcher(vectors, device, space=space if upward else space.turned())
+    return Searcher(vectors, device, space=space if upward else space.reversed())
 
 
 @settings(deadline=None, max_examples=100)
@@ -165,10 +165,10 @@ def test_thousands_of_items_in_many_blocks(
 def test_within_reach_is_what_scores_above_the_floor(weight: float, upward: bool) -> None:
     rng = np.random.default_rng(0)
     lifted, queries = made(rng, 3000, 64, 0.2, 0.6), made(rng, 8, 64, 0.2, 0.6)
-    asked = searcher(lifted, weight, upward).space.ask(queries)
+    asked = searcher(lifted, weight, upward).space.prepare(queries)
     pairs = np.repeat(np.arange(8), 3000), np.tile(np.arange(3000), 8)
     exact = asked.exact(*pairs).reshape(8, 3000)
-    products = asked.lifted @ lifted.T
+    products = asked.augmented @ lifted.T
     np.testing.assert_allclose(
         asked.scores(products.ravel().astype(float), *pairs).reshape(8, 3000), exact, atol=1e-3
     )
@@ -184,15 +184,15 @@ def test_within_reach_is_what_scores_above_the_floor(weight: float, upward: bool
 def test_no_product_is_off_by_more_than_the_doubt(dim: int, span: tuple[float, float]) -> None:
     rng = np.random.default_rng(dim)
     lifted, asked = made(rng, 500, dim, *span), made(rng, 40, dim, *span)
-    c, both = 1 / dim, SubsumptionSpace(Vectors([lifted]), 1 / dim, 0.5).ask(asked)
+    c, both = 1 / dim, SubsumptionSpace(Vectors([lifted]), 1 / dim, 0.5).prepare(asked)
     points, queries = (
         poincare.unlift(lifted.astype(np.float64), c),
         poincare.unlift(asked.astype(np.float64), c),
     )
     gaps = queries[:, None] - points
     true = (queries**2).sum(-1)[:, None] - (gaps**2).sum(-1) / (1 - c * (points**2).sum(-1))
-    off = np.abs(both.lifted @ lifted.T - true).max(axis=1)
-    assert (off <= both.doubt).all()
+    off = np.abs(both.augmented @ lifted.T - true).max(axis=1)
+    assert (off <= both.error_bound).all()
 
 
 @given(
@@ -214,8 +214,8 @@ def test_pairs_score_as_in_a_search_either_way() -> None:
     space = SubsumptionSpace(Vectors([lifted]), 1 / 8, 0.7)
     children, parents = np.arange(50)[::-1], np.arange(50)
     scores = space.pair_scores(lifted[children], parents)
-    assert space.turned().pair_scores(lifted[children], parents).tolist() == scores.tolist()
-    up, down = Searcher(space.vectors, space=space), Searcher(space.vectors, space=space.turned())
+    assert space.reversed().pair_scores(lifted[children], parents).tolist() == scores.tolist()
+    up, down = Searcher(space.vectors, space=space), Searcher(space.vectors, space=space.reversed())
     for child, parent, score in zip(
         children.tolist(), parents.tolist(), scores.tolist(), strict=True
     ):

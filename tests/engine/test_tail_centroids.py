@@ -32,7 +32,7 @@ def test_equals_sums_that_are_made(seed: int, entities: int, links: int) -> None
             continue
         assert own is not None
         assert own == pytest.approx(unit(sums[row][None])[0], abs=1e-5)
-        [(rows, cosines)] = tails.alike(own[None])
+        [(rows, cosines)] = tails.cosines(own[None])
         assert rows.tolist() == sorted(set(pairs[:, 0].tolist()))
         assert cosines == pytest.approx(unit(sums[rows]) @ unit(sums[row][None])[0], abs=1e-4)
     assert tails.of(None) is None
@@ -44,7 +44,7 @@ def test_a_relation_without_links_and_tails_that_cancel() -> None:
     none = TailCentroids(np.zeros(0, dtype=int), np.zeros(0, dtype=int), vectors)
     assert none.of(0) is None
     assert none.count == 0
-    assert [rows.tolist() for rows, _ in none.alike(np.ones((1, 2), dtype=np.float32))] == [[]]
+    assert [rows.tolist() for rows, _ in none.cosines(np.ones((1, 2), dtype=np.float32))] == [[]]
     cancelled = TailCentroids(np.array([2, 2]), np.array([0, 1]), vectors)
-    [(_, cosines)] = cancelled.alike(np.ones((1, 2), dtype=np.float32))
+    [(_, cosines)] = cancelled.cosines(np.ones((1, 2), dtype=np.float32))
     assert np.abs(cosines).max() <= 1

@@ -168,19 +168,19 @@ def test_the_best_weight_does_not_hang_on_units_or_order() -> None:
 
 
 def test_many_pairs_are_fitted_in_seconds() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     fit(*by_depth(60_000, 0))
-    assert time.perf_counter() - start < 20  # takes a second or two
+    assert time.process_time() - start < 20  # takes a second or two
 
 
 def test_equal_pairs_with_both_labels_do_not_hold_up_the_search() -> None:
     rng = np.random.default_rng(0)
     distance, gain, labels = hierarchy_pairs(6000)
-    start = time.perf_counter()
+    start = time.process_time()
     fit(np.round(distance), np.round(gain), np.round(distance / 3), labels)
     few = rng.integers(300, size=(3, 6000))
     fit(distance[few[0]], gain[few[1]], distance[few[2]], labels)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def test_weights_that_are_given_are_kept() -> None:

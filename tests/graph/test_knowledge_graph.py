@@ -146,10 +146,10 @@ def test_many_relations_are_not_scanned_for_every_question() -> None:
         builder.triple("a", f"ex:relation{number}", "b")
     graph = builder.build()
     graph.find_relation("ex:relation0")
-    start = time.perf_counter()
+    start = time.process_time()
     for number in range(1500):
         assert graph.find_relation(f"ex:relation{number}") == (number, NameKind.ID)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_an_unknown_relation_and_an_empty_builder() -> None:

@@ -68,9 +68,9 @@ def test_many_entities_are_quick() -> None:
             "something that is defined by a few words",
         )
     graph = builder.build()
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(entity_texts(graph)) == 100_000
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_a_label_in_camel_case_is_read_in_words() -> None:

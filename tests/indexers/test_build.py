@@ -14,12 +14,12 @@ import torch
 import ontodex
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
+from ontodex.encoders.index_encoders import Encoders, StoredEncoders
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import GraphError, IndexFailure, SettingsError
 from ontodex.geometry.cosine import score_pairs
 from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts, merge, relation_texts, remove
 from ontodex.indexers.build import build_index
-from ontodex.indexers.encoder_files import Encoders
 from ontodex.storage import blobs
 from ontodex.storage.index import Index
 from tests.plain import build_plain
@@ -95,7 +95,7 @@ def test_graph_and_vectors_come_back(
         encoder = TextEncoder(tiny_encoder, "cpu")
         vectors = encoder.encode(entity_texts(small_graph))
         assert np.array_equal(all_of(index, "text"), vectors)
-        link = index.link_encoder
+        link = engine.resources.encoders.link
         assert np.allclose(all_of(index, "link"), link.entities(vectors), atol=1e-6)
         found, made = (
             index.projections.parts(),
@@ -142,6 +142,7 @@ def test_two_engines_on_one_index(small_index: Path) -> None:
         assert len(second.heads("eats", "dog")) == 10
 
 
+@pytest.mark.slow
 def test_no_file_handle_is_left_behind(small_index: Path) -> None:
     def opened() -> int:
         with ontodex.open(small_index, device="cpu") as engine:
@@ -169,7 +170,7 @@ def test_add_encodes_new_texts_alone_and_equals_a_fresh_build(
         merged = merge(small_graph, more_animals())
         assert after.graph.fingerprint == merged.fingerprint
         assert (after.index.manifest.generation, after.index.verify()) == (2, [])
-        for space in ("text", "link", "hit"):
+        for space in ("text", "link", "hierarchy"):
             assert np.array_equal(all_of(before.index, space), all_of(after.index, space)[:60])
         link = own_index / "gen-000002" / "encoders" / "link"
         text = own_index / "gen-000002" / "encoders" / "text"
@@ -177,14 +178,17 @@ def test_add_encodes_new_texts_alone_and_equals_a_fresh_build(
             link
         )  # hypernetwork and text encoder together, as a model folder has them
         with built(merged, tmp_path / "fresh.odx", text, link, hierarchy=tiny_hit) as fresh:
-            for space in ("text", "link", "hit"):
+            for space in ("text", "link", "hierarchy"):
                 assert least_cosine(all_of(after.index, space), all_of(fresh.index, space)) > ALIKE
             assert np.allclose(
                 after.index.projections.left[4], fresh.index.projections.left[4], atol=0.02
             )
             for space in ("text", "link"):
                 assert fresh.index.manifest.encoders[space] == after.index.manifest.encoders[space]
-            assert fresh.index.hit_encoder.fingerprint == after.index.hit_encoder.fingerprint
+            assert (
+                fresh.resources.encoders.hierarchy.fingerprint
+                == after.resources.encoders.hierarchy.fingerprint
+            )
             assert after.tails("emu", "lives in", k=1)[0].score == pytest.approx(
                 fresh.tails("emu", "lives in", k=1)[0].score, abs=0.01
             )
@@ -243,7 +247,7 @@ def test_a_link_encoder_with_its_own_text_encoder_encodes_new_texts_alone_too(
         link = HyperCL.load(own_link, device="cpu")
         wanted = link.entities(link.text.encode(entity_texts(after.graph)))
         assert least_cosine(all_of(after.index, "link"), wanted) > ALIKE
-        assert after.index.link_encoder.fingerprint == link.fingerprint
+        assert after.resources.encoders.link.fingerprint == link.fingerprint
         assert len(after.tails("some words", "some relation", k=3)) == 3
 
 
@@ -281,7 +285,7 @@ def test_nothing_is_taken_over_from_a_damaged_generation(
     whole = store.read_bytes()
     store.unlink()
     store.write_bytes(whole.replace(content, content[:-1] + bytes([content[-1] ^ 0x40])))
-    monkeypatch.setattr(blobs, "CHECKED_ON_OPEN", 100)
+    monkeypatch.setattr(blobs, "CHECKED_ON_READ", 100)
     with build_plain(small_graph, own_index, tiny_encoder) as engine:
         assert len(encoded) == 60
         assert np.array_equal(all_of(engine.index, "text"), wanted)
@@ -371,7 +375,7 @@ def test_the_link_space_has_the_texts_that_its_encoder_was_trained_on(
         assert least_cosine(all_of(engine.index, "link"), wanted) > ALIKE
         wanted = TextEncoder(tiny_encoder, "cpu").encode(entity_texts(small_graph))
         assert least_cosine(all_of(engine.index, "text"), wanted) > ALIKE
-        assert engine.index.link_encoder.texts == asdict(LABELS)
+        assert engine.resources.encoders.link.texts == asdict(LABELS)
     encoded.clear()
     with ontodex.add(more_animals(), tmp_path / "a.odx", device="cpu", quiet=True) as engine:
         new = set(encoded) - set(relation_texts(small_graph))
@@ -391,7 +395,7 @@ def test_other_texts_for_the_same_text_encoder(
         asdict(LABELS),
     )
     build_index(small_graph, tmp_path / "a.odx", Encoders(text, link=link), quiet=True)
-    index = Index.open(tmp_path / "a.odx", "cpu")
+    index = Index.open(tmp_path / "a.odx")
     assert least_cosine(all_of(index, "text"), text.encode(entity_texts(small_graph))) > ALIKE
     assert (
         least_cosine(
@@ -400,7 +404,7 @@ def test_other_texts_for_the_same_text_encoder(
         > ALIKE
     )
     assert not (index.folder / "encoders" / "link" / "model.safetensors").exists()
-    assert (index.link_encoder.texts, index.verify()) == (asdict(LABELS), [])
+    assert (StoredEncoders(index, "cpu").link.texts, index.verify()) == (asdict(LABELS), [])
     wrong = HyperCL(text, link.network, {"synonym": 3})
     with pytest.raises(SettingsError, match="unknown setting 'synonym'; did you mean 'synonyms'"):
         build_index(small_graph, tmp_path / "b.odx", Encoders(text, link=wrong), quiet=True)
@@ -415,7 +419,7 @@ def test_an_encoder_trained_in_a_build_keeps_the_texts_of_the_build(
     with built(
         small_graph, tmp_path / "a.odx", tiny_encoder, training=training, texts=LABELS
     ) as engine:
-        link = engine.index.link_encoder
+        link = engine.resources.encoders.link
         assert link.texts == asdict(LABELS)
         wanted = link.entities(link.text.encode(entity_texts(small_graph, LABELS)))
         assert least_cosine(all_of(engine.index, "link"), wanted) > ALIKE

@@ -24,17 +24,17 @@ def test_every_sentence_is_stored_in_half_precision(
     with build_plain(
         small_graph, tmp_path / "x.odx", tiny_encoder, entailment=tiny_gauss
     ) as engine:
-        said = entity_sentences(small_graph)
+        sentences = entity_sentences(small_graph)
         index = engine.index
-        assert list(index.said("gauss").texts) == list(said.texts)
-        np.testing.assert_array_equal(index.said("gauss").owners, said.owners)
-        stored = np.concatenate(index.vectors("gauss").shards)
+        assert list(index.sentences("entailment").texts) == list(sentences.texts)
+        np.testing.assert_array_equal(index.sentences("entailment").owners, sentences.owners)
+        stored = np.concatenate(index.vectors("entailment").shards)
         assert stored.dtype == np.float16
-        wanted = GaussCSE.load(tiny_gauss, "cpu").encode(said.texts)
+        wanted = GaussCSE.load(tiny_gauss, "cpu").encode(sentences.texts)
         np.testing.assert_allclose(stored, wanted, rtol=2e-2, atol=5e-3)
-        assert index.manifest.spaces["gauss"].geometry == "gaussian"
+        assert index.manifest.spaces["entailment"].geometry == "gaussian"
         assert index.verify() == []
-        assert not list(index.folder.glob("gauss.*"))
+        assert not list(index.folder.glob("entailment.*"))
 
 
 def test_what_is_encoded_is_not_encoded_again(
@@ -75,7 +75,7 @@ def test_an_encoder_that_was_exchanged_is_refused(tmp_path, small_graph, tiny_en
     file = path / (path / "CURRENT").read_text().strip() / "manifest.json"
     content = json.loads(file.read_text())
     del content["blake2b"]
-    content["encoders"]["gauss"]["encoder"] = "0" * 32
+    content["encoders"]["entailment"]["fingerprint"] = "0" * 32
     file.write_text(json.dumps({"blake2b": manifest._digest(content), **content}))
     with ontodex.open(path, device="cpu") as engine:
         assert len(engine.entailed_by("ex:dog", 3)) == 3  # its sentences are stored
@@ -89,6 +89,6 @@ def test_an_adapter_finds_its_text_encoder_in_the_index(
     """The text space has another encoder: that of the adapter is copied beside it."""
     path = tmp_path / "x.odx"
     build_plain(small_graph, path, other_encoder, entailment=tiny_gauss).close()
-    gauss = path / (path / "CURRENT").read_text().strip() / "encoders" / "gauss"
+    gauss = path / (path / "CURRENT").read_text().strip() / "encoders" / "entailment"
     assert (gauss / "config.json").exists()
     assert Path(GaussCSE.load(gauss, "cpu").text.folder) == gauss

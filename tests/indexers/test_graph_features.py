@@ -18,9 +18,9 @@ from ontodex.geometry.cosine import score_pairs, unit
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import GraphBuilder, KnowledgeGraph, both_directions
 from ontodex.graph.knowledge_graph import no_triples
-from ontodex.indexers import graph_features as structure_build
-from ontodex.indexers.graph_features import for_fitting, why_not_fitted
-from ontodex.scoring.graph_features import Structure
+from ontodex.indexers import graph_features as module
+from ontodex.indexers.graph_features import hold_out, why_not_learned
+from ontodex.scoring.graph_features import GraphFeatures
 from ontodex.trainers.links import complex as trained
 
 SMALL: dict[str, Any] = {
@@ -58,7 +58,7 @@ def build(graph: KnowledgeGraph, path: Path, encoder: Path, structure: Any) -> o
 
 @pytest.fixture(scope="module")
 def hybrid_index(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
-    """An index of numbers with structural vectors, fitted on held-out triples."""
+    """An index of numbers with graph features, fitted on held-out triples."""
     path = tmp_path_factory.mktemp("hybrid") / "numbers.odx"
     build(numbers(), path, tiny_encoder, ontodex.ComplExTraining(rank=12, steps=150)).close()
     return path
@@ -69,7 +69,7 @@ def test_the_link_space_is_the_first_part_of_the_hybrid_one(hybrid_index: Path) 
         index = engine.index
         info = index.manifest.spaces
         assert (info["hybrid"].geometry, info["hybrid"].dim) == ("product", 32 + 24 + 8)
-        assert (info["link"].vectors, info["link"].dim) == ("hybrid", 32)
+        assert (info["link"].stored_in, info["link"].dim) == ("hybrid", 32)
         rows = np.arange(90)
         assert np.array_equal(index.vectors("hybrid")[rows][:, :32], index.vectors("link")[rows])
         assert not any(name.startswith("link/vectors") for name in index.manifest.blobs)
@@ -80,8 +80,8 @@ def test_the_link_space_is_the_first_part_of_the_hybrid_one(hybrid_index: Path) 
 def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
     with ontodex.open(hybrid_index, device="cpu") as engine:
         index, graph = engine.index, engine.graph
-        structure = index.structure
-        assert structure is not None
+        features = engine.resources.graph_features
+        assert features is not None
         for backward, answers in (
             (0, engine.tails("n3", "week", 90, "include")),
             (1, engine.heads("week", "n3", 90, "include")),
@@ -92,48 +92,50 @@ def test_a_score_is_the_weighted_sum_of_all(hybrid_index: Path) -> None:
                 index.vectors("link")[np.array([row])], np.array([relation])
             )
             query = compose(
-                structure.entities[np.array([row])][:, :24], structure.relations[[relation]]
+                features.entities[np.array([row])][:, :24], features.relations[[relation]]
             )
-            a, b, c, *by_precedent = structure.weights[0, relation]
-            assert relation in structure.rules.bodies[:, 0]
-            said = by_hand(graph, index.vectors("link"), structure, row, relation)
+            a, b, c, *by_case = features.weights[0, relation]
+            assert relation in features.rules.bodies[:, 0]
+            scores_by_case = by_hand(graph, index.vectors("link"), features, row, relation)
             for hit in answers:
                 other = graph.find(hit.id)[0]  # type: ignore[index]
                 cosine = score_pairs(text, index.vectors("link")[np.array([other])][None])[0, 0]
-                product = score_pairs(query, structure.entities[np.array([other])][None, :, :24])[
+                product = score_pairs(query, features.entities[np.array([other])][None, :, :24])[
                     0, 0
                 ]
                 in_range = (
                     1 - hit.known
                 )  # all are a tail of every relation once, the known ones by this very triple
-                wanted = a * cosine + b * product + c * in_range + said[:, other] @ by_precedent
+                wanted = (
+                    a * cosine + b * product + c * in_range + scores_by_case[:, other] @ by_case
+                )
                 assert hit.score == pytest.approx(wanted, abs=1e-3)
             assert len(answers) == 89
             assert [hit.score for hit in answers] == sorted(
                 (hit.score for hit in answers), reverse=True
             )
-            assert "links of the graph" in answers.method
+            assert "ComplEx + rules" in answers.method
 
 
 def by_hand(
-    graph: KnowledgeGraph, vectors: Vectors, structure: Structure, row: int, relation: int
+    graph: KnowledgeGraph, vectors: Vectors, features: GraphFeatures, row: int, relation: int
 ) -> np.ndarray:
-    """Score all tails of a question by precedents, straight from the definition."""
+    """Score all tails of a question by case-based evidence, straight from the definition."""
     known = both_directions(graph.triples, graph.n_relations)
     found = []
-    for items in (vectors, structure.links_alone()):
+    for items in (vectors, features.kge_vectors()):
         every = unit(items[np.arange(len(items))].astype(np.float64))
-        likeness = np.exp((every @ every.T - 1) / 0.1)
-        np.fill_diagonal(likeness, 0)  # 90 entities: all others are among the 128 nearest
+        similarity = np.exp((every @ every.T - 1) / 0.1)
+        np.fill_diagonal(similarity, 0)  # 90 entities: all others are among the 128 nearest
         heads, tails = np.zeros(len(every)), np.zeros(len(every))
         for head, kind, tail in known.tolist():
             if kind == relation:
-                heads[tail] += likeness[row, head]
-                tails += likeness[tail] * (head == row)
+                heads[tail] += similarity[row, head]
+                tails += similarity[tail] * (head == row)
         found += [np.log1p(heads / 0.005), np.log1p(tails / 0.005)]
     wrong = np.ones(len(vectors))
     for (kind, first, second), confidence in zip(
-        structure.rules.bodies, structure.rules.confidences, strict=True
+        features.rules.bodies, features.rules.confidences, strict=True
     ):
         if kind == relation:
             ends = {tail for head, step, tail in known.tolist() if (head, step) == (row, first)}
@@ -157,7 +159,7 @@ def test_few_answers_are_the_first_of_many(hybrid_index: Path) -> None:
 
 def test_structure_finds_what_texts_do_not_say(hybrid_index: Path) -> None:
     graph = numbers()
-    held_out = for_fitting(graph)
+    held_out = hold_out(graph)
     assert held_out is not None
     with ontodex.open(hybrid_index, device="cpu"):
         found = {
@@ -175,9 +177,9 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
     hybrid_index: Path,
 ) -> None:
     with ontodex.open(hybrid_index, device="cpu") as engine:
-        projector = engine._links._projector
-        structure = engine.index.structure
-        assert structure is not None
+        link_queries = engine._links._queries
+        features = engine.resources.graph_features
+        assert features is not None
         for head, relation in (
             ("never seen", "next"),
             ("n3", "never seen"),
@@ -189,15 +191,17 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
                 for one, name in ((resolve_entity, head), (resolve_relation, relation))
             )
             new = int(entity.row is None)
-            weight = structure.weights[new, -1 if kind.row is None else kind.row, 0]
-            text = projector._text_queries([entity], [kind], False, projector.vectors([entity]))[0]
-            [(reached, bonus)] = projector.asked([entity], [kind])[1]
+            weight = features.weights[new, -1 if kind.row is None else kind.row, 0]
+            text = link_queries._text_queries(
+                [entity], [kind], False, link_queries.vectors([entity])
+            )[0]
+            [(reached, bonus)] = link_queries.of_terms([entity], [kind])[1]
             assert len(reached) == (0 if kind.row is None else 89)  # so many count as near
             more = np.zeros(90)
             more[reached] = bonus
             if kind.row is not None:
-                more += structure.weights[new, kind.row, 2] * (
-                    structure.entities[np.arange(90)][:, 24:] @ structure.ranges[kind.row]
+                more += features.weights[new, kind.row, 2] * (
+                    features.entities[np.arange(90)][:, 24:] @ features.type_constraints[kind.row]
                 )
             for hit in hits:
                 row = engine.graph.find(hit.id)[0]  # type: ignore[index]
@@ -220,23 +224,23 @@ def test_changing_the_graph_keeps_what_was_learnt(hybrid_index: Path, tmp_path: 
     with ontodex.remove("n7", path, device="cpu", quiet=True) as engine:
         after = {hit.id: hit.score for hit in engine.tails("n5", "week", 90, "include")}
         assert engine.index.verify() == []
-        structure = engine.index.structure
-        assert structure is not None
+        features = engine.resources.graph_features
+        assert features is not None
         row = engine.graph.find("a0")[0]  # type: ignore[index]
-        assert not structure.entities[np.array([row])][:, :24].any()
-        assert not structure.entities[np.array([row])][
+        assert not features.entities[np.array([row])][:, :24].any()
+        assert not features.entities[np.array([row])][
             :, 24:
         ].any()  # new relations have no place among the ranges
         new = engine.graph.find_relation("before")[0]  # type: ignore[index]
-        assert np.array_equal(structure.weights[:, new], structure.weights[:, -1])
+        assert np.array_equal(features.weights[:, new], features.weights[:, -1])
         for head, relation, tail in (
             ("a0", new, "n5"),
             ("n5", new + engine.graph.n_relations, "a0"),
         ):
             row, other = (np.array([engine.graph.find(name)[0]]) for name in (head, tail))  # type: ignore[index]
             text = engine.index.vectors("link")[row]
-            [(reached, bonus)] = structure.offsets(
-                engine.index.case_based.scores(text, row, np.array([relation])),
+            [(reached, bonus)] = features.offsets(
+                engine.resources.case_based.scores(text, row, np.array([relation])),
                 row,
                 np.array([relation]),
             )
@@ -257,14 +261,22 @@ def test_an_entity_that_gets_an_id_keeps_its_structure(hybrid_index: Path, tmp_p
     for number in range(60):
         more.entity(f"ex:{number}", f"n{number}")
     with ontodex.open(path, device="cpu") as engine:
-        assert engine.index.structure is not None
+        assert engine.resources.graph_features is not None
         before = dict(
-            zip(engine.graph.ids, engine.index.structure.entities[np.arange(90)], strict=True)
+            zip(
+                engine.graph.ids,
+                engine.resources.graph_features.entities[np.arange(90)],
+                strict=True,
+            )
         )
     with ontodex.add(more.build(), path, device="cpu", quiet=True) as engine:
-        assert engine.index.structure is not None
+        assert engine.resources.graph_features is not None
         after = dict(
-            zip(engine.graph.labels, engine.index.structure.entities[np.arange(90)], strict=True)
+            zip(
+                engine.graph.labels,
+                engine.resources.graph_features.entities[np.arange(90)],
+                strict=True,
+            )
         )
         assert set(engine.graph.ids) == {f"ex:{n}" for n in range(60)} | {
             f"n{n}" for n in range(60, 90)
@@ -274,8 +286,8 @@ def test_an_entity_that_gets_an_id_keeps_its_structure(hybrid_index: Path, tmp_p
 
 def named_rules(engine: ontodex.Engine) -> dict[tuple[str, ...], float]:
     """Confidences of the rules of an index, by the names of their relations."""
-    assert engine.index.structure is not None
-    rules, names = engine.index.structure.rules, engine.graph.relation_ids
+    assert engine.resources.graph_features is not None
+    rules, names = engine.resources.graph_features.rules, engine.graph.relation_ids
     both = [*names, *(f"inverse of {name}" for name in names), "no second"]  # -1 is the last
     return {
         tuple(both[number] for number in body): float(confidence)
@@ -294,35 +306,36 @@ def test_an_interrupted_build_does_not_train_again(
     settings = ontodex.ComplExTraining(rank=4, steps=3)
     with monkeypatch.context() as patch:
         patch.setattr(
-            "ontodex.indexers.generation.join", lambda *_: (_ for _ in ()).throw(OSError("no room"))
+            "ontodex.indexers.steps.learn_links.join",
+            lambda *_: (_ for _ in ()).throw(OSError("no room")),
         )
         with pytest.raises(ontodex.OntodexError, match="no room"):
             build(numbers(), tmp_path / "a.odx", tiny_encoder, settings)
     build(numbers(), tmp_path / "a.odx", tiny_encoder, settings).close()
     assert len(runs) == 1
-    assert not list((tmp_path / "a.odx").rglob("structure.safetensors"))
+    assert not list((tmp_path / "a.odx").rglob("graph_features.safetensors"))
 
 
 def test_weights_are_fitted_on_what_is_held_out(small_graph: KnowledgeGraph) -> None:
-    assert for_fitting(small_graph) is None  # too few triples
+    assert hold_out(small_graph) is None  # too few triples
     graph = numbers()
-    learnt = for_fitting(graph)
-    assert learnt is not None
-    assert (len(learnt.valid), learnt.n_triples) == (50, 360 - 50)
+    training_graph = hold_out(graph)
+    assert training_graph is not None
+    assert (len(training_graph.valid), training_graph.n_triples) == (50, 360 - 50)
     few = dataclasses.replace(
         graph, heads=graph.heads[:240], relations=graph.relations[:240], tails=graph.tails[:240]
     )
-    assert for_fitting(few) is None
-    assert not why_not_fitted(few)
+    assert hold_out(few) is None
+    assert not why_not_learned(few)
     star = GraphBuilder("star")
     for leaf in range(300):
         star.triple(f"leaf {leaf}", "is_a", "leaf")
-    assert for_fitting(star.build()) is None
-    assert "nearly every link is the only one" in why_not_fitted(star.build())
+    assert hold_out(star.build()) is None
+    assert "nearly every link is the only one" in why_not_learned(star.build())
     own = dataclasses.replace(graph, valid=graph.triples[:60])
-    assert for_fitting(own) is own
+    assert hold_out(own) is own
     tested = dataclasses.replace(graph, test=graph.triples[:3])
-    again = for_fitting(tested)
+    again = hold_out(tested)
     assert again is not None
     assert np.array_equal(again.test, no_triples())
 
@@ -331,49 +344,19 @@ def test_of_a_large_graph_less_is_held_out_and_of_too_many_entities_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     graph = numbers()
-    monkeypatch.setattr(structure_build, "LEAST", 5)
+    monkeypatch.setattr(module, "MIN_HELD_OUT", 5)
     for many, expected in ((18, 18), (10, 10), (5, 7)):
-        monkeypatch.setattr(structure_build, "MANY", many)
-        monkeypatch.setattr(structure_build, "LEAST_SHARE", 0.02)
-        learnt = for_fitting(graph)
-        assert learnt is not None
-        assert len(learnt.valid) == expected, many
-    monkeypatch.setattr(structure_build, "MOST_ENTITIES", graph.n_entities - 1)
-    assert for_fitting(graph) is None
+        monkeypatch.setattr(module, "MAX_HELD_OUT", many)
+        monkeypatch.setattr(module, "MIN_SHARE", 0.02)
+        training_graph = hold_out(graph)
+        assert training_graph is not None
+        assert len(training_graph.valid) == expected, many
+    monkeypatch.setattr(module, "MAX_ENTITIES", graph.n_entities - 1)
+    assert hold_out(graph) is None
     assert (
         f"of its {graph.n_entities} entities, more than {graph.n_entities - 1}"
-        in why_not_fitted(graph)
+        in why_not_learned(graph)
     )
-
-
-@pytest.mark.parametrize(("weights", "ranges"), [(2, 0), (5, 8)], ids=["format 4", "format 5"])
-def test_an_older_format_answers_by_what_it_has(
-    hybrid_index: Path, weights: int, ranges: int
-) -> None:
-    with ontodex.open(hybrid_index, device="cpu") as engine:
-        structure = engine.index.structure
-        assert structure is not None
-        link = engine.index.vectors("link")
-        vectors = structure.entities[np.arange(90)][:, : 24 + ranges]
-        old = Vectors([np.concatenate([link[np.arange(90)], vectors], axis=1)])
-        blobs: Any = {
-            "structure/relations": structure.relations,
-            "structure/weights": structure.weights[0, :, :weights],
-        }
-        if ranges:
-            blobs["structure/ranges"] = structure.ranges
-        read = Structure.read(blobs, old)
-        asked = np.array([3]), np.array([0])
-        queries = read.queries(link[asked[0]], *asked)
-        a, b, c = structure.weights[0, 0, :3]
-        parts = [a * link[asked[0]], b * structure.links(*asked), c * structure.ranges[:1, :ranges]]
-        np.testing.assert_allclose(queries, np.concatenate(parts, axis=1), rtol=1e-5)
-        assert all(
-            np.array_equal(part[:, :weights], structure.weights[0, :, :weights])
-            for part in read.weights
-        )
-        assert not read.weights[..., weights:].any()
-        assert not len(read.rules.bodies)
 
 
 def test_no_structure_where_it_is_not_wanted_or_cannot_be(
@@ -382,7 +365,7 @@ def test_no_structure_where_it_is_not_wanted_or_cannot_be(
     for graph, wanted in ((numbers(), False), (small_graph, True)):
         with build(graph, tmp_path / f"{wanted}.odx", tiny_encoder, wanted) as engine:
             assert "hybrid" not in engine.index.manifest.spaces
-            assert engine.index.structure is None
+            assert engine.resources.graph_features is None
     held_out = dataclasses.replace(numbers(), test=numbers().triples[:5])
     with pytest.raises(IndexMismatch, match="no structure to rank by"):
         ontodex.evaluate_kgc(tmp_path / "False.odx", held_out, score="structure", device="cpu")

@@ -22,9 +22,9 @@ from ontodex.graph import (
 )
 from ontodex.graph.names import normalise
 from ontodex.indexers.embedded_hierarchy import ASKED, EmbeddedHierarchy
-from ontodex.indexers.hierarchy_rule import LEAST_LINKS, WEIGHTS, fit_rule_to_graph, with_rule
+from ontodex.indexers.hierarchy_rule import MIN_LINKS, WEIGHTS, fit_rule_to_graph, with_rule
 from ontodex.indexers.neighbour_voting import fit_neighbour_voting
-from ontodex.scoring.neighbour_voting import Added, NeighbourVotes, NeighbourVoting
+from ontodex.scoring.neighbour_voting import NeighbourVotes, NeighbourVoting, VoteOffsets
 from ontodex.scoring.similarity import EntitySimilarity
 
 DIM, COUNT = 32, 1400
@@ -128,7 +128,7 @@ def test_namesakes_are_told_by_labels_though_their_texts_differ(
 
 def probabilities(
     rule: NeighbourVoting,
-    added: list[Added],
+    added: list[VoteOffsets],
     owners: np.ndarray,
     rows: np.ndarray,
     scores: np.ndarray,
@@ -146,6 +146,7 @@ def texts_of(hierarchy: Hierarchy, share: float) -> Vectors:
     return Vectors([(share * kinds[first] + noise).astype(np.float32)])
 
 
+@pytest.mark.slow
 def test_entities_of_like_text_find_more_parents_with_true_probabilities(
     embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path
 ) -> None:
@@ -157,7 +158,7 @@ def test_entities_of_like_text_find_more_parents_with_true_probabilities(
     for texts in (texts_of(hierarchy, 2.0), texts_of(hierarchy, 0.0)):
         rule = fit_neighbour_voting(hit, embedded, texts)["parents"]
         added = list(
-            NeighbourVotes(hierarchy, EntitySimilarity(texts)).added(
+            NeighbourVotes(hierarchy, EntitySimilarity(texts)).offsets(
                 "parents", rule, np.zeros((len(asked), 0), np.float32), asked
             )
         )
@@ -172,6 +173,7 @@ def test_entities_of_like_text_find_more_parents_with_true_probabilities(
     assert right[1] > 0.95 * plain  # texts that tell nothing
 
 
+@pytest.mark.slow
 def test_like_texts_find_more_children_with_true_probabilities(
     embedded: EmbeddedHierarchy, hierarchy: Hierarchy, tiny_hit: Path
 ) -> None:
@@ -187,8 +189,8 @@ def test_like_texts_find_more_children_with_true_probabilities(
         texts = Vectors([(noise + share * noise[first]).astype(np.float32)])
         rule = fit_neighbour_voting(hit, embedded, texts)["children"]
         assert (rule.parents, rule.ancestors) == (0.0, 0.0)
-        kin = NeighbourVotes(hierarchy, EntitySimilarity(texts))
-        added = list(kin.added("children", rule, np.zeros((len(asked), 0), np.float32), asked))
+        votes = NeighbourVotes(hierarchy, EntitySimilarity(texts))
+        added = list(votes.offsets("children", rule, np.zeros((len(asked), 0), np.float32), asked))
         offsets = [more[:2] for more in added]
         owners, children, scores = embedded.best_answers(
             "children", hit.rule, asked, offsets=offsets
@@ -212,7 +214,7 @@ def test_children_of_an_entity_are_found_by_other_words_for_it(
     noise = rng.normal(size=(COUNT, 200))  # texts of children tell nothing of their parents
     rule = fit_neighbour_voting(hit, embedded, Vectors([noise.astype(np.float32)]))["children"]
     words = (0.8 * noise[asked] + 0.6 * rng.normal(size=(len(asked), 200))).astype(np.float32)
-    added = NeighbourVotes(hierarchy, EntitySimilarity(Vectors([noise]))).added(
+    added = NeighbourVotes(hierarchy, EntitySimilarity(Vectors([noise]))).offsets(
         "children", rule, words, np.full(len(asked), -1)
     )
     offsets = [more[:2] for more in added]
@@ -296,7 +298,7 @@ def test_the_rule_is_fitted_to_the_graph_s_own_links(
         list(small_graph.labels),
         small_graph.hierarchy(),
     )
-    assert len(hierarchy.links) >= LEAST_LINKS
+    assert len(hierarchy.links) >= MIN_LINKS
     pairs = draw_negatives(hierarchy, hierarchy.links, negatives=10, names=names)
     children, parents, labels = (
         np.concatenate(column)

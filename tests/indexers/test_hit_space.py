@@ -16,14 +16,14 @@ import pytest
 import ontodex
 from ontodex.encoders import text as text_module
 from ontodex.encoders.hit import HiT
+from ontodex.encoders.index_encoders import Encoders, StoredEncoders
 from ontodex.encoders.text import TextEncoder
 from ontodex.errors import IndexDamaged, IndexMismatch, SettingsError
 from ontodex.geometry.subsumption import Subsumption
 from ontodex.graph import GraphBuilder, KnowledgeGraph, entity_texts
 from ontodex.indexers import embed
 from ontodex.indexers.build import build_index
-from ontodex.indexers.encoder_files import Encoders
-from ontodex.indexers.hierarchy_rule import LEAST_LINKS
+from ontodex.indexers.hierarchy_rule import MIN_LINKS
 from ontodex.indexers.neighbour_voting import default_voting
 from ontodex.scoring.neighbour_voting import NeighbourVoting
 from ontodex.storage import manifest
@@ -33,7 +33,7 @@ from tests.plain import build_plain
 RULE = Subsumption(weight=1.5, threshold=-7.0, slope=0.5, offset=3.0)
 
 
-def all_of(index: Index, space: str = "hit") -> np.ndarray:
+def all_of(index: Index, space: str = "hierarchy") -> np.ndarray:
     return index.vectors(space)[np.arange(index.graph.n_entities)]
 
 
@@ -83,7 +83,7 @@ def test_vectors_are_the_items_of_the_labels(
 ) -> None:
     with ontodex.open(small_index, device="cpu") as engine:
         index = engine.index
-        info = index.manifest.spaces["hit"]
+        info = index.manifest.spaces["hierarchy"]
         assert (info.geometry, info.dim, info.rows, info.recall) == (
             "poincare",
             33,
@@ -96,23 +96,22 @@ def test_vectors_are_the_items_of_the_labels(
         np.testing.assert_allclose(
             all_of(index), hit.items(list(small_graph.labels)), rtol=1e-5, atol=1e-6
         )
-        assert index.hit_encoder.fingerprint == hit.fingerprint
-        assert index.hit_encoder.rule == index.rule
-        np.testing.assert_array_equal(
-            index.hit_encoder.items(["a new one"]), hit.items(["a new one"])
-        )
-        assert index.candidates("hit") is None
+        stored = engine.resources.encoders.hierarchy
+        assert stored.fingerprint == hit.fingerprint
+        assert stored.rule == index.rule
+        np.testing.assert_array_equal(stored.items(["a new one"]), hit.items(["a new one"]))
+        assert index.candidates("hierarchy") is None
 
 
 def test_too_few_links_leave_the_encoder_its_own_rule(
     tmp_path: Path, tiny_encoder: Path, tiny_hit: Path
 ) -> None:
     own = HiT.load(tiny_hit, "cpu").rule
-    for links in (LEAST_LINKS - 1, LEAST_LINKS):
+    for links in (MIN_LINKS - 1, MIN_LINKS):
         with build_plain(
             fan(links), tmp_path / str(links), tiny_encoder, hierarchy=tiny_hit
         ) as engine:
-            assert (engine.index.rule == own) == (links < LEAST_LINKS)
+            assert (engine.index.rule == own) == (links < MIN_LINKS)
 
 
 def test_too_few_links_leave_like_entities_their_usual_weights(
@@ -120,20 +119,20 @@ def test_too_few_links_leave_like_entities_their_usual_weights(
 ) -> None:
     own = HiT.load(tiny_hit, "cpu").rule
     assert own is not None
-    for links in (LEAST_LINKS - 1, LEAST_LINKS):
+    for links in (MIN_LINKS - 1, MIN_LINKS):
         with build_plain(
             fan(links), tmp_path / str(links), tiny_encoder, hierarchy=tiny_hit
         ) as engine:
-            found = NeighbourVoting.read(engine.index.manifest.encoders["hit"], "x")
-            assert (found == default_voting(own)) == (links < LEAST_LINKS)
-            assert engine.parents("dog 1").method.endswith("entities of like text")
+            found = NeighbourVoting.read(engine.index.manifest.neighbour_voting, "x")
+            assert (found == default_voting(own)) == (links < MIN_LINKS)
+            assert engine.parents("dog 1").method.endswith("neighbour votes")
 
 
 def test_a_public_checkpoint_gets_its_rule_from_the_graph(
     tmp_path: Path, tiny_encoder: Path
 ) -> None:
     with build_plain(
-        fan(LEAST_LINKS), tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_encoder
+        fan(MIN_LINKS), tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_encoder
     ) as engine:
         assert isinstance(engine.index.rule, Subsumption)
         rule = engine.index.rule
@@ -149,9 +148,9 @@ def test_an_encoder_without_a_rule_needs_links_before_anything_is_encoded(
 ) -> None:
     builder = GraphBuilder("none")
     builder.triple("dog", "eats", "hen")
-    for graph, links in ((fan(LEAST_LINKS - 1), LEAST_LINKS - 1), (builder.build(), 0)):
+    for graph, links in ((fan(MIN_LINKS - 1), MIN_LINKS - 1), (builder.build(), 0)):
         with pytest.raises(
-            SettingsError, match=rf"at least {LEAST_LINKS} hierarchy links.* found {links};"
+            SettingsError, match=rf"at least {MIN_LINKS} hierarchy links.* found {links};"
         ):
             build_plain(graph, tmp_path / "x.odx", tiny_encoder, hierarchy=tiny_encoder)
     assert encoded == []
@@ -180,23 +179,24 @@ def test_texts_are_built_as_the_encoder_was_trained(
     texts = ontodex.TextSettings(synonyms=2, definition=True)
     text = TextEncoder(tiny_encoder, "cpu")
     hit = HiT(TextEncoder(tiny_encoder, "cpu", unit=False), RULE, asdict(texts))
-    build_index(small_graph, tmp_path / "x.odx", Encoders(text, hit=hit), quiet=True)
-    index = Index.open(tmp_path / "x.odx", "cpu")
+    build_index(small_graph, tmp_path / "x.odx", Encoders(text, hierarchy=hit), quiet=True)
+    index = Index.open(tmp_path / "x.odx")
     np.testing.assert_allclose(
         all_of(index), hit.items(entity_texts(small_graph, texts)), rtol=1e-5, atol=1e-6
     )
-    assert index.hit_encoder.texts == asdict(texts)
+    assert StoredEncoders(index, "cpu").hierarchy.texts == asdict(texts)
     index.close()
     hit.texts = {"synonims": 2}
     with pytest.raises(SettingsError, match="synonyms"):
-        build_index(small_graph, tmp_path / "y.odx", Encoders(text, hit=hit), quiet=True)
+        build_index(small_graph, tmp_path / "y.odx", Encoders(text, hierarchy=hit), quiet=True)
 
 
 def test_only_new_labels_are_encoded_again(
     own_index: Path, small_graph: KnowledgeGraph, encoded: list[str], exact: None
 ) -> None:
     before = {
-        name: Index.open(own_index).vectors("hit")[row] for row, name in enumerate(small_graph.ids)
+        name: Index.open(own_index).vectors("hierarchy")[row]
+        for row, name in enumerate(small_graph.ids)
     }
     more = GraphBuilder("more")
     more.entity("ex:lynx", "lynx", ["wild cat"], "a wild animal")
@@ -211,12 +211,12 @@ def test_only_new_labels_are_encoded_again(
         vectors = all_of(engine.index)
         for name, vector in before.items():
             np.testing.assert_array_equal(vectors[ids.index(name)], vector)
-        wanted = engine.index.hit_encoder.items(["lynx"])[0]
+        wanted = engine.resources.encoders.hierarchy.items(["lynx"])[0]
         np.testing.assert_allclose(vectors[ids.index("ex:lynx")], wanted, atol=1e-4)
     encoded.clear()
     with ontodex.remove(["ex:lynx", "ex:dog"], own_index, device="cpu", quiet=True) as engine:
         assert encoded == []
-        assert engine.index.manifest.spaces["hit"].rows == small_graph.n_entities - 1
+        assert engine.index.manifest.spaces["hierarchy"].rows == small_graph.n_entities - 1
         for name, vector in zip(engine.graph.ids, all_of(engine.index), strict=True):
             np.testing.assert_array_equal(vector, before[name])
         assert engine.index.verify() == []
@@ -227,7 +227,7 @@ def test_another_encoder_encodes_everything_anew(
 ) -> None:
     with build_plain(small_graph, own_index, tiny_encoder, hierarchy=tiny_encoder) as engine:
         assert sorted(encoded) == sorted(set(small_graph.labels))
-        assert engine.index.hit_encoder.adapter is None
+        assert engine.resources.encoders.hierarchy.adapter is None
         assert engine.index.verify() == []
 
 
@@ -239,7 +239,7 @@ ADAPTER = {"hit/adapter_config.json", "hit/adapter_model.safetensors", "hit/conf
 
 
 def test_an_adapter_of_the_text_encoder_is_stored_alone(own_index: Path) -> None:
-    assert files_below(generation(own_index) / "encoders" / "hit") == ADAPTER
+    assert files_below(generation(own_index) / "encoders" / "hierarchy") == ADAPTER
 
 
 @pytest.mark.parametrize("form", ["adapter", "whole"])
@@ -263,18 +263,20 @@ def test_an_encoder_with_another_text_encoder_is_stored_whole(
     with build_plain(small_graph, tmp_path / "x.odx", other_encoder, hierarchy=folder) as engine:
         assert {name: info.dim for name, info in engine.index.manifest.spaces.items()} == {
             "text": 16,
-            "hit": 33,
+            "hierarchy": 33,
         }
     wanted, fingerprint = hit.items(["an old dog"]), hit.fingerprint
     shutil.rmtree(base)
     shutil.rmtree(folder)
     for _ in range(2):
-        stored = files_below(generation(tmp_path / "x.odx") / "encoders" / "hit")
+        stored = files_below(generation(tmp_path / "x.odx") / "encoders" / "hierarchy")
         assert {"model.safetensors", "hit/config.json"} < stored
         assert (stored > ADAPTER) == (form == "adapter")
         with ontodex.open(tmp_path / "x.odx", device="cpu") as engine:
-            assert engine.index.hit_encoder.fingerprint == fingerprint
-            np.testing.assert_array_equal(engine.index.hit_encoder.items(["an old dog"]), wanted)
+            assert engine.resources.encoders.hierarchy.fingerprint == fingerprint
+            np.testing.assert_array_equal(
+                engine.resources.encoders.hierarchy.items(["an old dog"]), wanted
+            )
             assert engine.index.verify() == []
         ontodex.remove("ex:n0", tmp_path / "x.odx", device="cpu", quiet=True).close()
         ontodex.add(_one("ex:n0", "thing 0"), tmp_path / "x.odx", device="cpu", quiet=True).close()
@@ -288,7 +290,7 @@ def _one(identifier: str, label: str) -> KnowledgeGraph:
 
 def changed(own_index: Path, name: str, change: Callable[[bytes], bytes]) -> None:
     """Change a file of the encoder and leave its length."""
-    file = generation(own_index) / "encoders" / "hit" / "hit" / name
+    file = generation(own_index) / "encoders" / "hierarchy" / "hit" / name
     content = file.read_bytes()
     after = change(content)
     assert len(after) == len(content)
@@ -327,19 +329,19 @@ def test_an_encoder_that_is_not_the_one_is_named(
     changed(own_index, name, change)
     with ontodex.open(own_index, device="cpu") as engine:
         engine.search("dog")  # what does not need it is answered
-        with pytest.raises(IndexMismatch, match=r"encoders/hit: .*build the index anew"):
-            _ = engine.index.hit_encoder
+        with pytest.raises(IndexMismatch, match=r"encoders/hierarchy: .*build the index anew"):
+            _ = engine.resources.encoders.hierarchy
         assert any(name in problem for problem in engine.index.verify())
-    with pytest.raises(IndexMismatch, match="encoders/hit"):
+    with pytest.raises(IndexMismatch, match="encoders/hierarchy"):
         ontodex.add(_one("ex:new", "new"), own_index, device="cpu", quiet=True)
 
 
 def test_an_encoder_that_was_cut_is_named_on_opening(own_index: Path) -> None:
     for name in ADAPTER:
-        file = generation(own_index) / "encoders" / "hit" / name
+        file = generation(own_index) / "encoders" / "hierarchy" / name
         whole = file.read_bytes()
         file.write_bytes(whole[:-1])
-        with pytest.raises(IndexDamaged, match=f"encoders/hit/{name}: expected"):
+        with pytest.raises(IndexDamaged, match=f"encoders/hierarchy/{name}: expected"):
             ontodex.open(own_index, device="cpu")
         file.write_bytes(whole)
 
@@ -347,20 +349,20 @@ def test_an_encoder_that_was_cut_is_named_on_opening(own_index: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda content: content["encoders"]["hit"].update(curvature=1 / 384),
-        lambda content: content["spaces"]["hit"].update(dim=385),
+        lambda content: content["encoders"]["hierarchy"].update(curvature=1 / 384),
+        lambda content: content["spaces"]["hierarchy"].update(dim=385),
     ],
 )
 def test_another_dimension_or_curvature_is_named(
     own_index: Path, change: Callable[[dict[str, Any]], Any]
 ) -> None:
     edit_manifest(own_index, change)
-    index = Index.open(own_index, "cpu")
+    index = Index.open(own_index)
     with pytest.raises(
         IndexMismatch,
         match=r"the index holds points of \d+ dimensions and curvature -0\.\d+, its enc",
     ):
-        _ = index.hit_encoder
+        _ = StoredEncoders(index, "cpu").hierarchy
     index.close()
 
 
@@ -377,13 +379,13 @@ def test_a_graph_without_a_hierarchy_has_no_such_space(
             with pytest.raises(
                 IndexMismatch, match="no hierarchy space; build one of a graph with a hierarchy"
             ):
-                _ = engine.index.hit_encoder
-            with pytest.raises(IndexMismatch, match="no space 'hit'; it has text"):
-                engine.index.vectors("hit")
+                _ = engine.resources.encoders.hierarchy
+            with pytest.raises(IndexMismatch, match="no space 'hierarchy'; it has text"):
+                engine.index.vectors("hierarchy")
     with build_plain(
         builder.build(), tmp_path / "asked for", tiny_encoder, hierarchy=tiny_hit
     ) as engine:
-        assert "hit" in engine.index.manifest.spaces  # what is asked for by name is made
+        assert "hierarchy" in engine.index.manifest.spaces  # what is asked for by name is made
 
 
 def test_an_interrupted_encoding_goes_on(
@@ -395,7 +397,7 @@ def test_an_interrupted_encoding_goes_on(
 
     def noted(journal: Path, vectors: Any, done: int, texts: int) -> None:
         note(journal, vectors, done, texts)
-        if journal.name == "hit.json" and done == 4:
+        if journal.name == "hierarchy.json" and done == 4:
             raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
@@ -413,7 +415,7 @@ def test_an_interrupted_encoding_goes_on(
         np.testing.assert_array_equal(all_of(engine.index), found)
         assert engine.index.rule == rule
     left = {file.name for file in generation(tmp_path / "cut.odx").iterdir()}
-    assert not left & {"hit.f32", "hit.json", "text.f32", "text.json", "job.json"}
+    assert not left & {"hierarchy.f32", "hierarchy.json", "text.f32", "text.json", "job.json"}
 
 
 def test_a_build_that_is_interrupted_anywhere_leaves_the_old_index_or_the_new_one(
@@ -452,8 +454,8 @@ def test_a_build_that_is_interrupted_anywhere_leaves_the_old_index_or_the_new_on
         with ontodex.open(own_index, device="cpu") as engine:
             assert engine.graph.fingerprint in (small_graph.fingerprint, graph.fingerprint)
             assert engine.index.verify() == []
-            assert engine.index.hit_encoder.dim == 32
-            assert len(engine.index.vectors("hit")) == engine.graph.n_entities
+            assert engine.resources.encoders.hierarchy.dim == 32
+            assert len(engine.index.vectors("hierarchy")) == engine.graph.n_entities
     build_plain(graph, own_index, tiny_encoder, hierarchy=tiny_hit).close()
     with (
         ontodex.open(own_index, device="cpu") as engine,

@@ -15,11 +15,11 @@ import pytest
 from ontodex.encoders import text as text_encoder
 from ontodex.encoders.hyper_cl import HyperCL
 from ontodex.encoders.hypernetwork import HyperNetwork, LinkNetworkSettings
+from ontodex.encoders.index_encoders import Encoders, StoredEncoders
 from ontodex.encoders.text import TextEncoder
 from ontodex.graph import GraphBuilder, KnowledgeGraph, write_tsv
 from ontodex.indexers.build import build_index
 from ontodex.indexers.embed import embed
-from ontodex.indexers.encoder_files import Encoders
 from ontodex.readers import read
 from ontodex.storage.index import Index
 from tests.plain import build_plain
@@ -43,12 +43,13 @@ def workplace(
     """Folder with an index whose build was killed after four chunks of eight texts."""
     folder = tmp_path_factory.mktemp("interrupted")
     script = Path(__file__).with_name("killed_build.py")
+    places = filter(None, (os.environ.get("PYTHONPATH"), str(Path(__file__).parents[2])))
     done = subprocess.run(
         [sys.executable, str(script), str(folder), str(tiny_encoder), str(new_graph)],
         capture_output=True,
         text=True,
         timeout=200,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(places)},
     )
     assert done.returncode == -9, done.stderr[-3000:]
     return folder
@@ -138,12 +139,13 @@ def test_a_trained_encoder_with_a_text_encoder_of_its_own_is_taken_up_whole(
         build_index(
             small_graph, path, Encoders(TextEncoder(tiny_encoder, "cpu")), train=train, quiet=True
         )
-        index = Index.open(path, "cpu")
+        index = Index.open(path)
         assert index.verify() == []
         vectors = index.vectors("link")[np.arange(60)]
-        assert index.link_encoder.text.fingerprint == TextEncoder(other_encoder, "cpu").fingerprint
+        encoder = StoredEncoders(index, "cpu").link
+        assert encoder.text.fingerprint == TextEncoder(other_encoder, "cpu").fingerprint
         assert np.allclose(
-            index.link_encoder.projections(["is a"]).left[0], index.projections.left[0], atol=1e-4
+            encoder.projections(["is a"]).left[0], index.projections.left[0], atol=1e-4
         )
         index.close()
         return vectors
@@ -162,7 +164,7 @@ def interrupted(action: Callable[..., object], *arguments: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ontodex.indexers.generation.write_store", interrupt)
+        patch.setattr("ontodex.indexers.steps.store.Store.run", interrupt)
         with pytest.raises(KeyboardInterrupt):
             action(*arguments)
 

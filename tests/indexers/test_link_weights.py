@@ -11,51 +11,60 @@ from ontodex.geometry.complex import ComplEx
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
 from ontodex.graph.known_links import KnownLinks
-from ontodex.indexers import link_weights as structure_weights
-from ontodex.indexers.link_weights import Evidence, Heads, fit, fit_weights, gather
+from ontodex.indexers import link_weights as module
+from ontodex.indexers.link_weights import (
+    AnswerScores,
+    Heads,
+    draw_questions,
+    fit,
+    fit_weights,
+    score_answers,
+)
 from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.rules import mine_rules
 
 
-def evidence_of(*good: float, questions: int = 300, groups: int = 3, seed: int = 0) -> Evidence:
-    """Questions whose answers stand out by so much in the first scores: text, ComplEx, range, then precedents."""
+def random_scores(
+    *good: float, questions: int = 300, groups: int = 3, seed: int = 0
+) -> AnswerScores:
+    """Scores of questions whose answers stand out by so much in the first of the eight scores."""
     random = np.random.default_rng(seed)
     others = random.normal(size=(8, questions, 50)).astype(np.float32)
     own = random.normal(size=(questions, 8)) + np.pad(good, (0, 8 - len(good)))
     offsets = np.where(random.random((questions, 50)) < 0.1, -np.inf, 0.5).astype(np.float32)
-    return Evidence(own, others, offsets, random.integers(0, groups, questions))
+    return AnswerScores(own, others, offsets, random.integers(0, groups, questions))
 
 
 def test_of_very_many_entities_fewer_questions_are_asked(
     small_graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held_out = small_graph.triples
-    monkeypatch.setattr(structure_weights, "LEAST_QUESTIONS", 5)
+    monkeypatch.setattr(module, "MIN_QUESTIONS", 5)
     for scored, expected in (
         (2**30, 2 * len(held_out)),
         (7 * small_graph.n_entities, 7),
         (small_graph.n_entities, 5),
     ):
-        monkeypatch.setattr(structure_weights, "SCORED", scored)
-        asked = structure_weights.questions(held_out, small_graph, np.random.default_rng(0))
+        monkeypatch.setattr(module, "SCORED", scored)
+        asked = draw_questions(held_out, small_graph, np.random.default_rng(0))
         assert len(asked) == expected
 
 
 @pytest.mark.parametrize("power", [0.0, 0.5])
 def test_finds_the_weights_that_scipy_finds(power: float) -> None:
-    evidence = evidence_of(1.0, 0.5, 0.0, -0.3, 0.2)
+    scores = random_scores(1.0, 0.5, 0.0, -0.3, 0.2)
     prior = np.array([[0.3, 0.2, 0.0, 0.1, 0.1, 0.0, 0.2, -0.1]] * 3)
     precision = np.eye(8) + 0.3
-    found = fit(evidence, evidence.groups, prior, precision, power)
+    found = fit(scores, scores.groups, prior, precision, power)
     for group in range(3):
-        chosen = evidence.groups == group
+        chosen = scores.groups == group
 
         def cost(weights: np.ndarray, chosen: np.ndarray = chosen) -> float:
             logits = (
-                np.tensordot(weights, evidence.others[:, chosen].astype(np.float64), 1)
-                + evidence.offsets[chosen]
+                np.tensordot(weights, scores.others[:, chosen].astype(np.float64), 1)
+                + scores.offsets[chosen]
             )
-            mine = evidence.own[chosen] @ weights
+            mine = scores.own[chosen] @ weights
             total = logsumexp(np.concatenate([logits, mine[:, None]], axis=1), axis=1)
             away = weights - prior[0]
             loss = (1 - np.exp(power * (mine - total))) / power if power else total - mine
@@ -66,72 +75,70 @@ def test_finds_the_weights_that_scipy_finds(power: float) -> None:
 
 
 def test_the_part_that_tells_more_counts_more() -> None:
-    text = fit_weights(evidence_of(2.0), 3)
-    structure = fit_weights(evidence_of(0.0, 2.0), 3)
+    text = fit_weights(random_scores(2.0), 3)
+    kge = fit_weights(random_scores(0.0, 2.0), 3)
     assert (text[:, 0] > 5 * text[:, 1]).all()
-    assert (structure[:, 1] > 5 * structure[:, 0]).all()
+    assert (kge[:, 1] > 5 * kge[:, 0]).all()
     assert (text.shape, text.dtype) == ((4, 8), np.float32)
 
 
 def test_hopeless_questions_weigh_little_in_proportions_but_not_in_size() -> None:
-    evidence = evidence_of(2.0, 1.0)
-    hopeless = np.arange(len(evidence.own)) % 3 == 0
-    own = evidence.own - 6.0 * hopeless[:, None] * np.eye(8)[0]
-    spoilt = fit_weights(Evidence(own, evidence.others, evidence.offsets, evidence.groups), 3)
-    kept = fit_weights(evidence, 3)
-    assert (spoilt[:, 0] / spoilt[:, 1] > 0.5 * kept[:, 0] / kept[:, 1]).all()
-    assert (spoilt[:, 0] < 0.5 * kept[:, 0]).all()
+    scores = random_scores(2.0, 1.0)
+    hopeless = np.arange(len(scores.own)) % 3 == 0
+    own = scores.own - 6.0 * hopeless[:, None] * np.eye(8)[0]
+    spoilt = fit_weights(AnswerScores(own, scores.others, scores.offsets, scores.groups), 3)
+    usual = fit_weights(scores, 3)
+    assert (spoilt[:, 0] / spoilt[:, 1] > 0.5 * usual[:, 0] / usual[:, 1]).all()
+    assert (spoilt[:, 0] < 0.5 * usual[:, 0]).all()
 
 
 def test_a_relation_without_questions_has_the_weights_of_all() -> None:
-    weights = fit_weights(evidence_of(1.0, 1.0), 5)
+    weights = fit_weights(random_scores(1.0, 1.0), 5)
     np.testing.assert_allclose(weights[3:5], weights[[5, 5]], rtol=1e-5)
     assert not np.allclose(weights[0], weights[5], rtol=1e-3)
 
 
 def test_a_relation_with_few_questions_is_weighed_as_those_of_its_direction() -> None:
-    evidence = evidence_of(0.0, 0.0, 1.0, questions=2000, groups=4)
-    own = evidence.own.copy()
-    own[evidence.groups >= 2, 2] -= 2.0  # heads are none again
-    few = evidence.groups % 2 == 0  # one relation has no questions at all
-    only = Evidence(own[few], evidence.others[:, few], evidence.offsets[few], evidence.groups[few])
+    scores = random_scores(0.0, 0.0, 1.0, questions=2000, groups=4)
+    own = scores.own.copy()
+    own[scores.groups >= 2, 2] -= 2.0  # heads are none again
+    few = scores.groups % 2 == 0  # one relation has no questions at all
+    only = AnswerScores(own[few], scores.others[:, few], scores.offsets[few], scores.groups[few])
     weights = fit_weights(only, 4, by_direction=True)[:, 2]
     assert weights[1] > 0.5 > -0.5 > weights[3]
 
 
-def test_structure_never_counts_against_an_answer() -> None:
-    assert (fit_weights(evidence_of(1.0, -1.0), 3)[:, 1] == 0).all()
+def test_kge_never_counts_against_an_answer() -> None:
+    assert (fit_weights(random_scores(1.0, -1.0), 3)[:, 1] == 0).all()
 
 
 def test_the_text_always_counts_for_what_the_graph_does_not_have() -> None:
-    assert (fit_weights(evidence_of(-1.0, 1.0), 3)[:, 0] == np.float32(0.1)).all()
+    assert (fit_weights(random_scores(-1.0, 1.0), 3)[:, 0] == np.float32(0.1)).all()
 
 
-def test_range_and_precedents_may_count_against_an_answer() -> None:
-    assert (fit_weights(evidence_of(1.0, 0.0, *[-1.0] * 6), 3)[:, 2:] < 0).all()
+def test_type_constraints_and_cases_may_count_against_an_answer() -> None:
+    assert (fit_weights(random_scores(1.0, 0.0, *[-1.0] * 6), 3)[:, 2:] < 0).all()
 
 
-def test_structure_that_says_nothing_is_no_obstacle() -> None:
-    evidence = evidence_of(1.0)
+def test_kge_that_says_nothing_is_no_obstacle() -> None:
+    scores = random_scores(1.0)
     text = np.eye(8)[0]
-    others = evidence.others * text[:, None, None].astype(np.float32)
-    silent = Evidence(evidence.own * text, others, evidence.offsets, evidence.groups)
+    others = scores.others * text[:, None, None].astype(np.float32)
+    silent = AnswerScores(scores.own * text, others, scores.offsets, scores.groups)
     assert np.isfinite(fit_weights(silent, 3)).all()
 
 
 @pytest.mark.parametrize("candidates", [10, 1000])
-def test_evidence_is_what_the_vectors_say(
+def test_scores_are_what_the_vectors_say(
     small_graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, candidates: int
 ) -> None:
-    monkeypatch.setattr(structure_weights, "LIKELY", candidates)
-    monkeypatch.setattr(structure_weights, "CANDIDATES", 4 * candidates * len(small_graph.test))
+    monkeypatch.setattr(module, "LIKELY", candidates)
+    monkeypatch.setattr(module, "CANDIDATES", 4 * candidates * len(small_graph.test))
     random = np.random.default_rng(0)
     count = small_graph.n_relations
     text = random.normal(size=(small_graph.n_entities, 4)).astype(np.float32)
     moves = random.normal(size=(2 * count, 4)).astype(np.float32)
-    structure = ComplEx(
-        *(random.normal(size=(n, 6)).astype(np.float32) for n in (len(text), 2 * count))
-    )
+    kge = ComplEx(*(random.normal(size=(n, 6)).astype(np.float32) for n in (len(text), 2 * count)))
     held_out = small_graph.test
     vectors = Vectors([text])
     ranges = (
@@ -139,11 +146,11 @@ def test_evidence_is_what_the_vectors_say(
         random.normal(size=(2 * count, 3)).astype(np.float32),
     )
     links = KnownLinks(small_graph.triples, len(text), count)
-    case_based = CaseBasedEvidence(links, vectors, Vectors([structure.entities]), mine_rules(links))
-    asked = structure_weights.questions(held_out, small_graph, random)
+    case_based = CaseBasedEvidence(links, vectors, Vectors([kge.entities]), mine_rules(links))
+    asked = draw_questions(held_out, small_graph, random)
     heads = Heads(np.arange(len(text)), vectors, lambda rows, kinds: text[rows] * moves[kinds])
-    evidence = gather(
-        small_graph, vectors, asked, heads, structure, ranges, case_based, held_out, random
+    scores = score_answers(
+        small_graph, vectors, asked, heads, kge, ranges, case_based, held_out, random
     )
     true = {tuple(triple) for triple in np.concatenate([small_graph.triples, held_out]).tolist()}
     expected, asked = [], []
@@ -158,31 +165,31 @@ def test_evidence_is_what_the_vectors_say(
                 relation not in small_graph.reflexive and triples[entity] not in true
             )  # it is no answer
             asked.append(len(text) - sum(triple in true for triple in triples) - itself)
-    np.testing.assert_allclose(np.sort(evidence.own[:, 0]), np.sort(expected), atol=1e-5)
-    by_precedent = np.zeros(5)
+    np.testing.assert_allclose(np.sort(scores.own[:, 0]), np.sort(expected), atol=1e-5)
+    by_case = np.zeros(5)
     for head, relation, tail in held_out.tolist():
         for entity, kind, answer in ((head, relation, tail), (tail, relation + count, head)):
             [(reached, scores)] = case_based.scores(
                 text[[entity]], np.array([entity]), np.array([kind])
             )
-            by_precedent += scores[:5, reached == answer].sum(axis=1)
-    np.testing.assert_allclose(evidence.own[:, 3:].sum(axis=0), by_precedent, rtol=1e-6)
-    assert by_precedent.any()
+            by_case += scores[:5, reached == answer].sum(axis=1)
+    np.testing.assert_allclose(scores.own[:, 3:].sum(axis=0), by_case, rtol=1e-6)
+    assert by_case.any()
     of_range = [
         ranges[0][answer] @ ranges[1][kind]
         for head, relation, tail in held_out.tolist()
         for kind, answer in ((relation, tail), (relation + count, head))
     ]
-    np.testing.assert_allclose(np.sort(evidence.own[:, 2]), np.sort(of_range), atol=1e-5)
+    np.testing.assert_allclose(np.sort(scores.own[:, 2]), np.sort(of_range), atol=1e-5)
     likely = min(candidates, len(text))
-    best, drawn = evidence.offsets[:, :likely], evidence.offsets[:, likely:]
-    kept = np.isfinite(best)
-    assert not best[kept].any()
-    assert sorted(np.exp(evidence.offsets).sum(axis=1).round(3).tolist()) == sorted(
+    best, drawn = scores.offsets[:, :likely], scores.offsets[:, likely:]
+    usual = np.isfinite(best)
+    assert not best[usual].any()
+    assert sorted(np.exp(scores.offsets).sum(axis=1).round(3).tolist()) == sorted(
         asked
     )  # each that is not true, once
-    rough = np.tensordot(structure_weights.START, evidence.others, 1)
-    lowest = np.where(kept, rough[:, :likely], np.inf).min(axis=1)
+    rough = np.tensordot(module.START, scores.others, 1)
+    lowest = np.where(usual, rough[:, :likely], np.inf).min(axis=1)
     assert np.all(np.where(np.isfinite(drawn), rough[:, likely:], -np.inf).max(axis=1) <= lowest)
     assert np.isfinite(drawn).any() == (candidates < len(text))
 
@@ -190,22 +197,22 @@ def test_evidence_is_what_the_vectors_say(
 def test_no_relation_asks_more_than_its_share(
     small_graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(structure_weights, "OF_ONE", 3)
+    monkeypatch.setattr(module, "PER_RELATION", 3)
     held_out = small_graph.triples
     vectors = Vectors([np.ones((small_graph.n_entities, 2), dtype=np.float32)])
     relations = np.ones((2 * small_graph.n_relations, 2), dtype=np.float32)
-    structure = ComplEx(vectors.shards[0], relations)
+    kge = ComplEx(vectors.shards[0], relations)
     links = KnownLinks(held_out, small_graph.n_entities, small_graph.n_relations)
     case_based = CaseBasedEvidence(links, vectors, vectors, mine_rules(links))
     random = np.random.default_rng(0)
-    asked = structure_weights.questions(held_out, small_graph, random)
-    heads = Heads(np.arange(small_graph.n_entities), vectors, structure.queries)
+    asked = draw_questions(held_out, small_graph, random)
+    heads = Heads(np.arange(small_graph.n_entities), vectors, kge.queries)
     ranges = vectors.shards[0], relations
-    evidence = gather(
-        small_graph, vectors, asked, heads, structure, ranges, case_based, held_out, random
+    scores = score_answers(
+        small_graph, vectors, asked, heads, kge, ranges, case_based, held_out, random
     )
     used = np.bincount(held_out[:, 1], minlength=small_graph.n_relations)
-    assert np.bincount(evidence.groups).tolist() == np.minimum(np.tile(used, 2), 3).tolist()
+    assert np.bincount(scores.groups).tolist() == np.minimum(np.tile(used, 2), 3).tolist()
 
 
 def test_new_heads_have_nothing_but_their_text(small_graph: KnowledgeGraph) -> None:
@@ -213,38 +220,38 @@ def test_new_heads_have_nothing_but_their_text(small_graph: KnowledgeGraph) -> N
     count, size = small_graph.n_relations, small_graph.n_entities
     text, renamed = (random.normal(size=(size, 4)).astype(np.float32) for _ in range(2))
     moves = random.normal(size=(2 * count, 4)).astype(np.float32)
-    structure = ComplEx(*(random.normal(size=(n, 6)).astype(np.float32) for n in (size, 2 * count)))
+    kge = ComplEx(*(random.normal(size=(n, 6)).astype(np.float32) for n in (size, 2 * count)))
     ranges = tuple(random.normal(size=(n, 3)).astype(np.float32) for n in (size, 2 * count))
     links = KnownLinks(small_graph.triples, size, count)
     vectors = Vectors([text])
-    case_based = CaseBasedEvidence(links, vectors, Vectors([structure.entities]), mine_rules(links))
-    asked = structure_weights.questions(small_graph.test, small_graph, random)
+    case_based = CaseBasedEvidence(links, vectors, Vectors([kge.entities]), mine_rules(links))
+    asked = draw_questions(small_graph.test, small_graph, random)
     rows = np.unique(asked[:, 0])
     named = Vectors([renamed[rows]])
     heads = Heads(rows, named, lambda places, kinds: renamed[rows[places]] * moves[kinds], new=True)
-    evidence = gather(
-        small_graph, vectors, asked, heads, structure, ranges, case_based, small_graph.test, random
+    scores = score_answers(
+        small_graph, vectors, asked, heads, kge, ranges, case_based, small_graph.test, random
     )
     head, kind, tail = asked.T
     np.testing.assert_allclose(
-        evidence.own[:, 0], ((renamed[head] * moves[kind]) * text[tail]).sum(axis=1), rtol=1e-5
+        scores.own[:, 0], ((renamed[head] * moves[kind]) * text[tail]).sum(axis=1), rtol=1e-5
     )
     np.testing.assert_allclose(
-        evidence.own[:, 2], (ranges[0][tail] * ranges[1][kind]).sum(axis=1), rtol=1e-5
+        scores.own[:, 2], (ranges[0][tail] * ranges[1][kind]).sum(axis=1), rtol=1e-5
     )
     for silent in (1, 4, 5, 6, 7):  # ComplEx, its known tails, entities of like links, rules
-        assert not evidence.own[:, silent].any()
-        assert not evidence.others[silent].any()
+        assert not scores.own[:, silent].any()
+        assert not scores.others[silent].any()
     for place, (entity, relation, answer) in enumerate(asked.tolist()):
         apart = small_graph.triples[(small_graph.triples[:, [0, 2]] != entity).all(axis=1)]
         without = CaseBasedEvidence(
             KnownLinks(apart, size, count),
             vectors,
-            Vectors([structure.entities]),
+            Vectors([kge.entities]),
             mine_rules(links),
         )
         [(reached, scores)] = without.scores(
             renamed[[entity]], np.array([-1]), np.array([relation])
         )
-        assert evidence.own[place, 3] == pytest.approx(scores[0, reached == answer].sum(), abs=1e-6)
-    assert evidence.own[:, 3].any()
+        assert scores.own[place, 3] == pytest.approx(scores[0, reached == answer].sum(), abs=1e-6)
+    assert scores.own[:, 3].any()

@@ -51,11 +51,11 @@ def test_another_text_encoder_reads_head_and_relation_together(
         assert engine.index.manifest.settings["training"] is None
         hits = engine.tails("dog", "eats")
         assert len(hits) > 0
-        assert "no projections" in hits.method
+        assert "no link encoder" in hits.method
         with pytest.raises(
             IndexMismatch, match="the index has no relation projections; build it with training"
         ):
-            _ = engine.index.link_encoder
+            _ = engine.resources.encoders.link
         assert engine.index.verify() == []
 
 
@@ -73,9 +73,9 @@ def test_the_network_in_the_box_answers_where_nothing_is_trained(
     with ontodex.build(
         graph, path, train=not linked, hierarchy=False, device="cpu", entailment=False, quiet=True
     ) as engine:
-        box = HyperCL.in_the_box(engine.index.text_encoder)
+        box = HyperCL.in_the_box(engine.resources.encoders.text)
         assert box is not None
-        assert engine.index.link_encoder.fingerprint == box.fingerprint
+        assert engine.resources.encoders.link.fingerprint == box.fingerprint
         assert (
             engine.index.manifest.settings["training"]
             is engine.index.manifest.settings["structure"]
@@ -92,4 +92,4 @@ def test_the_network_in_the_box_answers_where_nothing_is_trained(
         assert engine.heads("treats", "diabetes", k=1, known="include")[0].id == "insulin"
         assert engine.index.verify() == []
     with ontodex.open(path, device="cpu") as engine:
-        assert engine.index.link_encoder.fingerprint == box.fingerprint
+        assert engine.resources.encoders.link.fingerprint == box.fingerprint

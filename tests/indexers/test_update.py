@@ -83,7 +83,7 @@ def test_a_relation_that_is_called_otherwise_has_the_projection_that_it_had(
             [(hit.id, hit.score) for hit in engine.tails(name, "devours", k=5)]
             for name in ("ex:dog", "a wolf")
         ]
-        projections, encoder = engine.index.projections, engine.index.link_encoder
+        projections, encoder = engine.index.projections, engine.resources.encoders.link
         row = engine.graph.relation_ids.index("ex:new")
         made = encoder.projections(["is born in", "inverse is born in"])
         for at, one in enumerate((row, row + engine.graph.n_relations)):

@@ -12,7 +12,7 @@ import rdflib
 
 from ontodex.errors import ReadError
 from ontodex.readers import read
-from ontodex.readers.formats import format_of
+from ontodex.readers.registry import sniff
 
 SCRIPT = """
 CREATE TABLE companies (id INTEGER PRIMARY KEY, name TEXT, country TEXT, logo BLOB);
@@ -79,7 +79,7 @@ def said(graph) -> set[tuple[str, str, str]]:
 )
 def test_tables_are_linked_by_their_keys(films: Path) -> None:
     graph = read(films)
-    assert format_of(films) == "database"
+    assert sniff(films).name == "database"
     assert said(graph) == {
         *((name, "country", "Japan") for name in ("Toho", "Daiei")),
         ("Svensk", "country", "Sweden"),

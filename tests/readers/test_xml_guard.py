@@ -71,10 +71,10 @@ def test_hostile_declarations_are_refused_at_once(
     write, content: str, message: str, policy: str
 ) -> None:
     path = write("a.rdf", content)
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ReadError, match=message):
         read(path, on_error=policy)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_a_declaration_far_into_the_document(write) -> None:

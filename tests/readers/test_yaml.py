@@ -8,7 +8,7 @@ import pytest
 
 from ontodex.errors import ReadError
 from ontodex.readers import read
-from ontodex.readers.formats import format_of
+from ontodex.readers.registry import sniff
 from ontodex.readers.yaml_files import yaml_of
 from tests.graph_strategies import says
 
@@ -36,7 +36,7 @@ enums:
 
 def test_a_schema_of_linkml(write) -> None:
     path = write("pets.yaml", LINKML)
-    assert format_of(path) == "yaml"
+    assert sniff(path).name == "yaml"
     graph = says(read(path, on_error="skip"))
     assert graph["known"] == {
         *(
@@ -95,7 +95,7 @@ BOMB = "".join(
     ],
 )
 def test_what_is_refused(write, content: str, message: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ReadError, match=message):
         read(write("a.yaml", content))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

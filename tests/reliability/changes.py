@@ -119,16 +119,16 @@ def content(path: Path) -> str:
         if problems := index.verify():
             return f"damaged: {problems}"
         manifest = index.manifest
-        said: Any = [engine.graph.fingerprint, manifest.encoders, manifest.settings]
-        said += [(name, info.blake2b) for name, info in sorted(manifest.blobs.items())]
-        said += [
+        parts: Any = [engine.graph.fingerprint, manifest.encoders, manifest.settings]
+        parts += [(name, info.blake2b) for name, info in sorted(manifest.blobs.items())]
+        parts += [
             (name, info.blake2b)
             for name, info in sorted(manifest.files.items())
             if name.startswith("encoders/")
         ]
         answers = engine.search("a wild dog", k=3).to_dict()["hits"]
         return hashlib.blake2b(
-            json.dumps([said, answers], sort_keys=True).encode(), digest_size=8
+            json.dumps([parts, answers], sort_keys=True).encode(), digest_size=8
         ).hexdigest()
 
 

@@ -43,12 +43,14 @@ def answers(path: Path, encoder: str = "") -> list[Any]:
                 engine.relations("ex:dog", "ex:farm"),
             ]
             asked += (
-                [engine.parents("ex:dog"), engine.children("ex:animal")] if "hit" in spaces else []
+                [engine.parents("ex:dog"), engine.children("ex:animal")]
+                if "hierarchy" in spaces
+                else []
             )
-            asked += [engine.entailing("ex:wild")] if "gauss" in spaces else []
+            asked += [engine.entailing("ex:wild")] if "entailment" in spaces else []
         of = {"text": engine.search, "link": lambda text: engine.tails(text, "feeds on")}
-        of.update({"hit": engine.parents} if "hit" in spaces else {})
-        of.update({"gauss": engine.entailed_by} if "gauss" in spaces else {})
+        of.update({"hierarchy": engine.parents} if "hierarchy" in spaces else {})
+        of.update({"entailment": engine.entailed_by} if "entailment" in spaces else {})
         asked += [ask(text) for name, ask in of.items() if encoder in (name, "all")]
         return [
             [(hit.id, hit.label, round(hit.score, 3), hit.known) for hit in hits] for hits in asked
@@ -115,7 +117,8 @@ def main(index: Path, headers: int, others: int) -> None:
     rng = random.Random(0)
     generation = index / (index / "CURRENT").read_text().strip()
     right = {
-        encoder: answers(index, encoder) for encoder in ("", "text", "link", "hit", "gauss", "all")
+        encoder: answers(index, encoder)
+        for encoder in ("", "text", "link", "hierarchy", "entailment", "all")
     }
     outcomes: Counter[str] = Counter()
     bad = []

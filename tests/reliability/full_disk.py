@@ -18,6 +18,8 @@ from unittest.mock import patch
 from ontodex.errors import IndexFailure
 from tests.reliability.changes import Change, Models, changes, in_child
 
+SIZES = (3000, 0, 30_000)
+"""Bytes that a file may have; fewer steps than there are sizes try as many of them."""
 STEPS = (
     (os, "fsync"),
     (os, "rename"),
@@ -73,7 +75,7 @@ def main(folder: Path, old: Path, text: Path, hit: Path, gauss: Path, steps: int
             ("step", step)
             for step in sorted(rng.sample(range(1, counter[0] + 1), min(steps, counter[0])))
         ]
-        for how, at in [*trials, ("size", 0), ("size", 3000), ("size", 30_000)]:
+        for how, at in [*trials, *(("size", size) for size in SIZES[:steps])]:
             path = change.copy(folder / f"{change.name}-{how}-{at}.odx")
             fail = failing_at if how == "step" else limited_to
             extra = ([0],) if how == "step" else ()

@@ -168,11 +168,11 @@ def tables() -> Iterator[Hostile]:
             }
             for at in range(100)
         ]
-        for letter in "abcdefghijkl"
-        for other in "abcdefghijkl"
+        for letter in "abcdefghij"
+        for other in "abcdefghij"
     }
     yield "tables.json", lambda: json.dumps(many).encode(), EITHER
-    lists = {f"l{at}": [{"id": 1, "name": f"n{at}", "of": "x"}] for at in range(20_000)}
+    lists = {f"l{at}": [{"id": 1, "name": f"n{at}", "of": "x"}] for at in range(10_000)}
     yield "lists.json", lambda: json.dumps(lists).encode(), EITHER
     maps = {f"m{at}": {f"a{at}": {}, f"b{at}": {}} for at in range(20_000)}
     yield "maps.json", lambda: json.dumps(maps).encode(), EITHER

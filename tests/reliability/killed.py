@@ -15,7 +15,8 @@ from typing import Any
 
 from tests.reliability.changes import Change, Models, changes, in_child
 
-ANYWHERE, PUBLISHING = ("/indexers/", "/storage/"), ("/storage/generations.py",)
+ANYWHERE = ("/indexers/", "/storage/", "/encoders/index_encoders.py")
+PUBLISHING = ("/storage/generations.py",)
 
 
 def counting(

@@ -1,10 +1,11 @@
-"""Make ``golden/format-N.tar.gz``, an index of the format that this version writes, once and for all.
+"""Make ``golden/format-N.tar.gz``, an index of the format that this version writes, and its answers.
 
-Run from the root of the project where the format has changed: ``python -m tests.reliability.make_golden``.
+Run from the root of the project when the format has changed: ``python -m tests.reliability.make_golden``.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tarfile
@@ -20,11 +21,12 @@ from ontodex.storage.manifest import FORMAT
 from ontodex.trainers.data.subsumptions import make_task
 from ontodex.trainers.hierarchies.hit import HiTTraining, train_hit
 from tests.conftest import make_small_graph, make_tiny_encoder
+from tests.reliability.damage import answers
 
 GOLDEN = Path(__file__).with_name("golden")
 LINKS = ontodex.HyperCLTraining(steps=5, queries=32, negatives=8, rank=4, condition=8, width=16)
 STRUCTURE = ontodex.ComplExTraining(rank=16)
-"""So few numbers that no blob is large: a damage to large ones is found by ``verify`` alone."""
+"""So few numbers that no blob is large: damage to large blobs is found by ``verify`` alone."""
 
 SENTENCES = ontodex.GaussCSETraining(
     tune="adapter", epochs=20, batch=32, rank=8, rate=1e-2, evaluations=2
@@ -32,10 +34,8 @@ SENTENCES = ontodex.GaussCSETraining(
 
 
 def make(folder: Path) -> Path:
-    """Build an index with every space, and with FAISS structures, which other indexes of its size do without."""
-    os.chdir(
-        folder
-    )  # the base is named as it is found from here: no place of this machine gets into the index
+    """Build an index with every space, and with candidates, which so small an index does without."""
+    os.chdir(folder)  # relative paths: no path of this machine gets into the index
     graph, base = make_small_graph(), make_tiny_encoder(folder)
     base.rename("base")
     base = folder / "base"
@@ -56,11 +56,10 @@ def make(folder: Path) -> Path:
             graph, folder / "gauss", encoder="base", training=SENTENCES, device="cpu", quiet=True
         )
     models = {"encoders": base, "hierarchy": folder / "hit", "entailment": folder / "gauss"}
-    few = patch.multiple(
-        "ontodex.indexers.graph_features", LEAST=5, SHARE=0.2
-    )  # so small a graph has no structure
-    odds = patch("ontodex.scoring.calibration.LEAST_TRUE", 1)
-    with few, odds, patch("ontodex.indexers.generation.EXACT_UP_TO", 10):
+    # Without these, so small a graph has neither graph features nor a calibration of them.
+    features = patch.multiple("ontodex.indexers.graph_features", MIN_HELD_OUT=5, SHARE=0.2)
+    calibration = patch("ontodex.scoring.calibration.LEAST_TRUE", 1)
+    with features, calibration, patch("ontodex.indexers.steps.store.EXACT_UP_TO", 10):
         ontodex.build(
             graph,
             folder / "farm.odx",
@@ -73,7 +72,7 @@ def make(folder: Path) -> Path:
     return folder / "farm.odx"
 
 
-def of_nobody(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+def without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     entry.uid = entry.gid = entry.mtime = 0
     entry.uname = entry.gname = ""
     return entry
@@ -87,7 +86,9 @@ def main() -> None:
     ):
         index = make(Path(folder))
         shutil.rmtree(Path(folder) / "base")
-        archive.add(index, "farm.odx", filter=of_nobody)
+        expected = json.dumps(answers(index))
+        (GOLDEN / f"format-{FORMAT}.json").write_text(expected + "\n", encoding="utf-8")
+        archive.add(index, "farm.odx", filter=without_owner)
 
 
 if __name__ == "__main__":

@@ -139,7 +139,8 @@ def main(folder: Path, old: Path, text: Path, hit: Path, gauss: Path, moments: i
         path.mkdir(exist_ok=True)
         watched = Disk(path).watch(change)
         last = len(watched) - 1
-        chosen = {*range(max(0, last - 4), last + 1), *rng.sample(range(last), min(moments, last))}
+        ends = range(max(0, last - min(moments, 4)), last + 1)  # of publishing
+        chosen = {*ends, *rng.sample(range(last), min(moments, last))}
         for number in sorted(chosen):
             for lost, tree in losses(*watched[number], rng):
                 left = folder / f"{change.name}-{number}.odx"

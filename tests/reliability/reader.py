@@ -1,4 +1,4 @@
-"""Run by test_concurrency.py, eight at a time: open, ask, close, again and again, while a writer publishes. Prints JSON."""
+"""Run by test_concurrency.py, several at once: open, ask, close, again and again, beside a writer. Prints JSON."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_a_loss_of_power_leaves_the_old_index_or_the_new_one(
 def test_a_full_disk_is_an_index_failure_and_leaves_the_old_index(
     tried: Callable[..., Any], figures: Callable[..., None], torture: bool
 ) -> None:
-    found = tried("full_disk.py", full=60, short=3)
+    found = tried("full_disk.py", full=60, short=1)
     for one in found:
         assert one["status"] == 7 or (one["status"], one["after"]) == (0, "new"), one
         assert one["after"] in ("old", "new"), one

@@ -1,8 +1,12 @@
-"""Run by test_supply.py: the whole demo, in a process that may not open a connection. The index goes to a given folder."""
+"""Run by test_supply.py: the whole demo, in a process that may not open a connection.
+
+The training runs have 20 batches each. The index goes to a given folder.
+"""
 
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 CALLS = (
     "socket.connect",
@@ -21,7 +25,15 @@ def forbid(event: str, arguments: object) -> None:
 
 if __name__ == "__main__":
     sys.addaudithook(forbid)
+    import ontodex
     from ontodex.cli.app import main
 
+    build = ontodex.build
+
+    def build_briefly(source: Any, path: Any, **settings: Any) -> ontodex.Engine:
+        training, structure = ontodex.HyperCLTraining(steps=20), ontodex.ComplExTraining(steps=20)
+        return build(source, path, training=training, structure=structure, **settings)
+
+    ontodex.build = build_briefly
     sys.argv = ["ontodex", "demo", *sys.argv[1:]]
     main()

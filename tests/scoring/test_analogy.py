@@ -14,7 +14,7 @@ from ontodex.scoring import similarity as alike
 from ontodex.scoring.analogy import Analogy
 from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.rules import mine_rules
-from ontodex.scoring.type_constraints import range_basis, range_vectors
+from ontodex.scoring.type_constraints import constraint_basis, constraint_vectors
 
 RELATIONS = 3
 
@@ -91,6 +91,7 @@ def turned(vectors: Vectors) -> Vectors:
     return Vectors([np.roll(vectors[np.arange(len(vectors))], 1, axis=0)])
 
 
+@pytest.mark.slow
 def test_precedents_are_analogies_rules_and_what_only_the_triple_itself_tells() -> None:
     triples, vectors = drawn(triples=400)
     links, known = KnownLinks(triples, 60, RELATIONS), both_directions(triples, RELATIONS)
@@ -160,7 +161,7 @@ def test_of_very_many_known_tails_some_are_looked_at(monkeypatch: pytest.MonkeyP
     triples = np.stack([np.zeros(400, int), np.zeros(400, int), np.arange(100, 500)], axis=1)
     analogy = Analogy(KnownLinks(triples, 500, 1), vectors)
     [(_, scores)] = analogy.scores(vectors[np.array([0])], np.array([0]), np.array([0]))
-    assert analogy._likeness._found.nonzero()[0].tolist() == [0, 100, 200, 300, 400]
+    assert analogy._similarity._found.nonzero()[0].tolist() == [0, 100, 200, 300, 400]
     assert 0 < np.count_nonzero(scores[1]) <= 4 * alike.NEAR
 
 
@@ -169,8 +170,8 @@ def test_ranges_are_exact_for_few_relations_and_near_for_many() -> None:
     known = both_directions(triples, RELATIONS)
     wanted = np.zeros((60, 2 * RELATIONS))
     wanted[known[:, 2], known[:, 1]] = 1
-    basis = range_basis(triples, 60, RELATIONS)
-    assert np.array_equal(range_vectors(triples, 60, basis) @ basis.T, wanted)
+    basis = constraint_basis(triples, 60, RELATIONS)
+    assert np.array_equal(constraint_vectors(triples, 60, basis) @ basis.T, wanted)
 
     # A hundred relations of five kinds: a tail of one is a tail of all of its kind.
     random = np.random.default_rng(0)
@@ -182,10 +183,10 @@ def test_ranges_are_exact_for_few_relations_and_near_for_many() -> None:
             for other in range(20)
         ]
     )
-    basis = range_basis(many, 105, 100)
+    basis = constraint_basis(many, 105, 100)
     assert basis.shape == (200, 64)
     known = both_directions(np.unique(many, axis=0), 100)
     wanted = np.zeros((105, 200))
     wanted[known[:, 2], known[:, 1]] = 1
-    np.testing.assert_allclose(range_vectors(many, 105, basis) @ basis.T, wanted, atol=1e-4)
-    assert np.array_equal(basis, range_basis(many, 105, 100))
+    np.testing.assert_allclose(constraint_vectors(many, 105, basis) @ basis.T, wanted, atol=1e-4)
+    assert np.array_equal(basis, constraint_basis(many, 105, 100))

@@ -19,7 +19,7 @@ from ontodex.scoring.calibration import (
     probabilities,
 )
 from ontodex.scoring.case_based import RULES, SCORES, CaseBasedEvidence
-from ontodex.scoring.graph_features import WEIGHTS, Structure
+from ontodex.scoring.graph_features import WEIGHTS, GraphFeatures
 from ontodex.scoring.rules import Rules, no_rules
 
 NONE = (np.zeros(0, dtype=np.int64), np.zeros(0))
@@ -89,27 +89,27 @@ def test_evidence_of_the_best_answers() -> None:
     assert np.bincount(row).tolist() == [BEST, BEST]
     assert over not in best.tails[first]  # though it takes its share
     expected = np.sort(np.delete(shares[0], over))[-BEST:]
-    np.testing.assert_allclose(np.sort(best.evidence[0, first]), expected, rtol=1e-5)
-    np.testing.assert_allclose(best.evidence[0], shares[row, best.tails], rtol=1e-5)
-    np.testing.assert_allclose(best.evidence[1], np.log([4, 0.5])[row])
+    np.testing.assert_allclose(np.sort(best.features[0, first]), expected, rtol=1e-5)
+    np.testing.assert_allclose(best.features[0], shares[row, best.tails], rtol=1e-5)
+    np.testing.assert_allclose(best.features[1], np.log([4, 0.5])[row])
     (at,) = np.flatnonzero(first & (best.tails == 9))
-    np.testing.assert_allclose(best.evidence[2:4, at], np.log(0.91 / 0.11), rtol=1e-6)
+    np.testing.assert_allclose(best.features[2:4, at], np.log(0.91 / 0.11), rtol=1e-6)
     silent = ~first | ~np.isin(best.tails, [3, 9])
     np.testing.assert_allclose(
-        best.evidence[4], np.log([0.5 / 2, 1])[row]
+        best.features[4], np.log([0.5 / 2, 1])[row]
     )  # the one that has four tails, and none more
     np.testing.assert_allclose(
-        best.evidence[5], np.where(np.isin(best.tails, [51, 52, 53, 54]), np.log(0.5 / 5), 0)
+        best.features[5], np.where(np.isin(best.tails, [51, 52, 53, 54]), np.log(0.5 / 5), 0)
     )
     mass = np.exp(scores.astype(np.float64))
     left = (
         1 - mass[0, 51:55].sum() / np.delete(mass[0], 55).sum()
     )  # of what is not asked about itself
     np.testing.assert_allclose(
-        best.evidence[6], np.where(first, min(np.log(left) + 3, 0), 0), rtol=1e-5
+        best.features[6], np.where(first, min(np.log(left) + 3, 0), 0), rtol=1e-5
     )
     np.testing.assert_allclose(
-        best.evidence[2:4, silent].T, [[np.log(0.01 / 1.01), 0.0]] * silent.sum(), rtol=1e-6
+        best.features[2:4, silent].T, [[np.log(0.01 / 1.01), 0.0]] * silent.sum(), rtol=1e-6
     )
 
 
@@ -118,7 +118,7 @@ def test_a_question_whose_answers_are_all_left_out_has_none() -> None:
     scores = np.zeros((2, 3), dtype=np.float32)
     best = asked([[0, 0], [1, 0]], links, scores)
     assert (best.entities.tolist(), best.tails.tolist()) == ([1], [2])
-    np.testing.assert_allclose(best.evidence[:2, 0], [0.0, np.log(1)], atol=1e-7)
+    np.testing.assert_allclose(best.features[:2, 0], [0.0, np.log(1)], atol=1e-7)
 
 
 def test_questions_are_asked_some_at_a_time() -> None:
@@ -134,17 +134,17 @@ def test_questions_are_asked_some_at_a_time() -> None:
     assert sizes == [64, 64, 22]
 
 
-def test_chances_by_odds_and_without() -> None:
-    evidence = np.array([[-1.0, -20.0], [2.0, 0.0], [1.0, -4.0], [1.0, 0.0]])
-    odds = np.array([1.0, 0.5, 0.2, -0.1, -3.0], dtype=np.float32)
-    np.testing.assert_allclose(
-        probabilities(evidence, odds), sigmoid(odds[:4].astype(float) @ evidence - 3.0), rtol=1e-6
+def test_probabilities_with_a_calibration_and_without() -> None:
+    features = np.array(
+        [[-1.0, -20.0], [2.0, 0.0], [1.0, -4.0], [1.0, 0.0], [0.0, -1.0], [-2.0, 0.0], [-3.0, -3.0]]
     )
-    more = np.concatenate([evidence, [[0.0, -1.0], [-2.0, 0.0], [-3.0, -3.0]]])
+    calibration = np.array([1.0, 0.5, 0.2, -0.1, 0.3, -0.4, 0.7, -3.0], dtype=np.float32)
     np.testing.assert_allclose(
-        probabilities(more, odds), probabilities(evidence, odds)
-    )  # of an index of format 11
-    np.testing.assert_allclose(probabilities(more, None), sigmoid(np.array([-1.0, -21.0])))
+        probabilities(features, calibration),
+        sigmoid(calibration[:7].astype(float) @ features - 3.0),
+        rtol=1e-6,
+    )
+    np.testing.assert_allclose(probabilities(features, None), sigmoid(np.array([-1.0, -21.0])))
 
 
 @pytest.mark.parametrize("hidden", [40, 5])
@@ -167,11 +167,11 @@ def test_odds_are_fitted_to_what_is_held_out_if_it_is_enough(
     links, held_out = KnownLinks(pairs[hidden:], 60, 1), KnownLinks(pairs[:hidden], 60, 1)
     weights = np.zeros((2, 3, WEIGHTS), dtype=np.float32)
     weights[:, :, 0] = 5.0
-    structure = Structure(
+    structure = GraphFeatures(
         Vectors([np.ones((60, 2), dtype=np.float32)]), np.zeros((2, 2), dtype=np.float32),
         np.zeros((2, 0), dtype=np.float32), no_rules(), weights,
     )  # fmt: skip
-    case_based = CaseBasedEvidence(links, Vectors([vectors]), structure.links_alone(), no_rules())
+    case_based = CaseBasedEvidence(links, Vectors([vectors]), structure.kge_vectors(), no_rules())
     odds = fit_calibration(
         links,
         held_out,
@@ -192,7 +192,7 @@ def test_odds_are_fitted_to_what_is_held_out_if_it_is_enough(
         return 5.0 * vectors[rows] @ vectors.T, [NONE] * len(rows)
 
     every = list(best_answers(questions, scored, links, []))
-    likely = np.concatenate([probabilities(best.evidence, odds) for best in every])
+    likely = np.concatenate([probabilities(best.features, odds) for best in every])
     true = np.concatenate(
         [held_out.known(best.entities, best.relations, best.tails) for best in every]
     )

@@ -13,7 +13,7 @@ from ontodex.geometry.cosine import unit
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import Hierarchy
 from ontodex.scoring import similarity as module
-from ontodex.scoring.neighbour_voting import Added, NeighbourVotes, NeighbourVoting
+from ontodex.scoring.neighbour_voting import NeighbourVotes, NeighbourVoting, VoteOffsets
 from ontodex.scoring.similarity import EntitySimilarity
 
 COUNT, DIM = 50, 4
@@ -81,7 +81,7 @@ def test_what_is_added_are_weighted_sums(hierarchy: Hierarchy, vectors: np.ndarr
     )
     for (reached, scores), added in zip(
         kin.scores("parents", vectors[rows], rows),
-        kin.added("parents", rule, vectors[rows], rows),
+        kin.offsets("parents", rule, vectors[rows], rows),
         strict=True,
     ):
         assert np.array_equal(reached, added.rows)
@@ -96,7 +96,7 @@ def test_what_is_added_are_weighted_sums(hierarchy: Hierarchy, vectors: np.ndarr
         np.testing.assert_allclose(
             rule.probability(added.scores, added.logits), 1 / (1 + np.exp(-logits))
         )
-    assert np.array_equal(Added.nothing().logits_of(rows), [0.0, 0.0])
+    assert np.array_equal(VoteOffsets.none().logits_of(rows), [0.0, 0.0])
 
 
 @pytest.mark.parametrize("question", ["parents", "children"])
@@ -159,7 +159,7 @@ def test_scores_of_children_are_those_of_the_definition(
         found += len(reached)
     assert found > 5 * COUNT
     rule = NeighbourVoting(slope=1.0, offset=0.0, itself=2.0, siblings=1.0, children=0.5)
-    [added] = kin.added("children", rule, asked[-1:], rows[-1:])
+    [added] = kin.offsets("children", rule, asked[-1:], rows[-1:])
     assert np.array_equal(added.rows, reached)
     np.testing.assert_allclose(added.scores, 2 * scores[0] + scores[1] + 0.5 * scores[2])
 
@@ -169,12 +169,12 @@ def test_the_rule_is_read_as_it_was_written() -> None:
         slope=3.0, offset=4.0, itself=1.0, parents=2.0, ancestors=0.5, curve=(1.0, 2.0, -3.0)
     )
     written = json.loads(json.dumps(asdict(rule)))
-    assert NeighbourVoting.read({"kin": written}, "here") == {"parents": rule}
-    assert NeighbourVoting.read({"kin_of_children": written}, "here") == {"children": rule}
+    assert NeighbourVoting.read({"parents": written}, "here") == {"parents": rule}
+    assert NeighbourVoting.read({"children": written}, "here") == {"children": rule}
     assert NeighbourVoting.read({"rule": {}}, "here") == {}
     assert NeighbourVoting.read({}, "here") == {}
     with pytest.raises(SettingsError, match="here"):
-        NeighbourVoting.read({"kin": {"itself": 1.0}}, "here")
+        NeighbourVoting.read({"parents": {"itself": 1.0}}, "here")
     for curve in ([1.0, 2.0], 3.0, ["a", 0, 0]):
         with pytest.raises(SettingsError, match="curve"):
-            NeighbourVoting.read({"kin": {**written, "curve": curve}}, "here")
+            NeighbourVoting.read({"parents": {**written, "curve": curve}}, "here")

@@ -47,6 +47,6 @@ def test_a_higher_score_is_never_less_likely(
     with build_plain(
         drawn(seed), tmp_path / "drawn.odx", tiny_encoder, hierarchy=str(tiny_hit)
     ) as engine:
-        rules = NeighbourVoting.read(engine.index.manifest.encoders["hit"], "manifest.json")
+        rules = NeighbourVoting.read(engine.index.manifest.neighbour_voting, "manifest.json")
         assert rules
         assert all(rule.slope > 0 for rule in rules.values())

@@ -136,7 +136,7 @@ def test_a_flipped_byte_in_a_small_blob_is_found_on_reading(
     reader = BlobReader(path, infos)
     with pytest.raises(
         IndexDamaged,
-        match=r"store\.mdb: blob 'longs' does not fit its checksum; build the index anew",
+        match=r"store\.mdb: blob 'longs' does not match its checksum; build the index anew",
     ):
         reader.get("longs")
     assert np.array_equal(reader.get("large"), ARRAYS["large"])
@@ -146,11 +146,11 @@ def test_a_flipped_byte_in_a_large_blob_is_found_by_its_name(
     store: tuple[Path, dict[str, BlobInfo]],
 ) -> None:
     path, infos = store
-    assert infos["large"].bytes > module.CHECKED_ON_OPEN
+    assert infos["large"].bytes > module.CHECKED_ON_READ
     flip(path, ARRAYS["large"][200].tobytes())
     reader = BlobReader(path, infos)
     assert not np.array_equal(reader.get("large"), ARRAYS["large"])
-    assert list(reader.damaged()) == [f"{path}: blob 'large' does not fit its checksum"]
+    assert list(reader.damaged()) == [f"{path}: blob 'large' does not match its checksum"]
     assert list(reader.damaged("lo")) == []
 
 

@@ -10,9 +10,13 @@ import ontodex
 from ontodex.geometry.cosine import unit
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import KnowledgeGraph
-from ontodex.indexers import generation as new_generation
 from ontodex.storage import candidates as module
-from ontodex.storage.candidates import load_candidates, make_candidates, measure_recall, place
+from ontodex.storage.candidates import (
+    load_candidates,
+    make_candidates,
+    measure_recall,
+    move_to_device,
+)
 from ontodex.storage.manifest import FileInfo, file_info
 
 QUESTIONS = [
@@ -28,7 +32,7 @@ def large(
     tmp_path: Path, small_graph: KnowledgeGraph, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
     """An index of a graph that counts as large."""
-    monkeypatch.setattr(new_generation, "EXACT_UP_TO", 50)
+    monkeypatch.setattr("ontodex.indexers.steps.store.EXACT_UP_TO", 50)
     path = tmp_path / "large.odx"
     training = ontodex.HyperCLTraining(
         steps=2, queries=32, negatives=8, rank=4, condition=8, width=16
@@ -59,7 +63,8 @@ def test_a_large_graph_has_candidates_and_their_recall(large: Path) -> None:
         for space in ("text", "link"):
             assert 0.9 < index.info()["spaces"][space]["recall@10"] <= 1
             assert index.candidates(space).ntotal == 60
-            assert index.candidates(space) is index.candidates(space)
+            candidates = engine.resources.candidates
+            assert candidates(space) is candidates(space)
             assert engine.searcher(space).approximate is not None
             assert exact.searcher(space).approximate is None
         assert index.verify() == []
@@ -71,7 +76,7 @@ def test_a_large_graph_has_candidates_and_their_recall(large: Path) -> None:
 
 def test_a_small_graph_has_none(small_index: Path) -> None:
     with ontodex.open(small_index, device="cpu") as engine:
-        assert engine.index.candidates("text") is None
+        assert engine.resources.candidates("text") is None
         assert engine.index.info()["spaces"]["text"]["recall@10"] is None
 
 
@@ -93,7 +98,7 @@ def test_a_damaged_cache_is_made_anew(large: Path, what: str) -> None:
     file.unlink() if what == "missing" else file.write_bytes(damaged[what])
     with ontodex.open(large, device="cpu") as engine:
         assert [engine.tails(*question).hits for question in QUESTIONS] == wanted
-        assert engine.index.candidates("link").ntotal == 60
+        assert engine.resources.candidates("link").ntotal == 60
         assert engine.index.verify() == []
     assert file.read_bytes() == content
     assert not list(file.parent.glob("*.tmp"))
@@ -114,10 +119,10 @@ def test_a_changed_byte_in_the_cache_is_named_by_verify_and_never_used(
     whole = faiss.deserialize_index(np.frombuffer(content, dtype=np.uint8))
     if not writable:
         monkeypatch.setattr(faiss, "write_index", refuse)
-    named = [f"{file}: does not fit its checksum (a cache: it is rebuilt when used)"]
+    named = [f"{file}: does not match its checksum (a cache: it is rebuilt when used)"]
     with ontodex.open(large, device="cpu") as engine:
         assert engine.index.verify() == named
-        found, asked = engine.index.candidates("text"), all_vectors(engine, "text")
+        found, asked = engine.resources.candidates("text"), all_vectors(engine, "text")
         assert np.array_equal(found.search(asked, 60)[0], whole.search(asked, 60)[0])
         assert engine.index.verify() == ([] if writable else named)
 
@@ -148,7 +153,7 @@ def test_where_a_structure_is_placed(
     monkeypatch.setattr(faiss, "get_num_gpus", lambda: gpus)
     monkeypatch.setattr(faiss, "index_cpu_to_gpus_list", lambda index, gpus: (index, gpus))
     index = make_candidates(Vectors([clustered(7, 8)]))
-    assert place(index, device) == (index if moved is False else (index, moved))
+    assert move_to_device(index, device) == (index if moved is False else (index, moved))
 
 
 def all_vectors(engine: ontodex.Engine, space: str) -> np.ndarray:

@@ -83,6 +83,7 @@ def test_evicts_what_was_used_the_longest_ago(tmp_path: Path) -> None:
     assert list(cache.get("encoder", list("fghi"))) == ["f", "g", "h"]
 
 
+@pytest.mark.slow
 def test_works_at_its_budget_for_long(tmp_path: Path) -> None:
     budget = 8 << 20
     cache = ConditionCache(tmp_path, budget)
@@ -161,9 +162,9 @@ def test_keeping_many_takes_no_longer_for_each(tmp_path: Path) -> None:
     factors = {str(number): np.full(4, number, dtype=np.float16) for number in range(4200)}
     seconds = []
     for first, last in ((0, 200), (200, 4200)):
-        start = time.perf_counter()
+        start = time.process_time()
         cache.put("encoder", {str(number): factors[str(number)] for number in range(first, last)})
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     assert seconds[1] < 60 * seconds[0] + 0.3  # twenty times as many
 
 

@@ -74,14 +74,12 @@ def test_a_flipped_byte_in_a_small_blob_is_found_by_asking(
     flip_in(generation(own_index) / "store.mdb", vectors)
     with (
         ontodex.open(own_index, device="cpu") as engine,
-        pytest.raises(IndexDamaged, match="blob 'text/vectors/0' does not fit its checksum"),
+        pytest.raises(IndexDamaged, match="blob 'text/vectors/0' does not match its checksum"),
     ):
         engine.search("ex:dog")
-    flip_in(
-        generation(own_index) / "store.mdb", labels
-    )  # in a page with others, which is compared whole
+    flip_in(generation(own_index) / "store.mdb", labels)  # a small blob, in a page with others
     with pytest.raises(
-        IndexDamaged, match=r"store\.mdb: what its blobs are found by does not fit its checksum"
+        IndexDamaged, match=r"store\.mdb: the pages around its large blobs do not match"
     ):
         ontodex.open(own_index)
 
@@ -91,13 +89,13 @@ def test_a_flipped_byte_in_a_large_blob_is_named_by_verify(
 ) -> None:
     with ontodex.open(small_index, device="cpu") as engine:
         vectors = engine.index.vectors("link").shards[0].tobytes()
-    monkeypatch.setattr(blobs, "CHECKED_ON_OPEN", 1000)
+    monkeypatch.setattr(blobs, "CHECKED_ON_READ", 1000)
     flip_in(generation(own_index) / "store.mdb", vectors)
     with ontodex.open(own_index, device="cpu") as engine:
         found = engine.index.verify()
     assert len(found) == 2
-    assert "store.mdb: does not fit its checksum" in found[0]
-    assert "blob 'link/vectors/0' does not fit its checksum" in found[1]
+    assert "store.mdb: does not match its checksum" in found[0]
+    assert "blob 'link/vectors/0' does not match its checksum" in found[1]
 
 
 def test_verify_names_every_changed_or_missing_file(own_index: Path) -> None:
@@ -111,7 +109,7 @@ def test_verify_names_every_changed_or_missing_file(own_index: Path) -> None:
         for name in names:
             content = (folder / name).read_bytes()
             (folder / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-            assert engine.index.verify() == [f"{folder / name}: does not fit its checksum"]
+            assert engine.index.verify() == [f"{folder / name}: does not match its checksum"]
             (folder / name).unlink()
             assert engine.index.verify() == [f"{folder / name}: missing"]
             (folder / name).write_bytes(content)
@@ -123,7 +121,7 @@ def test_verify_finds_numbers_that_are_not_finite(
     with ontodex.open(own_index, device="cpu") as engine:
         engine.index.vectors("text").shards[0] = np.full((60, 32), np.nan, dtype=np.float32)
         assert [problem.split(": ", 1)[1] for problem in engine.index.verify()] == [
-            "space 'text' holds numbers that are none of its geometry"
+            "space 'text' has vectors that are not valid in its geometry"
         ]
 
 
@@ -141,6 +139,45 @@ def test_a_manifest_of_a_newer_version(own_index: Path) -> None:
     with pytest.raises(
         IndexMismatch, match=r"has format 99, this version reads up to \d+; update ontodex"
     ):
+        Index.open(own_index)
+
+
+def as_development_version(content: dict[str, Any]) -> None:
+    """Make a manifest one of the last format before the first release."""
+    del content["kind"]
+    content.update(format=12)
+
+
+def test_an_index_of_a_development_version_is_refused(own_index: Path) -> None:
+    edit_manifest(own_index, as_development_version)
+    with pytest.raises(
+        IndexFailure, match=r"made by a development version \(format 12\); build it anew"
+    ):
+        Index.open(own_index)
+    with pytest.raises(IndexFailure, match="made by a development version"):
+        ontodex.remove(["ex:dog"], own_index, device="cpu", quiet=True)
+
+
+def test_an_index_of_a_development_version_is_built_anew_in_its_place(
+    own_index: Path, small_graph: Any, tiny_encoder: Path
+) -> None:
+    edit_manifest(own_index, as_development_version)
+    with build_plain(small_graph, own_index, [tiny_encoder]) as engine:
+        assert engine.index.manifest.generation == 2
+        assert engine.index.verify() == []
+    assert [entry.name for entry in own_index.glob("gen-*")] == ["gen-000002"]
+
+
+def test_a_manifest_of_another_kind(own_index: Path) -> None:
+    edit_manifest(own_index, lambda content: content.update(kind="another"))
+    with pytest.raises(IndexDamaged, match="kind: expected 'ontodex index', found 'another'"):
+        Index.open(own_index)
+
+
+def test_a_damaged_kind_is_no_development_version(own_index: Path) -> None:
+    path = generation(own_index) / "manifest.json"
+    path.write_text(path.read_text().replace('"kind"', '"kinf"'))
+    with pytest.raises(IndexDamaged, match="the manifest does not match its checksum"):
         Index.open(own_index)
 
 
@@ -178,7 +215,7 @@ def test_a_manifest_that_was_edited(own_index: Path) -> None:
     path = generation(own_index) / "manifest.json"
     path.write_text(path.read_text().replace('"dim": 32', '"dim": 33'))
     with pytest.raises(
-        IndexDamaged, match="the manifest does not fit its checksum; build the index anew"
+        IndexDamaged, match="the manifest does not match its checksum; build the index anew"
     ):
         Index.open(own_index)
 
@@ -263,7 +300,7 @@ def test_an_encoder_of_another_dimension(own_index: Path, other_encoder: Path) -
             if file.is_file():
                 info = file_info(file)
                 content["files"][file.relative_to(generation(own_index)).as_posix()] = vars(info)
-        content["encoders"]["text"]["text"] = fingerprint(folder)
+        content["encoders"]["text"]["fingerprint"] = fingerprint(folder)
 
     edit_manifest(own_index, change)
     with (

@@ -84,6 +84,7 @@ def test_other_texts_or_numbers_are_other_data() -> None:
     )
 
 
+@pytest.mark.slow
 def test_another_graph_encoder_or_text_is_another_run(
     tmp_path: Path, small_graph: KnowledgeGraph, encoder: TextEncoder, smaller_encoder: TextEncoder,
     monkeypatch: pytest.MonkeyPatch,
@@ -168,6 +169,7 @@ def test_a_run_that_was_cut_off_before_it_began_goes_on(
     assert not (tmp_path / "checkpoints").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [FROZEN, FULL], ids=["frozen", "full"])
 def test_another_model_is_replaced_whole(
     tmp_path: Path, small_graph: KnowledgeGraph, encoder: TextEncoder, smaller_encoder: TextEncoder,

@@ -123,6 +123,7 @@ def test_training_and_encoder_compute_the_same_cosines(encoder, data, architectu
         assert one @ other == pytest.approx(cosine, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_frozen_hypernetwork_learns_to_read_the_condition(encoder, data, tmp_path, loss):
     train, valid = data
@@ -145,6 +146,7 @@ def test_a_frozen_hypernetwork_learns_to_read_the_condition(encoder, data, tmp_p
     assert not (tmp_path / "m" / "checkpoints").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_the_text_encoder_is_trained_with_every_architecture(encoder, data, tmp_path, architecture):
     train, valid = data

@@ -109,6 +109,7 @@ def test_wrong_tails_are_wrong_and_the_same_for_a_seed(small_graph, encoder):
     assert not np.array_equal(batches[7], batches[8])
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on(tmp_path, encoder, small_graph, monkeypatch):
     settings = ontodex.CrossEncoderTraining(steps=6, queries=4, negatives=2, save_every=2)
     whole = train_cross_encoder(

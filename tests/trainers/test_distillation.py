@@ -48,6 +48,7 @@ def nearness(made, encoder, relations):
     return float((np.einsum("nd,nd->n", queries, wanted) / lengths).mean())
 
 
+@pytest.mark.slow
 def test_queries_come_near_what_the_encoder_says_of_both_together(encoder, tmp_path):
     labels = [*ANIMALS, *PLACES]
     made, untrained = (

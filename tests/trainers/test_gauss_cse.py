@@ -69,6 +69,7 @@ def trained(pairs, folder, encoder, settings):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings", [STEADY, ADAPTER, replace(STEADY, similarity="per-dimension", activation="tanh")]
 )
@@ -100,6 +101,7 @@ def test_every_form_learns_what_follows_and_in_which_direction(pairs, tmp_path, 
     assert not (tmp_path / "m" / "checkpoints").exists()
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_to_the_same_result(pairs, tmp_path, encoder, monkeypatch):
     whole = trained(pairs, tmp_path / "whole", encoder, SHORT)
     real, calls = EntailmentLoss.forward, []
@@ -225,6 +227,7 @@ def test_a_premise_of_many_pairs_is_in_several_batches():
         assert 0 < min(sizes) <= max(sizes) <= 40
 
 
+@pytest.mark.slow
 def test_by_default_the_losses_are_those_that_the_pairs_have(pairs, tmp_path, encoder, monkeypatch):
     seen = []
 

@@ -59,6 +59,7 @@ def test_a_tokenizer_without_a_mask_cannot_be_probed(encoder, monkeypatch):
         probe(encoder, ["dog"])
 
 
+@pytest.mark.slow
 def test_the_classifier_learns_pairs_and_scores_each_by_its_own_names(
     task, small_graph, tiny_encoder
 ):

@@ -75,6 +75,7 @@ def weights_of(folder):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tune", ["full", "adapter"])
 @pytest.mark.parametrize("batches", ["families", "random-triplets", "hard-triplets"])
 def test_every_form_learns_what_names_say(tree, tmp_path, encoder, tune, batches):
@@ -113,6 +114,7 @@ def test_the_rule_is_that_of_the_encoder_that_was_written(tree, tmp_path, encode
         assert found.threshold == pytest.approx(wanted.threshold, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [FULL, ADAPTER], ids=["full", "adapter"])
 def test_strength_is_the_share_of_the_change_that_is_kept(tree, tmp_path, encoder, settings):
     def changes(strength):
@@ -182,6 +184,7 @@ def stopping_at(monkeypatch, step, error=KeyboardInterrupt):
     return steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [FULL, ADAPTER], ids=["full", "adapter"])
 def test_an_interrupted_run_goes_on_and_ends_like_an_uninterrupted_one(
     tree, tmp_path, encoder, settings, monkeypatch
@@ -207,6 +210,7 @@ def test_an_interrupted_run_goes_on_and_ends_like_an_uninterrupted_one(
     assert files_of(tmp_path / "cut") == files_of(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_other_settings_names_or_links_are_another_run(tree, tmp_path, encoder, monkeypatch):
     task, names = tree
     for changed in (
@@ -314,9 +318,12 @@ def test_a_run_that_fails_leaves_an_earlier_encoder_as_it_was(tree, tmp_path, en
 def test_what_is_not_learnt_of_a_long_text_is_not_read(tree, tmp_path, encoder, settings):
     trained(tree, tmp_path / "m", encoder, replace(settings, epochs=0.5, max_tokens=6))
     hit = HiT.load(tmp_path / "m", "cpu")
-    start, other = hit.points(["dog cat cow hen", "dog cat cow hen wolf"])
+    # Each by itself: the rows of one matrix product may differ in their last bits, equal as they are.
+    start, other, shorter = (
+        hit.points([text])[0] for text in ("dog cat cow hen", "dog cat cow hen wolf", "dog cat cow")
+    )
     np.testing.assert_array_equal(start, other)
-    assert np.abs(hit.points(["dog cat cow"])[0] - start).max() > 0.01
+    assert np.abs(shorter - start).max() > 0.01
     hit.save(tmp_path / "copy")
     np.testing.assert_array_equal(
         HiT.load(tmp_path / "copy", "cpu").points(["dog cat cow hen wolf"])[0], other
@@ -347,6 +354,7 @@ def test_points_are_computed_without_gradients_as_in_training(tree, encoder):
     np.testing.assert_allclose(points, poincare.clip(vectors.detach().numpy(), 1 / 32), atol=0.05)
 
 
+@pytest.mark.slow
 def test_another_encoder_is_replaced_whole(tree, tmp_path, encoder):
     folder = tmp_path / "m"
     trained(tree, folder, encoder, FULL)

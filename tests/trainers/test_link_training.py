@@ -11,6 +11,7 @@ import ontodex
 from ontodex import evaluation
 from ontodex.encoders.bi_encoder import query_folder
 from ontodex.encoders.hyper_cl import HyperCL
+from ontodex.encoders.link_architectures import query_function
 from ontodex.encoders.link_encoder import load_link_encoder
 from ontodex.encoders.sentence_transformer import load_sentence_transformer
 from ontodex.encoders.text import TextEncoder
@@ -18,7 +19,6 @@ from ontodex.engine.ranking import evaluate_links
 from ontodex.errors import SettingsError, TrainingError
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph import GraphBuilder, both_directions, entity_texts, relation_texts
-from ontodex.scoring.query_functions import query_function
 from ontodex.trainers.checkpoints import ProgressOnStderr
 from ontodex.trainers.links.batches import LinkBatches
 from ontodex.trainers.links.hyper_cl import train_hyper_cl
@@ -107,10 +107,13 @@ def mrr(graph, made):
     vectors = Vectors([made.entities(made.text.encode(texts))])
     held_out = replace(graph, test=graph.triples)
     return evaluate_links(
-        held_out, vectors, query_function(made, vectors, texts, relation_texts(graph))
+        held_out,
+        vectors,
+        query_function(made.bind(relation_texts(graph)), vectors, texts, relation_texts(graph)),
     )["mrr"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape",
     [
@@ -152,6 +155,7 @@ def test_training_the_encoder_starts_from_a_network_trained_on_fixed_embeddings(
     assert mrr(small_graph, trained(120)) > 1.5 * mrr(small_graph, trained(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("towers", [1, 2])
 def test_training_a_bi_encoder_learns_the_triples(tmp_path, encoder, small_graph, towers):
     def trained(steps):
@@ -204,6 +208,7 @@ def test_training_the_whole_encoder_gives_a_plain_text_encoder_too(tmp_path, enc
     assert float((plain @ encoder.encode(["a wild dog"]).T).item()) < 0.9999
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_and_ends_like_an_uninterrupted_one(
     tmp_path, encoder, small_graph, monkeypatch
 ):

@@ -12,10 +12,11 @@ import torch
 from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 
-from ontodex.encoders.bi_encoder import BI_ENCODER, BiEncoder, query_folder
+from ontodex.encoders.bi_encoder import BiEncoder, query_folder
 from ontodex.encoders.compositions import make_network
 from ontodex.encoders.hyper_cl import HyperCL
-from ontodex.encoders.hypernetwork import ARCHITECTURES, LinkNetwork, LinkNetworkSettings
+from ontodex.encoders.hypernetwork import LinkNetwork, LinkNetworkSettings
+from ontodex.encoders.link_architectures import BI_ENCODER, TRI_ENCODERS
 from ontodex.encoders.link_encoder import LinkEncoder
 from ontodex.encoders.sentence_transformer import load_tunable
 from ontodex.encoders.text import TextEncoder
@@ -94,7 +95,7 @@ class HyperCLTraining:
 
     def __post_init__(self) -> None:
         expect_choice("tune", self.tune, ("frozen", "full"))
-        expect_choice("architecture", self.architecture, (*ARCHITECTURES, BI_ENCODER))
+        expect_choice("architecture", self.architecture, (*TRI_ENCODERS, BI_ENCODER))
         expect_choice("projection", self.projection, ("residual", "public"))
         if self.architecture == BI_ENCODER and self.tune != "full":
             raise SettingsError(

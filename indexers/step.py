@@ -1,0 +1,213 @@
+"""The steps of a build: their interface, and the state that they share."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ontodex.encoders.adapted import Adapted
+from ontodex.encoders.condition import ConditionEncoder
+from ontodex.encoders.index_encoders import Encoders
+from ontodex.encoders.link_encoder import LinkEncoder
+from ontodex.encoders.text import TextEncoder
+from ontodex.errors import settings_from
+from ontodex.graph import (
+    EntitySentences,
+    KnowledgeGraph,
+    TextSettings,
+    entity_texts,
+)
+from ontodex.indexers.embed import Embeddings, embed
+from ontodex.indexers.previous import known_vectors
+from ontodex.storage.blobs import BlobInfo
+from ontodex.storage.index import Index
+from ontodex.storage.manifest import SpaceInfo
+from ontodex.storage.space_names import GEOMETRIES, TEXT
+
+__all__ = ["Build", "Inputs", "Space", "Step"]
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """A space that a step has made.
+
+    Attributes:
+        texts: Text that each vector was made of.
+        vectors: Of shape (texts, dim); usually a memory-mapped file in the build's folder.
+        extends: Another space, whose vectors are the first numbers of these; it is then stored as a
+            part of this one.
+        sentences: The sentences or phrases, where a vector belongs to one of these and not to an
+            entity.
+    """
+
+    texts: Sequence[str]
+    vectors: Embeddings
+    extends: str | None = None
+    sentences: EntitySentences | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The inputs of a build.
+
+    Attributes:
+        index: Folder of the index.
+        folder: Folder of the build, which is renamed when it is published.
+        graph: The graph.
+        texts: How the text of an entity is built.
+        settings: Settings that the result depends on, for the manifest.
+        previous: The live generation, whose vectors of unchanged texts are taken over.
+        update_of: The index that is updated, whose trained and fitted parts are carried over;
+            ``None`` for a build, which trains and fits anew.
+        quiet: Show no progress on stderr.
+    """
+
+    index: Path
+    folder: Path
+    graph: KnowledgeGraph
+    texts: TextSettings
+    settings: dict[str, Any]
+    previous: Index | None
+    update_of: Index | None
+    quiet: bool
+
+
+@dataclass
+class Entries:
+    """Entries of the manifest that steps make; see :class:`~ontodex.storage.manifest.Manifest`."""
+
+    spaces: dict[str, SpaceInfo] = field(default_factory=dict)
+    blobs: dict[str, BlobInfo] = field(default_factory=dict)
+    encoders: dict[str, dict[str, Any]] = field(default_factory=dict)
+    neighbour_voting: dict[str, dict[str, Any]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Build:
+    """A generation that is being built: its inputs, and what the steps have made so far.
+
+    Attributes:
+        inputs: The inputs.
+        encoders: The encoder of each space; steps replace those that they train or fit.
+        training_graph: The graph to learn links from: that of the inputs, or a copy whose
+            validation triples are held out of the known ones.
+        spaces: The spaces by name, in the order of the manifest.
+        blobs: Further arrays of the store, by name.
+        entries: Entries of the manifest.
+    """
+
+    inputs: Inputs
+    encoders: Encoders
+    training_graph: KnowledgeGraph
+    spaces: dict[str, Space] = field(default_factory=dict)
+    blobs: dict[str, NDArray[Any]] = field(default_factory=dict)
+    entries: Entries = field(default_factory=Entries)
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Add the time that the context takes to the ``seconds`` of the manifest."""
+        start, seconds = time.perf_counter(), self.entries.seconds
+        yield
+        seconds[name] = round(seconds.get(name, 0.0) + time.perf_counter() - start, 3)
+
+    def embed(
+        self,
+        space: str,
+        texts: Sequence[str],
+        encoder: TextEncoder,
+        fingerprint: tuple[str, str, str],
+        *,
+        transform: Callable[[Embeddings], Embeddings] | None = None,
+        width: int | None = None,
+        dtype: type[np.floating] = np.float32,
+    ) -> Embeddings:
+        """Embed the texts of a space into a file of the build's folder; see :func:`embed`.
+
+        Vectors of texts that the previous generation has from the same encoder are taken over.
+
+        Args:
+            space: Name of the space.
+            texts: The texts.
+            encoder: The text encoder.
+            fingerprint: Where the manifest has the fingerprint that these vectors depend on, as
+                space and key of the ``encoders`` entry, and the fingerprint.
+            transform: Applied to each block of embeddings before it is stored.
+            width: Numbers in a stored vector, if ``transform`` changes them.
+            dtype: Type of the stored numbers.
+        """
+        return embed(
+            texts,
+            encoder,
+            self.inputs.folder / f"{space}.f{8 * np.dtype(dtype).itemsize}",
+            known=known_vectors(self.inputs.previous, space, *fingerprint),
+            transform=transform,
+            width=width,
+            dtype=dtype,
+            geometry=GEOMETRIES[space],
+            quiet=self.inputs.quiet,
+        )
+
+    def embed_adapted(self, space: str, texts: Sequence[str], encoder: Adapted) -> Embeddings:
+        """Embed the texts of a space by HiT or GaussCSE; see :meth:`embed`."""
+        return self.embed(
+            space,
+            texts,
+            encoder.text,
+            (space, "fingerprint", encoder.fingerprint),
+            transform=encoder.stored,
+            width=encoder.width,
+            dtype=encoder.precision,
+        )
+
+    def texts_for(self, encoder: LinkEncoder | ConditionEncoder) -> Sequence[str]:
+        """Return the entities' texts as an encoder was trained on them, or those of the text space.
+
+        Raises:
+            SettingsError: If the encoder has settings that are not of texts.
+        """
+        texts = settings_from(
+            TextSettings, encoder.texts or self.inputs.settings["texts"], str(encoder.text.folder)
+        )
+        if texts == self.inputs.texts:
+            return self.spaces[TEXT].texts
+        return entity_texts(self.inputs.graph, texts)
+
+    def is_text_space(self, texts: Sequence[str], encoder: TextEncoder) -> bool:
+        """Return whether a text encoder makes the vectors of the text space of some texts."""
+        return (
+            encoder.fingerprint == self.encoders.text.fingerprint
+            and texts is self.spaces[TEXT].texts
+        )
+
+
+class Step(ABC):
+    """A step of a build.
+
+    Attributes:
+        name: Name of the step's duration in the manifest; durations of the same name are added up.
+        needs: Spaces that earlier steps must have made; without them the step is left out.
+        makes: Spaces that the step may make.
+        working_files: Files and folders, in the folder of the build, from which the step resumes
+            after an interruption. They are removed when the build is done.
+    """
+
+    name: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]] = ()
+    makes: ClassVar[tuple[str, ...]] = ()
+    working_files: ClassVar[tuple[str, ...]] = ()
+
+    def prepare(self, build: Build) -> None:  # noqa: B027 (most steps have nothing to check)
+        """Check the inputs of the build before any step runs, so that it is refused early."""
+
+    @abstractmethod
+    def run(self, build: Build) -> None:
+        """Make the spaces and blobs of the step; resume where an interrupted run stopped."""

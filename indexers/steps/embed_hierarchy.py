@@ -1,0 +1,75 @@
+"""The hierarchy space, and the rule and the neighbour voting that are fitted to the graph."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ontodex.geometry.vectors import Vectors
+from ontodex.graph import Hierarchy, hierarchy_texts
+from ontodex.indexers.embedded_hierarchy import EmbeddedHierarchy
+from ontodex.indexers.hierarchy_rule import hierarchy_to_fit, with_rule
+from ontodex.indexers.neighbour_voting import default_voting, fit_neighbour_voting
+from ontodex.indexers.step import Build, Space, Step
+from ontodex.scoring.neighbour_voting import NeighbourVoting
+from ontodex.storage.space_names import HIERARCHY, TEXT
+
+__all__ = ["EmbedHierarchy", "FitHierarchy"]
+
+
+class EmbedHierarchy(Step):
+    """Embeds the entities in a Poincaré ball by HiT; resumes after the last chunk of texts."""
+
+    name = "encode"
+    makes = (HIERARCHY,)
+    working_files = ("hierarchy.f32", "hierarchy.json")
+
+    def run(self, build: Build) -> None:
+        """Make the hierarchy space, if there is an encoder for it."""
+        encoder = build.encoders.hierarchy
+        if encoder is not None:
+            texts = hierarchy_texts(build.inputs.graph, encoder.texts, HIERARCHY)
+            build.spaces[HIERARCHY] = Space(texts, build.embed_adapted(HIERARCHY, texts, encoder))
+
+
+class FitHierarchy(Step):
+    """Fits the subsumption rule and the neighbour voting to the graph's own hierarchy.
+
+    An update carries over those of its index. A hierarchy with too few links gets the rule that the
+    encoder brings, and weights fitted to other hierarchies. Both fits take seconds: an interrupted
+    run starts anew.
+    """
+
+    name = "fit hierarchy"
+    needs = (TEXT, HIERARCHY)
+
+    def __init__(self) -> None:
+        self._hierarchy: Hierarchy | None = None
+
+    def prepare(self, build: Build) -> None:
+        """Take the hierarchy of the graph; refuse an encoder without a rule if it is too small."""
+        if build.encoders.hierarchy is not None and build.inputs.update_of is None:
+            self._hierarchy = hierarchy_to_fit(build.inputs.graph, build.encoders.hierarchy)
+
+    def run(self, build: Build) -> None:
+        """Give the encoder its rule, and add the weights of neighbour voting to the build."""
+        encoder, space = build.encoders.hierarchy, build.spaces[HIERARCHY]
+        assert encoder is not None
+        embedded = None
+        if self._hierarchy is not None:
+            labels = list(build.inputs.graph.labels)
+            embedded = EmbeddedHierarchy(
+                self._hierarchy, space.texts, space.vectors, encoder.c, labels
+            )
+        encoder = with_rule(encoder, embedded)
+        build.encoders = dataclasses.replace(build.encoders, hierarchy=encoder)
+        voting = fit_neighbour_voting(encoder, embedded, Vectors([build.spaces[TEXT].vectors]))
+        if build.inputs.update_of is not None:
+            stored = build.inputs.update_of.manifest.neighbour_voting
+            voting = NeighbourVoting.read(
+                stored, str(build.inputs.update_of.folder / "manifest.json")
+            )
+        if not voting and encoder.rule is not None:
+            voting = default_voting(encoder.rule)
+        build.entries.neighbour_voting = {
+            question: dataclasses.asdict(weights) for question, weights in voting.items()
+        }

@@ -1,0 +1,389 @@
+"""Benchmark folders of link prediction: training, validation and test triples, with texts.
+
+Two layouts are read: triples of names (``train.txt``), and triples of numbers as OpenKE
+(``train2id.txt``) and LibKGE (``train.del``) write them. Either may have files of labels,
+definitions and relation texts beside the triples.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ontodex.errors import ReadError
+from ontodex.graph.builder import GraphBuilder
+from ontodex.readers.files import lines_of, plain_name, text_of
+from ontodex.readers.formats import FOLDER, FolderFormat, Source, expect_folder
+from ontodex.readers.problems import Problems
+from ontodex.readers.tables.entities import add_entity
+from ontodex.readers.tables.entity_columns import ID, EntityColumns
+from ontodex.readers.tables.keys import Table
+from ontodex.readers.tables.reader import name_freebase, read_table
+
+__all__ = ["NUMBERED", "SPLITS"]
+
+# Triples of names ---------------------------------------------------------------------------------
+
+SPLIT_NAMES = {"train": "train", "valid": "valid", "dev": "valid", "val": "valid", "test": "test"}
+SPLIT_NAME = re.compile(r"(?:.*[-_.])?(train|valid|dev|val|test)\.(?:txt|tsv|csv)$")
+
+
+def _split_files(folder: Path) -> dict[str, Path]:
+    """Return the file of each split in a folder: train, valid, test.
+
+    Raises:
+        ReadError: If one split has several files.
+    """
+    found: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and (match := SPLIT_NAME.match(plain_name(path))):
+            split = SPLIT_NAMES[match[1]]
+            if split in found:
+                both = f"{found[split].name} and {path.name}"
+                raise ReadError(
+                    f"expected one file of the {split} split, found {both}; remove one", str(folder)
+                )
+            found[split] = path
+    return found
+
+
+def _read_splits(folder: Path, builder: GraphBuilder, problems: Problems, table: Table) -> None:
+    """Read the triples of each split, and the texts beside them.
+
+    ``entity_text.tsv`` and ``relation2text.txt`` declare entities and relations, in their order.
+    The text files of SimKGC and KG-BERT often cover several data sets, so they only describe what
+    the triples name. A warning counts held-out triples that are in the training split too.
+
+    Args:
+        folder: The folder.
+        builder: Takes the triples by split, and the texts.
+        problems: Takes faulty lines, and remarks.
+        table: Takes ids and unread columns, if the files are tables of entities.
+
+    Raises:
+        ReadError: If there is no training split.
+    """
+    files = _split_files(folder)
+    if "train" not in files:
+        beside = " and ".join(sorted(path.name for path in files.values()))
+        raise ReadError(
+            f"expected train.txt (.tsv, .csv){beside and f' beside {beside}'}, found none",
+            str(folder),
+        )
+    texts = _files(folder)
+    if "entity_text.tsv" in texts:
+        _read_entity_text(texts["entity_text.tsv"], builder, problems)
+    if "relation2text.txt" in texts:
+        _read_relation_text(texts["relation2text.txt"], builder, problems)
+    for split in ("train", "valid", "test"):
+        if split in files:
+            read_table(files[split], builder, problems, table, split)
+    _finish(texts, builder, problems)
+
+
+def _finish(texts: Mapping[str, Path], builder: GraphBuilder, problems: Problems) -> None:
+    """Warn of held-out triples in the training split; read the texts of what the triples name."""
+    for split in ("valid", "test"):
+        if shared := builder.count_shared("train", split):
+            problems.remark(
+                f"{shared:,} triples of {split} are in train too, where a model sees them; "
+                "take them out of one"
+            )
+    for name, describe in DESCRIPTIONS.items():
+        if name in texts:
+            describe(texts[name], builder, problems)
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    """Return the files of a folder by name: lower case, without the suffix of compression."""
+    return {plain_name(path): path for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+class _Splits:
+    """A folder of ``train``, ``valid`` and ``test``, in triples of names."""
+
+    name = "splits"
+    suffixes = (FOLDER,)
+    description = "A benchmark of link prediction: a folder with train, valid and test."
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Tell whether a folder holds a split.
+
+        Raises:
+            ReadError: If one split has several files.
+        """
+        return bool(_split_files(path))
+
+    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
+        """Read a folder."""
+        expect_folder(source.path, self.name)
+        _read_splits(source.path, builder, problems, source.table)
+
+
+SPLITS = _Splits()
+
+
+# Triples of numbers -------------------------------------------------------------------------------
+
+
+class _Layout(NamedTuple):
+    """A layout of triples of numbers.
+
+    Attributes:
+        names: File names of the entities and of the relations with their numbers.
+        splits: File name of each split.
+        number: Position of the number in a line of the former: 0 or -1.
+        relation: Position of the relation in a triple: 1 or 2.
+    """
+
+    names: tuple[str, str]
+    splits: Mapping[str, str]
+    number: int
+    relation: int
+
+
+LAYOUTS = (
+    _Layout(
+        ("entity2id.txt", "relation2id.txt"),
+        {"train": "train2id.txt", "valid": "valid2id.txt", "test": "test2id.txt"},
+        number=-1,
+        relation=2,
+    ),
+    _Layout(
+        ("entity_ids.del", "relation_ids.del"),
+        {"train": "train.del", "valid": "valid.del", "test": "test.del"},
+        number=0,
+        relation=1,
+    ),
+)
+"""OpenKE's layout (head, tail, relation), and LibKGE's (head, relation, tail)."""
+
+
+def _is_numbered(folder: Path) -> bool:
+    return _layout(folder) is not None
+
+
+def _layout(folder: Path) -> _Layout | None:
+    """Return the layout of a folder of numbered triples, or ``None``."""
+    return next(
+        (
+            one
+            for one in LAYOUTS
+            if all((folder / name).is_file() for name in (*one.names, one.splits["train"]))
+        ),
+        None,
+    )
+
+
+def _read_numbered(folder: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read the triples of each split with names in place of numbers, and the texts beside them.
+
+    Args:
+        folder: The folder.
+        builder: Takes the triples by split, and the texts.
+        problems: Takes lines that are no triples, and numbers without a name.
+
+    Raises:
+        ReadError: If the files of neither layout are there.
+    """
+    layout = _layout(folder)
+    if layout is None:
+        wanted = " or ".join(", ".join((*one.names, one.splits["train"])) for one in LAYOUTS)
+        raise ReadError(f"expected {wanted}, found none of them together", str(folder))
+    entities, relations = (dict(_numbers(folder / name, layout, problems)) for name in layout.names)
+    for split, name in layout.splits.items():
+        if not (folder / name).is_file():
+            continue
+        for number, line in lines_of(folder / name, problems):
+            cells = line.split()
+            if len(cells) == 3:
+                relation = relations.get(cells.pop(layout.relation))
+                head, tail = map(entities.get, cells)
+                if head and relation and tail:
+                    builder.triple(head, relation, tail, split)
+                    continue
+            if cells and not (number == len(cells) == 1):  # OpenKE's first line counts the others
+                found = f"expected the numbers of two entities and a relation, found {line[:60]!r}"
+                problems.report(found, number, str(folder / name))
+    name_freebase(builder)
+    _finish(_files(folder), builder, problems)
+
+
+def _numbers(path: Path, layout: _Layout, problems: Problems) -> Iterator[tuple[str, str]]:
+    """Yield each number, as text, and its name."""
+    for number, line in lines_of(path, problems):
+        parts = line.rsplit(None, 1) if layout.number else line.split(None, 1)
+        if len(parts) == 2:
+            of = parts.pop(layout.number).strip()
+            yield of, parts[0].strip()
+        elif parts and number > 1:
+            problems.report(
+                f"expected a name and its number, found {line[:60]!r}", number, str(path)
+            )
+
+
+NUMBERED = FolderFormat(
+    "numbered",
+    "A benchmark in triples of numbers: a folder of OpenKE or LibKGE.",
+    matches=_is_numbered,
+    reader=_read_numbered,
+)
+
+
+# Texts beside triples -----------------------------------------------------------------------------
+
+Describe = Callable[[Path, GraphBuilder, Problems], None]
+
+SYNSET = re.compile(r"\d{8}")
+
+IDS, NAMED, DEFINED = (
+    ("entity_id", "id"),
+    ("label", "name", "entity"),
+    ("description", "entity_desc", "definition"),
+)
+"""Keys of ids, labels and definitions in JSON."""
+
+
+def _cells(path: Path, problems: Problems, width: int) -> Iterator[list[str]]:
+    """Yield the cells of each line; shorter lines are problems, tabs in the last cell are kept."""
+    for number, line in lines_of(path, problems):
+        if not line or line.isspace():
+            continue
+        cells = line.split("\t", width - 1)
+        if len(cells) == width:
+            yield cells
+        else:
+            problems.report(
+                f"expected {width} columns, found {len(cells)}: {line[:60]!r}", number, str(path)
+            )
+
+
+def _read_entity_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read a table of entities with a header: id, label, synonyms (joined by ``|``), definition."""
+    columns: EntityColumns | None = None
+    alternatives: dict[str, str] = {}
+    for number, line in lines_of(path, problems):
+        if not line or line.isspace():
+            continue
+        cells = line.split("\t")
+        if columns is None:
+            columns = EntityColumns.of(cells)
+            if not columns.id:
+                problems.report(f"expected a header with one of {', '.join(ID)}", number, str(path))
+                return
+        elif len(cells) != columns.width or not cells[columns.id[0]].strip():
+            problems.report(
+                f"expected {columns.width} columns and an id, found {line[:60]!r}",
+                number,
+                str(path),
+            )
+        else:
+            identifier = add_entity(columns, cells, builder, exact=True)
+            alternatives.update(
+                dict.fromkeys(columns.names(columns.alternatives, cells, exact=True), identifier)
+            )
+    builder.replace(alternatives)
+
+
+def _read_relation_text(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read ``relation2text.txt``: relation, tab, text."""
+    for identifier, text in _cells(path, problems, 2):
+        builder.relation(identifier.strip(), text)
+
+
+def _names(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    for identifier, name in _cells(path, problems, 2):
+        if identifier in builder:
+            label, comma, gloss = (
+                name.partition(", ") if SYNSET.fullmatch(identifier) else (name, "", "")
+            )
+            builder.entity(
+                identifier, label=label.replace("_", " "), definition=gloss if comma else ""
+            )
+
+
+def _definitions(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    for identifier, text in _cells(path, problems, 2):
+        if identifier in builder:
+            quoted = re.fullmatch(r'"(.*)"(?:@[\w-]+)?', text.strip())
+            plain = quoted[1].replace('\\"', '"').replace("\\n", " ") if quoted else text
+            builder.entity(identifier, definition=plain)
+
+
+def _wordnet_definitions(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    for identifier, word, gloss in _cells(path, problems, 3):
+        if identifier in builder:
+            builder.entity(identifier, label=_wordnet_word(word), definition=gloss)
+
+
+def _wordnet_word(name: str) -> str:
+    """Return the lemma of a WordNet sense (``__land_reform_NN_1``)."""
+    return re.sub(r"_[A-Z]+_\d+$", "", name.removeprefix("__")).replace("_", " ")
+
+
+def _aliases(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    for identifier, names in _cells(path, problems, 2):
+        if identifier in builder:
+            label, *synonyms = names.split("\t")
+            builder.entity(identifier, label, synonyms)
+
+
+def _relation_aliases(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    known = set(builder.relation_ids())
+    for identifier, names in _cells(path, problems, 2):
+        if identifier in known:
+            builder.relation(identifier, names.partition("\t")[0])
+
+
+def _lists(path: Path, builder: GraphBuilder, problems: Problems) -> None:
+    """Read labels and definitions of entities and relations in JSON: under ids, or in a list."""
+    relations = set(builder.relation_ids())
+    for identifier, about in _under_ids(path, problems):
+        texts = (
+            {"label": about} if isinstance(about, str) else about if isinstance(about, dict) else {}
+        )
+        label, definition = (
+            next((texts[key] for key in keys if isinstance(texts.get(key), str)), "")
+            for keys in (NAMED, DEFINED)
+        )
+        if identifier in builder:
+            label = _wordnet_word(label) if SYNSET.fullmatch(identifier) else label
+            builder.entity(identifier, label=label, definition=definition)
+        elif identifier in relations:
+            builder.relation(identifier, label)
+
+
+def _under_ids(path: Path, problems: Problems) -> Iterator[tuple[str, Any]]:
+    """Yield each id in a JSON document, and its value or object."""
+    try:
+        value = json.loads(text_of(path))
+    except (ValueError, RecursionError) as error:
+        problems.report(f"expected JSON, found a fault ({error})", source=str(path))
+        return
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        for one in value:
+            if isinstance(one, dict):
+                yield str(next((one[key] for key in IDS if key in one), "")), one
+
+
+DESCRIPTIONS: Mapping[str, Describe] = MappingProxyType(
+    {
+        "wordnet-mlj12-definitions.txt": _wordnet_definitions,
+        "fb15k_mid2name.txt": _names,
+        "fb15k_mid2description.txt": _definitions,
+        "entity2textlong.txt": _definitions,
+        "entity2text.txt": _names,
+        "entities.json": _lists,
+        "relations.json": _lists,
+        "wikidata5m_entity.txt": _aliases,
+        "wikidata5m_relation.txt": _relation_aliases,
+        "wikidata5m_text.txt": _definitions,
+    }
+)
+"""Reader of each file of texts, by lower-case name; of several definitions the first counts."""

@@ -1,0 +1,231 @@
+"""Annotations with ontology terms: GAF, GPAD and GPI (Gene Ontology), phenotype.hpoa (HPO)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ontodex.graph.builder import GraphBuilder
+from ontodex.readers.files import lines_of
+from ontodex.readers.formats import Source
+from ontodex.readers.problems import Problems
+from ontodex.readers.tables.entity_columns import one_line
+from ontodex.readers.tables.negation import Negation, left_out
+
+__all__ = ["FORMATS", "AnnotationFormat"]
+
+ANNOTATED = "annotated with"
+"""The relation where neither qualifier nor aspect gives one."""
+
+
+class _Layout(NamedTuple):
+    """The columns of an annotation format, by position from 0; ``None`` where it has none.
+
+    Attributes:
+        begins: Pattern of the first bytes of a file.
+        width: Least number of columns.
+        head: The annotated entity: its id, or the parts of its id.
+        label: Label of the annotated entity.
+        definition: Full name of the annotated entity.
+        synonyms: Synonyms, separated by bars.
+        term: Ontology term that the entity is annotated with.
+        qualifier: Relations, or NOT, separated by bars.
+        relation: The relation, where it has a column of its own.
+        aspect: Aspect of the term, which implies the relation where none is given.
+        relations: The relation of each aspect, or the name of each relation id.
+    """
+
+    begins: re.Pattern[bytes]
+    width: int
+    head: tuple[int, ...]
+    label: int | None = None
+    definition: int | None = None
+    synonyms: int | None = None
+    term: int | None = None
+    qualifier: int | None = None
+    relation: int | None = None
+    aspect: int | None = None
+    relations: Mapping[str, str] = MappingProxyType({})
+
+
+GAF = _Layout(
+    begins=re.compile(
+        rb"\A(?:!gaf-version|(?:!.*\n)*(?:[^\t\n]+\t){3,4}\t?"
+        rb"\w+:\w+\t[^\t\n]+\t[A-Z]{2,3}\t[^\t\n]*\t[PFC]\t)"
+    ),
+    width=15,
+    head=(0, 1),
+    label=2,
+    qualifier=3,
+    term=4,
+    aspect=8,
+    relations={"F": "enables", "P": "involved_in", "C": "located_in"},
+    definition=9,
+    synonyms=10,
+)
+HPOA = _Layout(
+    begins=re.compile(
+        rb"^#?database_?id\tdisease_?name\tqualifier\thpo_?id\t", re.IGNORECASE | re.MULTILINE
+    ),
+    width=11,
+    head=(0,),
+    label=1,
+    qualifier=2,
+    term=3,
+    aspect=10,
+    relations={
+        "P": "has phenotype",
+        "I": "has inheritance",
+        "C": "has clinical course",
+        "M": "has clinical modifier",
+        "H": "has medical history",
+    },
+)
+GPAD = _Layout(
+    begins=re.compile(rb"\A!+gpad?-version: *1"), width=6, head=(0, 1), term=3, qualifier=2
+)
+GPAD_2 = _Layout(
+    begins=re.compile(rb"\A!+gpad-version: *2"),
+    width=6,
+    head=(0,),
+    term=3,
+    qualifier=1,
+    relation=2,
+    relations={
+        "RO:0002327": "enables",
+        "RO:0002326": "contributes_to",
+        "RO:0002331": "involved_in",
+        "RO:0002263": "acts_upstream_of",
+        "RO:0004034": "acts_upstream_of_positive_effect",
+        "RO:0004035": "acts_upstream_of_negative_effect",
+        "RO:0002264": "acts_upstream_of_or_within",
+        "RO:0004032": "acts_upstream_of_or_within_positive_effect",
+        "RO:0004033": "acts_upstream_of_or_within_negative_effect",
+        "RO:0001025": "located_in",
+        "RO:0002432": "is_active_in",
+        "RO:0002325": "colocalizes_with",
+        "BFO:0000050": "part_of",
+    },
+)
+GPI = _Layout(
+    begins=re.compile(rb"\A!+gpi-version: *1\.2"),
+    width=6,
+    head=(0, 1),
+    label=2,
+    definition=3,
+    synonyms=4,
+)
+GPI_2 = _Layout(
+    begins=re.compile(rb"\A!+gpi-version"), width=5, head=(0,), label=1, definition=2, synonyms=3
+)
+
+
+@dataclass(frozen=True)
+class AnnotationFormat:
+    """A format of annotations.
+
+    In `GAF 2.2 <https://geneontology.org/docs/go-annotation-file-gaf-format-2.2/>`_ and in `GPAD
+    <https://geneontology.org/docs/gene-product-association-data-gpad-format-2.0/>`_ the qualifier
+    is the relation (``enables``, ``involved_in``, …). In GAF before 2.2 and in `phenotype.hpoa
+    <https://hpo-annotation-qc.readthedocs.io/en/latest/annotationFormat.html>`_ the aspect implies
+    the relation. GPAD has no names of entities; GPI names them. Evidence, references, frequencies
+    and dates are left out.
+
+    Attributes:
+        name: See :class:`ontodex.readers.formats.Format`.
+        suffixes: See :class:`ontodex.readers.formats.Format`.
+        description: See :class:`ontodex.readers.formats.Format`.
+        layout: The columns.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    description: str
+    layout: _Layout
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Tell whether a file is in this format: by its version line, its header or its columns."""
+        return self.layout.begins.search(head) is not None
+
+    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
+        """Link each annotated entity to its term; lines that are no annotations are problems.
+
+        Annotations with NOT are left out; with ``source.settings.negated`` they alone are read.
+        """
+        layout, negated, denied = self.layout, source.settings.negated, 0
+        negation = None if layout.qualifier is None else Negation(layout.qualifier, is_flag=False)
+        for cells in _rows(source.path, layout, problems):
+            if negation and negation.denies(cells) != negated:
+                denied += not negated
+                continue
+            identifier = _identifier([one_line(cells[at]) for at in layout.head])
+            names = [] if layout.synonyms is None else cells[layout.synonyms].split("|")
+            builder.entity(
+                identifier,
+                "" if layout.label is None else cells[layout.label],
+                [*filter(None, names)],
+                "" if layout.definition is None else cells[layout.definition],
+            )
+            if layout.term is not None:
+                for relation in _relations(cells, layout):
+                    builder.triple(identifier, relation, one_line(cells[layout.term]))
+        if denied:
+            problems.remark(left_out(denied))
+
+
+FORMATS = (
+    AnnotationFormat(
+        "gaf", (".gaf",), "Gene Ontology annotations in GAF: gene products and terms.", GAF
+    ),
+    AnnotationFormat("gpad", (".gpad",), "Gene Ontology annotations in GPAD 1.", GPAD),
+    AnnotationFormat("gpad2", (".gpad",), "Gene Ontology annotations in GPAD 2.", GPAD_2),
+    AnnotationFormat("gpi", (".gpi",), "Names of gene products in GPI 1.2.", GPI),
+    AnnotationFormat("gpi2", (".gpi",), "Names of gene products in GPI 2.", GPI_2),
+    AnnotationFormat(
+        "hpoa", (".hpoa",), "Phenotypes of diseases: phenotype.hpoa of the HPO.", HPOA
+    ),
+)
+"""The formats of annotations; GPI 1.2 is asked before GPI 2, whose pattern is more general."""
+
+
+def _identifier(parts: Sequence[str]) -> str:
+    """Join the parts of an id; the prefix of ids that repeat it (``MGI:MGI:1``) is written once.
+
+    >>> _identifier(["UniProtKB", "A1"]), _identifier(["MGI", "MGI:7"]), _identifier(["MGI:MGI:7"])
+    ('UniProtKB:A1', 'MGI:7', 'MGI:7')
+    """
+    whole = ":".join(parts)
+    database, _, own = whole.partition(":")
+    return own if own.startswith(f"{database}:") else whole
+
+
+def _relations(cells: Sequence[str], layout: _Layout) -> list[str]:
+    """Return the relations of an annotation: those stated, or else that of its aspect."""
+    stated = [cells[at] for at in (layout.qualifier, layout.relation) if at is not None]
+    named = [
+        part.strip()
+        for cell in stated
+        for part in cell.split("|")
+        if part.strip().upper() not in ("", "NOT")
+    ]
+    if named or layout.aspect is None:
+        return [layout.relations.get(name, name) for name in named] or [ANNOTATED]
+    return [layout.relations.get(cells[layout.aspect].strip(), ANNOTATED)]
+
+
+def _rows(path: Path, layout: _Layout, problems: Problems) -> Iterator[list[str]]:
+    """Yield the cells of each annotation, without comments and header."""
+    for number, line in lines_of(path, problems):
+        cells = line.split("\t")
+        if line.startswith(("!", "#")) or not line.strip() or cells[0].casefold() == "database_id":
+            continue
+        needed = [at for at in (*layout.head, layout.term) if at is not None]
+        if len(cells) < layout.width or not all(cells[at].strip() for at in needed):
+            found = f"expected an annotation of {layout.width} columns or more, found {line[:60]!r}"
+            problems.report(found, number, str(path))
+        else:
+            yield cells

@@ -1,0 +1,256 @@
+"""Formats of tables and records: they are opened first, joined by their keys, and then read.
+
+A file of such a format is opened into tables (:class:`.tables.workbooks.Sheet`, or the path of a
+text file that is read row by row) or records (:class:`.joining.Document`). ``opening.py`` joins
+them with those of other sources; :func:`read_tabular` reads one of them into a graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from ontodex.graph.builder import GraphBuilder
+from ontodex.readers.biomedical.cx import is_cx, nodes_and_links
+from ontodex.readers.formats import (
+    TABLE_SUFFIXES,
+    FileFormat,
+    Source,
+    first_line,
+    is_binary,
+    looks_like_json,
+    looks_like_xml,
+    never,
+    suffix_of,
+)
+from ontodex.readers.joining import Document
+from ontodex.readers.ontologies.obographs import read_obographs
+from ontodex.readers.ontologies.semantic_sql import is_semantic_sql, read_semantic_sql
+from ontodex.readers.problems import Problems
+from ontodex.readers.records import json_of, lists_of, read_records, rows_in
+from ontodex.readers.sqlite import is_database
+from ontodex.readers.tables.databases import tables_of
+from ontodex.readers.tables.outlines import is_outline, read_outline
+from ontodex.readers.tables.path_files import read_paths
+from ontodex.readers.tables.reader import read_table
+from ontodex.readers.tables.workbooks import Sheet, is_workbook, sheets_of
+from ontodex.readers.wikibase import is_wikibase, read_wikibase
+from ontodex.readers.xml_records import xml_records
+from ontodex.readers.yaml_files import yaml_of
+
+__all__ = [
+    "DATABASE",
+    "JSON",
+    "OUTLINE",
+    "PATHS",
+    "TABLE",
+    "WORKBOOK",
+    "XML",
+    "YAML",
+    "TabularFormat",
+    "read_tabular",
+]
+
+Content = Path | Sheet | Document
+"""A text file of one table, a table in memory, or records."""
+
+
+@dataclass(frozen=True)
+class NamedDocument:
+    """A document in a vocabulary that has a reader of its own, which is joined with nothing.
+
+    Attributes:
+        value: What its file was parsed to.
+        reader: Reads the value into a builder; reports faulty parts.
+    """
+
+    value: Any
+    reader: Callable[[Any, GraphBuilder, Problems], None]
+
+
+@dataclass(frozen=True)
+class TabularFormat:
+    """A format of tables or records.
+
+    Attributes:
+        name: See :class:`.formats.Format`.
+        suffixes: See :class:`.formats.Format`.
+        description: See :class:`.formats.Format`.
+        matches: Tells from path and first bytes whether a file is in the format.
+        opener: Finds the tables and records of a file; reports faulty parts.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    description: str
+    matches: Callable[[Path, bytes], bool]
+    opener: Callable[[Source, Problems], Sequence[Content | NamedDocument]]
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Tell whether a file is in this format."""
+        return self.matches(path, head)
+
+    def open(self, source: Source, problems: Problems) -> Sequence[Content | NamedDocument]:
+        """Return the tables and records of a file: each is the ``content`` of a source of its own.
+
+        Raises:
+            ReadError: If the file cannot be opened.
+        """
+        return self.opener(source, problems)
+
+    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
+        """Read one of the tables or records that :meth:`open` returned."""
+        read_tabular(source, builder, problems)
+
+
+def read_tabular(source: Source, builder: GraphBuilder, problems: Problems) -> None:
+    """Read the table or the records that are the content of a source.
+
+    Args:
+        source: What is read; ``source.table`` takes ids and unread columns.
+        builder: Takes entities, relations and triples.
+        problems: Takes faulty rows, and remarks.
+
+    Raises:
+        ReadError: If the content is neither triples nor entities.
+    """
+    content, negated = source.content, source.settings.negated
+    if isinstance(content, NamedDocument):
+        content.reader(content.value, builder, problems)
+    elif isinstance(content, Document):
+        records = [*chain.from_iterable(content.lists.values())]
+        read_records(records, builder, problems, source.table, negated=negated)
+    else:
+        read_table(content, builder, problems, source.table, negated=negated)
+
+
+# Tables -----------------------------------------------------------------------------------------
+
+
+def _is_table(path: Path, head: bytes) -> bool:
+    first = first_line(head)
+    has_cells = first.count(b"\t") >= 2 or first.count(b",") >= 2
+    return not is_binary(head) and (has_cells or suffix_of(path) in TABLE_SUFFIXES)
+
+
+TABLE = TabularFormat(
+    "table",
+    TABLE_SUFFIXES,
+    "Triples, or entities with an id, a label or a parent, in TSV or CSV (SSSOM, KGTK, …).",
+    matches=_is_table,
+    opener=lambda source, problems: [source.path],
+)
+
+WORKBOOK = TabularFormat(
+    "workbook",
+    (".xlsx", ".xlsm"),
+    "Tables in the sheets of an Excel workbook.",
+    matches=lambda path, head: is_workbook(path),
+    opener=lambda source, problems: sheets_of(source.path),
+)
+
+
+def _open_database(source: Source, problems: Problems) -> Sequence[Content | NamedDocument]:
+    if is_semantic_sql(source.path):
+        return [NamedDocument(source.path, read_semantic_sql)]
+    return tables_of(source.path)
+
+
+DATABASE = TabularFormat(
+    "database",
+    (".db", ".sqlite", ".sqlite3"),
+    "Tables of an SQLite database, or an ontology in Semantic-SQL.",
+    matches=lambda path, head: is_database(path),
+    opener=_open_database,
+)
+
+
+# Records ----------------------------------------------------------------------------------------
+
+
+def _contents(value: Any, source: Source, problems: Problems) -> list[Content | NamedDocument]:
+    """Return what a document of JSON or YAML holds: a named document, a table, or records."""
+    path = source.path
+    if isinstance(value, dict) and isinstance(value.get("graphs"), list):
+        return [NamedDocument(value, read_obographs)]
+    value = nodes_and_links(value, problems) if is_cx(value) else value
+    if rows := rows_in(value):
+        return [Sheet(path, "", [*enumerate(rows, start=1)], has_header=isinstance(value, dict))]
+    lists = lists_of(value, path.stem)
+    entities = [*chain.from_iterable(lists.values())]
+    if is_wikibase(entities):
+        return [NamedDocument(entities, read_wikibase)]
+    is_record = any(one is value for one in entities)
+    return [Document(path, problems, lists, is_record=is_record)]
+
+
+JSON = TabularFormat(
+    "json",
+    (".json", ".jsonl", ".ndjson"),
+    "Records in JSON, one document or one a line; OBO graphs, Wikibase entities, CX networks.",
+    matches=lambda path, head: looks_like_json(head),
+    opener=lambda source, problems: _contents(json_of(source.path, problems), source, problems),
+)
+
+YAML_SUFFIXES = (".yaml", ".yml")
+
+YAML = TabularFormat(
+    "yaml",
+    YAML_SUFFIXES,
+    "Records in YAML, and schemas of LinkML.",
+    matches=lambda path, head: suffix_of(path) in YAML_SUFFIXES,
+    opener=lambda source, problems: _contents(yaml_of(source.path), source, problems),
+)
+
+
+def _open_xml(source: Source, problems: Problems) -> Sequence[Content | NamedDocument]:
+    lists = xml_records(source.path, source.settings.language)
+    return [Document(source.path, problems, lists)]
+
+
+XML = TabularFormat(
+    "xml",
+    (".xml",),
+    "Records in the elements of XML: ClaML, ICD, MeSH, Orphanet, OPML and others.",
+    matches=lambda path, head: looks_like_xml(head),
+    opener=_open_xml,
+)
+
+
+# Lines ------------------------------------------------------------------------------------------
+
+
+class _Paths:
+    """Paths of categories, one a line."""
+
+    name = "paths"
+    suffixes = ()
+    description = "Paths of categories, one a line (Animals > Birds); tables of paths are detected."
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Match no file: a table whose rows are paths is read as such."""
+        return never(path, head)
+
+    def read(self, source: Source, builder: GraphBuilder, problems: Problems) -> None:
+        """Read a file."""
+        read_paths(source.path, builder, problems, source.table)
+
+
+PATHS = _Paths()
+
+
+def _is_outline(path: Path, head: bytes) -> bool:
+    is_text = suffix_of(path) in (*TABLE_SUFFIXES, *OUTLINE.suffixes) and not is_binary(head)
+    return is_text and is_outline(head.lstrip().decode("utf-8", "replace"))
+
+
+OUTLINE = FileFormat(
+    "outline",
+    (".md",),
+    "Categories, one a line, indented below the category that they are in.",
+    matches=_is_outline,
+    reader=read_outline,
+)
