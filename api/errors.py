@@ -9,6 +9,7 @@
     ├── LookupFailed           a name could not be resolved
     │   ├── UnknownEntity      no such entity (nearest names are offered)
     │   └── UnknownRelation    no such relation (nearest names are offered)
+    ├── PlugInError            a package that adds a format of files is faulty
     ├── SettingsError          an argument or a setting makes no sense (also a ValueError)
     ├── EncoderError           an encoder cannot be found, loaded or used
     ├── TrainingError          a training run cannot start or go on
@@ -38,6 +39,7 @@ __all__ = [
     "IndexMismatch",
     "LookupFailed",
     "OntodexError",
+    "PlugInError",
     "ReadError",
     "SettingsError",
     "TrainingError",
@@ -100,6 +102,10 @@ class UnknownEntity(LookupFailed):
 
 class UnknownRelation(LookupFailed):
     """No relation has this id or label."""
+
+
+class PlugInError(OntodexError):
+    """An installed package that adds a format of files cannot be loaded, or fails."""
 
 
 class SettingsError(OntodexError, ValueError):

@@ -139,7 +139,7 @@ def _baselines(engine: ontodex.Engine, head: int, tail: int) -> Scores:
     from ontodex.engine.resolve import resolve_entity
 
     index, count = engine.index, engine.graph.n_relations
-    likely = engine._links._likely
+    likely = engine._links._relation_prediction
     one, other = (resolve_entity(engine.graph, engine.graph.ids[row]) for row in (head, tail))
     vectors = index.vectors("link")[np.array([head, tail])]
     cosines = sum(

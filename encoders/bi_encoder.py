@@ -61,8 +61,8 @@ class BiEncoder:
     ) -> None:
         if query is not None and query.dim != text.dim:
             raise EncoderError(
-                f"{text.folder}: the encoder of entities makes {text.dim} dimensions, that of queries "
-                f"{query.dim}"
+                f"{text.folder}: the encoder of entities makes {text.dim} dimensions, that of "
+                f"queries {query.dim}"
             )
         self.text = text
         self.query = query or text

@@ -65,8 +65,8 @@ class HyperCL:
     ) -> None:
         if network.settings.dim != text.dim:
             raise EncoderError(
-                f"{text.folder}: the network expects embeddings of {network.settings.dim} dimensions, "
-                f"the text encoder makes {text.dim}"
+                f"{text.folder}: the network expects embeddings of {network.settings.dim} "
+                f"dimensions, the text encoder makes {text.dim}"
             )
         self.text = text
         self.network = network.eval()

@@ -356,7 +356,8 @@ class Conditions:
             named = list(condition)
         if len(named) != len(resolved):
             raise SettingsError(
-                f"condition: expected one, or one for each of {len(resolved)} texts, found {len(named)}"
+                f"condition: expected one, or one for each of {len(resolved)} texts, found "
+                f"{len(named)}"
             )
         under = [self._resolved(one) for one in named]
         groups: dict[Condition, list[int]] = {}
@@ -467,8 +468,8 @@ class Conditions:
         one = rows * width * 4
         if memory < one:
             raise SettingsError(
-                f"condition_memory: expected at least {one:,} bytes, for {rows:,} entities under one "
-                f"condition ({width} numbers each), found {memory:,}"
+                f"condition_memory: expected at least {one:,} bytes, for {rows:,} entities under "
+                f"one condition ({width} numbers each), found {memory:,}"
             )
         return memory // max(1, one)
 

@@ -399,7 +399,7 @@ class Engine(LinkQuestions):
 
     @property
     def hierarchy(self) -> Hierarchy | None:
-        """The asserted hierarchy, without the links that closed cycles; ``None`` if there is none."""
+        """The asserted hierarchy, without links that close cycles; ``None`` if there is none."""
         return self._known.hierarchy
 
     @cached_property
@@ -424,7 +424,8 @@ def _asserted(engine: Engine) -> Hierarchy:
     hierarchy = engine.hierarchy
     if hierarchy is None or not len(hierarchy.links):
         raise GraphError(
-            f"{engine.graph.source}: expected a hierarchy to draw, found no links from child to parent"
+            f"{engine.graph.source}: expected a hierarchy to draw, found no links from child to "
+            "parent"
         )
     return hierarchy
 

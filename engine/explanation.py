@@ -34,7 +34,7 @@ BY_CASES = (
     "similar tails (links)",
     "rules",
 )
-"""Names of the parts of a score by case-based evidence, but for the correction of the
+"""Names of the parts of a score by case-based evidence; its last score is a part of the
 constraint."""
 
 
@@ -75,8 +75,8 @@ class LinkExplanation:
         k, start = checked(k), time.perf_counter()
         if tail.row is None:
             raise UnknownEntity(
-                f"{self._index.graph.source}: expected an entity of the graph as an answer to explain, "
-                f"found free text {tail.resolution.text!r}{tail.resolution.hint}"
+                f"{self._index.graph.source}: expected an entity of the graph as an answer to "
+                f"explain, found free text {tail.resolution.text!r}{tail.resolution.hint}"
             )
         backward = relation.resolution.inverted
         [entity], [number] = (

@@ -118,7 +118,7 @@ def _in_rows_of(graph: KnowledgeGraph, other: KnowledgeGraph) -> NDArray[np.int3
     moved = moved[(moved >= 0).all(axis=1)]
     if not len(moved):
         warn_reader(
-            f"none of the {len(triples):,} triples of {other.source} is about entities and relations "
-            "of the index; are its ids those of another source?"
+            f"none of the {len(triples):,} triples of {other.source} is about entities and "
+            "relations of the index; are its ids those of another source?"
         )
     return moved

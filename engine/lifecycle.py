@@ -37,15 +37,16 @@ class LifecycleGuard:
         """
         if os.getpid() != self._process:
             raise IndexFailure(
-                f"{self._name}: expected the process that opened the index ({self._process}), found "
-                f"its fork ({os.getpid()}), in which encoders and their threads are broken; open the "
-                "index after the fork"
+                f"{self._name}: expected the process that opened the index ({self._process}), "
+                f"found its fork ({os.getpid()}), in which encoders and their threads are broken; "
+                "open the index after the fork"
             )
         thread = threading.get_ident()
         with self._changed:
             if self._closed and thread not in self._running:
                 raise IndexFailure(
-                    f"{self._name}: expected an open index, found one that was closed; open it again"
+                    f"{self._name}: expected an open index, found one that was closed; open it "
+                    "again"
                 )
             self._running[thread] = self._running.get(thread, 0) + 1
 

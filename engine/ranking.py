@@ -122,8 +122,8 @@ def evaluate_links(
     triples = graph.test if split == "test" else graph.valid
     if not len(triples):
         raise GraphError(
-            f"{graph.source}: expected {split} triples to rank, found none; give a folder with train, "
-            "valid and test"
+            f"{graph.source}: expected {split} triples to rank, found none; give a folder with "
+            "train, valid and test"
         )
     true = KnownLinks(
         np.concatenate([graph.triples, graph.valid, graph.test]),

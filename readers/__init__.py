@@ -69,6 +69,7 @@ def read(
         ReadError: If a source cannot be read, holds nothing, or is faulty and ``on_error`` is
             ``"raise"``.
         SettingsError: If ``on_error`` or ``format`` is unknown, or ``language`` is no tag.
+        PlugInError: If an installed package that adds a format is faulty.
 
     Example:
         >>> import networkx

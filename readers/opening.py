@@ -64,8 +64,8 @@ class Piece:
     Attributes:
         source: What is read.
         problems: Takes its faulty parts.
-        reader: Reads the source; that of its format, or of objects in memory.
-        fault: Why it cannot be read, if that is known before.
+        reader: Reads the source, unless there is a fault.
+        fault: Why the source cannot be read.
         kind: ``"file"``, ``"table"`` or ``"list"``; for messages.
         has_siblings: Whether other pieces come from the same source of the user.
     """
@@ -212,7 +212,8 @@ def _in_file(path: Path, session: Session) -> Iterator[Piece]:
             )
         format = _format_of(path, session)
     except ReadError as error:
-        yield _faulty(path, error, session)
+        source = Source(path, session.settings)
+        yield Piece(source, session.problems(path), read_tabular, fault=error)
     else:
         yield from _in_format(path, format, session)
 
@@ -243,10 +244,6 @@ def _in_format(path: Path, format: Format, session: Session) -> Iterator[Piece]:
 
 def _piece(path: Path, format: Format, session: Session) -> Piece:
     return Piece(Source(path, session.settings), session.problems(path), format.read)
-
-
-def _faulty(path: Path, fault: ReadError, session: Session) -> Piece:
-    return replace(_piece(path, registry.with_name("table"), session), fault=fault)
 
 
 # Tables that are read together ------------------------------------------------------------------

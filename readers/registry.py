@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from ontodex.errors import OntodexError, ReadError, expect_choice
+from ontodex.errors import OntodexError, PlugInError, ReadError, expect_choice
 from ontodex.graph.builder import GraphBuilder
 from ontodex.readers.archives import is_archive
 from ontodex.readers.benchmark_folders import NUMBERED, SPLITS
@@ -97,7 +97,7 @@ def formats() -> tuple[Format, ...]:
     """Return all formats in the order in which they are asked, those of plug-ins first.
 
     Raises:
-        ReadError: If a plug-in is faulty.
+        PlugInError: If a plug-in is faulty.
     """
     return (*_plug_ins(), *BUILT_IN)
 
@@ -107,7 +107,7 @@ def with_name(name: str) -> Format:
 
     Raises:
         SettingsError: If there is none; the message names those that there are.
-        ReadError: If a plug-in is faulty.
+        PlugInError: If a plug-in is faulty.
     """
     by_name = {one.name: one for one in sorted(formats(), key=lambda one: one.name)}
     expect_choice("format", name, by_name)
@@ -118,7 +118,8 @@ def sniff(path: Path) -> Format:
     """Return the format of a file.
 
     Raises:
-        ReadError: If the file is empty or in no format that is known, or a plug-in is faulty.
+        ReadError: If the file is empty or in no format that is known.
+        PlugInError: If a plug-in is faulty.
     """
     if is_archive(path):
         found = "an archive in an archive; unpack it"
@@ -145,7 +146,8 @@ def sniff_folder(path: Path) -> Format | None:
     """Return the format that the files of a folder are in together, or ``None``.
 
     Raises:
-        ReadError: If a benchmark has several files of one split, or a plug-in is faulty.
+        ReadError: If a benchmark has several files of one split.
+        PlugInError: If a plug-in is faulty.
     """
     added = [one for one in _plug_ins() if FOLDER in one.suffixes]
     return _first((*added, *FOLDERS), path, b"")
@@ -199,11 +201,10 @@ class _PlugIn:
         except Exception as error:  # of any kind: it is the code of others
             raise self._fault(source.path, error) from error
 
-    def _fault(self, path: Path, error: Exception) -> ReadError:
-        return ReadError(
-            f"expected {self.place} to read the file, found a fault in it "
-            f"({type(error).__name__}: {error}); update or uninstall it, or name another format",
-            str(path),
+    def _fault(self, path: Path, error: Exception) -> PlugInError:
+        return PlugInError(
+            f"{path}: expected {self.place} to read it, found a fault of the plug-in "
+            f"({type(error).__name__}: {error}); update or uninstall it"
         )
 
 
@@ -212,17 +213,16 @@ def _plug_ins() -> tuple[_PlugIn, ...]:
     """Return the formats of installed packages, by the names of their entry points.
 
     Raises:
-        ReadError: If one cannot be loaded, is no format, or has the name of another format.
+        PlugInError: If one cannot be loaded, is no format, or has the name of another format.
     """
     known = {one.name: "ontodex" for one in BUILT_IN}
     found = []
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         plug_in = _loaded(entry)
         if plug_in.name in known:
-            raise ReadError(
-                f"expected a new name of a format, found {plug_in.name!r}, which "
-                f"{known[plug_in.name]} has; uninstall one of them",
-                plug_in.place,
+            raise PlugInError(
+                f"{plug_in.place}: expected a new name of a format, found {plug_in.name!r}, which "
+                f"{known[plug_in.name]} has; uninstall one of them"
             )
         known[plug_in.name] = plug_in.place
         found.append(plug_in)
@@ -233,7 +233,7 @@ def _loaded(entry: EntryPoint) -> _PlugIn:
     """Load the format of an entry point.
 
     Raises:
-        ReadError: If it cannot be loaded, or is no format.
+        PlugInError: If it cannot be loaded, or is no format.
     """
     package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else "a package"
     place = f"the plug-in {entry.name!r} ({entry.value}) of {package}"
@@ -242,16 +242,14 @@ def _loaded(entry: EntryPoint) -> _PlugIn:
         name, suffixes, description = format.name, (*format.suffixes,), format.description
         is_format = callable(format.sniff) and callable(format.read)
     except Exception as error:  # of any kind: it is the code of others
-        raise ReadError(
-            f"expected a format, found a fault ({type(error).__name__}: {error}); update or "
-            "uninstall it",
-            place,
+        raise PlugInError(
+            f"{place}: expected a format, found a fault ({type(error).__name__}: {error}); update "
+            "or uninstall it"
         ) from error
     texts = (name, description, *suffixes)
     if isinstance(format, type) or not is_format or not all(isinstance(one, str) for one in texts):
-        raise ReadError(
-            "expected an object with the members of ontodex.readers.formats.Format (name, "
-            f"suffixes, description, sniff, read), found {format!r}",
-            place,
+        raise PlugInError(
+            f"{place}: expected an object with the members of ontodex.readers.formats.Format "
+            f"(name, suffixes, description, sniff, read), found {format!r}"
         )
     return _PlugIn(place, format, name, suffixes, description)

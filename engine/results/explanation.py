@@ -20,13 +20,13 @@ class SimilarCase:
     Attributes:
         strength: Similarity of the entity whose link it is, or confidence of the rule, in (0, 1].
         links: The link, or the two links of a path.
-        similar: CURIE or IRI of the entity that is similar to the question's, or to the answer;
+        like: CURIE or IRI of the entity that is similar to the question's, or to the answer;
             ``None`` for a rule.
     """
 
     strength: float
     links: tuple[Link, ...]
-    similar: str | None = None
+    like: str | None = None
 
     def __str__(self) -> str:
         return f"{self.strength:.3f}  " + ",  ".join(map(str, self.links))

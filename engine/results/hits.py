@@ -162,7 +162,8 @@ class Hits(AnswerTable[Hit]):
         roles = ROLES.get(self.question)
         if roles is None:
             raise SettingsError(
-                f"expected an answer of {', '.join(ROLES)} to make triples of, found {self.question}"
+                f"expected an answer of {', '.join(ROLES)} to make triples of, found "
+                f"{self.question}"
             )
         for role, resolution in self.resolutions.items():
             if resolution.id is None:

@@ -1,1 +1,1 @@
-"""The one search path, and what it needs to know of each space."""
+"""The search path of all questions, and the scores of each space."""

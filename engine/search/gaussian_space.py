@@ -120,7 +120,7 @@ class GaussianBatch:
         self.augmented, self._constant = space.lift_queries(queries)
         lengths = np.linalg.norm(self.augmented.astype(np.float64), axis=1)
         # A float32 sum of 2d + 1 products of rounded factors has an error of at most
-        # (2d + 4) 2^-24 |q| |x| in any order; the threshold that it is compared with is rounded too.
+        # (2d + 4) 2^-24 |q| |x| in any order; the threshold it is compared with is rounded too.
         largest = lengths * space.longest
         self.error_bound = (
             2.0**-24 * ((2 * space.dim + 5) * largest + 8 * np.abs(self._constant)) + 2.0**-100

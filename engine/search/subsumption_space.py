@@ -94,8 +94,8 @@ class SubsumptionSpace:
         if steep > STEEPEST:
             found, span = abs(self.slope), float(np.ptp(self.norms))
             raise SettingsError(
-                f"weight of the norms: expected at most {found * STEEPEST / steep:.4g} where norms span "
-                f"{span:.1f}, found {found:.4g}"
+                f"weight of the norms: expected at most {found * STEEPEST / steep:.4g} where "
+                f"norms span {span:.1f}, found {found:.4g}"
             )
         powers = np.empty((2, len(exponents)), dtype=np.float32)
         powers[0], powers[1] = np.exp(exponents), np.exp(-exponents)

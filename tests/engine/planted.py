@@ -87,14 +87,14 @@ def with_votes(planted: Subsumptions) -> Subsumptions:
             )
         return found
 
-    kin = (
+    votes = (
         NeighbourVoting(
             slope=0.6, offset=-0.6 * planted.rule.threshold, itself=1.0, parents=1.0, ancestors=1.0
         ),
         added,
     )
     graph, space = planted.graph, planted.space
-    both = dict.fromkeys(("parents", "children"), kin)
+    both = dict.fromkeys(("parents", "children"), votes)
     return Subsumptions(
         graph,
         planted.hierarchy,

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from planted import C, as_parents, chances_as_parents, names, plant, with_votes
 
-from ontodex.engine.hierarchy import Subsumptions, audit, place
+from ontodex.engine.hierarchy import Subsumptions, audit, complete_taxonomy
 from ontodex.engine.results.audit_rows import Audit, AuditRow, predicate_of
 from ontodex.graph import GraphBuilder, KnowledgeGraph, ReadWarning, remove_links
 from ontodex.graph.vocabulary import PROPOSED
@@ -40,12 +40,12 @@ def test_an_audit_finds_the_planted_errors(planted: Subsumptions) -> None:
     assert "whale (ex:whale) is a wild animal (ex:wild)" in str(rows)
 
 
-@pytest.mark.parametrize("kin", [False, True])
+@pytest.mark.parametrize("votes", [False, True])
 @pytest.mark.parametrize("k", [3, 40])
 def test_missing_links_are_the_best_pairs_that_the_hierarchy_does_not_relate(
-    planted: Subsumptions, k: int, kin: bool
+    planted: Subsumptions, k: int, votes: bool
 ) -> None:
-    audited = with_votes(planted) if kin else planted
+    audited = with_votes(planted) if votes else planted
     graph, hierarchy = planted.graph, planted.hierarchy
     members = hierarchy.members.tolist()
     pairs, found_scores, leads = [], [], []
@@ -79,11 +79,11 @@ def test_missing_links_are_the_best_pairs_that_the_hierarchy_does_not_relate(
     assert len(found) > 2
 
 
-@pytest.mark.parametrize("kin", [False, True])
+@pytest.mark.parametrize("votes", [False, True])
 def test_doubtful_links_are_unlikely_and_below_what_else_could_be_parents(
-    planted: Subsumptions, kin: bool
+    planted: Subsumptions, votes: bool
 ) -> None:
-    audited = with_votes(planted) if kin else planted
+    audited = with_votes(planted) if votes else planted
     graph, hierarchy = planted.graph, planted.hierarchy
     links, leads = hierarchy.links.tolist(), []
     probabilities = {
@@ -149,7 +149,7 @@ def test_namesakes_are_not_missing_links() -> None:
     for text, there in (("ex:a", False), ("a mouse", True)):
         for question in ("parents", "children"):
             assert ("Mouse" in names(twins.ranked(question, [text], 9, "include")[0])) == there
-        parents = [one.parent.label for one in place(twins, [text], 9)[0]]
+        parents = [one.parent.label for one in complete_taxonomy(twins, [text], 9)[0]]
         assert ("Mouse" in parents) == there
 
 
@@ -260,7 +260,7 @@ def test_a_graph_without_links_has_no_positions_to_doubt(
     assert len(audit(bare, 5)) == 0
     assert str(audit(bare, 5)).count("  none: ") == 2
     assert not any(hit.known for hit in bare.ranked("parents", ["dog"], 100, "include")[0])
-    assert all(one.children == () for one in place(bare, ["dog"], 3)[0])
+    assert all(one.children == () for one in complete_taxonomy(bare, ["dog"], 3)[0])
 
 
 def test_an_audit_is_a_frame_leaves_the_process_and_is_no_fact(
@@ -271,7 +271,7 @@ def test_an_audit_is_a_frame_leaves_the_process_and_is_no_fact(
     assert list(frame.columns) == rows.to_tsv().splitlines()[0].split("\t")
     assert frame["subject_id"].tolist() == [row.subject_id for row in rows]
     assert pickle.loads(pickle.dumps(rows)).to_sssom() == rows.to_sssom()
-    places = place(planted, ["a yak"], 3)[0]
+    places = complete_taxonomy(planted, ["a yak"], 3)[0]
     assert places.to_pandas()["parent_id"].tolist() == [one.parent.id for one in places]
     path = tmp_path / "review.sssom.tsv"
     path.write_text(rows.to_sssom())

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ontodex
-from ontodex.engine.discovery import _joined, _likeliest
+from ontodex.engine.discovery import _joined, _most_probable
 from ontodex.errors import IndexMismatch, SettingsError, UnknownRelation
 from ontodex.graph import GraphBuilder
 from tests.plain import build_plain
@@ -88,7 +88,7 @@ def test_answers_of_both_directions_are_surer_than_either():
     np.testing.assert_allclose(probabilities, [0.9999, 0.7, 0.9])
     assert _joined([])[0].tolist() == []
     more = np.array([11, 12]), np.array([0.9, 0.1])
-    best, likely = _likeliest([(links, probabilities), more], 3)
+    best, likely = _most_probable([(links, probabilities), more], 3)
     assert best.tolist() == [3, 9, 11]
     np.testing.assert_allclose(likely, [0.9999, 0.9, 0.9])
 

@@ -224,8 +224,8 @@ def test_search_compares_names_with_what_is_typed(engine):
     text = engine.index.vectors("text")[np.arange(engine.graph.n_entities)] @ np.asarray(
         engine.resources.encoders.text.encode(["hares"])
     )[0].astype(np.float64)
-    rows, likeness = engine.resources.name_similarity.find("hares")
-    text[rows] += 0.5 * likeness
+    rows, similarities = engine.resources.name_similarity.find("hares")
+    text[rows] += 0.5 * similarities
     wanted = {engine.graph.ids[row]: score / 1.5 for row, score in enumerate(text.tolist())}
     assert [hit.score for hit in found[1:]] == pytest.approx(
         [wanted[hit.id] for hit in found[1:]], abs=1e-5
@@ -424,9 +424,9 @@ def test_search_weighs_texts_and_names_two_to_one(engine):
         engine.index.vectors("text")[np.arange(graph.n_entities)]
         @ engine.resources.encoders.text.encode([text])[0]
     )
-    rows, likeness = engine.resources.name_similarity.find(text)
+    rows, similarities = engine.resources.name_similarity.find(text)
     wanted = 2 * cosines / 3
-    wanted[rows] += likeness / 3
+    wanted[rows] += similarities / 3
     hits = engine.search(text, k=60)
     assert [hit.id for hit in hits] == [
         graph.ids[row] for row in np.argsort(-wanted, kind="stable")

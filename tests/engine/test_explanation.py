@@ -73,13 +73,13 @@ def test_similar_cases_are_known_links_and_evidence_for_the_answer(family):
                     ends = {end for link in links for end in (link[0], link[2])}
                     if "heads" in reason.by:
                         assert links[0][1:] == (relation, hit.id)
-                        assert links[0][0] == case.similar != head
+                        assert links[0][0] == case.like != head
                     elif "tails" in reason.by:
                         assert links[0][:2] == (head, relation)
-                        assert links[0][2] == case.similar != hit.id
+                        assert links[0][2] == case.like != hit.id
                     else:
                         assert {head, hit.id} <= ends
-                        assert case.similar is None
+                        assert case.like is None
             assert why.known == hit.known
     assert seen >= {
         "similar heads (text)",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from planted import brute, names, plant, with_votes
 
-from ontodex.engine.hierarchy import Subsumptions, audit, place
+from ontodex.engine.hierarchy import Subsumptions, audit, complete_taxonomy
 from ontodex.errors import SettingsError, UnknownEntity
 from ontodex.graph import GraphBuilder
 
@@ -65,8 +65,8 @@ def test_batches_equal_single_questions(planted: Subsumptions) -> None:
     for question in ("parents", "children"):
         for text, hits in zip(texts, planted.ranked(question, texts, 7, "include"), strict=True):
             assert hits.hits == planted.ranked(question, [text], 7, "include")[0].hits
-    for text, one in zip(texts, place(planted, texts, 3), strict=True):
-        assert one.placements == place(planted, [text], 3)[0].placements
+    for text, one in zip(texts, complete_taxonomy(planted, texts, 3), strict=True):
+        assert one.placements == complete_taxonomy(planted, [text], 3)[0].placements
 
 
 @pytest.mark.parametrize("known", ["include", "exclude", "only"])
@@ -102,7 +102,7 @@ def test_what_like_entities_say_is_added_to_the_scores(
 def test_positions_are_under_the_parents_that_like_entities_have_too(planted: Subsumptions) -> None:
     raised = with_votes(planted)
     (parents,) = raised.ranked("parents", ["a yak"], 50, "include")
-    (places,) = place(raised, ["a yak"], 5)
+    (places,) = complete_taxonomy(raised, ["a yak"], 5)
     likely = [raised.graph.find(hit.id)[0] for hit in parents if hit.probability > 0.9]
     above = {
         raised.graph.ids[row] for one in likely for row in raised.hierarchy.ancestors(one).tolist()
@@ -118,7 +118,7 @@ def test_positions_are_under_the_parents_that_like_entities_have_too(planted: Su
 def test_one_text_is_no_list_of_questions(planted: Subsumptions) -> None:
     for ask in (
         lambda: planted.ranked("parents", "dog", 7, "include"),
-        lambda: place(planted, "dog", 3),
+        lambda: complete_taxonomy(planted, "dog", 3),
     ):
         with pytest.raises(SettingsError, match="expected a list of texts, found one text, 'dog'"):
             ask()
@@ -126,11 +126,11 @@ def test_one_text_is_no_list_of_questions(planted: Subsumptions) -> None:
 
 def test_no_questions_no_answers(planted: Subsumptions) -> None:
     assert planted.ranked("parents", [], 7, "include") == []
-    assert place(planted, [], 3) == []
+    assert complete_taxonomy(planted, [], 3) == []
 
 
 def test_a_new_concept_goes_under_its_most_specific_parent(planted: Subsumptions) -> None:
-    (best, *_), (also, *_) = place(planted, ["a yak", "ruminant"], 3)
+    (best, *_), (also, *_) = complete_taxonomy(planted, ["a yak", "ruminant"], 3)
     assert (best.parent.label, best.children) == ("tame animal", ())
     assert also.parent.label == "tame animal"
     assert set(names(also.children)) == {
@@ -144,7 +144,7 @@ def test_a_new_concept_goes_under_its_most_specific_parent(planted: Subsumptions
 
 
 def test_an_entity_is_placed_as_if_it_were_new(planted: Subsumptions) -> None:
-    (places,) = place(planted, ["ex:dog"], 4)
+    (places,) = complete_taxonomy(planted, ["ex:dog"], 4)
     assert len(places) == 4
     assert (places[0].parent.label, places[0].parent.known) == ("tame animal", True)
     assert [(child.label, child.known) for child in places[0].children] == [("young dog", True)]
@@ -152,7 +152,7 @@ def test_an_entity_is_placed_as_if_it_were_new(planted: Subsumptions) -> None:
 
 
 def test_positions_print_and_turn_into_json_and_a_table(planted: Subsumptions) -> None:
-    (places,) = place(planted, ["ruminant"], 2)
+    (places,) = complete_taxonomy(planted, ["ruminant"], 2)
     lines = str(places).splitlines()
     assert lines[0] == "place: text = “ruminant” (free text)"
     assert lines[2].split()[0] == "1"
@@ -193,7 +193,10 @@ def test_a_place_closes_no_circle(planted: Subsumptions, name: str) -> None:
     )
     lenient = plant(planted.graph, {}, {})
     lenient.rule = replace(lenient.rule, threshold=-1e6)
-    for one in (*place(planted, [name], 60)[0], *place(lenient, [name], 60)[0]):
+    for one in (
+        *complete_taxonomy(planted, [name], 60)[0],
+        *complete_taxonomy(lenient, [name], 60)[0],
+    ):
         assert one.parent.id not in below
         assert not {child.id for child in one.children} & above
         assert planted.graph.ids[row] not in {one.parent.id, *(child.id for child in one.children)}
@@ -203,7 +206,11 @@ def test_place_decides_by_the_threshold_of_the_rule(planted: Subsumptions) -> No
     def moved(threshold: float) -> set[str]:
         other = copy.copy(planted)
         other.rule = replace(planted.rule, threshold=threshold)
-        return {child.label for one in place(other, ["ruminant"], 1)[0] for child in one.children}
+        return {
+            child.label
+            for one in complete_taxonomy(other, ["ruminant"], 1)[0]
+            for child in one.children
+        }
 
     assert moved(planted.rule.threshold) >= {"cow", "sheep", "goat"}
     assert moved(1.0) == set()
@@ -228,7 +235,7 @@ def test_bad_questions_are_refused_by_name(
         planted.ranked("parents", [text], k, known)
     if known == "include":
         with pytest.raises(error, match=says):
-            place(planted, [text], k)
+            complete_taxonomy(planted, [text], k)
     if text == "dog" and known == "include":
         with pytest.raises(error, match=says):
             audit(planted, k)

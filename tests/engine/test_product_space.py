@@ -54,8 +54,8 @@ def test_top_is_the_float64_pass(
 @pytest.mark.parametrize("dim", [2, 640, 3000])
 def test_no_product_is_off_by_more_than_the_doubt(dim: int) -> None:
     items, asked = drawn(0, 300, dim, 3.0), drawn(1, 40, dim, 3.0)
-    doubt = ProductSpace(Vectors([items])).prepare(asked).error_bound
+    error_bound = ProductSpace(Vectors([items])).prepare(asked).error_bound
     off = np.abs(
         (asked @ items.T).astype(np.float64) - asked.astype(np.float64) @ items.T.astype(np.float64)
     )
-    assert (off <= doubt[:, None]).all()
+    assert (off <= error_bound[:, None]).all()

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import softmax
 
 import ontodex
-from ontodex.engine import links as likely_relations
+from ontodex.engine import links as links_module
 from tests.plain import build_plain
 
 
@@ -37,7 +37,7 @@ def test_chances_follow_bayes_rule(
 
 def _expect_bayes(engine, head, tail):
     graph, unit = engine.graph, engine._links._queries.score_unit
-    likely = engine._links._likely
+    likely = engine._links._relation_prediction
 
     def asked_with(one):
         return one, likely._queries.vectors([one])[0]
@@ -84,7 +84,7 @@ def _expect_bayes(engine, head, tail):
 
 def test_the_share_of_a_relation_is_that_of_the_entity_and_of_those_like_it(family):
     engine, _ = family
-    graph, likely = engine.graph, engine._links._likely
+    graph, likely = engine.graph, engine._links._relation_prediction
     vectors = np.asarray(
         engine.index.vectors("link")[np.arange(graph.n_entities)], dtype=np.float64
     )
@@ -96,8 +96,8 @@ def test_the_share_of_a_relation_is_that_of_the_entity_and_of_those_like_it(fami
     weights[counts.sum(axis=1) == 0] = 0.0
     shares = counts / np.maximum(1, counts.sum(axis=1, keepdims=True))
     whole = (counts.sum(axis=0) + 1) / (counts.sum() + graph.n_relations)
-    alike = (weights @ shares + 0.2 * whole) / (weights.sum() + 0.2)
-    wanted = (counts[row] + 5 * alike) / (counts[row].sum() + 5)
+    neighbours = (weights @ shares + 0.2 * whole) / (weights.sum() + 0.2)
+    wanted = (counts[row] + 5 * neighbours) / (counts[row].sum() + 5)
     entity = ontodex.engine.resolve.resolve_entity(graph, graph.ids[row])
     np.testing.assert_allclose(
         likely._shares((entity, likely._queries.vectors([entity])[0]), False), wanted, rtol=1e-3
@@ -121,7 +121,7 @@ def test_what_is_left_out_does_not_share_in_the_chances(family):
 def test_of_very_many_relations_the_likeliest_are_told_apart(family, monkeypatch):
     engine, untold = family
     every = engine.relations(*untold[0], k=1)[0]
-    monkeypatch.setattr(likely_relations, "MOST", 2)
+    monkeypatch.setattr(links_module, "MAX_RELATIONS", 2)
     assert engine.relations(*untold[0], k=1)[0].id == every.id
     assert len(engine.relations(*untold[0], k=3)) == 3
 

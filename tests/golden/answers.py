@@ -71,9 +71,14 @@ def main() -> int:
     options = arguments()
     parts = [options.only] if options.only else [*PARTS]
     if options.command == "write":
-        settings = {name: [str(path.resolve()) for path in getattr(options, name)] for name in ("data", "sources")}
+        settings = {
+            name: [str(path.resolve()) for path in getattr(options, name)]
+            for name in ("data", "sources")
+        }
         found = {"settings": settings, **everything(options, settings, parts)}
-        options.file.write_text(json.dumps(found, ensure_ascii=False, indent=1, sort_keys=True), "utf-8")
+        options.file.write_text(
+            json.dumps(found, ensure_ascii=False, indent=1, sort_keys=True), "utf-8"
+        )
         return 0
     before = json.loads(options.file.read_text("utf-8"))
     parts = [part for part in parts if part in before]
@@ -83,7 +88,9 @@ def main() -> int:
         after = json.loads(options.after.read_text("utf-8"))
     compared = [{part: one.get(part, {}) for part in parts} for one in (before, after)]
     found = [
-        one for one in differences(*compared, options.tolerance) if not (options.ignore_wording and one.is_wording)
+        one
+        for one in differences(*compared, options.tolerance)
+        if not (options.ignore_wording and one.is_wording)
     ]
     for one in found:
         show(one)
@@ -93,10 +100,16 @@ def main() -> int:
 
 def arguments() -> argparse.Namespace:
     """Return the options."""
-    parser = argparse.ArgumentParser(prog="python -m tests.golden.answers", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.golden.answers", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("command", choices=("write", "compare"))
-    parser.add_argument("file", type=Path, metavar="FILE.json", help="file to write, or to compare with")
-    parser.add_argument("after", type=Path, nargs="?", help="compare: a written file, in place of a new run")
+    parser.add_argument(
+        "file", type=Path, metavar="FILE.json", help="file to write, or to compare with"
+    )
+    parser.add_argument(
+        "after", type=Path, nargs="?", help="compare: a written file, in place of a new run"
+    )
     parser.add_argument("--only", choices=PARTS, help="one part only")
     parser.add_argument(
         "--data",
@@ -114,8 +127,12 @@ def arguments() -> argparse.Namespace:
         metavar="DIR",
         help="write: a folder of collect_sources",
     )
-    parser.add_argument("--limit", type=float, default=20, help="write: seconds for a file of --data")
-    parser.add_argument("--tolerance", type=float, default=1e-6, help="compare: absolute, of numbers")
+    parser.add_argument(
+        "--limit", type=float, default=20, help="write: seconds for a file of --data"
+    )
+    parser.add_argument(
+        "--tolerance", type=float, default=1e-6, help="compare: absolute, of numbers"
+    )
     parser.add_argument("--ignore-wording", action="store_true", help="compare: leave out prose")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     return parser.parse_args()
@@ -145,8 +162,15 @@ def everything(
                 place.mkdir()
                 asked[graph] = pool.submit(ask, graph, place)
         if "reading" in parts:
-            sources = [one for one in all_sources(Path(folder), settings) if wanted is None or one.name in wanted]
-            limits = [0.0 if wanted is not None or not is_data(one, settings) else options.limit for one in sources]
+            sources = [
+                one
+                for one in all_sources(Path(folder), settings)
+                if wanted is None or one.name in wanted
+            ]
+            limits = [
+                0.0 if wanted is not None or not is_data(one, settings) else options.limit
+                for one in sources
+            ]
             done = zip(sources, pool.map(read_source, sources, limits, chunksize=4), strict=True)
             found["reading"] = {source.name: read for source, read in done if read is not None}
             print(f"{len(found['reading'])} sources read", file=sys.stderr)

@@ -31,10 +31,16 @@ class Difference(NamedTuple):
     @property
     def is_wording(self) -> bool:
         """Whether it is a difference of prose only."""
-        return self.where[-1] in WORDING and isinstance(self.before, str) and isinstance(self.after, str)
+        return (
+            self.where[-1] in WORDING
+            and isinstance(self.before, str)
+            and isinstance(self.after, str)
+        )
 
 
-def differences(before: Any, after: Any, tolerance: float, where: tuple[str, ...] = ()) -> Iterator[Difference]:
+def differences(
+    before: Any, after: Any, tolerance: float, where: tuple[str, ...] = ()
+) -> Iterator[Difference]:
     """Yield all differences; floating-point numbers may differ by ``tolerance``."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys((*before, *after)):
@@ -45,13 +51,18 @@ def differences(before: Any, after: Any, tolerance: float, where: tuple[str, ...
         yield Difference(where, before, after)
 
 
-def of_lists(before: list[Any], after: list[Any], tolerance: float, where: tuple[str, ...]) -> Iterator[Difference]:
+def of_lists(
+    before: list[Any], after: list[Any], tolerance: float, where: tuple[str, ...]
+) -> Iterator[Difference]:
     """Yield the differences of lists: for ranked answers the ids, for texts those in one only."""
     ids = [[key_of(one) for one in part] for part in (before, after)]
     if ids[0] != ids[1] and None not in (*ids[0], *ids[1]):
         yield Difference((*where, "ids and order"), *ids)
     elif all(isinstance(one, str) for one in (*before, *after)) and len(before) != len(after):
-        only = [[one for one in part if one not in other] for part, other in ((before, after), (after, before))]
+        only = [
+            [one for one in part if one not in other]
+            for part, other in ((before, after), (after, before))
+        ]
         yield Difference(where, *only)
     else:
         for number in range(max(len(before), len(after))):
@@ -66,17 +77,25 @@ def key_of(part: Any) -> Any:
     if "parent" in part:
         return key_of(part["parent"])
     names = [("id",), ("subject_id", "object_id"), ("head", "relation", "tail")]
-    found = next((keys for keys in names if all(isinstance(part.get(key), str) for key in keys)), None)
+    found = next(
+        (keys for keys in names if all(isinstance(part.get(key), str) for key in keys)), None
+    )
     return " ".join(part[key] for key in found) if found else None
 
 
 def is_same(before: Any, after: Any, tolerance: float) -> bool:
     """Return whether values are equal; numbers within texts may differ in the sixth place."""
     if isinstance(before, float) and isinstance(after, float):
-        return before == after or abs(before - after) <= tolerance or (math.isnan(before) and math.isnan(after))
+        return (
+            before == after
+            or abs(before - after) <= tolerance
+            or (math.isnan(before) and math.isnan(after))
+        )
     if isinstance(before, str) and isinstance(after, str) and before != after:
         if DECIMAL.sub("", before) != DECIMAL.sub("", after):
             return False
         pairs = zip(DECIMAL.findall(before), DECIMAL.findall(after), strict=True)
-        return all(abs(float(one) - float(other)) <= 1.01 * max(tolerance, 1e-6) for one, other in pairs)
+        return all(
+            abs(float(one) - float(other)) <= 1.01 * max(tolerance, 1e-6) for one, other in pairs
+        )
     return type(before) is type(after) and before == after

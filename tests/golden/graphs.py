@@ -160,7 +160,9 @@ def write_benchmark(folder: Path) -> Path:
         citizen = land_of[born] if draw.random() < 5 / 6 else draw.choice([*lands])
         triples += [(person, "born_in", born), (person, "citizen_of", citizen)]
         triples += [(person, "works_as", draw.choice([*trades])), (person, "lives_in", lives)]
-        triples += [(person, "knows", other) for other in draw.sample([*people], 2) if other != person]
+        triples += [
+            (person, "knows", other) for other in draw.sample([*people], 2) if other != person
+        ]
         if number % 2:
             spouse = f"p{number - 1}"
             triples += [(person, "spouse_of", spouse), (spouse, "spouse_of", person)]

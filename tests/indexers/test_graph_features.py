@@ -192,9 +192,9 @@ def test_text_answers_for_what_the_graph_does_not_have_and_what_is_like_it(
             )
             new = int(entity.row is None)
             weight = features.weights[new, -1 if kind.row is None else kind.row, 0]
-            text = link_queries._text_queries(
-                [entity], [kind], False, link_queries.vectors([entity])
-            )[0]
+            text = link_queries.vectors_of_terms([entity], [kind], backward=False, text_alone=True)[
+                0
+            ]
             [(reached, bonus)] = link_queries.of_terms([entity], [kind])[1]
             assert len(reached) == (0 if kind.row is None else 89)  # so many count as near
             more = np.zeros(90)

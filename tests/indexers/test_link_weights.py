@@ -169,10 +169,10 @@ def test_scores_are_what_the_vectors_say(
     by_case = np.zeros(5)
     for head, relation, tail in held_out.tolist():
         for entity, kind, answer in ((head, relation, tail), (tail, relation + count, head)):
-            [(reached, scores)] = case_based.scores(
+            [(reached, found)] = case_based.scores(
                 text[[entity]], np.array([entity]), np.array([kind])
             )
-            by_case += scores[:5, reached == answer].sum(axis=1)
+            by_case += found[:5, reached == answer].sum(axis=1)
     np.testing.assert_allclose(scores.own[:, 3:].sum(axis=0), by_case, rtol=1e-6)
     assert by_case.any()
     of_range = [
@@ -250,8 +250,6 @@ def test_new_heads_have_nothing_but_their_text(small_graph: KnowledgeGraph) -> N
             Vectors([kge.entities]),
             mine_rules(links),
         )
-        [(reached, scores)] = without.scores(
-            renamed[[entity]], np.array([-1]), np.array([relation])
-        )
-        assert scores.own[place, 3] == pytest.approx(scores[0, reached == answer].sum(), abs=1e-6)
+        [(reached, found)] = without.scores(renamed[[entity]], np.array([-1]), np.array([relation]))
+        assert scores.own[place, 3] == pytest.approx(found[0, reached == answer].sum(), abs=1e-6)
     assert scores.own[:, 3].any()

@@ -136,8 +136,10 @@ def test_a_format_of_another_package_is_read(tmp_path: Path) -> None:
 )
 def test_a_fault_of_a_plug_in_names_it(tmp_path: Path, module: str, name: str, fault: str) -> None:
     site = unpacked(tmp_path, module, name)
-    (path := tmp_path / "a.toy").write_text(ARROWS)
-    done = python(site, "-c", READ, path)
+    (folder := tmp_path / "arrows").mkdir()
+    (folder / "a.toy").write_text(ARROWS)
+    (folder / "b.tsv").write_text("dog\tis_a\tanimal\n")
+    done = python(site, "-c", READ, folder)
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
     assert re.search(fault, last)

@@ -1,4 +1,4 @@
-"""Scores by analogy and other precedents, and ranges: against their definitions, on graphs drawn by seed."""
+"""Analogies, other case-based evidence and type constraints, against their definitions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ontodex.geometry.vectors import Vectors
 from ontodex.graph import both_directions
 from ontodex.graph.known_links import KnownLinks
 from ontodex.scoring import analogy as module
-from ontodex.scoring import similarity as alike
+from ontodex.scoring import similarity as similarity_module
 from ontodex.scoring.analogy import Analogy
 from ontodex.scoring.case_based import CaseBasedEvidence
 from ontodex.scoring.rules import mine_rules
@@ -39,26 +39,28 @@ def by_definition(
 
     def near(vector: np.ndarray, own: int) -> dict[int, float]:
         cosines = every @ vector
-        order = [other for other in np.argsort(-cosines).tolist() if other != own][: alike.NEAR]
+        order = [other for other in np.argsort(-cosines).tolist() if other != own][
+            : similarity_module.NEAR
+        ]
         values = {other: float(np.exp((cosines[other] - 1) / 0.1)) for other in order}
         return {
             other: value for other, value in values.items() if every[other].any() and vector.any()
         }
 
     scores = np.zeros((2, len(every)))
-    for head, likeness in near(unit(asked.astype(np.float64)), row).items():
+    for head, similarities in near(unit(asked.astype(np.float64)), row).items():
         for tail in range(len(every)):
-            scores[0, tail] += likeness * ((head, relation, tail) in known)
+            scores[0, tail] += similarities * ((head, relation, tail) in known)
     for example in range(len(every)):
         if (row, relation, example) in known:
-            for tail, likeness in near(every[example], example).items():
-                scores[1, tail] += likeness
+            for tail, similarities in near(every[example], example).items():
+                scores[1, tail] += similarities
     return np.asarray(np.log1p(scores / 0.005))
 
 
 @pytest.mark.parametrize("near", [7, 128])
 def test_scores_are_those_of_the_definition(monkeypatch: pytest.MonkeyPatch, near: int) -> None:
-    monkeypatch.setattr(alike, "NEAR", near)
+    monkeypatch.setattr(similarity_module, "NEAR", near)
     triples, vectors = drawn()
     analogy = Analogy(KnownLinks(triples, 60, RELATIONS), vectors)
     random = np.random.default_rng(1)
@@ -82,7 +84,7 @@ def test_scores_are_those_of_the_definition(monkeypatch: pytest.MonkeyPatch, nea
 def precedents_of(
     triples: np.ndarray, vectors: Vectors, relations: int = RELATIONS
 ) -> CaseBasedEvidence:
-    """CaseBasedEvidence, links being alike where texts are in other places."""
+    """Case-based evidence with KGE vectors that differ from text vectors."""
     links = KnownLinks(triples, len(vectors), relations)
     return CaseBasedEvidence(links, vectors, turned(vectors), mine_rules(links))
 
@@ -162,7 +164,7 @@ def test_of_very_many_known_tails_some_are_looked_at(monkeypatch: pytest.MonkeyP
     analogy = Analogy(KnownLinks(triples, 500, 1), vectors)
     [(_, scores)] = analogy.scores(vectors[np.array([0])], np.array([0]), np.array([0]))
     assert analogy._similarity._found.nonzero()[0].tolist() == [0, 100, 200, 300, 400]
-    assert 0 < np.count_nonzero(scores[1]) <= 4 * alike.NEAR
+    assert 0 < np.count_nonzero(scores[1]) <= 4 * similarity_module.NEAR
 
 
 def test_ranges_are_exact_for_few_relations_and_near_for_many() -> None:

@@ -9,7 +9,7 @@ from scipy.special import log_softmax
 from ontodex.geometry.logistic import sigmoid
 from ontodex.geometry.vectors import Vectors
 from ontodex.graph.known_links import KnownLinks
-from ontodex.scoring import calibration as link_odds
+from ontodex.scoring import calibration as module
 from ontodex.scoring.calibration import (
     BEST,
     BestAnswers,
@@ -153,7 +153,7 @@ def test_odds_are_fitted_to_what_is_held_out_if_it_is_enough(
 ) -> None:
     """Entities are linked to those of their group, as their vectors say; so many such links are hidden."""
     random = np.random.default_rng(1)
-    monkeypatch.setattr(link_odds, "QUESTIONS", 100)
+    monkeypatch.setattr(module, "QUESTIONS", 100)
     vectors = np.repeat(np.eye(6, dtype=np.float32), 10, axis=0)
     pairs = np.array(
         [
@@ -172,7 +172,7 @@ def test_odds_are_fitted_to_what_is_held_out_if_it_is_enough(
         np.zeros((2, 0), dtype=np.float32), no_rules(), weights,
     )  # fmt: skip
     case_based = CaseBasedEvidence(links, Vectors([vectors]), structure.kge_vectors(), no_rules())
-    odds = fit_calibration(
+    calibration = fit_calibration(
         links,
         held_out,
         Vectors([vectors]),
@@ -183,16 +183,16 @@ def test_odds_are_fitted_to_what_is_held_out_if_it_is_enough(
         random,
     )
     if hidden == 5:
-        assert odds is None
+        assert calibration is None
         return
-    assert odds is not None
+    assert calibration is not None
     questions = answerable(links, no_rules())
 
     def scored(rows, _):
         return 5.0 * vectors[rows] @ vectors.T, [NONE] * len(rows)
 
     every = list(best_answers(questions, scored, links, []))
-    likely = np.concatenate([probabilities(best.features, odds) for best in every])
+    likely = np.concatenate([probabilities(best.features, calibration) for best in every])
     true = np.concatenate(
         [held_out.known(best.entities, best.relations, best.tails) for best in every]
     )

@@ -42,7 +42,7 @@ def graph_of(labels: list[str], synonyms: list[list[str]]) -> KnowledgeGraph:
 
 
 def wanted(graph: KnowledgeGraph, text: str) -> np.ndarray:
-    """Return the likeness of every entity as scikit-learn has it."""
+    """Return the similarities of every entity as scikit-learn has it."""
     names = [[label, *others] for label, others in zip(graph.labels, graph.synonyms, strict=True)]
     every = [name_similarity.plain(name) for own in names for name in own]
     vectorizer = TfidfVectorizer(
@@ -51,11 +51,11 @@ def wanted(graph: KnowledgeGraph, text: str) -> np.ndarray:
             f" {word} "[at : at + 3] for word in name.split() for at in range(len(word))
         },
     )
-    likeness = (
+    similarities = (
         vectorizer.fit_transform(every) @ vectorizer.transform([name_similarity.plain(text)]).T
     ).toarray()[:, 0]
     ends = np.cumsum([len(own) for own in names])
-    return np.array([part.max() for part in np.split(likeness, ends[:-1])])
+    return np.array([part.max() for part in np.split(similarities, ends[:-1])])
 
 
 @pytest.mark.parametrize(
@@ -78,19 +78,19 @@ def wanted(graph: KnowledgeGraph, text: str) -> np.ndarray:
 def test_names_are_as_like_as_scikit_learn_says(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = graph_of(NAMES, SYNONYMS)
     monkeypatch.setattr(name_similarity, "AT_ONCE", 3)
-    rows, likeness = NameSimilarity.of(graph).find(text)
+    rows, similarities = NameSimilarity.of(graph).find(text)
     found = np.zeros(graph.n_entities)
-    found[rows] = likeness
+    found[rows] = similarities
     np.testing.assert_allclose(found, wanted(graph, text), atol=1e-6)
     assert (np.diff(rows) > 0).all()
-    assert (likeness > 0).all()
+    assert (similarities > 0).all()
 
 
 @given(st.lists(st.text(max_size=12), min_size=1, max_size=9), st.text(max_size=12))
 def test_any_text_may_be_a_name(labels: list[str], text: str) -> None:
     graph = graph_of(labels, [[]] * len(labels))
-    rows, likeness = NameSimilarity.of(graph).find(text)
-    assert (likeness <= 1 + 1e-6).all()
+    rows, similarities = NameSimilarity.of(graph).find(text)
+    assert (similarities <= 1 + 1e-6).all()
     own = NameSimilarity.of(graph).find(graph.labels[0])
     if len(own[0]):
         assert own[1].max() == pytest.approx(1)

@@ -47,10 +47,10 @@ def test_scores_are_those_of_the_definition(
     asked = np.concatenate(
         [vectors, np.random.default_rng(2).normal(size=(2, DIM)).astype(np.float32)]
     )
-    kin = NeighbourVotes(hierarchy, EntitySimilarity(Vectors([vectors[:20], vectors[20:]])))
+    votes = NeighbourVotes(hierarchy, EntitySimilarity(Vectors([vectors[:20], vectors[20:]])))
     every, found = unit(vectors.astype(np.float64)), 0
     for row, vector, (reached, scores) in zip(
-        rows.tolist(), unit(asked), kin.scores("parents", asked, rows), strict=True
+        rows.tolist(), unit(asked), votes.scores("parents", asked, rows), strict=True
     ):
         cosines = every @ vector
         others = [other for other in np.argsort(-cosines, kind="stable").tolist() if other != row][
@@ -75,13 +75,13 @@ def test_scores_are_those_of_the_definition(
 
 
 def test_what_is_added_are_weighted_sums(hierarchy: Hierarchy, vectors: np.ndarray) -> None:
-    kin, rows = NeighbourVotes(hierarchy, EntitySimilarity(Vectors([vectors]))), np.array([3, 40])
+    votes, rows = NeighbourVotes(hierarchy, EntitySimilarity(Vectors([vectors]))), np.array([3, 40])
     rule = NeighbourVoting(
         slope=1.0, offset=0.5, itself=1.0, parents=2.0, ancestors=0.5, curve=(3.0, 0.0, -1.0)
     )
     for (reached, scores), added in zip(
-        kin.scores("parents", vectors[rows], rows),
-        kin.offsets("parents", rule, vectors[rows], rows),
+        votes.scores("parents", vectors[rows], rows),
+        votes.offsets("parents", rule, vectors[rows], rows),
         strict=True,
     ):
         assert np.array_equal(reached, added.rows)
@@ -103,14 +103,14 @@ def test_what_is_added_are_weighted_sums(hierarchy: Hierarchy, vectors: np.ndarr
 def test_scores_of_pairs_are_those_of_each_answer(
     hierarchy: Hierarchy, vectors: np.ndarray, question: str
 ) -> None:
-    kin, rng = (
+    votes, rng = (
         NeighbourVotes(hierarchy, EntitySimilarity(Vectors([vectors]))),
         np.random.default_rng(3),
     )
     asked, answers = rng.integers(COUNT, size=(2, 300))
-    found = kin.of_pairs(question, asked, answers)
+    found = votes.of_pairs(question, asked, answers)
     every = np.zeros((COUNT, 3, COUNT))
-    for row, (reached, scores) in enumerate(kin.scores(question, vectors, np.arange(COUNT))):
+    for row, (reached, scores) in enumerate(votes.scores(question, vectors, np.arange(COUNT))):
         every[row][:, reached] = scores
     assert np.array_equal(found, every[asked, :, answers].T)
     assert found.any(axis=1).all()
@@ -121,14 +121,14 @@ def test_scores_of_children_are_those_of_the_definition(
     hierarchy: Hierarchy, vectors: np.ndarray, near: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "NEAR", near)
-    kin, rows = (
+    votes, rows = (
         NeighbourVotes(hierarchy, EntitySimilarity(Vectors([vectors]))),
         np.append(np.arange(COUNT), -1),
     )
     asked = np.concatenate([vectors, vectors[[20]]])
     every, found = unit(vectors.astype(np.float64)), 0
     for row, vector, (reached, scores) in zip(
-        rows.tolist(), unit(asked), kin.scores("children", asked, rows), strict=True
+        rows.tolist(), unit(asked), votes.scores("children", asked, rows), strict=True
     ):
         cosines = every @ vector
         others = [other for other in np.argsort(-cosines, kind="stable").tolist() if other != row][
@@ -159,7 +159,7 @@ def test_scores_of_children_are_those_of_the_definition(
         found += len(reached)
     assert found > 5 * COUNT
     rule = NeighbourVoting(slope=1.0, offset=0.0, itself=2.0, siblings=1.0, children=0.5)
-    [added] = kin.offsets("children", rule, asked[-1:], rows[-1:])
+    [added] = votes.offsets("children", rule, asked[-1:], rows[-1:])
     assert np.array_equal(added.rows, reached)
     np.testing.assert_allclose(added.scores, 2 * scores[0] + scores[1] + 0.5 * scores[2])
 

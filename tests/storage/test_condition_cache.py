@@ -88,7 +88,7 @@ def test_works_at_its_budget_for_long(tmp_path: Path) -> None:
     budget = 8 << 20
     cache = ConditionCache(tmp_path, budget)
     rng = np.random.default_rng(0)
-    for number in range(150):
+    for number in range(75):
         value = rng.integers(1 << 16, size=int(rng.integers(1, 1 << 20)), dtype=np.uint16).view(
             np.float16
         )
