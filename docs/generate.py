@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import click
+import typer
 from typer.main import get_command
 
 from benchmarks import tables
@@ -35,17 +36,17 @@ def write_pages(folder: Path = DOCS) -> None:
 def cli_page() -> str:
     """Return the page of the command line, made from the application: a section for each command."""
     root = get_command(app)
-    context = click.Context(root, info_name="ontodex")
+    context = typer.Context(root, info_name="ontodex")
     return "\n".join([CLI_HEAD, *_sections(root, context)])
 
 
-def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
+def _sections(command: Any, context: Any) -> Iterator[str]:
     """Yield the section of a command, or of each command of a group."""
-    if isinstance(command, click.Group):
+    if hasattr(command, "list_commands"):
         for name in command.list_commands(context):
             inner = command.get_command(context, name)
             if inner is not None and not inner.hidden:
-                yield from _sections(inner, click.Context(inner, info_name=name, parent=context))
+                yield from _sections(inner, typer.Context(inner, info_name=name, parent=context))
         return
     yield f"## {context.command_path}\n"
     yield f"```\n{command.get_usage(context).removeprefix('Usage: ')}\n```\n"
@@ -56,21 +57,17 @@ def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
         yield "\n".join(["| argument or option | meaning |", "| --- | --- |", *rows, ""])
 
 
-def _row(parameter: click.Parameter, context: click.Context) -> str:
+def _row(parameter: Any, context: Any) -> str:
     """Return the row of a parameter in the table of its command."""
     if parameter.name in ("help", "install_completion", "show_completion"):
         return ""
-    if isinstance(parameter, click.Option):
-        record = parameter.get_help_record(context)
-        name, text = record or ("", "")
-    else:
-        name, text = parameter.make_metavar(context), getattr(parameter, "help", "") or ""
-    return f"| `{_cell(name)}` | {_cell(text)} |"
+    name, text = parameter.get_help_record(context) or (parameter.human_readable_name, "")
+    return f"| `{_cell(name)}` | {_cell(text).replace('<', '&lt;')} |"
 
 
 def _cell(text: str) -> str:
     """Return a text as a cell of a Markdown table."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _write(path: Path, text: str) -> None:
