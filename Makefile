@@ -9,7 +9,7 @@ NUMERIC := $(addprefix tests/,geometry encoders trainers scoring storage engine 
 FOLDERS := encoders engine geometry graph indexers readers scoring storage trainers
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-plain check format torture bench tree clean
+.PHONY: help install demo docs test test-plain check format torture bench tree clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -38,6 +38,9 @@ format: install ## Sort imports, format, and mend what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: $(VENV)/.installed-docs ## Build the site in build/docs, with the notebooks executed; warnings are errors
+	OMP_NUM_THREADS=2 $(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs $(ARGS)
+
 torture: $(VENV)/.installed-torture ## Test reliability at full length, about an hour, and record it
 	$(BIN)/python -m benchmarks reliability $(ARGS)
 
@@ -59,6 +62,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 $(VENV)/.installed-bench: $(VENV)/.installed
 	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[bench]'
+	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[docs]'
 	@touch $@
 
 $(VENV)/.installed-torture: $(VENV)/.installed

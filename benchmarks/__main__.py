@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.record import code_state, make_record, write_record
 from benchmarks.reliability import write_page
-from benchmarks.tables import write_readme
+from benchmarks.tables import SITE, read_records, write_pages
 
 BENCHMARKS = {
     "retrieval": "exact top-10 against FAISS and PyKEEN, opening, memory, size on disk",
@@ -44,7 +44,7 @@ BENCHMARKS = {
     "conditional-search": "search under conditions, warm and cold, against plain torch",
     "caching": "running times of the Hyper-CL paper: encoder calls, hit rates, wall time, cache sizes (needs --data)",
     "reliability": "kills, damage, hostile files, load: all that tests/reliability tries, for an hour",
-    "tables": "write benchmarks/README.md and docs/reliability.md from the records, measure nothing",
+    "tables": "write docs/benchmarks/*.md and docs/reliability.md from the records, measure nothing",
 }
 NEED_NO_DATA = (
     "retrieval",
@@ -101,7 +101,8 @@ def main(arguments: Sequence[str]) -> int:
             parser_of(name).parse_args(rest)
         else:
             _measure(name, rest)
-    print(f"wrote {write_readme()} and {write_page()}", file=sys.stderr)
+    write_pages(read_records(), SITE)
+    print(f"wrote {SITE} and {write_page()}", file=sys.stderr)
     return 0
 
 

@@ -1,23 +1,173 @@
-"""``benchmarks/README.md``, made from the records."""
+"""Pages of the benchmarks, made from the records: one a benchmark, and a summary of one screen."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from benchmarks.record import RESULTS, flat
+from benchmarks.record import RESULTS, ROOT, flat
 
-__all__ = ["README", "read_records", "readme", "write_readme"]
+__all__ = ["PAGES", "SITE", "pages", "read_records", "summary", "write_pages"]
 
-README = RESULTS.parent / "README.md"
-HEAD = """\
-# Benchmarks
 
-Made from the records in [`results/`](results) by `python -m benchmarks tables`; not edited by hand.
-`python -m benchmarks --help` lists what there is. Times compared with each other were taken in turn, in one run.
-"""
+SITE = ROOT / "docs" / "benchmarks"
+"""Where the pages are in the sources of the site."""
+
+
+class Line(NamedTuple):
+    """A line of the summary.
+
+    Attributes:
+        what: What was measured.
+        record: Name of the record.
+        figure: The figure of it that is shown.
+        beside: The best published number, or peer, with its name.
+    """
+
+    what: str
+    record: str
+    figure: str
+    beside: str
+
+
+class Page(NamedTuple):
+    """A page: the records whose names begin with its name.
+
+    Attributes:
+        title: Its heading.
+        lines: Its lines in the summary.
+    """
+
+    title: str
+    lines: tuple[Line, ...] = ()
+
+
+KEPT = "mrr, the asked entity a candidate"
+PAGES: dict[str, Page] = {
+    "kgc": Page(
+        "Link prediction on WN18RR and FB15k-237",
+        (
+            Line("WN18RR, MRR", "kgc-wn18rr-frozen", KEPT, "Hyper-CL .616, SimKGC .666"),
+            Line("WN18RR, MRR, fine-tuned", "kgc-wn18rr-tuned", KEPT, "MoCoKGC .742, KERMIT .700"),
+            Line("FB15k-237, MRR", "kgc-fb15k-237-frozen", KEPT, "NBFNet .415, Hyper-CL .318"),
+        ),
+    ),
+    "architectures": Page("Architectures of link prediction, texts alone"),
+    "small-graphs": Page(
+        "Link prediction on small graphs",
+        (
+            Line("Nations, MRR", "small-graphs", f"nations, ontodex · {KEPT}", "RotatE .641"),
+            Line("Kinships, MRR", "small-graphs", f"kinships, ontodex · {KEPT}", ""),
+            Line("UMLS, MRR", "small-graphs", f"umls, ontodex · {KEPT}", ""),
+        ),
+    ),
+    "relations": Page(
+        "Relation prediction",
+        (
+            Line(
+                "WN18RR, hits@1",
+                "relations-wn18rr",
+                "both known · ontodex · hits@1",
+                "PathCon .954",
+            ),
+        ),
+    ),
+    "missing-links": Page(
+        "Link discovery",
+        (
+            Line(
+                "HPO, right of the first 100",
+                "missing-links-hpo",
+                "ontodex · right of the first 100",
+                "",
+            ),
+        ),
+    ),
+    "unseen-relations": Page("Relations left out of training"),
+    "zero-shot": Page("Link prediction without training"),
+    "conditional": Page("Similarity under a condition"),
+    "conditional-ranking": Page("Ranking by similarity under a relation"),
+    "conditional-search": Page("Speed of search under a condition"),
+    "hierarchy": Page(
+        "Held-out subsumptions",
+        (
+            Line(
+                "WordNet multi-hop, F1, random negatives",
+                "hierarchy-wordnet-multi-hop-24-passes",
+                "HiT · random.f1",
+                "HiT .871, with this encoder",
+            ),
+            Line(
+                "the same, hard negatives",
+                "hierarchy-wordnet-multi-hop-24-passes",
+                "HiT · hard.f1",
+                "HiT .907, with this encoder",
+            ),
+        ),
+    ),
+    "hierarchy-search": Page("Speed of search by the subsumption score"),
+    "hierarchy-cost": Page("Cost of a training step of HiT"),
+    "new-concepts": Page(
+        "Parents and children of new concepts",
+        (
+            Line(
+                "Disease Ontology, parent right at once",
+                "new-concepts-doid-2026",
+                "parents · hits@1",
+                "",
+            ),
+        ),
+    ),
+    "small-hierarchies": Page("Small taxonomies"),
+    "audit": Page(
+        "Doubtful and missing links of a hierarchy",
+        (
+            Line(
+                "Disease Ontology, wrong of the first 100",
+                "audit-doid-2026",
+                "audit · doubtful, wrong of the first 100",
+                "",
+            ),
+        ),
+    ),
+    "search": Page(
+        "Search by other names",
+        (
+            Line(
+                "Disease Ontology, unseen synonyms, MRR",
+                "search",
+                "doid-2016 · synonyms unknown · search · mrr",
+                "trigrams .66, MiniLM .60",
+            ),
+        ),
+    ),
+    "entailment": Page(
+        "Entailment",
+        (
+            Line(
+                "mean accuracy of SNLI, MNLI and SICK",
+                "entailment-0",
+                "ent+con+rev and all labelled pairs · mean accuracy",
+                "GaussCSE .800",
+            ),
+        ),
+    ),
+    "entailment-search": Page("Speed of search by KL divergence"),
+    "sts": Page(
+        "Similarity of sentences and words",
+        (Line("STS-B, Spearman", "sts", "context k=128 u=2 · STS-B", "Self-StrAE .613"),),
+    ),
+    "sts-cost": Page("Cost of a training step of Self-StrAE"),
+    "french": Page("A text encoder from French text"),
+    "caching": Page("Running times of the Hyper-CL paper"),
+    "retrieval": Page("Speed of exact search"),
+    "encode": Page("Speed of encoding"),
+    "large-graph": Page("A graph of 120,000 entities"),
+    "reliability": Page("Reliability"),
+}
+"""The pages, by the name that their records begin with; the longest one counts."""
 
 
 def read_records(folder: Path = RESULTS) -> list[dict[str, Any]]:
@@ -25,15 +175,80 @@ def read_records(folder: Path = RESULTS) -> list[dict[str, Any]]:
     return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
 
 
-def readme(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return the README: a section for each record."""
-    return "\n".join([HEAD, *(_section(record) for record in records)])
+def page_of(record: str) -> str:
+    """Return the name of the page that a record is on.
+
+    Raises:
+        KeyError: If no page is named like the record begins.
+    """
+    names = [name for name in PAGES if record == name or record.startswith(f"{name}-")]
+    if not names:
+        raise KeyError(f"{record}: expected a record of {', '.join(PAGES)}; add a page for it")
+    return max(names, key=len)
 
 
-def write_readme(folder: Path = RESULTS, path: Path = README) -> Path:
-    """Write the README; return its path."""
-    path.write_text(readme(read_records(folder)), encoding="utf-8")
-    return path
+def pages(records: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the pages in Markdown, by name: a section for each record, and ``index``."""
+    sections: dict[str, list[str]] = {}
+    for record in records:
+        sections.setdefault(page_of(record["name"]), []).append(_section(record))
+    found = {
+        name: "\n".join([f"# {PAGES[name].title}\n", *sections[name]])
+        for name in PAGES
+        if name in sections
+    }
+    return {"index": summary(records, list(found)), **found}
+
+
+def summary(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
+    """Return the summary: the main figures beside the best published numbers, and a list of pages.
+
+    Args:
+        records: The records.
+        names: The pages that there are.
+    """
+    figures = {record["name"]: flat(record["figures"]) for record in records}
+    rows = [
+        f"| [{line.what}]({name}.md) | {_number(figures[line.record][line.figure])} | {line.beside} |"
+        for name in names
+        for line in PAGES[name].lines
+        if line.record in figures
+    ]
+    listed = "\n".join(names)
+    return f"""\
+# Benchmarks
+
+Made from the records in `benchmarks/results/`; `python -m benchmarks --help` lists the commands that
+measure. Each page has its command, commit, seed, machine, protocol and notes. MRR keeps the entity that
+is asked about as a candidate, as the papers do.
+
+| | ontodex | published, or beside it |
+| --- | ---: | --- |
+{chr(10).join(rows)}
+
+```{{toctree}}
+:maxdepth: 1
+
+{listed}
+```
+"""
+
+
+def write_pages(records: Sequence[Mapping[str, Any]], folder: Path) -> list[Path]:
+    """Write the pages; return their paths.
+
+    Args:
+        records: The records.
+        folder: Where to; made if it is not there.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, text in pages(records).items():
+        path = folder / f"{name}.md"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+        written.append(path)
+    return written
 
 
 def _section(record: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The Markdown files: what they link to is there."""
+"""The Markdown files: the length of the README, and that links lead to files."""
 
 import re
 from pathlib import Path
@@ -6,8 +6,30 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = (".", "docs", "benchmarks", "encoders/models/*", "tests/*")
-DOCUMENTS = sorted({path for folder in FOLDERS for path in ROOT.glob(f"{folder}/*.md")})
+DOCS = ROOT / "docs"
+FOLDERS = (".", "docs", "docs/notebooks", "benchmarks", "encoders/models/*", "tests/*")
+GENERATED = {DOCS / "cli.md"}
+"""Pages that ``docs/generate.py`` writes, besides those of ``docs/benchmarks``."""
+DOCUMENTS = sorted({path for folder in FOLDERS for path in ROOT.glob(f"{folder}/*.md")} - GENERATED)
+README_WORDS = 700
+
+
+def is_there(path):
+    """Return whether a linked file exists, or is written when the site is built."""
+    path = path.resolve()
+    return path.exists() or path in GENERATED or path.parent == DOCS / "benchmarks"
+
+
+def site_pages():
+    """Return the pages that the tables of contents of the site's first page list."""
+    first = (DOCS / "index.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```\{toctree\}\n(.*?)```", first, re.DOTALL)
+    names = [line for block in blocks for line in block.split("\n") if line and line[0] != ":"]
+    return [DOCS / f"{name}.md" for name in names]
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= README_WORDS
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -17,15 +39,16 @@ def test_relative_links_lead_to_files(document):
         target
         for target in targets
         if not re.match(r"[a-z]+:|#", target)
-        and not (document.parent / target.split("#")[0]).exists()
+        and not is_there(document.parent / target.split("#")[0])
     ]
     assert not missing
 
 
-def test_every_document_is_read_from_another_one():
-    linked = {
-        (document.parent / target.split("#")[0]).resolve()
-        for document in DOCUMENTS
-        for target in re.findall(r"\]\(([^)\s]+\.md)[^)]*\)", document.read_text(encoding="utf-8"))
-    }
-    assert [path for path in (ROOT / "docs").glob("*.md") if path.resolve() not in linked] == []
+def test_the_contents_of_the_site_are_there():
+    assert [page for page in site_pages() if not is_there(page)] == []
+
+
+def test_every_document_is_in_the_contents_of_the_site():
+    pages = {*site_pages(), DOCS / "index.md"}
+    written = {*DOCS.glob("*.md"), *DOCS.glob("notebooks/*.md")}
+    assert written - pages == set()

@@ -1,4 +1,4 @@
-"""The README of the benchmarks is what the records say, and the records are whole."""
+"""The pages of the benchmarks are what the records say, and the records are complete."""
 
 from __future__ import annotations
 
@@ -8,15 +8,24 @@ import pytest
 
 from benchmarks.record import KEYS, RESULTS, Goal, Measured, flat, make_record, write_record
 from benchmarks.reliability import NAME, PAGE, TRIED, page
-from benchmarks.tables import README, read_records, readme, write_readme
+from benchmarks.tables import PAGES, page_of, pages, read_records, write_pages
 
 RECORDS = sorted(RESULTS.glob("*.json"))
 
 
-def test_readme_is_generated() -> None:
-    assert README.read_text(encoding="utf-8") == readme(read_records()), (
-        "run python -m benchmarks tables"
-    )
+def test_every_record_is_on_a_page_and_every_line_of_the_summary_has_its_figure() -> None:
+    records = read_records()
+    made = pages(records)
+    assert set(made) == {"index", *PAGES}
+    for record in records:
+        assert f"## {record['title']}\n" in made[page_of(record["name"])]
+    lines = [line for page in PAGES.values() for line in page.lines]
+    assert all(f"| [{line.what}](" in made["index"] for line in lines)
+
+
+def test_a_record_without_a_page_is_an_error() -> None:
+    with pytest.raises(KeyError, match="add a page"):
+        page_of("made-up")
 
 
 def test_the_promise_says_what_the_record_says() -> None:
@@ -41,20 +50,21 @@ def test_records_are_whole(path) -> None:
 
 def test_a_record_becomes_a_section(tmp_path) -> None:
     measured = Measured(
-        name="made-up",
+        name="search-made-up",
         title="Made up",
         figures={"batch 64": {"ratio": 1.2, "ms": 1234.5}, "recall": 0.99951},
         goals={"batch 64 · ratio": Goal(at_most=1.15), "recall": Goal(at_least=0.999)},
         notes=["A note."],
     )
-    record = make_record(measured, "python -m benchmarks made-up")
+    record = make_record(measured, "python -m benchmarks search")
     assert set(record) == set(KEYS)
     write_record(record, tmp_path)
-    text = write_readme(tmp_path, tmp_path / "README.md").read_text(encoding="utf-8")
+    [_, page] = write_pages(read_records(tmp_path), tmp_path / "site")
+    text = page.read_text(encoding="utf-8")
     assert "| batch 64 · ratio | 1.2 | ≤ 1.15 | **missed** |" in text
     assert "| batch 64 · ms | 1,234 | | |" in text
     assert "| recall | 0.99951 | ≥ 0.999 | met |" in text
-    assert "`python -m benchmarks made-up`" in text
+    assert "`python -m benchmarks search`" in text
 
 
 def test_a_record_of_some_rows_does_not_replace_one_of_all(tmp_path) -> None:

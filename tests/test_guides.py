@@ -1,4 +1,4 @@
-"""The README's Python and shell, run as they stand, on a small piece of the Human Phenotype Ontology."""
+"""The guides' Python and shell, run as they stand, on a small piece of the Human Phenotype Ontology."""
 
 import gzip
 import re
@@ -14,30 +14,28 @@ from ontodex.graph import GraphBuilder, write_tsv
 from ontodex.graph.vocabulary import PROPOSED
 from tests.shell import run_ontodex
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
-SECTION = README.split("## From a file to answers")[1]
-PYTHON = re.search(r"```python\n(.*?)```", SECTION, re.DOTALL)[1]
-SHELL = re.search(r"The same from the shell:\n\n```\n(.*?)```", SECTION, re.DOTALL)[1]
-GROWING = re.search(r"### Growing an index\n\n```\n(.*?)```", SECTION, re.DOTALL)[1]
-MISSING = SECTION.split("### What is missing, and why")[1].split("\n###")[0]
-MISSING_PYTHON = re.search(r"```python\n(.*?)```", MISSING, re.DOTALL)[1]
-MISSING_SHELL = re.search(r"```\n(ontodex .*?)```", MISSING, re.DOTALL)[1]
-VECTORS = SECTION.split("### Vectors for other programs")[1].split("\n###")[0]
-VECTORS_PYTHON = re.search(r"```python\n(.*?)```", VECTORS, re.DOTALL)[1]
-VECTORS_SHELL = re.search(r"```\n(ontodex .*?)```", VECTORS, re.DOTALL)[1]
-HIERARCHIES = README.split("## Hierarchies")[1].split("\n## ")[0]
-HIERARCHY_PYTHON = re.search(r"```python\n(.*?)```", HIERARCHIES, re.DOTALL)[1]
-HIERARCHY_BLOCKS = re.findall(r"```\n(ontodex .*?)```", HIERARCHIES, re.DOTALL)
-REVIEW = next(block for block in HIERARCHY_BLOCKS if "ontodex remove" in block)
-HIERARCHY_SHELL = "".join(block for block in HIERARCHY_BLOCKS if block != REVIEW)
-CONDITIONS = README.split("## Conditions")[1].split("\n## ")[0]
-CONDITION_SHELL = "".join(re.findall(r"```\n(ontodex .*?)```", CONDITIONS, re.DOTALL))
-ENTAILMENT = README.split("## Entailment")[1].split("\n## ")[0]
-ENTAILMENT_PYTHON = re.search(r"```python\n(.*?)```", ENTAILMENT, re.DOTALL)[1]
-ENTAILMENT_SHELL = "".join(re.findall(r"```\n(ontodex .*?)```", ENTAILMENT, re.DOTALL))
-TEXTS = README.split("## Your own text encoder")[1].split("\n## ")[0]
-TEXT_PYTHON = re.search(r"```python\n(.*?)```", TEXTS, re.DOTALL)[1]
-TEXT_SHELL = re.search(r"```\n(ontodex .*?)```", TEXTS, re.DOTALL)[1]
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def page(name):
+    """Return the blocks of Python of a page, and those of shell that call ontodex."""
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(python)?\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    python = "".join(code for language, code in blocks if language)
+    shell = [code for language, code in blocks if not language and code.startswith("ontodex ")]
+    return python, shell
+
+
+PYTHON, SHELL = page("quickstart")
+MISSING_PYTHON, MISSING_SHELL = page("explaining")
+VECTORS_PYTHON, VECTORS_SHELL = page("vectors")
+HIERARCHY_PYTHON, HIERARCHY_BLOCKS = page("hierarchies")
+REVIEW = [block for block in HIERARCHY_BLOCKS if "ontodex remove" in block]
+HIERARCHY_SHELL = [block for block in HIERARCHY_BLOCKS if "ontodex remove" not in block]
+_, CONDITION_SHELL = page("conditions")
+ENTAILMENT_PYTHON, ENTAILMENT_SHELL = page("entailment")
+TEXT_PYTHON, TEXT_SHELL = page("encoders")
+_, GROWING_SHELL = page("growing")
 QUICK = {"train": ["--epochs", "0.5"], "build": ["--no-train"]}
 """What keeps a command of the hierarchies short here."""
 KEPT = (
@@ -52,9 +50,9 @@ KEPT = (
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with hp.obo and annotations/, as the README has them, cut to what is near the README's names."""
-    place = tmp_path_factory.mktemp("readme")
-    ontology, annotations = write_hpo(place / "whole")
+    """A folder with hp.obo and annotations/, as the guides have them, cut to what is near their names."""
+    place = tmp_path_factory.mktemp("guides")
+    ontology, annotations = write_hpo(place / "full")
     graph = ontodex.read(ontology, annotations)
     near = {graph.find(name)[0] for name in KEPT}
     near |= {int(row) for entity in list(near) for row in graph.neighbours(entity)[:40]}
@@ -91,7 +89,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def asked(folder):
-    """What the README's Python leaves behind, and its answers."""
+    """The answers of the quick start's Python, which builds the index."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         names = {}
@@ -112,9 +110,15 @@ def answers_of(python, names):
     return answers
 
 
-def run_shell(lines, folder, more):
-    """Run lines of shell that call ontodex; ``more`` has arguments to add to a command, or ``None`` to leave it out."""
-    for line in lines.strip().splitlines():
+def run_shell(blocks, folder, more):
+    """Run blocks of shell.
+
+    Args:
+        blocks: Blocks of lines that call ontodex.
+        folder: Where they run.
+        more: Arguments to add to a command, or ``None`` to leave the command out.
+    """
+    for line in "".join(blocks).strip().splitlines():
         command = shlex.split(line.split("  #")[0])
         arguments, output = (
             (command[: command.index(">")], command[-1]) if ">" in command else (command, None)
@@ -151,7 +155,7 @@ def test_the_python_answers(asked):
 
 
 def test_the_shell_answers(asked, folder):
-    run_shell(SHELL + GROWING, folder, {"build": None})  # the Python has built the same index
+    run_shell(SHELL + GROWING_SHELL, folder, {"build": None})  # the Python has built the same index
     assert (folder / "answers.jsonl").read_text().startswith('{"query"')
     assert "HP:9999999" in (folder / "hp.nq").read_text().replace("HP_", "HP:")
 
