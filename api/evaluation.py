@@ -244,7 +244,7 @@ def evaluate_hierarchy(
         (``hard.f1``); recall of ancestors (``hop1.recall@10``, ...) by the weight fitted on random
         negatives, and by distance alone (``distance_only.hop1.recall@10``); ``homonyms``, the share
         of entities that share their label; the figures of the baselines with their names as
-        prefix. For mixed-hop also those of HiT with neighbour voting (``kin.random.f1``, ...), see
+        prefix. For mixed-hop also those of HiT with neighbour voting (``neighbours.random.f1``, ...), see
         :func:`.evaluate_with_neighbours`. For an index also those by its own rule
         (``index.random.f1``, ..., ``index.weight``, ``index.hop1.recall@10``).
 
@@ -279,7 +279,7 @@ def evaluate_hierarchy(
     if task.settings is not None and task.settings.task == "mixed-hop":
         texts = TextEncoder.load(base, device).encode(embedded.texts)
         voted = evaluate_with_neighbours(task, embedded, texts)
-        found.update({f"kin.{key}": value for key, value in voted.items()})
+        found.update({f"neighbours.{key}": value for key, value in voted.items()})
     found["homonyms"] = homonym_rate([graph.labels[row] for row in task.known.members.tolist()])
     if baselines:
         measured = evaluate_baselines(

@@ -259,9 +259,9 @@ def _measured(
         },
         figures=figures,
         goals={
-            f"HiT · {key}": Goal(at_least=GOALS[name][key.removeprefix("kin.")])
+            f"HiT · {key}": Goal(at_least=GOALS[name][key.removeprefix("neighbours.")])
             for key in figures["HiT"]
-            if known and key.removeprefix("kin.") in GOALS.get(name, {})
+            if known and key.removeprefix("neighbours.") in GOALS.get(name, {})
         },
         notes=_notes(options, name, base, len(models), tasks[seeds[0]]),
     )
@@ -288,7 +288,7 @@ def _notes(
     ]
     if name == "mixed-hop":
         notes.append(
-            "kin: HiT's distance and norms with what the training links say of entities of like text "
+            "neighbours: HiT's distance and norms with what the training links say of entities of like text "
             f"({base}), by a logistic regression fitted on validation; an entity's own links do not count. "
             f"Of the test positives {100 * _following(task):.0f} in 100 follow from the training links."
         )

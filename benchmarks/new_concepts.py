@@ -111,7 +111,9 @@ def _measured(options: argparse.Namespace, name: str, whole: ontodex.KnowledgeGr
             "leaves": len(taken),
             "others": len(inner),
             "by synonym": len(named),
-            "kin": {question: dataclasses.asdict(rule) for question, rule in rules.items()},
+            "neighbour voting": {
+                question: dataclasses.asdict(rule) for question, rule in rules.items()
+            },
         },
         figures=figures,
         notes=[

@@ -218,8 +218,8 @@ class Hierarchy:
                 np.concatenate([child * n + parent, child[link] * n + keys[place] % n])
             )
             first = np.flatnonzero(np.diff(found // n, prepend=-1))
-            bearers = found[first] // n
-            starts[bearers], counts[bearers] = used + first, np.diff(first, append=len(found))
+            owners = found[first] // n
+            starts[owners], counts[owners] = used + first, np.diff(first, append=len(found))
             if used + len(found) > len(keys):
                 keys = np.concatenate([keys, np.zeros(len(keys) + len(found), dtype=np.int64)])
             keys[used : used + len(found)] = found

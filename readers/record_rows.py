@@ -70,13 +70,15 @@ class RecordRows:
         self.links: list[tuple[str, str, str]] = []
         self.columns: set[str] = set()
         self._own = {text_of(record, ID): text_of(record, LABELS) for record in records}
-        bearers = Counter(map(normalise, self._own.values()))
+        label_counts = Counter(map(normalise, self._own.values()))
         named = (
             (identifier, normalise(label))
             for identifier, label in self._own.items()
             if identifier and label
         )
-        self._by_label = {label: identifier for identifier, label in named if bearers[label] == 1}
+        self._by_label = {
+            label: identifier for identifier, label in named if label_counts[label] == 1
+        }
         self._maps = _maps(records)
 
     def add(self, record: Record, kind: str = "", above: Category = (), parent: str = "") -> str:

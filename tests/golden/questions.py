@@ -410,9 +410,8 @@ def people(folder: Path) -> dict[str, Any]:
     with ontodex.build(source, path, encoders=conditions, **settings) as engine:
         found["graph"] = graph_facts(engine)
         found["built"] = ask_everything(engine, PEOPLE)
-    recorded = ("all", "text", "structure", "precedents")  # as in files of answers written before
-    for name, score in zip(recorded, SCORES, strict=True):
-        found[f"evaluate_kgc {name}"] = plain(
+    for score in SCORES:
+        found[f"evaluate_kgc {score}"] = plain(
             ontodex.evaluate_kgc(path, source, score=score, device="cpu")
         )
     pairs = ontodex.conditional_pairs(source)
