@@ -79,14 +79,14 @@ def _package(path: Path, changed: int) -> dict[str, Declared]:
         for one in resources or ()
         if isinstance(one, dict) and isinstance(one.get("path"), str) and _schema(one)
     ]
-    stems = {one.get("name"): Path(plain_name(Path(one["path"]))).stem for one in tables}
+    stems = {str(one.get("name", "")): Path(plain_name(Path(one["path"]))).stem for one in tables}
     found = {}
     for one in tables:
         schema, name = _schema(one), Path(one["path"])
         found[plain_name(name)] = Declared(
-            stems.get(one.get("name"), ""),
+            stems[str(one.get("name", ""))],
             _names(schema.get("primaryKey")),
-            dict(_foreign(schema, {**stems, "": stems.get(one.get("name"), "")})),
+            dict(_foreign(schema, {**stems, "": stems[str(one.get("name", ""))]})),
             {
                 str(of["name"]): str(of.get("type", "string"))
                 for of in schema.get("fields") or ()

@@ -36,7 +36,8 @@ CONCEPTNET = "/r/"
 
 HEADER = "name head, relation and tail in a header, or id, label and parent"
 UNNAMED = (
-    f"{HEADER}, or read lines that are sentences by --format sentences, or paths by --format paths"
+    f"{HEADER}, or read lines that are sentences by --format sentences, paths by --format paths, or an "
+    "outline by --format outline"
 )
 IF_OTHERWISE = f"if the first line is a header or the columns are something else, {HEADER}"
 
@@ -196,7 +197,7 @@ def read_table(
         problems.report(what, number, str(source))
 
     add_entities(mapping, columns, rows, builder, table, report, problems.remark, negated=negated)
-    is_known = given or own_columns(names, of_others=table.is_of_others)
+    is_known = given or table.declared.types or own_columns(names, of_others=table.is_of_others)
     if not is_known and not builder.relation_ids():
         raise ReadError(f"expected links of entities, found none; {UNNAMED}", str(source))
 
@@ -238,9 +239,9 @@ def _guessed(
 
 
 def remark_on_new(mapping: TableMapping, columns: Sequence[str], problems: Problems) -> None:
-    """Warn of columns that the mapping of a table does not know."""
+    """Warn of columns that a table did not have when its mapping was made."""
     known = {*mapping.used, *mapping.ignored, *mapping.columns, *mapping.keys}
-    new = [name for name in columns if name not in known]
+    new = [name for name in columns if mapping.columns and name not in known]
     if new:
         problems.remark(
             f"left out {', '.join(new)}: not in the mapping of the table; add what is to be read to the mapping"

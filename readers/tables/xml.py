@@ -190,7 +190,7 @@ def _found(element: Element, path: str) -> list[Element]:
     """
     try:
         return element.findall(path)
-    except (SyntaxError, KeyError, ValueError) as error:
+    except (SyntaxError, KeyError, TypeError, ValueError) as error:
         raise SettingsError(
             f"mapping: expected a path of elements such as .//Class or Name/@code, found {path!r} "
             f"({error})"
