@@ -22,7 +22,7 @@ from ontodex.readers.inspection import Inspection, inspected
 from ontodex.readers.opening import Piece, Session, opened
 from ontodex.readers.parts import Part, warn_of_clashes, warn_of_columns, with_named
 from ontodex.readers.registry import formats, with_name
-from ontodex.readers.tables.mapping import as_mappings, mapping_to
+from ontodex.readers.tables.mapping import TableMapping, as_mappings, mapping_to
 
 __all__ = ["ReadWarning", "formats", "inspect", "read", "read_more"]
 
@@ -90,12 +90,7 @@ def read(
     given = as_mappings(mapping)
     settings = ReadSettings(on_error, format, language, negated, given)
     graph, parts = _read((source, *more), settings)
-    used = {one.table for part in parts for one in part.table.read_by if one in given}
-    if given and not any(one.table in used for one in given):
-        columns = ", ".join(given[0].used)
-        raise SettingsError(
-            f"mapping: expected a table with the columns {columns}, found none in {graph.source}"
-        )
+    _expect_used(given, graph, parts)
     return graph
 
 
@@ -116,7 +111,25 @@ def read_more(
     """
     given = as_mappings(settings.pop("mapping", None))
     kept = as_mappings(mappings)
-    return _read(sources, ReadSettings(**settings, mappings=(*given, *kept)), graph)[0]
+    more, parts = _read(sources, ReadSettings(**settings, mappings=(*given, *kept)), graph)
+    _expect_used(given, more, parts)
+    return more
+
+
+def _expect_used(
+    given: Sequence[TableMapping], graph: KnowledgeGraph, parts: Sequence[Part]
+) -> None:
+    """Refuse mappings none of which fits a table.
+
+    Raises:
+        SettingsError: If none does.
+    """
+    used = [one for part in parts for one in part.table.read_by]
+    if given and not any(one in used for one in given):
+        columns = ", ".join(given[0].used)
+        raise SettingsError(
+            f"mapping: expected a table with the columns {columns}, found none in {graph.source}"
+        )
 
 
 def inspect(

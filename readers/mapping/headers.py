@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
+from types import MappingProxyType
+
+import yaml
 
 from ontodex.graph.hierarchy_names import UPWARD
 from ontodex.graph.names import normalise, spellings
@@ -13,118 +17,30 @@ __all__ = [
     "ID",
     "LABEL",
     "LABEL_ALONE",
+    "NAMES",
+    "PARENT",
     "EntityColumns",
     "entity_columns",
     "negation_in",
     "spelt",
 ]
 
-ID = (
-    *(
-        "id",
-        "identifier",
-        "mid",
-        "entity",
-        "entity id",
-        "curie",
-        "iri",
-        "uri",
-        "code",
-        "notation",
-        "class id",
-    ),
-    *("concept id", "concept uri", "child id", "sku"),
+NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        key: tuple(of)
+        for key, of in yaml.safe_load(
+            (files(__package__) / "names.yaml").read_text("utf-8")
+        ).items()
+    }
 )
-LABEL = (
-    "label",
-    "name",
-    "preferred label",
-    "preflabel",
-    "wikidata label",
-    "primary name",
-    "primary title",
-)
-LABEL_ALONE = ("title", "term", "concept", "child")
-"""Names of a column of labels where there is no better one."""
+"""Names of columns by what they hold, see ``names.yaml``."""
 
-KINDS = ("class", "category")
-"""Names of a column of labels where no other column stands before it; after one, what they hold is said of that."""
-
-SYNONYMS = (
-    *(
-        "synonyms",
-        "synonym",
-        "lemmas",
-        "aliases",
-        "alias",
-        "alternative labels",
-        "alternative label",
-        "altlabel",
-    ),
-    *(
-        "altlabels",
-        "alt label",
-        "alt labels",
-        "also known as",
-        "aka",
-        "exact synonyms",
-        "exact synonym",
-    ),
-    *(
-        f"{one} {name}"
-        for one in ("alternate", "alternative", "other")
-        for name in ("name", "names", "title", "titles")
-    ),
-    *("alternatenames", "alternativenames", "altnames", "alt names", "othernames"),
-    *("vernacular name", "vernacular names"),
-)
-DEFINITION = (
-    *(
-        "definition",
-        "definitions",
-        "gloss",
-        "description",
-        "term description",
-        "first sentence",
-        "comment",
-    ),
-    "wikidata description",
-)
-ALTERNATIVE = (
-    *(
-        "former ids",
-        "former id",
-        "alt ids",
-        "alt id",
-        "alternative ids",
-        "alternative id",
-        "replaces",
-    ),
-    *(
-        "same as",
-        "exact match",
-        "exact matches",
-        "exact mappings",
-        "equivalent ids",
-        "equivalent identifiers",
-    ),
-)
+ID, LABEL, LABEL_ALONE, KINDS = (NAMES[key] for key in ("id", "label", "label_alone", "kinds"))
 PARENT = (
-    *(
-        "parent",
-        "parents",
-        "parent ids",
-        *(f"parent {name}" for name in (*ID, *LABEL, *LABEL_ALONE, *KINDS)),
-    ),
-    *(
-        "immediate parent",
-        "direct parent",
-        "superclass",
-        "super class",
-        "broader uri",
-        "type of",
-        *sorted(UPWARD),
-    ),
+    *NAMES["parent"][:3],
+    *(f"parent {name}" for name in (*ID, *LABEL, *LABEL_ALONE, *KINDS)),
+    *NAMES["parent"][3:],
+    *sorted(UPWARD),
 )
 
 OF_A_PARENT = re.compile(r"parent (.+) (?:id|code|name|label)")
@@ -132,20 +48,6 @@ OF_A_PARENT = re.compile(r"parent (.+) (?:id|code|name|label)")
 
 PARENT_OF_KIND = (("parent ", ""), ("broader ", ""), ("", " parent"))
 """What stands before or after what the entities of a table are, in the name of a column of their parents."""
-
-HEADS = (
-    "id",
-    "identifier",
-    "curie",
-    "iri",
-    "uri",
-    "sku",
-    "label",
-    "name",
-    "preferred label",
-    "preflabel",
-)
-"""Names that in the first column tell a header by themselves."""
 
 OF_ITS_KIND = re.compile(r"(.+) (?:id|code|number|name|label|title)")
 """A name of a column of ids or labels that tells what the entities are: "Product Name"."""
@@ -156,32 +58,19 @@ ID_OF = re.compile(r"(.+) (?:id|code|key|no|number)")
 OF_A_PLACE = re.compile("(?:postal|post|zip|area|phone|telephone|fax|house|room) (?:code|number)")
 """A name of a column of what several rows may have, and so of ids only if it tells them apart."""
 
-WHOLE = (
-    "full",
-    "short",
-    "long",
-    "display",
-    "official",
-    "approved",
-    "common",
-    "scientific",
-    "canonical",
-    "legal",
-)
-OWN = (*WHOLE, "first", "last", "family", "given")
+OWN = (*NAMES["whole_name"], "first", "last", "family", "given")
 """"full name" is a name of what stands in the row."""
 
 KINDS_OF_NAMES = "|".join(
-    (*WHOLE, "native", "original", "latin", "inverted", "alias", "former", "prev", "previous")
+    (
+        *NAMES["whole_name"],
+        *["native", "original", "latin", "inverted", "alias", "former", "prev", "previous"],
+    )
 )
 FURTHER_NAME = re.compile(
     f"(?:{KINDS_OF_NAMES}) (?:name|symbol)s?|(?:name|symbol)s? (?:{KINDS_OF_NAMES})|symbols?|abbreviations?|acronyms?"
 )
 """A name of a column of synonyms beside one of labels."""
-
-GIVEN = ("first name", "given name", "forename", "firstname", "givenname")
-FAMILY = ("last name", "family name", "surname", "lastname", "familyname")
-"""Names of the two columns that make a label together, where no better one does."""
 
 JOINED = re.compile(r"(?<=\w)[.-](?=\w)")
 """What joins the words of a name, as a space does."""
@@ -196,15 +85,6 @@ LEVEL = re.compile(r"(?:(.+) )?(level|tier|lvl|l) ?(\d)(?: (category|name|label|
 
 LEVELS_OF = "category"
 """What levels are of, where their names do not say it."""
-
-OBSOLETE = ("obsolete", "is obsolete", "deprecated", "is deprecated", "revoked")
-
-
-QUALIFIERS = ("predicate modifier", "qualifier", "qualifiers")
-"""Names of columns in which NOT denies what a row says: of SSSOM, and of annotations to ontologies (GAF, HPO)."""
-
-FLAGS = ("negated", "is negated", "negation")
-"""Names of columns of yes and no that do (KGX)."""
 
 YES = ("true", "t", "yes", "y", "1", "not")
 
@@ -256,11 +136,11 @@ class EntityColumns:
             for known in (
                 ID,
                 (*LABEL, *LABEL_ALONE),
-                SYNONYMS,
-                DEFINITION,
-                ALTERNATIVE,
+                NAMES["synonyms"],
+                NAMES["definition"],
+                NAMES["alternative_ids"],
                 PARENT,
-                OBSOLETE,
+                NAMES["obsolete"],
             )
         )
         full_name = () if any({*plain[at]} & {*LABEL} for at in labels) else _full_name(plain)
@@ -428,7 +308,8 @@ def entity_columns(names: Sequence[str]) -> EntityColumns | None:
         return columns
     return (
         columns
-        if (columns.id or columns.label) and (columns.told > 1 or {*spelt(names)[0]} & {*HEADS})
+        if (columns.id or columns.label)
+        and (columns.told > 1 or {*spelt(names)[0]} & {*NAMES["header"]})
         else None
     )
 
@@ -495,7 +376,8 @@ def _full_name(names: Sequence[tuple[str, ...]]) -> tuple[int, ...]:
     ((1, 2), ())
     """
     places = [
-        [at for at, forms in enumerate(names) if {*forms} & {*known}] for known in (GIVEN, FAMILY)
+        [at for at, forms in enumerate(names) if {*forms} & {*known}]
+        for known in (NAMES["given_name"], NAMES["family_name"])
     ]
     return (places[0][0], places[1][0]) if all(places) else ()
 
@@ -538,7 +420,7 @@ def negation_in(names: Sequence[tuple[str, ...]]) -> tuple[int, tuple[str, ...]]
     >>> negation_in([("subject",), ("qualifier",)]), negation_in([("subject",)])
     ((1, ('not',)), None)
     """
-    for known, cells in ((QUALIFIERS, ("not",)), (FLAGS, YES)):
+    for known, cells in ((NAMES["qualifier"], ("not",)), (NAMES["negated"], YES)):
         for at, forms in enumerate(names):
             if {*forms}.intersection(known):
                 return at, cells

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 
-from ontodex.readers.mapping.headers import EntityColumns, entity_columns, negation_in, spelt
+from ontodex.readers.mapping.headers import NAMES, EntityColumns, entity_columns, negation_in, spelt
 from ontodex.readers.tables.mapping import TableMapping, column_names
 
 __all__ = [
@@ -20,24 +20,8 @@ __all__ = [
     "triples_mapping",
 ]
 
-STEMS = (
-    *(
-        ("head", "tail"),
-        ("h", "t"),
-        ("subject", "object"),
-        ("subj", "obj"),
-        ("s", "o"),
-        ("source", "target"),
-    ),
-    *(
-        ("start", "end"),
-        ("from", "to"),
-        ("child", "parent"),
-        ("entity1", "entity2"),
-        ("entry1", "entry2"),
-        ("node1", "node2"),
-    ),
-)
+STEMS = tuple(zip(NAMES["head"], NAMES["tail"], strict=True))
+
 ENDS = (
     *STEMS,
     *((f"{head} id", f"{tail} id") for head, tail in (*STEMS, (":start", ":end"))),
@@ -47,31 +31,8 @@ ENDS = (
 )
 """Names of the columns of heads and of tails."""
 
-RELATION = (
-    *(
-        "relation",
-        "r",
-        "predicate",
-        "pred",
-        "p",
-        "rel",
-        "edge",
-        "relationship",
-        "property",
-        "relation type",
-    ),
-    *(
-        "relationship type",
-        "edge type",
-        "rel type",
-        "type",
-        "relation id",
-        "predicate id",
-        "metaedge",
-        "interaction",
-    ),
-    ":type",
-)
+RELATION = NAMES["relation"]
+
 RELATION_OF = {
     "node1": ("label",),
     "subject": ("predicate",),
@@ -79,18 +40,12 @@ RELATION_OF = {
 }
 """Names that a relation has beside some names of a head, before all others: KGTK has labels, RDF and KGX predicates."""
 
-VALUES = ("value", "value id", "value label")
-"""Names of a column of tails beside one of ids and one of relations."""
-
 TAILS = tuple(
     f"{tail}{kind}"
     for tail in ("target", "object", "tail", "to")
     for kind in ("", " id", " ref", " label")
 )
 """Names of a tail in what is said of a head that stands around it."""
-
-CLEAR_RELATION = ("relation", "predicate", "pred", "rel", "edge", "relationship", "property")
-"""Names of a column of relations that say so beside one of ids."""
 
 
 def triples_mapping(names: Sequence[str]) -> TableMapping | None:
@@ -172,11 +127,11 @@ def _of_an_id(
 ) -> TableMapping | None:
     """Return where the triples of a table are whose heads are in a column of ids, if nothing else is said of these."""
     told = {*entities.id, *(entities.label if entities.guess else ())}
-    relation = next((name for name in CLEAR_RELATION if name in places), None)
+    relation = next((name for name in NAMES["clear_relation"] if name in places), None)
     tails = [
         name for _, tail in STEMS for name in (tail, f"{tail} id", f"{tail} label", f"{tail} name")
     ]
-    tail = next((name for name in (*tails, *VALUES) if name in places), None)
+    tail = next((name for name in (*tails, *NAMES["value"]) if name in places), None)
     heads = {head for head, _ in ENDS}.intersection(places)
     if (
         heads
@@ -212,7 +167,7 @@ def link_columns(names: tuple[str, ...]) -> tuple[int, int] | None:
     """
     places = _places(names)
     relation = next((name for name in RELATION if name in places), None)
-    tail = next((name for name in (*TAILS, *VALUES) if name in places), None)
+    tail = next((name for name in (*TAILS, *NAMES["value"]) if name in places), None)
     if relation is None or tail is None or {head for head, _ in ENDS} & places.keys():
         return None
     return places[relation], places[tail]

@@ -273,7 +273,7 @@ def test_the_term_set_of_a_site(write) -> None:
 )
 def test_an_outline_is_a_taxonomy(write, name: str, content: str) -> None:
     with pytest.warns(ReadWarning, match=r"read as an outline: .* \(Animals > Dogs\)"):
-        said = says(read(write(name, content)))
+        said = says(read(write(name, content), format="outline"))
     assert said["entities"]["Animals > Dogs > Poodle"][0] == "Poodle"
     assert said["known"] == {
         ("Animals > Dogs", "is_a", "Animals"),
@@ -285,15 +285,11 @@ def test_an_outline_is_a_taxonomy(write, name: str, content: str) -> None:
 
 def test_an_outline_may_be_too_deep(write) -> None:
     lines = "\n".join(" " * depth + f"one {depth}" for depth in range(2000))
-    graph = read(write("deep.txt", lines), on_error="skip")
+    graph = read(write("deep.txt", lines), on_error="skip", format="outline")
     assert graph.n_entities == 2000
     assert len(graph.ids[1999].split(" > ")) == 100
 
 
-def test_prose_and_notes_are_no_outline(write) -> None:
-    for content in (
-        "One day a dog\n    went out.\nIt came back: (\n",
-        "A list\nof names\n  and no more than that {}\n",
-    ):
-        with pytest.raises(ReadError):
-            read(write("a.md", content))
+def test_an_outline_is_read_where_it_is_named_alone(write) -> None:
+    with pytest.raises(ReadError, match="or an outline by --format outline"):
+        read(write("a.txt", "Animals\n  Dogs\n    Poodle\n"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 from typing import Any
 
 import pandas as pd
@@ -480,3 +481,68 @@ def test_links_in_lists_inside_records_have_their_own_relations(write) -> None:
         ("a", "part_of", "w"),
         ("a", "links name", "w"),
     }
+
+
+GENE = {"name": "gene one", "categories": ["biolink:Gene"]}
+ILLNESS = {"name": "illness one", "categories": ["biolink:Disease"]}
+EDGE = {"subject": "G:1", "predicate": "biolink:causes", "object": "M:1"}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {
+            "graph": {
+                "directed": True,
+                "nodes": {"G:1": GENE, "M:1": ILLNESS},
+                "edges": [EDGE, EDGE],
+            }
+        },
+        {"nodes": {"G:1": GENE, "M:1": ILLNESS}, "edges": [EDGE]},
+        {"concepts": {"G:1": GENE, "M:1": ILLNESS}, "relations": [EDGE]},
+        {"edges": {"x1": EDGE}, "nodes": [{"id": "G:1", **GENE}, {"id": "M:1", **ILLNESS}]},
+        {
+            "message": {
+                "query_graph": {
+                    "nodes": {"n0": {"ids": ["G:1"]}, "n1": {}},
+                    "edges": {"e0": {"subject": "n0", "object": "n1"}},
+                },
+                "knowledge_graph": {
+                    "nodes": {"G:1": GENE, "M:1": ILLNESS},
+                    "edges": {"x1": {**EDGE, "sources": [{"resource_id": "infores:a"}]}},
+                },
+                "results": [{"node_bindings": {"n0": [{"id": "G:1"}], "n1": [{"id": "M:1"}]}}],
+            }
+        },
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*left out")
+def test_a_map_under_ids_stands_beside_a_list(write, document: dict) -> None:
+    graph = read(write("a.json", json.dumps(document)))
+    assert ("G:1", "biolink:causes", "M:1") in says(graph)["known"]
+    names = dict(zip(graph.ids, graph.labels, strict=True))
+    assert (names["G:1"], names["M:1"]) == ("gene one", "illness one")
+    assert names.keys() <= {"G:1", "M:1", "biolink:Gene", "biolink:Disease"}
+
+
+def test_objects_about_a_document_are_no_records(write) -> None:
+    document = {
+        "meta": {"by": {"name": "Ann"}, "for": {"name": "Bob"}},
+        "nodes": [{"id": "a", "name": "A"}],
+    }
+    assert [*read(write("a.json", json.dumps(document)), on_error="skip").ids] == ["a"]
+
+
+def test_records_of_too_many_keys_are_refused_at_once(write) -> None:
+    """As the interfaces of services in JSON have them: 7,483 shapes, each of other members."""
+    shapes = {
+        f"Shape{at}": {"type": "structure", "members": {f"F{at}": {"of": 1}, "Name": {"of": 2}}}
+        for at in range(7483)
+    }
+    path = write(
+        "a.json", json.dumps({"version": "2.0", "metadata": {"of": "x"}, "shapes": shapes})
+    )
+    start = time.process_time()
+    with pytest.raises(ReadError, match="different ones; cut the list or the map of the records"):
+        read(path)
+    assert time.process_time() - start < 5

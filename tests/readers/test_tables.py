@@ -331,3 +331,21 @@ def test_a_header_that_is_not_known_is_told_of(write, content: str, warning: str
 def test_lines_of_sentences_are_told_of_their_format(write) -> None:
     with pytest.raises(ReadError, match="read lines that are sentences by --format sentences"):
         read(write("a.txt", "A man plays guitar.\nA dog runs.\n"))
+
+
+@pytest.mark.parametrize(
+    "nothing", ["sssom:NoTermFound", "semapv:NoTermFound", "owl:Nothing", "NA", "UNMAPPED"]
+)
+def test_no_term_is_no_entity(write, nothing: str) -> None:
+    head = "subject_id\tsubject_label\tpredicate_id\tobject_id\tmapping_justification\n"
+    rows = [("A:1", "fever", "B:1"), ("A:2", "itching ear", nothing), (nothing, "", "B:9")]
+    content = head + "".join(
+        f"{one}\t{label}\tskos:exactMatch\t{other}\tsemapv:ManualMappingCuration\n"
+        for one, label, other in rows
+    )
+    with pytest.warns(
+        ReadWarning, match=r"left out 2 line\(s\) whose subject or object stands for no"
+    ):
+        graph = read(write("a.sssom.tsv", content))
+    assert says(graph)["known"] == {("A:1", "skos:exactMatch", "B:1")}
+    assert {*graph.ids} == {"A:1", "B:1"}

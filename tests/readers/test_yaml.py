@@ -99,3 +99,44 @@ def test_what_is_refused(write, content: str, message: str) -> None:
     with pytest.raises(ReadError, match=message):
         read(write("a.yaml", content))
     assert time.process_time() - start < 5
+
+
+def test_values_of_enumerations_are_entities_below_them(write) -> None:
+    schema = """
+id: https://example.org/menu
+name: menu
+prefixes: {linkml: https://w3id.org/linkml/}
+classes:
+  Patient:
+    attributes:
+      sign: {range: signs menu}
+enums:
+  signs menu:
+    permissible_values:
+      odd breath sound: {meaning: "ZP:0030829"}
+      taste trouble:
+        permissible_values:
+          no taste at all: {meaning: "ZP:0041051"}
+  SamplerEnum:
+    permissible_values:
+      composite sampler:
+      trap sampler: {is_a: composite sampler, description: passive}
+      gauze swab: {is_a: trap sampler, aliases: [moor swab]}
+"""
+    graph = read(write("menu.yaml", schema), on_error="raise")
+    assert says(graph)["known"] == {
+        *(("Patient", "attributes", "sign"), ("sign", "range", "signs menu")),
+        *(("odd breath sound", "is_a", "signs menu"), ("taste trouble", "is_a", "signs menu")),
+        *(
+            ("no taste at all", "is_a", "taste trouble"),
+            ("trap sampler", "is_a", "composite sampler"),
+        ),
+        *(("gauze swab", "is_a", "trap sampler"), ("composite sampler", "is_a", "SamplerEnum")),
+        *(("trap sampler", "is_a", "SamplerEnum"), ("gauze swab", "is_a", "SamplerEnum")),
+    }
+    assert says(graph)["alternatives"] == {
+        "odd breath sound": {"ZP:0030829"},
+        "no taste at all": {"ZP:0041051"},
+    }
+    assert says(graph)["entities"]["gauze swab"][1] == {"moor swab"}
+    assert says(graph)["entities"]["trap sampler"][2] == "passive"
