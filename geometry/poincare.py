@@ -1,7 +1,7 @@
 """The Poincaré ball: a space in which a tree fits, general entities near the origin and specific ones near the rim.
 
 HiT (He et al., NeurIPS 2024) puts the embeddings of dimension d into the ball of curvature -c with c = 1/d, whose radius
-is 1/√c. Write b(x) = 1 - c|x|². Every distance here has one form, which neither clamps nor cancels (see
+is 1/√c. Write ``b(x) = 1 - c|x|²``. Every distance here has one form, which neither clamps nor cancels (see
 :func:`distance`); the lift turns "nearest by distance" into "largest inner product" for a fixed query.
 
 Every function takes numpy arrays or torch tensors, both of its arguments of the same kind, and gives the same kind back,
@@ -72,9 +72,9 @@ def clip(points: Array, c: float, margin: float = 1e-5) -> Array:
 
 
 def distance(left: Array, right: Array, c: float) -> Array:
-    """Measure d(x, y) = (2/√c) arsinh( √c|x - y| / √(b(x) b(y)) ).
+    """Measure ``d(x, y) = (2/√c) arsinh(√c|x - y| / √(b(x) b(y)))``.
 
-    Equal to geoopt's and the paper's (2/√c) artanh(√c|(-x) ⊕ y|), but exact for near-duplicates and near the rim. The
+    Equal to geoopt's and the paper's ``(2/√c) artanh(√c|(-x) ⊕ y|)``, but exact for near-duplicates and near the rim. The
     gradient at equal points is zero.
 
     Args:
@@ -96,8 +96,9 @@ def distance(left: Array, right: Array, c: float) -> Array:
 def pairwise(left: Array, right: Array, c: float) -> Array:
     """Measure the distance of each left point to each right point by one matrix product, for training.
 
-    |x - y|² is taken as |x|² + |y|² - 2⟨x, y⟩: in float32 a distance of HiT's size is right to some seven digits, one
-    near zero only to about 0.05. The gradient is finite everywhere. The product keeps its precision under autocast.
+    ``|x - y|²`` is taken as ``|x|² + |y|² - 2⟨x, y⟩``: in float32 a distance of HiT's size is right
+    to some seven digits, one near zero only to about 0.05. The gradient is finite everywhere. The
+    product keeps its precision under autocast.
 
     Args:
         left: Points of shape (n, dim).
@@ -121,7 +122,7 @@ def pairwise(left: Array, right: Array, c: float) -> Array:
 
 
 def norm(points: Array, c: float) -> Array:
-    """Measure the hyperbolic norm, the distance to the origin: (2/√c) artanh(√c|x|).
+    """Measure the hyperbolic norm, the distance to the origin: ``(2/√c) artanh(√c|x|)``.
 
     Args:
         points: Points of shape (..., dim).
@@ -139,14 +140,14 @@ def norm(points: Array, c: float) -> Array:
 
 
 def exp_origin(vectors: Array, c: float) -> Array:
-    """Map tangent vectors at the origin into the ball: tanh(√c|v|) v/(√c|v|), of hyperbolic norm 2|v|.
+    """Map tangent vectors at the origin into the ball: ``tanh(√c|v|) v/(√c|v|)``, of hyperbolic norm ``2|v|``.
 
     Args:
         vectors: Tangent vectors of shape (..., dim).
         c: The curvature is -c.
 
     Returns:
-        Points of the same shape; on the rim itself where tanh rounds to one (√c|v| above 9 in float32).
+        Points of the same shape; on the rim itself where tanh rounds to one (``√c|v|`` above 9 in float32).
 
     Example:
         >>> exp_origin(np.array([[0.0, 0.0], [math.log(2), 0.0]]), c=1.0).round(6).tolist()
@@ -159,7 +160,7 @@ def exp_origin(vectors: Array, c: float) -> Array:
 
 
 def log_origin(points: Array, c: float) -> Array:
-    """Map points to tangent vectors at the origin, the inverse of :func:`exp_origin`: artanh(√c|x|) x/(√c|x|).
+    """Map points to tangent vectors at the origin, the inverse of :func:`exp_origin`: ``artanh(√c|x|) x/(√c|x|)``.
 
     Args:
         points: Points of shape (..., dim).
@@ -179,9 +180,9 @@ def log_origin(points: Array, c: float) -> Array:
 
 
 def lift_items(points: Array, c: float) -> Array:
-    """Lift points to be searched: (y/b, |y|²/b) with b = 1 - c|y|².
+    """Lift points to be searched: ``(y/b, |y|²/b)`` with ``b = 1 - c|y|²``.
 
-    Its inner product with a lifted query is |x|² - |x - y|²/b(y): for a fixed query the larger, the nearer.
+    Its inner product with a lifted query is ``|x|² - |x - y|²/b(y)``: for a fixed query the larger, the nearer.
 
     Args:
         points: Points of shape (..., dim).
@@ -204,7 +205,7 @@ def lift_items(points: Array, c: float) -> Array:
 
 
 def lift_queries(points: Array, c: float) -> Array:
-    """Lift queries: (2x, -(1 + c|x|²)); see :func:`lift_items`.
+    """Lift queries: ``(2x, -(1 + c|x|²))``; see :func:`lift_items`.
 
     Args:
         points: Points of shape (..., dim).
@@ -243,7 +244,7 @@ def distance_of_products(products: Array, square: Array, c: float) -> Array:
 
     Args:
         products: ⟨lifted query, lifted item⟩ of any shape.
-        square: |x|² of the queries, of a shape that broadcasts against ``products``.
+        square: ``|x|²`` of the queries, of a shape that broadcasts against ``products``.
         c: The curvature is -c.
 
     Returns:
@@ -280,7 +281,7 @@ def _length(points: Array) -> Array:
 
 
 def _room(points: Array, c: float) -> Array:
-    """b(x) = 1 - c|x|², at least the dtype's epsilon."""
+    """``b(x) = 1 - c|x|²``, at least the dtype's epsilon."""
     library, size = library_of(points), math.sqrt(c) * _length(points)
     room: Array = library.clip(
         (1 - size) * (1 + size), float(library.finfo(points.dtype).eps), None
